@@ -1,0 +1,235 @@
+"""What flows through a crawl: visits go out, what became of them comes back.
+
+All times are seconds since the epoch, durations seconds, sizes bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class State(IntEnum):
+    """Where a URL is; every known URL is in exactly one of these."""
+
+    WAITING = 0  # due at a time, with a priority
+    LEASED = 1  # handed to the downloader
+    PARKED = 2  # not visited again unless something changes; the reason says what
+
+
+class Kind(IntEnum):
+    """What a URL's next visit will be."""
+
+    PAGE = 0
+    ROBOTS = 1
+
+
+class Outcome(IntEnum):
+    """How a visit ended, in the coarsest terms that decide what happens to the URL."""
+
+    FETCHED = 0  # a document came back
+    REDIRECTED = 1  # the answer names another URL
+    REFUSED = 2  # the site answered, and the answer is no
+    BUSY = 3  # the site asks to be left alone for now
+    FAILED = 4  # no usable answer
+    DENIED = 5  # we did not ask: rules forbid it
+    ABORTED = 6  # we stopped asking
+    BROKEN = 7  # our own code failed
+
+
+class Reason(IntEnum):
+    """Why a URL is in its state, or why a visit ended as it did. Codes are schema: never reuse one."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Reason:
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    # Waiting for a first visit, or again
+    SEED = 1, "given as a seed"
+    LINK = 2, "found as a link"
+    REDIRECT_TARGET = 3, "named by a redirect"
+    ROBOTS_FILE = 4, "the origin's robots.txt is needed before its pages"
+    REVISIT = 5, "fetched before, due again"
+    RETURNED = 6, "was in flight when a crawl process ended"
+    STOPPED = 7, "was in flight when the crawl was stopped"
+    REQUESTED = 8, "asked for by a spider"
+
+    # The site answered with a document
+    OK = 20, "fetched"
+    CUT_LENGTH = 21, "fetched, cut at the size limit"
+    CUT_DISCONNECT = 22, "the connection ended before the document did"
+    CUT_TIME = 23, "fetched, cut at the time limit"
+
+    # The site answered with something else
+    REDIRECTED = 30, "answers with a redirect to another URL"
+    REDIRECT_LOOP = 31, "answers with a redirect to itself"
+    TOO_MANY_REDIRECTS = 32, "is the end of a chain of too many redirects"
+    BAD_LOCATION = 33, "answers with a redirect that names no URL we could visit"
+    NOT_FOUND = 34, "the server does not have it (404)"
+    GONE = 35, "the server says it is gone for good (410)"
+    FORBIDDEN = 36, "the server does not give it to us (401, 403, 407 or 451)"
+    CLIENT_ERROR = 37, "the server calls the request wrong (other 4xx)"
+    SERVER_ERROR = 38, "the server failed (5xx)"
+    BUSY = 39, "the server asks for patience (429 or 503)"
+    BAD_STATUS = 40, "the server answered with a status that HTTP does not know"
+
+    # No answer
+    DNS_FAILED = 50, "the host name does not resolve"
+    CONNECT_FAILED = 51, "no connection to the host"
+    CONNECT_TIMEOUT = 52, "the host did not accept a connection in time"
+    TLS_FAILED = 53, "no secure connection to the host"
+    FIRST_BYTE_TIMEOUT = 54, "the host accepted the request and said nothing in time"
+    TOO_SLOW = 55, "the answer came too slowly"
+    TIMEOUT = 56, "the answer was not complete in time"
+    DISCONNECTED = 57, "the connection ended before an answer"
+    BAD_HTTP = 58, "the answer is not HTTP"
+    HEADERS_TOO_BIG = 59, "the answer's headers exceed the limit"
+    FETCH_ERROR = 60, "the fetch failed in another way"
+
+    # We do not ask
+    ROBOTS_DENIED = 70, "robots.txt forbids it"
+    ROBOTS_UNAVAILABLE = 71, "robots.txt cannot be had, so the origin is left alone for now"
+    OUT_OF_SCOPE = 72, "outside the scope of the seeds"
+    NO_CONTACT = 73, "not an own host, and no CONTACT is given"
+    ADDRESS_DENIED = 74, "the host's address is not on the public internet"
+    URL_TOO_LONG = 75, "the URL is longer than we visit"
+    PORT_DENIED = 76, "no server that means to serve pages listens on this port"
+
+    # We gave up
+    QUARANTINED = 80, "three visits ended badly"
+    CRASHED = 81, "a crawl process died while it visited this URL alone"
+    INTERNAL_ERROR = 82, "our own code failed on it"
+
+
+class Key(NamedTuple):
+    """A URL's key: a fingerprint of its host, then one of the rest, so that a host's URLs lie together.
+
+    Both are signed 64-bit numbers, as databases store them.
+    """
+
+    host: int
+    rest: int
+
+
+class Link(NamedTuple):
+    """A link as it leaves a page: canonical, keyed, judged."""
+
+    key: Key
+    url: str
+    anchor: str
+    refused: Reason | None  # why it must not be visited, or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One URL handed to the downloader."""
+
+    key: Key
+    url: str
+    kind: Kind
+    epoch: int  # of the partition under which it was leased
+    depth: int = 0
+    level: int = 0  # of its priority; 0 is the most important
+    hops: int = 0  # redirects that led here
+    tries: int = 0  # visits that ended badly by themselves
+    crashes: int = 0  # crawl processes that died while it was leased
+    via: str | None = None  # the URL on which it was found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """What came over the wire for one request, as it came."""
+
+    url: str
+    reason: Reason  # OK, CUT_*, or why there is no answer
+    detail: str = ""
+    started: float  # the request was handed to the network
+    ended: float  # the last byte came, or we gave up
+    request: bytes = b""  # request line and headers as sent; empty if nothing was sent
+    status: int = 0  # 0 = no answer
+    head: bytes = b""  # status line and headers as received, with the empty line
+    body: bytes = b""  # as on the wire: neither transfer nor content coding undone
+    address: str = ""  # the address really connected to
+    port: int = 0
+    first_byte: float | None = None  # when the answer began
+    connected: bool = False  # this request opened a new connection
+    trailers: bytes = b""
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Names in lower case, values without surrounding space, in the order received."""
+        pairs = []
+        for line in self.head.split(b"\r\n" if b"\r\n" in self.head else b"\n")[1:]:
+            name, colon, value = line.partition(b":")
+            if colon:
+                pairs.append((name.strip().lower().decode("latin-1"), value.strip().decode("latin-1")))
+        return pairs
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header."""
+        return next((value for found, value in self.headers if found == name), None)
+
+    @property
+    def was_sent(self) -> bool:
+        """Whether the host may have seen the request, so that its clock must run."""
+        return bool(self.request)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One WARC record, compressed and ready to append."""
+
+    type: str  # as in WARC-Type
+    id: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Everything that depends on a response alone."""
+
+    content_type: str = ""
+    encoding: str = ""
+    title: str = ""
+    text: str = ""
+    language: str = ""
+    body_digest: bytes = b""
+    text_digest: bytes = b""
+    links: Sequence[Link] = ()
+    problem: str = ""  # what could not be understood
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginRules:
+    """What an origin's robots.txt says, or how it could not be had."""
+
+    host: int
+    origin: str  # scheme://host:port, port only if not the default
+    status: int  # of the last answer; 0 = none
+    body: bytes | None  # None = no rules
+    fetched: float
+    expires: float
+    held_until: float = 0.0  # the origin's pages wait until then
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visited:
+    """The one item of one visit: how it ended, what was found, what is to be kept."""
+
+    visit: Visit
+    outcome: Outcome
+    reason: Reason
+    detail: str = ""
+    fetched: Fetched | None = None
+    page: Page | None = None
+    location: Link | None = None  # a redirect's target
+    rules: OriginRules | None = None  # what a robots.txt visit brought
+    retry_after: float | None = None  # seconds the site asks to wait
+    records: Sequence[Record] = field(default=())
