@@ -1,0 +1,1 @@
+"""Compound files of WARC records."""

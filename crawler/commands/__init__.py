@@ -1,0 +1,1 @@
+"""The commands that Orbweaver adds to scrapy."""

@@ -1,0 +1,1 @@
+"""Bytes from the network, under limits: names, addresses, HTTP, robots rules."""

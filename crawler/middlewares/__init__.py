@@ -1,0 +1,1 @@
+"""Judge and annotate a visit; never download."""

@@ -1,0 +1,1 @@
+"""Which URLs start a crawl, and what a page yields."""

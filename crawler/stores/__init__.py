@@ -1,0 +1,1 @@
+"""Where a crawl is kept: one contract, its schema, its engines."""

@@ -1,0 +1,1 @@
+"""The embedded engine: one file, several processes of one machine."""

@@ -1,0 +1,1 @@
+"""Which URLs are the same, which are never visited, and who owns them?"""
