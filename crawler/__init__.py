@@ -1,7 +1,7 @@
 """One loop; everything else serves it.
 
-    seeds ─▶ FRONTIER ─▶ FETCH ─▶ PARSE ─▶ STORE ─▶ CHANGE FEED ─▶ indexer
-               ▲  ▲                 │        │
-               │  └─ URL FILTER ◀───┘ links  └ due again at t
-               └──────── urls, hosts, clocks ◀┘
+seeds ─▶ FRONTIER ─▶ FETCH ─▶ PARSE ─▶ STORE ─▶ CHANGE FEED ─▶ indexer
+           ▲  ▲                 │        │
+           │  └─ URL FILTER ◀───┘ links  └ due again at t
+           └──────── urls, hosts, clocks ◀┘
 """

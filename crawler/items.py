@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 
 class State(IntEnum):
@@ -44,7 +44,7 @@ class Reason(IntEnum):
 
     meaning: str
 
-    def __new__(cls, code: int, meaning: str) -> Reason:
+    def __new__(cls, code: int, meaning: str = "") -> Self:
         member = int.__new__(cls, code)
         member._value_ = code
         member.meaning = meaning
@@ -139,7 +139,9 @@ class Visit:
     hops: int = 0  # redirects that led here
     tries: int = 0  # visits that ended badly by themselves
     crashes: int = 0  # crawl processes that died while it was leased
-    via: str | None = None  # the URL on which it was found
+    via: str | None = None  # the page on which it was found
+    origin: str = ""  # whose robots.txt a visit is after, wherever the file has moved
+    asked: int = 0  # fingerprint of the host that is asked: not the key's for a robots.txt that moved to another host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +219,11 @@ class OriginRules:
     expires: float
     held_until: float = 0.0  # the origin's pages wait until then
     failures: int = 0
+    location: str = (
+        ""  # where a redirect says the file is; empty = it was found, or will be looked for, at its own place
+    )
+    hops: int = 0  # redirects followed so far
+    crawl_delay: float | None = None  # what the rules ask of us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

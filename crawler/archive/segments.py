@@ -1,0 +1,198 @@
+"""Append records to compound files so that no kill can hurt what was acknowledged.
+
+A file is `<name>.open` while it is written and gets its name when it is full. What is good in it is what the store says
+(`SegmentState.length`); bytes beyond that were never acknowledged and are cut off when the crawl is started again. A
+recovered file is never appended to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from crawler.archive.records import warcinfo_record
+from crawler.errors import DiskTrouble
+from crawler.items import Record
+
+OPEN = ".open"
+
+
+class Segment(Protocol):
+    """What the store knows of a file."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def closed(self) -> bool: ...
+
+
+class SegmentWriter:
+    """The files of one worker, one at a time. Not thread-safe; owned by the thread that commits."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        prefix: str,
+        slot: int,
+        max_bytes: int,
+        now: Callable[[], float],
+        facts: Sequence[tuple[str, str]],
+        step: Callable[[str], None] = lambda name: None,
+    ) -> None:
+        self.slot = slot
+        self.name = ""  # of the file being written; empty before the first record
+        self.length = 0
+        self.records = 0
+        self._directory = directory
+        self._prefix = prefix
+        self._max_bytes = max_bytes
+        self._now = now
+        self._facts = facts
+        self._step = step
+        self._serial = 0
+        self._file: BinaryIO | None = None
+        self._good = (0, 0)  # length and records that the store has
+
+    def append(self, records: Sequence[Record]) -> list[tuple[int, int]]:
+        """Write records one after another; (offset, length) of each. Nothing is durable yet."""
+        with _disk(self._directory):
+            file = self._file or self._create()
+            places = []
+            for record in records:
+                places.append((self.length, len(record.data)))
+                self._write(file, record)
+            return places
+
+    def sync(self) -> None:
+        """Make everything appended durable."""
+        if self._file is not None:
+            with _disk(self._directory):
+                self._file.flush()
+                os.fsync(self._file.fileno())
+
+    def committed(self) -> None:
+        """The store has the present length."""
+        self._good = (self.length, self.records)
+
+    def undo(self) -> None:
+        """Cut the file back to what the store has."""
+        if self._file is not None:
+            with _disk(self._directory):
+                self._file.seek(self._good[0])
+                self._file.truncate()
+                self.length, self.records = self._good
+                if self._good == (0, 0):
+                    self._write(self._file, self._warcinfo())
+
+    @property
+    def is_full(self) -> bool:
+        return self.length >= self._max_bytes
+
+    def finish(self) -> str:
+        """Give the file its name; what was not committed is cut off. The name, or empty if there is no file."""
+        file, name = self._file, self.name
+        if file is None:
+            return ""
+        with _disk(self._directory):
+            self._step("before rename")
+            file.truncate(self._good[0])
+            os.fsync(file.fileno())
+            file.close()
+            path = self._directory / (name + OPEN)
+            if self._good[0]:
+                path.rename(self._directory / name)
+            else:
+                path.unlink()
+            sync_directory(self._directory)
+            self._step("after rename")
+        self._file, self.name, self.length, self.records, self._good = None, "", 0, 0, (0, 0)
+        return name
+
+    def _create(self) -> BinaryIO:
+        self._serial += 1
+        self.name = f"{self._prefix}-{self.slot:03}-{self._serial:05}.warc.gz"
+        self._file = (self._directory / (self.name + OPEN)).open("xb")
+        sync_directory(self._directory)
+        self._write(self._file, self._warcinfo())
+        return self._file
+
+    def _warcinfo(self) -> Record:
+        return warcinfo_record(self.name, self._now(), self._facts)
+
+    def _write(self, file: BinaryIO, record: Record) -> None:
+        file.write(record.data)
+        self.length += len(record.data)
+        self.records += 1
+
+
+def recover(directory: Path, slot: int, segments: Sequence[Segment]) -> tuple[list[str], int]:
+    """Bring the files that a dead worker left open to what was acknowledged.
+
+    Returns the names of the files that are now whole, and the number of bytes that were cut off. Doing it twice does
+    no harm.
+    """
+    whole, cut = [], 0
+    known = {segment.name: segment for segment in segments}
+    with _disk(directory):
+        for path in sorted(directory.glob(f"*-{slot:03}-*.warc.gz{OPEN}")):
+            segment = known.get(path.name.removesuffix(OPEN))
+            if segment is None:  # nothing in it was ever acknowledged
+                cut += path.stat().st_size
+                path.unlink()
+                continue
+            cut += _cut(path, segment.length)
+            path.rename(directory / segment.name)
+        for segment in segments:
+            if not segment.closed:
+                _cut(directory / segment.name, segment.length)
+                whole.append(segment.name)
+        sync_directory(directory)
+    return whole, cut
+
+
+def _cut(path: Path, length: int) -> int:
+    """Truncate a file to its acknowledged length; the bytes that were beyond."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        size = 0
+    if size < length:
+        raise DiskTrouble(
+            f"{path}: {length - size} bytes that were acknowledged are missing (the file has {size}, the store says "
+            f"{length}). Nothing was changed; restore the file from a backup."
+        )
+    if size > length:
+        with path.open("r+b") as file:
+            file.truncate(length)
+            os.fsync(file.fileno())
+    return size - length
+
+
+def sync_directory(directory: Path) -> None:
+    """Make creations and renames in a directory durable."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class _disk:  # noqa: N801
+    """What the disk complains of, as an error that says what to do."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise DiskTrouble(
+                f"{error.filename or self._directory}: writing the archive failed ({error.strerror}). What was committed "
+                "is kept; check the disk, then start the crawl again."
+            ) from error

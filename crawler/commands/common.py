@@ -1,0 +1,46 @@
+"""What the commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from crawler.errors import CrawlError
+
+
+def failing_politely(act: Callable[[], int]) -> int:
+    """The exit code of a command; what stops it is one sentence, not a traceback."""
+    try:
+        return act()
+    except CrawlError as error:
+        print(f"orbweaver: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        return 0
+
+
+def date_of(seconds: float) -> str:
+    """A time as people write it.
+
+    >>> date_of(0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def span_of(seconds: float) -> str:
+    """A duration as people say it.
+
+    >>> span_of(0.25), span_of(59), span_of(7200), span_of(604800)
+    ('0.2 s', '59 s', '2.0 h', '7.0 days')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * 3600:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 2 * 86_400:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 86_400:.1f} days"

@@ -1,0 +1,149 @@
+"""scrapy crawl: Scrapy's own command, with exit codes that mean something."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from scrapy.commands import BaseRunSpiderCommand
+from scrapy.crawler import Crawler
+from scrapy.exceptions import UsageError
+
+from crawler.commands.common import failing_politely
+from crawler.errors import BadInput, Misconfigured
+from crawler.items import Outcome
+from crawler.options import Options
+from crawler.seeds import BadLine, read_seeds, seeds_in
+from crawler.session import Session, attach
+from crawler.stores.contract import NewUrl
+from crawler.urls.hosts import host_of, matches
+
+logger = logging.getLogger(__name__)
+
+STOP_WITHIN = 19.0  # after the first signal
+ERROR_BUDGET = 0.01  # share of visits over which our own code may fail
+OVER_BUDGET = 3  # exit code
+
+
+class Command(BaseRunSpiderCommand):
+    requires_project = True
+
+    def syntax(self) -> str:
+        return "[options] SPIDER"
+
+    def short_desc(self) -> str:
+        return "Crawl on from where the last crawl stopped"
+
+    def long_desc(self) -> str:
+        return (
+            "Visit what is due, politely, and keep it in CRAWL_DIR. Run it again, by hand or from cron: it goes on where "
+            "it stopped, whatever stopped it. One SIGINT or SIGTERM stops it within 20 s and loses nothing; a second one "
+            "at once, which loses nothing either. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 "
+            "finished, but our own code failed on more than one visit in a hundred, 65 bad seeds file, 69 store "
+            "unreachable, 74 disk, 75 already running, 78 configuration. Example: scrapy crawl web -a "
+            "seeds=data/seeds/example.txt -s CONTACT=https://example.org/bot -s CRAWL_MAX_PAGES=1000"
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("name one spider, such as web", print_help=False)
+        self.exitcode = failing_politely(lambda: self._crawl(args[0], opts.spargs))
+
+    def _crawl(self, name: str, arguments: dict[str, str]) -> int:
+        assert self.settings is not None
+        assert self.crawler_process is not None
+        if name not in self.crawler_process.spider_loader.list():
+            raise Misconfigured(f"There is no spider {name!r}; `scrapy list` shows which there are.")
+        crawler = self._create_crawler(name)
+        options = Options.of(crawler.settings)
+        seeds = list(_seeds(arguments.get("seeds", "")))
+        session = Session.open(options)
+        try:
+            _add_seeds(session, seeds)
+            _refuse_strangers(session)
+        except BaseException:
+            session.close()
+            raise
+        attach(crawler, session)
+        self.crawler_process.crawl(crawler, **arguments)
+        self._handle_signals(crawler)
+        self.crawler_process.start(install_signal_handlers=False)
+        if session.fatal is not None:
+            raise session.fatal
+        return 1 if self.crawler_process.bootstrap_failed else _exit_code(crawler)
+
+    def _handle_signals(self, crawler: Crawler) -> None:
+        loop = asyncio.get_event_loop()
+        received: list[int] = []
+
+        def on_signal(number: int) -> None:
+            received.append(number)
+            if len(received) > 1:
+                os._exit(128 + number)  # as harmless as any kill
+            logger.info("Stopping: what is in flight may finish; a second signal stops at once")
+            engine = crawler.engine
+            if engine.scheduler is not None:
+                engine.scheduler.stop()  # type: ignore[attr-defined]
+            loop.call_later(STOP_WITHIN, os._exit, 1)
+            loop.create_task(self.crawler_process.stop())  # type: ignore[union-attr]  # noqa: RUF006
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, on_signal, number)
+
+
+def _seeds(text: str) -> Iterator[NewUrl]:
+    """Seeds given as a file name, or as URLs with commas between."""
+    if not text:
+        return
+    lines = read_seeds(text) if Path(text).is_file() else seeds_in(text.split(","), "seeds")
+    bad = []
+    for line in lines:
+        if isinstance(line, BadLine):
+            bad.append(line)
+        else:
+            yield line
+    for line in bad[:20]:
+        print(line, file=sys.stderr)
+    if bad and "://" not in text and not Path(text).is_file():
+        raise BadInput(f"seeds={text}: neither a file nor URLs; nothing was crawled.")
+
+
+def _add_seeds(session: Session, seeds: list[NewUrl]) -> None:
+    def add() -> None:
+        session.store.add_seeds(seeds, session.now())
+        session.learn_seeds()
+
+    session.call(add)
+
+
+def _refuse_strangers(session: Session) -> None:
+    """Nobody is visited who could not find out by whom."""
+    options = session.options
+    if options.contact:
+        return
+    seeds = session.call(lambda: [url for _, url in chain(session.store.seeds())])
+    strangers = [url for url in seeds if not matches(host_of(url), options.own_hosts)]
+    if strangers:
+        raise Misconfigured(
+            f"CONTACT is not set, so {host_of(strangers[0])} may not be crawled: the people who run it must be able to "
+            "reach you. Add -s CONTACT=https://your.site/about-the-bot (or an e-mail address); only hosts in OWN_HOSTS "
+            "can do without."
+        )
+
+
+def _exit_code(crawler: Crawler) -> int:
+    stats: dict[str, Any] = crawler.stats.get_stats()
+    visits = stats.get("visits/count", 0)
+    broken = sum(count for name, count in stats.items() if name.startswith(f"visits/{Outcome.BROKEN.name.lower()}/"))
+    if broken > ERROR_BUDGET * visits:
+        print(f"orbweaver: our own code failed on {broken} of {visits} visits; see the log.", file=sys.stderr)
+        return OVER_BUDGET
+    return 0

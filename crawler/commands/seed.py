@@ -1,0 +1,98 @@
+"""scrapy seed: put URLs into the frontier."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.clock import steady_clock
+from crawler.commands.common import failing_politely
+from crawler.errors import BadInput
+from crawler.options import Options
+from crawler.seeds import BadLine, read_seeds
+from crawler.session import prepare_directory
+from crawler.stores.contract import NewUrl
+from crawler.stores.open import open_store
+
+_REPORTED = 20  # bad lines that are shown one by one
+_PROGRESS = 100_000  # lines between two signs of life
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options] FILE..."
+
+    def short_desc(self) -> str:
+        return "Put the URLs of files into the frontier"
+
+    def long_desc(self) -> str:
+        return (
+            "Read files with one URL a line (# starts a comment) and make the URLs known to the crawl in CRAWL_DIR. A URL "
+            "that is known already stays as it is. Lines that are no URLs are reported by number; with --strict they "
+            "stop the command with exit code 65 before anything is seeded. A crawl that is running takes new seeds up "
+            "by itself. Example: scrapy seed data/seeds/example.txt"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--strict", action="store_true", help="seed nothing if any line is bad")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if not args:
+            raise UsageError("name at least one file with seeds", print_help=False)
+        self.exitcode = failing_politely(lambda: self._seed(args, strict=opts.strict))
+
+    def _seed(self, files: list[str], *, strict: bool) -> int:
+        assert self.settings is not None
+        options = Options.of(self.settings)
+        if strict:
+            bad = _report(line for file in files for line in read_seeds(file) if isinstance(line, BadLine))
+            if bad:
+                raise BadInput(f"{bad} bad lines; nothing was seeded. Mend them, or leave --strict away.")
+        prepare_directory(options)
+        store = open_store(options.store)
+        try:
+            bad_lines: list[BadLine] = []
+            counts = {"good": 0, "bad": 0}
+            new = store.add_seeds(_good(files, bad_lines, counts), steady_clock()())
+            _report(bad_lines, total=counts["bad"])
+            account = store.account()
+        finally:
+            store.close()
+        print(f"{counts['good']} seeds read, {new} new, {counts['bad']} bad lines; {account.known} URLs known.")
+        return 0
+
+
+def _good(files: list[str], bad_lines: list[BadLine], counts: dict[str, int]) -> Iterator[NewUrl]:
+    for file in files:
+        for line in read_seeds(file):
+            if isinstance(line, BadLine):
+                counts["bad"] += 1
+                if len(bad_lines) < _REPORTED:
+                    bad_lines.append(line)
+                continue
+            counts["good"] += 1
+            if counts["good"] % _PROGRESS == 0:
+                print(f"{counts['good']} seeds read …", file=sys.stderr)
+            yield line
+
+
+def _report(lines: Iterator[BadLine] | list[BadLine], total: int | None = None) -> int:
+    """Print bad lines, the first of many; how many there were."""
+    count = 0
+    for count, line in enumerate(lines, 1):
+        if count <= _REPORTED:
+            print(line, file=sys.stderr)
+    count = count if total is None else total
+    if count > _REPORTED:
+        print(f"… and {count - _REPORTED} more bad lines", file=sys.stderr)
+    return count

@@ -1,0 +1,98 @@
+"""scrapy status: the crawl in numbers, also while it runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from typing import ClassVar
+
+from scrapy.commands import ScrapyCommand
+
+from crawler.clock import steady_clock
+from crawler.commands.common import date_of, failing_politely, span_of
+from crawler.items import State
+from crawler.options import Options
+from crawler.stores.contract import Account, SegmentState
+from crawler.stores.open import open_store
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options]"
+
+    def short_desc(self) -> str:
+        return "Show what a crawl has done and what is left"
+
+    def long_desc(self) -> str:
+        return (
+            "Print how many URLs of the crawl in CRAWL_DIR wait, are in flight or are parked and why, what was archived, "
+            "and when the next URL is due. Reads only; a running crawl is not disturbed. Example: scrapy status -s "
+            "CRAWL_DIR=data/crawl"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        self.exitcode = failing_politely(lambda: self._status(as_json=opts.json))
+
+    def _status(self, *, as_json: bool) -> int:
+        assert self.settings is not None
+        options = Options.of(self.settings)
+        store = open_store(options.store, read_only=True)
+        try:
+            account, segments = store.account(), store.segments()
+        finally:
+            store.close()
+        if as_json:
+            print(json.dumps(_as_data(account, segments)))
+        else:
+            print("\n".join(_lines(str(options.directory), account, segments, steady_clock()())))
+        return 0
+
+
+def _lines(where: str, account: Account, segments: list[SegmentState], now: float) -> Iterator[str]:
+    yield f"Crawl in {where}"
+    yield (
+        f"  {account.known} URLs of {account.hosts} hosts known = {account.waiting} waiting + {account.leased} leased "
+        f"+ {account.parked} parked"
+    )
+    yield (
+        f"  {account.pages} pages among {account.documents} answers archived in {len(segments)} files, "
+        f"{sum(segment.length for segment in segments) / 1e6:.1f} MB"
+    )
+    for state in State:
+        for of, reason, count in account.by_reason:
+            if of is state:
+                yield f"  {state.name.lower():8} {count:9}  {reason.name.lower():20} {reason.meaning}"
+    if account.next_due is None:
+        yield "  Nothing waits."
+    elif account.next_due <= now:
+        yield "  URLs are due now: scrapy crawl web"
+    else:
+        yield f"  The next URL is due in {span_of(account.next_due - now)}, at {date_of(account.next_due)}"
+
+
+def _as_data(account: Account, segments: list[SegmentState]) -> dict[str, object]:
+    return {
+        "known": account.known,
+        "waiting": account.waiting,
+        "leased": account.leased,
+        "parked": account.parked,
+        "hosts": account.hosts,
+        "documents": account.documents,
+        "pages": account.pages,
+        "archive_files": len(segments),
+        "archive_bytes": sum(segment.length for segment in segments),
+        "next_due": account.next_due,
+        "reasons": [
+            {"state": state.name.lower(), "reason": reason.name.lower(), "urls": count}
+            for state, reason, count in account.by_reason
+        ],
+    }

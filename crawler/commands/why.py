@@ -1,0 +1,172 @@
+"""scrapy why: everything that explains what happened, or did not happen, to a URL."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.clock import steady_clock
+from crawler.commands.common import date_of, failing_politely, span_of
+from crawler.fetch.robots import RobotsRules
+from crawler.items import Kind, Reason, State
+from crawler.options import ROBOTS_TOKEN, Options
+from crawler.stores.contract import Store, UrlRow
+from crawler.stores.open import open_store
+from crawler.urls.canonical import canonicalize, resolve
+from crawler.urls.hosts import host_of, origin_of
+from crawler.urls.keys import key_of
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options] URL"
+
+    def short_desc(self) -> str:
+        return "Explain what happened to a URL and what will"
+
+    def long_desc(self) -> str:
+        return (
+            "Tell how a URL was found, in which state it is and why, what robots.txt says of it, what its last visit "
+            "brought, what it waits for, and where it is archived. Reads only. Example: scrapy why "
+            "http://www.example.com/"
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("name one URL", print_help=False)
+        self.exitcode = failing_politely(lambda: self._why(args[0]))
+
+    def _why(self, text: str) -> int:
+        assert self.settings is not None
+        options = Options.of(self.settings)
+        url = canonicalize(text)
+        if url is None:
+            print(f"{text}\n  {_not_crawled(text)}")
+            return 0
+        store = open_store(options.store, read_only=True)
+        try:
+            print("\n".join([url, *(f"  {line}" for line in explain(store, options, text, url))]))
+        finally:
+            store.close()
+        return 0
+
+
+def explain(store: Store, options: Options, text: str, url: str) -> Iterator[str]:
+    """The lines of the answer."""
+    now = steady_clock()()
+    if text != url:
+        yield f"is the canonical form of {text}"
+    row = store.find_url(key_of(url))
+    if row is None:
+        yield from _unknown(store, options, url)
+        return
+    yield _how_found(row)
+    yield _state(row, now)
+    if row.visited is not None:
+        yield _last_visit(row)
+    yield from _robots(store, url, now)
+    if row.state is State.WAITING:
+        yield from _waits_for(store, row, now)
+    yield from _archived(store, row)
+
+
+def _not_crawled(text: str) -> str:
+    resolved = resolve(text)
+    if resolved is None:
+        return "is not a URL: the URL standard cannot read it, so nothing was ever done with it."
+    return f"is never crawled: only http and https URLs with a host are, and this is {resolved.partition(':')[0]}."
+
+
+def _unknown(store: Store, options: Options, url: str) -> Iterator[str]:
+    yield "is not known: it is no seed, and no page that was fetched links to it."
+    scope = options.new_scope()
+    for _, seed in store.seeds():
+        scope.add(seed)
+    refusal = scope.rejection(url)
+    if refusal is not None:
+        yield f"If it were found it would be parked: {refusal.meaning} ({refusal.name.lower()})."
+    else:
+        yield "It lies inside the scope; `scrapy seed` can add it."
+
+
+def _how_found(row: UrlRow) -> str:
+    when = date_of(row.found) if row.found else "with its origin's first page"
+    if row.kind is Kind.ROBOTS:
+        return f"known since {when}: a robots.txt, visited whenever a page of its origin needs it"
+    if row.via is None:
+        return f"known since {when}, as a seed"
+    how = f"by {row.hops} redirects, the last from" if row.hops else "as a link on"
+    return f"known since {when}, {how} {row.via}; {row.depth} links from a seed"
+
+
+def _state(row: UrlRow, now: float) -> str:
+    text = f"{row.state.name.lower()}: {row.reason.meaning} ({row.reason.name.lower()})"
+    if row.state is State.WAITING:
+        text += f"; due {'now' if row.due <= now else 'in ' + span_of(row.due - now) + ', at ' + date_of(row.due)}"
+        text += f", priority level {row.level}"
+    if row.reason is Reason.REDIRECTED and row.detail:
+        text += f" → {row.detail}"
+    if row.tries:
+        text += f"; {row.tries} visits ended badly"
+    if row.crashes:
+        text += f"; {row.crashes} crawl processes died while it was in flight"
+    return text
+
+
+def _last_visit(row: UrlRow) -> str:
+    assert row.visited is not None
+    reason = f": {row.last_reason.meaning} ({row.last_reason.name.lower()})" if row.last_reason is not None else ""
+    status = f", status {row.status}" if row.status else ""
+    detail = f" [{row.detail}]" if row.detail else ""
+    return f"last visit {date_of(row.visited)}{reason}{status}{detail}"
+
+
+def _robots(store: Store, url: str, now: float) -> Iterator[str]:
+    origin = origin_of(url)
+    rules = store.find_rules(origin)
+    if rules is None:
+        yield f"robots.txt of {origin}: not fetched yet"
+        return
+    age = "fresh" if rules.expires > now else "to be fetched again before the next page"
+    if rules.held_until > now:
+        verdict = f"cannot be had; the origin is left alone for {span_of(rules.held_until - now)}"
+    elif rules.body is None:
+        verdict = "gives no rules: everything is allowed"
+    else:
+        allowed = RobotsRules.parse(rules.body).allows(url, ROBOTS_TOKEN)
+        verdict = f"{'allows' if allowed else 'forbids'} it"
+    yield f"robots.txt of {origin}: {verdict} (status {rules.status}, fetched {date_of(rules.fetched)}, {age})"
+
+
+def _waits_for(store: Store, row: UrlRow, now: float) -> Iterator[str]:
+    host = store.find_host(row.key.host)
+    if host is None or row.due > now:
+        return
+    name, clock = host_of(row.url), host.clock
+    if clock.held_until > now:
+        yield f"waits for its host: {name} asked for a rest, or fails; not before {date_of(clock.held_until)}"
+    elif clock.next_visit > now:
+        yield f"waits for its host: {name} rests for another {span_of(clock.next_visit - now)}"
+    else:
+        yield f"waits for its turn: {name} may be visited now (scrapy crawl web)"
+
+
+def _archived(store: Store, row: UrlRow) -> Iterator[str]:
+    documents = store.documents(row.key)
+    for document in documents[:3]:
+        place = document.place
+        title = f", title {document.title!r}" if document.title else ""
+        yield (
+            f"archived {date_of(document.fetched)}: status {document.status}, {document.content_type or 'no type'}, "
+            f"{document.body_bytes} bytes{title}, in {place.segment} at {place.offset}"
+        )
+    if len(documents) > 3:
+        yield f"and {len(documents) - 3} older versions"

@@ -1,0 +1,88 @@
+"""Everything that depends on a page alone, in one call."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from crawler.archive.records import visit_records
+from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visited
+from crawler.parse.charset import decode
+from crawler.parse.coding import plain_body
+from crawler.parse.html import HtmlLink, looks_like_html, parse_html
+from crawler.urls.canonical import canonicalize
+from crawler.urls.keys import key_of, keys_of
+
+MAX_HOPS = 10  # redirects in a row
+
+Judge = Callable[[str], Reason | None]  # why a URL must not be visited, or None
+
+
+def examine(visited: Visited, judge: Judge, location: str | None) -> Visited:
+    """The visit with what its answer contains: page, links, where it was redirected to, and its records."""
+    fetched = visited.fetched
+    if fetched is None or not fetched.head:
+        return visited
+    if visited.outcome is Outcome.REDIRECTED and visited.visit.kind is Kind.PAGE:
+        visited = _follow(visited, judge, location or "")
+    page = _page(visited, fetched, judge)
+    return replace(visited, page=page, records=tuple(visit_records(visited.visit, fetched, page.links)))
+
+
+def _page(visited: Visited, fetched: Fetched, judge: Judge) -> Page:
+    headers = fetched.headers
+    content_type = next((value for name, value in headers if name == "content-type"), "")
+    plain = plain_body(fetched.body, headers)
+    page = Page(
+        content_type=content_type.partition(";")[0].strip().lower()[:100],
+        body_digest=hashlib.sha256(plain.data).digest(),
+        problem=plain.problem,
+    )
+    if visited.outcome is not Outcome.FETCHED or visited.visit.kind is not Kind.PAGE:
+        return page
+    if looks_like_html(plain.data, content_type):
+        return _html(page, plain.data, fetched.url, content_type, judge)
+    if page.content_type.startswith("text/"):
+        decoded = decode(plain.data, content_type)
+        return replace(page, encoding=decoded.encoding, text=decoded.text, text_digest=_text_digest(decoded.text))
+    return page
+
+
+def _html(page: Page, body: bytes, url: str, content_type: str, judge: Judge) -> Page:
+    html = parse_html(body, url, content_type)
+    follow = [] if html.nofollow else [link for link in html.links if "nofollow" not in link.rel]
+    return replace(
+        page,
+        encoding=html.encoding,
+        title=html.title,
+        text=html.main_text,
+        language=html.language,
+        text_digest=_text_digest(html.main_text),
+        links=_links(follow, judge),
+        problem=page.problem or html.problem,
+    )
+
+
+def _links(links: list[HtmlLink], judge: Judge) -> list[Link]:
+    keys = keys_of([link.url for link in links])
+    return [Link(key, link.url, link.anchor, judge(link.url)) for key, link in zip(keys, links, strict=True)]
+
+
+def _text_digest(text: str) -> bytes:
+    """Of the words, whatever the white space between them; empty for a page without words."""
+    words = text.split()
+    return hashlib.sha256(" ".join(words).encode("utf-8", "replace")).digest() if words else b""
+
+
+def _follow(visited: Visited, judge: Judge, location: str) -> Visited:
+    """A redirect's target is a visit of its own, unless it leads nowhere."""
+    visit = visited.visit
+    url = canonicalize(location, visit.url)
+    if url is None:
+        return replace(visited, reason=Reason.BAD_LOCATION, outcome=Outcome.REFUSED, detail=location)
+    if url == visit.url:
+        return replace(visited, reason=Reason.REDIRECT_LOOP, outcome=Outcome.REFUSED, detail=url)
+    if visit.hops >= MAX_HOPS:
+        return replace(visited, reason=Reason.TOO_MANY_REDIRECTS, outcome=Outcome.REFUSED, detail=url)
+    return replace(visited, location=Link(key_of(url), url, "", judge(url)), detail=url)

@@ -1,0 +1,161 @@
+"""Scrapy's download handler over the crawler's own HTTP client."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+
+from crawler.fetch.dns import Answer, Resolver, system_lookup
+from crawler.fetch.http import HttpClient
+from crawler.items import Fetched, Reason, Visit
+from crawler.session import Session, session_of
+from crawler.urls.hosts import host_of
+
+# Keys of request.meta
+VISIT = "visit"  # the Visit that the request stands for; its URL is the one that is asked for
+FETCHED = "fetched"  # the Fetched, once the handler is done
+RULES = "rules"  # the OriginRules that hold, or that a robots.txt visit brought
+
+
+class Denied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
+    """A middleware refuses a visit."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(reason.meaning)
+        self.reason, self.detail = reason, detail
+
+
+class FetchedResponse(Response):
+    """A response that carries what really came over the wire."""
+
+    def __init__(self, *args: Any, fetched: Fetched, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fetched = fetched
+
+
+class CurlHandler(BaseDownloadHandler):
+    """Never raises: what goes wrong is a reason in the `Fetched` of the response."""
+
+    lazy = False
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        session = session_of(crawler)
+        self._session = session
+        self._client = client_of(session)
+
+    async def download_request(self, request: Request) -> Response:
+        visit: Visit = request.meta[VISIT]
+        try:
+            fetched = await self._client.fetch(visit.url)
+        except Exception as error:
+            now = self._session.now()
+            fetched = Fetched(url=visit.url, reason=Reason.INTERNAL_ERROR, detail=repr(error), started=now, ended=now)
+        request.meta[FETCHED] = fetched
+        return FetchedResponse(request.url, status=fetched.status, body=fetched.body, request=request, fetched=fetched)
+
+    async def close(self) -> None:
+        self._client.close()
+
+
+class Client:
+    """Names, addresses and HTTP, on the running event loop."""
+
+    def __init__(self, session: Session) -> None:
+        options = session.options
+        self._now = session.now
+        self._guard = options.guard
+        self._resolver = Resolver(system_lookup, options.dns_hosts)
+        self._threads = ThreadPoolExecutor(max_workers=options.dns_threads, thread_name_prefix="dns")
+        self._timer: asyncio.TimerHandle | None = None
+        self._http = HttpClient(
+            watch=self._watch,
+            wake=self._wake,
+            now=session.now,
+            user_agent=options.user_agent,
+            limits=options.limits,
+            verify_tls=options.verify_tls,
+        )
+
+    async def fetch(self, url: str) -> Fetched:
+        """One request to a checked address of the URL's host."""
+        host, started = host_of(url), self._now()
+        answer = await self._resolve(host)
+        allowed, refused = self._check(host, answer)
+        if not allowed:
+            reason = Reason.ADDRESS_DENIED if refused else Reason.DNS_FAILED
+            detail = refused or answer.error
+            return Fetched(url=url, reason=reason, detail=detail, started=started, ended=self._now())
+        done: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
+
+        def finish(fetched: Fetched) -> None:
+            if not done.done():
+                done.set_result(fetched)
+
+        self._http.fetch(url, address=allowed, done=finish)
+        return await done
+
+    def abort_all(self) -> None:
+        """Give up what is in flight; each ends as stopped."""
+        self._http.abort_all()
+
+    def close(self) -> None:
+        self._http.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def _resolve(self, host: str) -> Answer:
+        now = self._now()
+        answer = self._resolver.cached(host, now)
+        if answer is None:
+            loop = asyncio.get_running_loop()
+            answer = await loop.run_in_executor(self._threads, self._resolver.look_up, host, now)
+        return answer
+
+    def _check(self, host: str, answer: Answer) -> tuple[str, str]:
+        """The first address that may be contacted, or why none may."""
+        refused = ""
+        for address in answer.addresses:
+            refusal = self._guard.refusal(host, address)
+            if refusal is None:
+                return address, ""
+            refused = refused or f"{host} is {address}: {refusal}"
+        return "", refused
+
+    def _watch(self, descriptor: int, readable: bool, writable: bool) -> None:
+        loop = asyncio.get_running_loop()
+        if readable:
+            loop.add_reader(descriptor, self._http.socket_ready, descriptor, True, False)  # noqa: FBT003
+        else:
+            loop.remove_reader(descriptor)
+        if writable:
+            loop.add_writer(descriptor, self._http.socket_ready, descriptor, False, True)  # noqa: FBT003
+        else:
+            loop.remove_writer(descriptor)
+
+    def _wake(self, delay: float | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if delay is not None:
+            self._timer = asyncio.get_running_loop().call_later(delay, self._http.timeout)
+
+
+_clients: WeakKeyDictionary[Session, Client] = WeakKeyDictionary()
+
+
+def client_of(session: Session) -> Client:
+    """The one client of a session, whatever the scheme."""
+    client = _clients.get(session)
+    if client is None:
+        client = _clients[session] = Client(session)
+    return client

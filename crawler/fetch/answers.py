@@ -1,0 +1,77 @@
+"""What does an answer mean for the URL that was asked for?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+from crawler.items import Fetched, Outcome, Reason
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_FORBIDDEN = frozenset({401, 403, 407, 451})
+_BUSY = frozenset({429, 503})
+_NOT_ASKED = frozenset({Reason.ADDRESS_DENIED})
+_CUT_SHORT = frozenset({Reason.CUT_DISCONNECT, Reason.CUT_TIME})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """An answer in our terms."""
+
+    outcome: Outcome
+    reason: Reason
+    location: str | None = None  # as the server wrote it
+    retry_after: float | None = None  # seconds from the answer's end
+
+
+def meaning_of(fetched: Fetched) -> Meaning:
+    """Judge an answer by its status, or by why there is none."""
+    status = fetched.status
+    if fetched.reason is Reason.STOPPED:
+        return Meaning(outcome=Outcome.ABORTED, reason=fetched.reason)
+    if fetched.reason in _NOT_ASKED:
+        return Meaning(outcome=Outcome.DENIED, reason=fetched.reason)
+    if not status or fetched.reason in _CUT_SHORT:
+        # Half a document must never pass for a whole one, so it counts as none.
+        return Meaning(outcome=Outcome.FAILED, reason=fetched.reason)
+    if 200 <= status <= 299:
+        return Meaning(outcome=Outcome.FETCHED, reason=fetched.reason)
+    if status in _REDIRECTS:
+        return _redirect(fetched)
+    if status in _BUSY:
+        return Meaning(outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=retry_after(fetched))
+    if 500 <= status <= 599:
+        return Meaning(outcome=Outcome.FAILED, reason=Reason.SERVER_ERROR)
+    return Meaning(outcome=Outcome.REFUSED, reason=_refusal(status))
+
+
+def _redirect(fetched: Fetched) -> Meaning:
+    location = fetched.header("location")
+    if not location:
+        return Meaning(outcome=Outcome.REFUSED, reason=Reason.BAD_LOCATION)
+    # Servers send raw UTF-8 here; headers were read as Latin-1 so that no byte is lost.
+    text = location.encode("latin-1").decode("utf-8", "replace")
+    return Meaning(outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location=text)
+
+
+def _refusal(status: int) -> Reason:
+    if status == 404:
+        return Reason.NOT_FOUND
+    if status == 410:
+        return Reason.GONE
+    if status in _FORBIDDEN:
+        return Reason.FORBIDDEN
+    return Reason.CLIENT_ERROR if 400 <= status <= 499 else Reason.BAD_STATUS
+
+
+def retry_after(fetched: Fetched) -> float | None:
+    """Seconds that the site asks to wait, given as a number or as a date; None if it does not say."""
+    value = fetched.header("retry-after")
+    if not value:
+        return None
+    if value.isdecimal() and value.isascii():
+        return float(value[:12])  # nobody means more than that
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - fetched.ended)
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,194 @@
+"""May we fetch this, says the origin's robots.txt? And what if it cannot be had? (RFC 9309)"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import time
+from typing import NamedTuple, Self
+
+from protego import Protego
+
+from crawler.items import OriginRules, Reason
+
+LARGEST_FILE = 500 * 1024  # RFC 9309 §2.5: at least this much is to be read
+HOUR, DAY = 3600.0, 86_400.0
+LIFETIME = DAY  # RFC 9309 §2.4
+GIVEN_UP = 30 * DAY  # RFC 9309 §2.3.1.4: a "reasonably long period" of failures
+LONGEST_DELAY = DAY  # nobody means more
+_MOST_REQUESTS = 1_000_000
+# Each rule is kept once for each agent of its group: 500 KiB could hold 20,000 rules for 20,000 agents.
+_MOST_WORK = 200_000
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_HTML = re.compile(r"\s*(?:<!--.*?-->\s*)?<(?:html|!doctype)", re.IGNORECASE | re.DOTALL)
+# RFC 9309 §2.2.4: other lines must not interfere, that is, not end a group. Misspellings are known ones.
+_KNOWN = re.compile(r"\s*(?:user|all|dis|dias|crawl|request|visit|site|host)", re.IGNORECASE)
+_UTF8_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF8[:2], codecs.BOM_UTF8[:1])  # editors lose parts of it
+
+
+class Window(NamedTuple):
+    """A part of each day, in minutes after midnight UTC; it may contain midnight."""
+
+    start: int
+    end: int
+
+
+class RequestRate(NamedTuple):
+    """At most so many requests in so many seconds, in a part of the day or always."""
+
+    requests: int
+    seconds: int
+    window: Window | None = None
+
+
+class RobotsRules:
+    """What a robots.txt says. Agents are asked about by their product token, such as "orbweaver"."""
+
+    def __init__(self, rules: Protego) -> None:
+        self._rules = rules
+
+    @classmethod
+    def parse(cls, body: bytes) -> Self:
+        """Read a robots.txt: any bytes are one, if need be one without rules.
+
+        >>> rules = RobotsRules.parse(b"User-agent: *\\nDisallow: /private/\\nCrawl-delay: 2.5")
+        >>> rules.allows("http://example.com/private/x", "orbweaver"), rules.crawl_delay("orbweaver")
+        (False, 2.5)
+        """
+        return cls(Protego.parse(_text(body)))
+
+    def allows(self, url: str, agent: str) -> bool:
+        """Whether the agent may fetch the URL. What cannot even be split as one may not be fetched."""
+        try:
+            return self._rules.can_fetch(url, agent)
+        except ValueError:
+            return False
+
+    def crawl_delay(self, agent: str) -> float | None:
+        """Seconds to rest between two requests, if the rules say."""
+        delay = self._rules.crawl_delay(agent)
+        return None if delay is None else min(delay, LONGEST_DELAY)
+
+    def request_rate(self, agent: str) -> RequestRate | None:
+        """How often to come, if the rules say."""
+        rate = self._rules.request_rate(agent)
+        if rate is None:
+            return None
+        window = _window(rate.start_time, rate.end_time)
+        return RequestRate(min(rate.requests, _MOST_REQUESTS), min(rate.seconds, int(LONGEST_DELAY)), window)
+
+    def visit_time(self, agent: str) -> Window | None:
+        """When to come, if the rules say."""
+        visit_time = self._rules.visit_time(agent)
+        return None if visit_time is None else _window(visit_time.start_time, visit_time.end_time)
+
+    @property
+    def sitemaps(self) -> Sequence[str]:
+        """As written: whoever follows them resolves and checks them."""
+        return tuple(self._rules.sitemaps)
+
+    @property
+    def preferred_host(self) -> str | None:
+        """Which of its mirrors the site likes best."""
+        return self._rules.preferred_host
+
+
+def judge_robots(
+    *, status: int, reason: Reason, body: bytes, fetched: float, previous: OriginRules | None, host: int, origin: str
+) -> OriginRules:
+    """What the end of a robots.txt visit means for the origin, until when.
+
+    Of the answer: pages wait while `held_until` is ahead; after that `body` decides, and None allows everything;
+    after `expires` the file is to be fetched again. `fetched` is when we last knew what the origin wants, or began
+    to ask, so that it tells how long the origin has been failing.
+    """
+    if _is_whole_file(status, reason, body):
+        rules = _cut(body)
+    elif 300 <= status <= 499 and status != 429:
+        rules = None  # RFC 9309 §2.3.1.3: unavailable, so there are no rules
+    else:
+        return _unreachable(status, fetched, previous, host, origin)
+    return OriginRules(host=host, origin=origin, status=status, body=rules, fetched=fetched, expires=fetched + LIFETIME)
+
+
+def _is_whole_file(status: int, reason: Reason, body: bytes) -> bool:
+    """Half a file could lack the very line that forbids; but nobody needs to send more than we read."""
+    is_cut = reason in (Reason.CUT_DISCONNECT, Reason.CUT_TIME)
+    return 200 <= status <= 299 and (not is_cut or len(body) >= LARGEST_FILE)
+
+
+def _unreachable(status: int, now: float, previous: OriginRules | None, host: int, origin: str) -> OriginRules:
+    """RFC 9309 §2.3.1.4: stay out; after a month go by the last copy, or by no rules if there never was one."""
+    failures = 0 if previous is None else previous.failures
+    since = now if previous is None else previous.fetched
+    rest = min(HOUR * 2 ** min(failures, 5), DAY)
+    is_given_up = now - since >= GIVEN_UP
+    return OriginRules(
+        host=host,
+        origin=origin,
+        status=status,
+        body=None if previous is None else previous.body,
+        fetched=since,
+        expires=now + (LIFETIME if is_given_up else rest),
+        held_until=0.0 if is_given_up else now + rest,
+        failures=failures + 1,
+    )
+
+
+def _text(body: bytes) -> str:
+    """The lines worth reading."""
+    text = _CONTROL.sub("", _decoded(_cut(body)))
+    if _HTML.match(text[:2048]):
+        return ""
+    return "\n".join(_affordable(filter(_KNOWN.match, text.splitlines())))
+
+
+def _cut(body: bytes) -> bytes:
+    """The first 500 KiB, without the line that is cut in two."""
+    if len(body) <= LARGEST_FILE:
+        return body
+    body = body[:LARGEST_FILE]
+    return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+
+
+def _decoded(body: bytes) -> str:
+    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return body.decode("utf-16", "replace")
+    mark = next((mark for mark in _UTF8_MARKS if body.startswith(mark)), b"")
+    return body[len(mark) :].decode("utf-8", "replace")
+
+
+def _affordable(lines: Iterable[str]) -> Iterator[str]:
+    """The lines up to where the work gets out of hand. Agents are counted high rather than low."""
+    agents = work = 0
+    after_rule = False
+    for line in lines:
+        field, _, value = line.partition(":")
+        field = field.strip().lower()
+        if field.startswith("user"):
+            agents = 1 if after_rule else agents + 1
+            work += agents // 100  # a repeated agent is looked for among those of its group
+            after_rule = False
+            yield from _also_meant(value)
+        else:
+            work += agents
+            after_rule = after_rule or field in ("allow", "disallow")
+        if work > _MOST_WORK:
+            return
+        yield line
+
+
+def _also_meant(agent: str) -> Iterator[str]:
+    """RFC 9309 §2.2.1 knows product tokens only: who writes "Bot/1.0" or "Bot (the bad one)" means "Bot"."""
+    words = agent.partition("#")[0].split()
+    token = words[0].partition("/")[0] if words else ""
+    if token and words != [token]:
+        yield f"User-agent: {token}"
+
+
+def _window(start: time | None, end: time | None) -> Window | None:
+    if start is None or end is None:
+        return None
+    return Window(start.hour * 60 + start.minute, end.hour * 60 + end.minute)

@@ -1,0 +1,324 @@
+"""Which URL next, and when? The window of the frontier that lies in memory.
+
+Mercator's two halves. The front lies in the store: hosts with URLs due, in priority levels. The back lies here: one
+queue per active host, and a heap that holds for each the earliest time at which it may be visited.
+
+Life of a host here: *activated* with some of its due URLs; *idle* in the heap until its time comes; *busy* while one of
+its URLs is being leased or visited (so a host never has two connections); *refilled* when its queue is empty and the
+store may have more; *dropped* when the store has nothing due and nothing of it is uncommitted.
+
+Nothing here does I/O or reads a clock. Whoever drives the frontier asks it what it wants (`wants_hosts`,
+`wants_refill`, `to_lease`, `to_postpone`, `errands`), does that with the store, and tells it the answer (`activate`, `refill`, `leased`); `next`
+gives a visit whose time has come; `ended` and `committed` report what became of it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from crawler.frontier.politeness import HostClock, Politeness
+from crawler.items import Key, Kind, OriginRules, Visit, Visited
+from crawler.urls.hosts import origin_of
+from crawler.urls.keys import key_of
+
+CRASHES = 5  # crawl processes that may die over a URL before it is visited with nothing else in flight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLoad:
+    """A host and the next of its due URLs, as the store has them."""
+
+    host: int
+    name: str
+    clock: HostClock
+    epoch: int
+    visits: Sequence[Visit]
+    rules: Sequence[OriginRules]
+
+
+@dataclass(slots=True, kw_only=True)
+class BackQueue:
+    """One active host."""
+
+    host: int
+    name: str
+    clock: HostClock
+    epoch: int
+    queue: deque[Visit] = field(default_factory=deque)
+    errands: deque[Visit] = field(default_factory=deque)
+    rules: dict[str, OriginRules] = field(default_factory=dict)
+    asking_rules: set[str] = field(default_factory=set)  # origins whose robots.txt is on its way
+    busy: bool = False
+    in_heap: bool = False
+    uncommitted: int = 0
+    refilling: bool = False
+    drained: bool = False  # the store had nothing more due when it was last asked
+
+
+class Frontier:
+    """The back queues of the active hosts, and the visits on their way."""
+
+    def __init__(self, politeness: Politeness, *, active_hosts: int, in_flight: int, ahead: float) -> None:
+        self.politeness = politeness
+        self.lease_end = 0.0  # of the partitions: nothing is released at or after it
+        self.hosts: dict[int, BackQueue] = {}
+        self.in_flight: dict[Key, Visit] = {}
+        self.errands: deque[Visit] = deque()  # visits that another host than their own must be activated for
+        self._active_hosts = active_hosts
+        self._in_flight = in_flight
+        self._ahead = ahead  # leases are taken this long before the host's time, so that a commit does not delay it
+        self._idle: list[tuple[float, int, int]] = []  # (ready at, order, host)
+        self._leased: list[tuple[float, int, Visit]] = []  # granted, waiting for their time
+        self._leasing: dict[Key, float] = {}  # asked of the store → ready at
+        self._refills: list[int] = []
+        self._postponed: list[tuple[Visit, float]] = []  # URLs of origins whose robots.txt cannot be had, until then
+        self._solo: deque[Visit] = deque()
+        self._alone: Key | None = None  # the URL that is being visited with nothing else in flight
+        self._order = 0
+
+    # ── what it wants ──
+
+    def wants_hosts(self) -> int:
+        """How many more hosts there is room for."""
+        return max(0, self._active_hosts - len(self.hosts))
+
+    def wants_refill(self) -> list[int]:
+        """Hosts whose queue is empty; asked once."""
+        refills, self._refills = self._refills, []
+        for host in refills:
+            self.hosts[host].refilling = True
+        return refills
+
+    def to_postpone(self) -> list[tuple[Visit, float]]:
+        """URLs that must wait in the store until a time, with their origin; asked once."""
+        postponed, self._postponed = self._postponed, []
+        return postponed
+
+    def to_lease(self, now: float) -> list[Visit]:
+        """Visits whose host may be asked within a moment; each must be answered by `leased`."""
+        if self._alone is not None:
+            return []
+        if self._solo:
+            return self._lease_alone(now)
+        chosen: list[Visit] = []
+        room = self._room()
+        while room > len(chosen) and self._idle and self._idle[0][0] <= now + self._ahead:
+            ready, _, host = heapq.heappop(self._idle)
+            back = self.hosts[host]
+            back.in_heap = False
+            visit = self._choose(back, now) if back.clock.next_visit <= ready else None
+            if visit is None:
+                self._settle(back)
+                continue
+            back.busy = True
+            if visit.crashes >= CRASHES:
+                self._solo.append(visit)
+                continue
+            self._leasing[visit.key] = ready
+            chosen.append(visit)
+        return chosen
+
+    def next(self, now: float) -> Visit | None:
+        """A leased visit whose time has come."""
+        if not self._leased or self._leased[0][0] > now or now >= self.lease_end:
+            return None
+        visit = heapq.heappop(self._leased)[2]
+        self.in_flight[visit.key] = visit
+        return visit
+
+    def next_time(self, now: float) -> float | None:
+        """When `to_lease` or `next` will have something, if nothing else happens before."""
+        times = []
+        if self._leased and now < self.lease_end:
+            times.append(self._leased[0][0])
+        if self._idle and self._room() > 0 and not self._solo and self._alone is None:
+            times.append(self._idle[0][0] - self._ahead)
+        return max(now, min(times)) if times else None
+
+    def _room(self) -> int:
+        return self._in_flight - len(self.in_flight) - len(self._leasing) - len(self._leased)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing is leased, in flight, uncommitted or about to be."""
+        waiting = self.in_flight or self._leased or self._leasing or self._solo or self.errands or self._postponed
+        return not waiting and not any(
+            back.queue or back.errands or back.busy or back.uncommitted or back.refilling
+            for back in self.hosts.values()
+        )
+
+    # ── what it is told ──
+
+    def activate(self, load: HostLoad, errand: Visit | None = None) -> None:
+        """Take a host in, perhaps to have it asked for another origin's robots.txt."""
+        back = self.hosts.get(load.host)
+        if back is None:
+            back = BackQueue(host=load.host, name=load.name, clock=load.clock, epoch=load.epoch)
+            back.rules = {rules.origin: rules for rules in load.rules}
+            back.queue.extend(load.visits)
+            back.drained = not load.visits
+            self.hosts[load.host] = back
+        # A host that is active already keeps what it has: the store's rows may be older than what is in memory.
+        if errand is not None:
+            back.errands.append(errand)
+        self._settle(back)
+
+    def refill(self, host: int, visits: Iterable[Visit]) -> None:
+        """The answer to `wants_refill`."""
+        back = self.hosts[host]
+        back.refilling = False
+        before = len(back.queue)
+        back.queue.extend(visits)
+        back.drained = len(back.queue) == before
+        self._settle(back)
+
+    def found(self, hosts: Iterable[int]) -> None:
+        """New URLs of these hosts were committed."""
+        for host in hosts:
+            back = self.hosts.get(host)
+            if back is not None and back.drained:
+                back.drained = False
+                self._settle(back)
+
+    def leased(self, asked: Iterable[Visit], granted: Iterable[Visit]) -> None:
+        """The store's answer to `to_lease`: visits that it did not grant are forgotten."""
+        given = {visit.key: visit for visit in granted}
+        for visit in asked:
+            ready = self._leasing.pop(visit.key)
+            if visit.key in given:
+                self._order += 1
+                heapq.heappush(self._leased, (ready, self._order, given[visit.key]))
+            else:
+                if self._alone == visit.key:
+                    self._alone = None
+                self._forget_asking(visit)
+                self.hosts[visit.asked].busy = False
+                self._settle(self.hosts[visit.asked])
+
+    def recall(self) -> list[Visit]:
+        """Give back everything that is leased but not yet handed out."""
+        visits = [entry[2] for entry in self._leased]
+        self._leased.clear()
+        for visit in visits:
+            back = self.hosts[visit.asked]
+            back.busy = False
+            self._forget_asking(visit)
+        return visits
+
+    def ended(self, visited: Visited, now: float) -> dict[int, HostClock]:
+        """A visit is over; its host may be asked again after its rest. Returns the clocks that changed."""
+        visit = visited.visit
+        del self.in_flight[visit.key]
+        back = self.hosts[visit.asked]
+        back.clock = self.politeness.after(back.name, back.clock, visited, now)
+        back.busy = False
+        back.uncommitted += 1
+        clocks = {back.host: back.clock} | self._obey(visited.rules)
+        if back.clock.held_until > now:
+            # The store gives its URLs again when the hold ends.
+            back.queue.clear()
+            back.drained = True
+        self._settle(back)
+        return clocks
+
+    def committed(self, visited: Visited) -> None:
+        """What a visit brought is durable; rules that it brought are known from now on."""
+        back = self.hosts[visited.visit.asked]
+        back.uncommitted -= 1
+        if self._alone == visited.visit.key:
+            self._alone = None
+        if visited.rules is not None and visited.rules.host in self.hosts:
+            self.hosts[visited.rules.host].rules[visited.rules.origin] = visited.rules
+        self._forget_asking(visited.visit)
+        self._settle(back)
+
+    # ── how it decides ──
+
+    def _obey(self, rules: OriginRules | None) -> dict[int, HostClock]:
+        """A Crawl-delay binds at once; where a host's origins ask for different ones, the longest."""
+        back = self.hosts.get(rules.host) if rules is not None else None
+        if rules is None or back is None:
+            return {}
+        others = [known.crawl_delay for origin, known in back.rules.items() if origin != rules.origin]
+        delays = [delay for delay in (rules.crawl_delay, *others) if delay is not None]
+        back.clock = self.politeness.obey(back.name, back.clock, max(delays, default=None))
+        return {back.host: back.clock}
+
+    def _choose(self, back: BackQueue, now: float) -> Visit | None:
+        """The next visit of a host: an errand, the next URL of its queue, or the robots.txt that this URL needs."""
+        if back.errands:
+            return back.errands.popleft()
+        for _ in range(len(back.queue)):
+            visit = back.queue.popleft()
+            origin = origin_of(visit.url)
+            rules = back.rules.get(origin)
+            if origin in back.asking_rules:
+                back.queue.append(visit)
+                continue
+            if rules is not None and rules.held_until > now:
+                self._postponed.append((visit, rules.held_until))
+                continue
+            if rules is not None and rules.expires > now and not rules.location:
+                return visit
+            back.queue.appendleft(visit)
+            back.asking_rules.add(origin)
+            robots = self._robots_visit(back, origin, rules)
+            if robots.asked == back.host:
+                return robots
+            self.errands.append(robots)
+        return None
+
+    @staticmethod
+    def _robots_visit(back: BackQueue, origin: str, rules: OriginRules | None) -> Visit:
+        home = f"{origin}/robots.txt"
+        url = rules.location if rules is not None and rules.location else home
+        return Visit(
+            key=key_of(home),
+            url=url,
+            kind=Kind.ROBOTS,
+            epoch=back.epoch,
+            hops=rules.hops if rules is not None and rules.location else 0,
+            origin=origin,
+            asked=key_of(url).host,
+        )
+
+    def _forget_asking(self, visit: Visit) -> None:
+        """An origin whose robots.txt visit came to nothing asks again at its next page."""
+        home = self.hosts.get(visit.key.host)
+        if visit.kind is Kind.ROBOTS and home is not None:
+            home.asking_rules.clear()
+            self._settle(home)
+
+    def _settle(self, back: BackQueue) -> None:
+        """Put a host where it belongs: the heap, the refills, or out."""
+        if back.busy or back.in_heap or back.refilling or self.hosts.get(back.host) is not back:
+            return
+        if back.errands or self._has_choice(back):
+            self._order += 1
+            heapq.heappush(self._idle, (back.clock.next_visit, self._order, back.host))
+            back.in_heap = True
+        elif back.queue:
+            return  # all of its URLs wait for a robots.txt
+        elif not back.drained:
+            if back.host not in self._refills:
+                self._refills.append(back.host)
+        elif not back.uncommitted and not back.asking_rules:
+            del self.hosts[back.host]
+
+    @staticmethod
+    def _has_choice(back: BackQueue) -> bool:
+        if not back.asking_rules:
+            return bool(back.queue)
+        return any(origin_of(visit.url) not in back.asking_rules for visit in back.queue)
+
+    def _lease_alone(self, now: float) -> list[Visit]:
+        """A URL over which several processes died is visited with nothing else in flight."""
+        if self.in_flight or self._leasing or self._leased:
+            return []
+        visit = self._solo.popleft()
+        self._alone = visit.key
+        self._leasing[visit.key] = max(now, self.hosts[visit.asked].clock.next_visit)
+        return [visit]

@@ -1,0 +1,206 @@
+"""The settings, checked once: what the rest of the crawler is told."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from crawler.errors import Misconfigured
+from crawler.fetch.addresses import AddressGuard
+from crawler.fetch.dns import read_hosts_file
+from crawler.fetch.http import FetchLimits
+from crawler.frontier.aftermath import RevisitPolicy
+from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
+from crawler.urls.scope import Scope
+
+PRODUCT = "Orbweaver"
+ROBOTS_TOKEN = "orbweaver"  # noqa: S105 -- the name that robots.txt files can use for us
+VERSION = "0.1"
+SCOPES = ("any", "domains", "hosts", "prefixes")
+
+
+class Settings(Protocol):
+    """The part of Scrapy's settings that is used here."""
+
+    def get(self, name: str, default: Any = None) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    directory: Path
+    store: str
+    contact: str
+    max_pages: int
+    max_seconds: float
+    horizon: float
+    scope: str
+    url_max_length: int
+    own_hosts: tuple[str, ...]
+    politeness: Politeness
+    revisit: RevisitPolicy
+    guard: AddressGuard
+    dns_hosts: Mapping[str, tuple[str, ...]]
+    dns_threads: int
+    limits: FetchLimits
+    verify_tls: bool
+    active_hosts: int
+    queue_length: int
+    lease_ahead: float
+    partition_lease: float
+    in_flight: int
+    segment_bytes: int
+    commit_visits: int
+    commit_interval: float
+    step: Callable[[str], None]
+
+    @property
+    def user_agent(self) -> str:
+        return f"{PRODUCT}/{VERSION} (+{self.contact})" if self.contact else f"{PRODUCT}/{VERSION}"
+
+    @property
+    def warc_directory(self) -> Path:
+        return self.directory / "warc"
+
+    def new_scope(self) -> Scope:
+        """The scope before any seed is known."""
+        return Scope(
+            self.scope, (), own_hosts=self.own_hosts, contact=bool(self.contact), max_length=self.url_max_length
+        )
+
+    @classmethod
+    def of(cls, settings: Settings) -> Options:
+        """Read every setting, or say which one cannot be obeyed."""
+        read = _Reader(settings)
+        directory = Path(read.text("CRAWL_DIR") or "data/crawl")
+        own_hosts = read.words("OWN_HOSTS")
+        scope = read.text("SCOPE")
+        if scope not in SCOPES:
+            raise Misconfigured(f"SCOPE={scope!r}: must be one of {', '.join(SCOPES)}.")
+        if read.number("CONTENT_PROCESSES", whole=True) != 0:
+            raise Misconfigured("CONTENT_PROCESSES: must be 0; pages are looked at in the crawl process.")
+        return cls(
+            directory=directory,
+            store=read.text("STORE") or f"sqlite:{directory / 'crawl.db'}",
+            contact=_contact(read.text("CONTACT")),
+            max_pages=int(read.number("CRAWL_MAX_PAGES", whole=True)),
+            max_seconds=read.number("CRAWL_MAX_SECONDS"),
+            horizon=read.number("CRAWL_HORIZON", infinite=True),
+            scope=scope,
+            url_max_length=int(read.number("URL_MAX_LENGTH", least=16, whole=True)),
+            own_hosts=own_hosts,
+            politeness=_politeness(read, own_hosts),
+            revisit=RevisitPolicy(interval=read.number("REVISIT_INTERVAL"), retry_delay=read.number("RETRY_DELAY")),
+            guard=_guard(read),
+            dns_hosts=_dns_hosts(read.text("DNS_HOSTS")),
+            dns_threads=int(read.number("DNS_THREADS", least=1, whole=True)),
+            limits=_limits(read),
+            verify_tls=read.flag("FETCH_VERIFY_TLS"),
+            active_hosts=int(read.number("FRONTIER_ACTIVE_HOSTS", least=1, whole=True)),
+            queue_length=int(read.number("FRONTIER_QUEUE_LENGTH", least=1, whole=True)),
+            lease_ahead=read.number("FRONTIER_LEASE_AHEAD"),
+            partition_lease=read.number("PARTITION_LEASE", least=3),
+            in_flight=int(read.number("CONCURRENT_REQUESTS", least=1, whole=True)),
+            segment_bytes=int(read.number("WARC_SEGMENT_BYTES", least=1, whole=True)),
+            commit_visits=int(read.number("COMMIT_VISITS", least=1, whole=True)),
+            commit_interval=read.number("COMMIT_INTERVAL"),
+            step=_hook(read.text("COMMIT_STEP_HOOK")),
+        )
+
+
+class _Reader:
+    """One setting at a time, in the type that is needed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def text(self, name: str) -> str:
+        return str(self._settings.get(name) or "").strip()
+
+    def words(self, name: str) -> tuple[str, ...]:
+        value = self._settings.get(name) or ()
+        words = value.split(",") if isinstance(value, str) else [str(word) for word in value]
+        return tuple(word.strip().lower() for word in words if word.strip())
+
+    def number(self, name: str, *, least: float = 0, whole: bool = False, infinite: bool = False) -> float:
+        value = self._settings.get(name)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        wrong = number != number or number < least or (math.isinf(number) and not infinite)
+        if wrong or (whole and number != int(number)):
+            kind = "a whole number" if whole else "a number"
+            raise Misconfigured(f"{name}={value!r}: must be {kind} of at least {least:g}.")
+        return number
+
+    def flag(self, name: str) -> bool:
+        value = str(self._settings.get(name)).strip().lower()
+        if value not in {"true", "false", "1", "0", "yes", "no", "none", ""}:
+            raise Misconfigured(f"{name}={value!r}: must be True or False.")
+        return value in {"true", "1", "yes"}
+
+
+def _contact(contact: str) -> str:
+    if contact and not contact.isprintable():
+        raise Misconfigured("CONTACT: must be a URL or an e-mail address on one line.")
+    return contact
+
+
+def _politeness(read: _Reader, own_hosts: tuple[str, ...]) -> Politeness:
+    floor = read.number("POLITENESS_MIN_DELAY")
+    if floor < FLOOR_OF_STRANGERS and not own_hosts:
+        raise Misconfigured(
+            f"POLITENESS_MIN_DELAY={floor:g}: under {FLOOR_OF_STRANGERS:g} s only for hosts that you run yourself; "
+            "name them in OWN_HOSTS, or raise it."
+        )
+    return Politeness(
+        floor=floor,
+        factor=read.number("POLITENESS_LATENCY_FACTOR"),
+        cap=read.number("POLITENESS_LATENCY_CAP"),
+        own_hosts=own_hosts,
+    )
+
+
+def _guard(read: _Reader) -> AddressGuard:
+    try:
+        return AddressGuard(read.words("INTRANET_HOSTS"), read.words("INTRANET_NETWORKS"))
+    except ValueError as error:
+        raise Misconfigured(f"INTRANET_HOSTS or INTRANET_NETWORKS: {error}.") from error
+
+
+def _dns_hosts(path: str) -> Mapping[str, tuple[str, ...]]:
+    if not path:
+        return {}
+    try:
+        return read_hosts_file(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"DNS_HOSTS={path!r}: cannot be read ({error}).") from error
+    except ValueError as error:
+        raise Misconfigured(f"DNS_HOSTS={path!r}: {error}.") from error
+
+
+def _limits(read: _Reader) -> FetchLimits:
+    return FetchLimits(
+        connect=read.number("FETCH_CONNECT_TIMEOUT"),
+        first_byte=read.number("FETCH_FIRST_BYTE_TIMEOUT"),
+        low_speed_bytes=int(read.number("FETCH_MIN_BYTES_PER_SECOND", whole=True)),
+        low_speed_time=read.number("FETCH_MIN_RATE_TIME"),
+        total=read.number("FETCH_TIMEOUT"),
+        body=int(read.number("FETCH_MAX_BODY", least=1, whole=True)),
+        head=int(read.number("FETCH_MAX_HEAD", least=1024, whole=True)),
+    )
+
+
+def _hook(name: str) -> Callable[[str], None]:
+    if not name:
+        return lambda step: None
+    module, _, function = name.partition(":")
+    try:
+        hook: Callable[[str], None] = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise Misconfigured(f"COMMIT_STEP_HOOK={name!r}: must be module:function ({error}).") from error
+    return hook

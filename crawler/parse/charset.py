@@ -1,0 +1,81 @@
+"""Which characters do these bytes mean?"""
+
+from __future__ import annotations
+
+import codecs
+from typing import NamedTuple
+
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, to_unicode
+
+# What the Encoding Standard knows, by Python's names. Python knows more, some of which does not even give text,
+# and a page that asks for one of those is mistaken or up to something.
+_OF_THE_WEB = frozenset(
+    {
+        *(
+            "utf-8",
+            "utf-16",
+            "utf-16-le",
+            "utf-16-be",
+            "cp866",
+            "cp874",
+            "koi8-r",
+            "koi8-u",
+            "mac-roman",
+            "mac-cyrillic",
+        ),
+        *(f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
+        *(f"cp{page}" for page in range(1250, 1259)),
+        *("gb18030", "big5hkscs", "euc_jp", "iso2022_jp", "cp932", "cp949"),
+    }
+)
+
+
+class Decoded(NamedTuple):
+    """Text, and how its encoding came to be known."""
+
+    text: str
+    encoding: str  # Python's name
+    source: str  # "bom" | "header" | "meta" | "utf-8" | "fallback"
+
+
+def decode(body: bytes, content_type: str | None = None) -> Decoded:
+    """The text of a body, by its byte order mark, else its header, else its own declaration, else its look.
+
+    What does not decode becomes U+FFFD; labels the web does not know are as good as none.
+
+    >>> decode("né".encode("latin-1"), "text/html; charset=ISO-8859-1")
+    Decoded(text='né', encoding='cp1252', source='header')
+    """
+    encoding, mark = read_bom(body)
+    if encoding is not None and mark is not None:
+        return Decoded(to_unicode(body[len(mark) :], encoding), encoding, "bom")
+    encoding = http_content_type_encoding(content_type)
+    if encoding in _OF_THE_WEB:
+        return Decoded(to_unicode(body, encoding), encoding, "header")
+    encoding = _declared(body)
+    if encoding in _OF_THE_WEB:
+        return Decoded(to_unicode(body, encoding), encoding, "meta")
+    return _by_look(body)
+
+
+def _declared(body: bytes) -> str | None:
+    encoding = html_body_declared_encoding(body[:4096])
+    # The standard: a declaration that could be read as ASCII cannot be true of UTF-16, and most likely means UTF-8.
+    return "utf-8" if encoding is not None and encoding.startswith("utf-16") else encoding
+
+
+def _by_look(body: bytes) -> Decoded:
+    """Bytes that are valid UTF-8 are UTF-8, even if a size limit cut them inside the last character."""
+    try:
+        text, length = codecs.utf_8_decode(body, "strict", False)  # noqa: FBT003 - the codec takes no keywords
+    except UnicodeDecodeError:
+        return _fallen_back(body)
+    if length == len(body):
+        return Decoded(text, "utf-8", "utf-8")
+    if text.isascii():  # then nothing speaks for UTF-8 but a last byte that could as well be a Latin letter
+        return _fallen_back(body)
+    return Decoded(text + "\ufffd", "utf-8", "utf-8")
+
+
+def _fallen_back(body: bytes) -> Decoded:
+    return Decoded(to_unicode(body, "cp1252"), "cp1252", "fallback")

@@ -1,0 +1,176 @@
+"""Undo transfer and content codings, under limits."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+MIB = 1 << 20
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP, _ZLIB, _RAW = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS  # how zlib is told what wraps the data
+_BLOCK = 64 * 1024
+_CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """A body without its codings, as far as they could be undone."""
+
+    data: bytes
+    problem: str = ""  # what stood in the way
+    complete: bool = True  # nothing is known to be missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much we unpack. A body that would grow beyond is taken for a bomb."""
+
+    size: int = 16 * MIB  # of the result
+    ratio: int = 200  # of the result to what it came from, once it is beyond 1 MiB
+    members: int = 64  # of one gzip stream
+    codings: int = 3
+
+
+def plain_body(
+    body: bytes, headers: Sequence[tuple[str, str]], *, limit: int = 16 * MIB, ratio: int = 200, members: int = 64
+) -> Plain:
+    """The body the server meant, given what came over the wire and its headers.
+
+    Where a coding cannot be undone, what was decoded until then is kept, or the body as it came.
+    """
+    limits = Limits(size=limit, ratio=ratio, members=members)
+    transfer = _tokens(headers, "transfer-encoding")
+    plain = _dechunked(body) if "chunked" in transfer else Plain(data=body)
+    codings = _tokens(headers, "content-encoding") + [coding for coding in transfer if coding != "chunked"]
+    return _decoded(plain, codings, limits) if codings else plain
+
+
+def _tokens(headers: Sequence[tuple[str, str]], name: str) -> list[str]:
+    values = ",".join(value for found, value in headers if found.lower() == name)
+    return [token for token in (part.strip().lower() for part in values.split(",")) if token not in ("", "identity")]
+
+
+def _decoded(plain: Plain, codings: Sequence[str], limits: Limits) -> Plain:
+    if len(codings) > limits.codings:
+        return replace(plain, problem=plain.problem or "encoding chain")
+    if not _CODINGS.issuperset(codings):
+        return replace(plain, problem=plain.problem or "unknown coding")
+    for coding in reversed(codings):  # RFC 9110 §8.4: listed in the order they were applied
+        step = _inflated(plain.data, limits) if coding == "deflate" else _gunzipped(plain.data, limits)
+        # The first problem explains the later ones.
+        plain = Plain(data=step.data, problem=plain.problem or step.problem, complete=plain.complete and step.complete)
+    return plain
+
+
+def _dechunked(body: bytes) -> Plain:
+    """RFC 9112 §7.1; extensions and trailers are dropped."""
+    chunks: list[bytes] = []
+    position = 0
+    while (line_end := body.find(b"\n", position)) >= 0:
+        size = _chunk_size(body[position:line_end])
+        if size is None:
+            return _badly_chunked(body, chunks)
+        if size == 0:
+            return Plain(data=b"".join(chunks))
+        start = line_end + 1
+        chunks.append(body[start : start + size])
+        position = start + size
+        position += 2 if body.startswith(b"\r\n", position) else 1
+    if not chunks and body:
+        return _badly_chunked(body, chunks)
+    return Plain(data=b"".join(chunks), problem="truncated chunk", complete=False)
+
+
+def _chunk_size(line: bytes) -> int | None:
+    digits = line.partition(b";")[0].strip()
+    if not digits or len(digits) > 16 or digits.strip(b"0123456789abcdefABCDEF"):
+        return None
+    return int(digits, 16)
+
+
+def _badly_chunked(body: bytes, chunks: Sequence[bytes]) -> Plain:
+    """A body that does not even begin with a chunk is better kept whole."""
+    if chunks:
+        return Plain(data=b"".join(chunks), problem="bad chunk", complete=False)
+    return Plain(data=body, problem="not chunked")
+
+
+def _gunzipped(data: bytes, limits: Limits) -> Plain:
+    if not data:
+        return Plain(data=b"")
+    if not data.startswith(_GZIP_MAGIC):
+        return Plain(data=data, problem="not gzip")
+    plain = _unpacked(data, _GZIP, limits)
+    return Plain(data=data, problem="not gzip") if plain.problem == "not packed" else plain
+
+
+def _inflated(data: bytes, limits: Limits) -> Plain:
+    """Deflate is meant to come in a zlib wrapper, but some servers send it bare."""
+    if not data:
+        return Plain(data=b"")
+    plain = _unpacked(data, _ZLIB, limits)
+    if plain.problem == "not packed":
+        plain = _unpacked(data, _RAW, limits)
+        if plain.problem in ("not packed", "corrupt"):  # bare deflate has no mark: other bytes may pass for its start
+            return Plain(data=data, problem="not deflate")
+    return plain
+
+
+def _unpacked(data: bytes, wrapper: int, limits: Limits) -> Plain:
+    """All members of a stream. Bytes behind the last that begin no other are padding."""
+    room = min(limits.size, max(MIB, limits.ratio * len(data)))
+    parts: list[bytes] = []
+    position = 0
+    for _ in range(limits.members):
+        part, position, problem = _member(data, position, wrapper, room)
+        if problem == "not packed" and parts:
+            problem = "corrupt"
+        parts.append(part)
+        room -= len(part)
+        if problem:
+            return Plain(data=b"".join(parts), problem=problem, complete=False)
+        if wrapper != _GZIP or not data.startswith(_GZIP_MAGIC, position):
+            return Plain(data=b"".join(parts))
+    return Plain(data=b"".join(parts), problem="too many members", complete=False)
+
+
+def _member(data: bytes, start: int, wrapper: int, room: int) -> tuple[bytes, int, str]:
+    """What one member holds, where it ends, and what is wrong with it."""
+    stream = zlib.decompressobj(wrapper)
+    parts: list[bytes] = []
+    for position in range(start, len(data), _BLOCK):
+        block = data[position : position + _BLOCK]
+        before = stream.copy()
+        try:
+            part = stream.decompress(block, room + 1)
+        except zlib.error as error:
+            parts.append(_salvaged(before, block, room))
+            held = b"".join(parts)
+            return held, len(data), _name_of(error, found=bool(held))
+        parts.append(part[:room])
+        if len(part) > room:
+            return b"".join(parts), len(data), "bomb"
+        room -= len(part)
+        if stream.eof:
+            return b"".join(parts), position + len(block) - len(stream.unused_data), ""
+    return b"".join(parts), len(data), "truncated"
+
+
+def _salvaged(stream: zlib._Decompress, block: bytes, room: int) -> bytes:
+    """What a block holds before it goes wrong: zlib drops the output of a call that ends in an error."""
+    parts: list[bytes] = []
+    with suppress(zlib.error):
+        for position in range(len(block)):
+            part = stream.decompress(block[position : position + 1], room + 1)
+            parts.append(part[:room])
+            room -= len(part[:room])
+    return b"".join(parts)
+
+
+def _name_of(error: zlib.error, *, found: bool) -> str:
+    message = str(error)
+    if "incorrect data check" in message or "incorrect length check" in message:
+        return "checksum"
+    return "corrupt" if found else "not packed"

@@ -1,0 +1,73 @@
+"""Seeds from files: one URL a line, comments and blank lines allowed, bad lines reported by number."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from crawler.errors import BadInput
+from crawler.items import Reason
+from crawler.stores.contract import NewUrl
+from crawler.urls.canonical import canonicalize
+from crawler.urls.keys import key_of
+
+MAX_LINE = 64 * 1024  # a longer line is no URL
+_SHOWN = 80  # characters of a bad line that are shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadLine:
+    """A line that is no URL we could visit."""
+
+    file: str
+    number: int
+    text: str
+
+    def __str__(self) -> str:
+        shown = self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "…"
+        return f"{self.file}:{self.number}: not a URL that can be crawled: {shown!r}"
+
+
+def read_seeds(path: str) -> Iterator[NewUrl | BadLine]:
+    """The lines of a file as seeds, one at a time: a file may have millions."""
+    try:
+        with Path(path).open("rb") as file:
+            yield from _lines(file, path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). Nothing was seeded from it.") from error
+
+
+def seeds_in(text: Iterable[str], source: str) -> Iterator[NewUrl | BadLine]:
+    """The same for lines that are at hand."""
+    for number, line in enumerate(text, 1):
+        seed = _seed(line, source, number)
+        if seed is not None:
+            yield seed
+
+
+def _lines(file: BinaryIO, name: str) -> Iterator[NewUrl | BadLine]:
+    number = 0
+    while line := file.readline(MAX_LINE):
+        number += 1
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
+        whole = line.endswith(b"\n") or len(line) < MAX_LINE
+        while not whole:  # the rest of a line that is too long
+            rest = file.readline(MAX_LINE)
+            whole = not rest or rest.endswith(b"\n")
+        seed = _seed(line.decode("utf-8", "replace"), name, number)
+        if seed is not None:
+            yield seed
+
+
+def _seed(line: str, source: str, number: int) -> NewUrl | BadLine | None:
+    text = line.strip()
+    if not text or text.startswith("#"):
+        return None
+    url = canonicalize(text)
+    if url is None:
+        return BadLine(file=source, number=number, text=text)
+    return NewUrl(key=key_of(url), url=url, reason=Reason.SEED)

@@ -1,0 +1,209 @@
+"""What one crawl process owns: its slot, the thread with the store, its archive file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from scrapy.crawler import Crawler
+
+from crawler.archive import segments
+from crawler.archive.segments import SegmentWriter
+from crawler.clock import steady_clock
+from crawler.committer import Committer
+from crawler.errors import CrawlError, DiskTrouble, Misconfigured
+from crawler.options import PRODUCT, VERSION, Options
+from crawler.slots import SlotLock, free_slots, running
+from crawler.stores.contract import Store
+from crawler.stores.open import open_store
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Session:
+    """Open from `open` to `close`. Everything that touches the store runs in one thread, in the order asked for."""
+
+    def __init__(self, options: Options, lock: SlotLock, now: Callable[[], float]) -> None:
+        self.options = options
+        self.now = now
+        self.started = now()
+        self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.scope = options.new_scope()
+        self.fatal: CrawlError | None = None  # what ended the crawl before its time
+        self._lock = lock
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
+        self._committer: Committer | None = None
+        self._last_seed = 0
+
+    @classmethod
+    def open(cls, options: Options) -> Session:
+        """Take the directory, bring what a dead process left behind in order, and become its worker."""
+        prepare_directory(options)
+        workers = options.directory / "workers"
+        lock = SlotLock.take(workers, 0)
+        if lock is None:
+            raise running(workers)
+        session = cls(options, lock, steady_clock())
+        try:
+            session.call(lambda: session._begin(workers))
+            lock.sign(session.started)
+        except BaseException:
+            session._thread.shutdown()
+            lock.drop()
+            raise
+        return session
+
+    @property
+    def committer(self) -> Committer:
+        assert self._committer is not None, "the session is open"
+        return self._committer
+
+    @property
+    def store(self) -> Store:
+        """Only for use in the store's thread."""
+        return self.committer.store
+
+    def call(self, act: Callable[[], T]) -> T:
+        """Run something in the store's thread, and wait for it."""
+        return self._thread.submit(act).result()
+
+    def run(self, act: Callable[[], T]) -> asyncio.Future[T]:
+        """Run something in the store's thread, after all that was asked for before."""
+        return asyncio.wrap_future(self._thread.submit(act))
+
+    def learn_seeds(self) -> None:
+        """Extend the scope by seeds that were added since the last call. In the store's thread."""
+        for serial, url in self.store.seeds(self._last_seed):
+            self.scope.add(url)
+            self._last_seed = serial
+
+    def close(self) -> None:
+        """End well: everything committed, nothing leased. After a fatal error, end as a kill would."""
+        try:
+            if self.fatal is None:
+                self.call(self._end)
+                self._lock.release()
+                return
+        except CrawlError as error:
+            self.fatal = error
+        finally:
+            self._thread.shutdown()
+        self._lock.drop()
+
+    # ── in the store's thread ──
+
+    def _begin(self, workers: Path) -> None:
+        unclean = self._lock.was_unclean
+        store = open_store(self.options.store, check=unclean)
+        try:
+            self._recover(store, self._lock)
+            for lock in free_slots(workers, but=self._lock.number):
+                self._recover(store, lock)
+                lock.release()
+            self._check_time(store)
+            lease, longest = self.options.partition_lease, self.options.limits.total
+            store.acquire(self.owner, self._lock.number, self.now(), lease, longest)
+            self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
+            self.learn_seeds()
+        except BaseException:
+            store.close()
+            raise
+
+    def _recover(self, store: Store, lock: SlotLock) -> None:
+        directory, politeness = self.options.warc_directory, self.options.politeness
+        whole, cut = segments.recover(directory, lock.number, store.segments(lock.number))
+        for name in whole:
+            store.close_segment(name)
+        now = self.now()
+        left = store.recover([lock.number], now, lambda name, clock: politeness.after_unclean_stop(name, clock, now))
+        if lock.was_unclean or left.returned or left.quarantined or cut:
+            logger.warning(
+                "The last crawl did not end well: %d URLs that were in flight wait again, %d are left alone because "
+                "crawls died over them, %d bytes that were never acknowledged were cut off the archive",
+                left.returned,
+                left.quarantined,
+                cut,
+            )
+
+    def _check_time(self, store: Store) -> None:
+        last = store.last_commit()
+        if last is not None and self.now() < last - 60:
+            logger.warning(
+                "The clock of this machine is %.0f s behind the last commit: nothing is due until it has caught up, "
+                "unless you set it right",
+                last - self.now(),
+            )
+
+    def _new_archive(self) -> SegmentWriter:
+        options = self.options
+        started = datetime.fromtimestamp(self.started, UTC).strftime("%Y%m%dT%H%M%S")
+        return SegmentWriter(
+            options.warc_directory,
+            prefix=f"{PRODUCT.lower()}-{started}-{secrets.token_hex(3)}",
+            slot=self._lock.number,
+            max_bytes=options.segment_bytes,
+            now=self.now,
+            step=options.step,
+            facts=[
+                ("software", f"{PRODUCT}/{VERSION}"),
+                ("format", "WARC File Format 1.1"),
+                ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+                ("robots", "obey"),
+                ("http-header-user-agent", options.user_agent),
+            ],
+        )
+
+    def _end(self) -> None:
+        self.committer.close()
+        self.store.release(self.owner)
+        self.store.close()
+
+
+def prepare_directory(options: Options) -> None:
+    """Make sure that we can write where the crawl is kept, and that what we write stays there."""
+    directory = options.directory
+    probe = directory / f".probe-{os.getpid()}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o750)
+        options.warc_directory.mkdir(exist_ok=True, mode=0o750)
+        with probe.open("wb") as file:
+            file.write(b"probe")
+            file.flush()
+            os.fsync(file.fileno())
+        probe.unlink()
+        segments.sync_directory(directory)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Misconfigured(
+            f"CRAWL_DIR={str(directory)!r}: {error.filename} is not a directory; name another."
+        ) from error
+    except OSError as error:
+        raise DiskTrouble(
+            f"CRAWL_DIR={str(directory)!r}: cannot be written ({error.strerror}); check its permissions and the disk, or "
+            "name another directory."
+        ) from error
+
+
+_sessions: WeakKeyDictionary[Crawler, Session] = WeakKeyDictionary()
+
+
+def attach(crawler: Crawler, session: Session) -> None:
+    """Give a crawler the session that its components share."""
+    _sessions[crawler] = session
+
+
+def session_of(crawler: Crawler) -> Session:
+    """The crawler's session, opened now if nobody has."""
+    session = _sessions.get(crawler)
+    if session is None:
+        session = _sessions[crawler] = Session.open(Options.of(crawler.settings))
+    return session

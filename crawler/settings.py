@@ -1,0 +1,96 @@
+"""The wiring diagram: components in the order of the flow, then every knob with its unit and reason.
+
+Set them here, in an environment of your own, or for one run with `-s NAME=VALUE`. Lists are written as comma-separated
+text. Times are seconds, sizes bytes.
+"""
+
+BOT_NAME = "orbweaver"
+SPIDER_MODULES = ["crawler.spiders"]
+NEWSPIDER_MODULE = "crawler.spiders"
+COMMANDS_MODULE = "crawler.commands"
+
+# ── The flow ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 1. The frontier releases a visit when its host may be asked.
+SCHEDULER = "crawler.scheduler.FrontierScheduler"
+# 2. Middlewares judge it; they never download.
+DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}  # redirects, retries, robots.txt, cookies are visits of the frontier
+DOWNLOADER_MIDDLEWARES = {"crawler.middlewares.robots.RobotsMiddleware": 100}
+# 3. The handler fetches it, from a checked address.
+DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}  # no file:, data:, ftp: or s3: can ever be fetched
+DOWNLOAD_HANDLERS = {"http": "crawler.download.CurlHandler", "https": "crawler.download.CurlHandler"}
+# 4. The spider says what became of it: exactly one item, whatever happens.
+SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
+SPIDER_MIDDLEWARES = {"crawler.middlewares.visits.OneItemMiddleware": 100}
+# 5. The page is looked at, then the visit is committed.
+ITEM_PIPELINES = {
+    "crawler.pipelines.extract.ExtractPipeline": 100,
+    "crawler.pipelines.commit.CommitPipeline": 900,
+}
+EXTENSIONS_BASE = {
+    "scrapy.extensions.corestats.CoreStats": 0,
+    "scrapy.extensions.logcount.LogCount": 0,
+    "scrapy.extensions.logstats.LogStats": 0,
+}
+
+# ── The crawl ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+CRAWL_DIR = "data/crawl"  # all state of one crawl lives in it
+STORE = ""  # empty = an SQLite file in CRAWL_DIR
+CONTACT = ""  # a URL or address for the people whose sites are visited; without it only OWN_HOSTS may be
+CRAWL_MAX_PAGES = 0  # stop after so many pages; 0 = no limit
+CRAWL_MAX_SECONDS = 0.0  # stop after so long; 0 = no limit
+CRAWL_HORIZON = 60.0  # the crawl is done when nothing is due within this time; inf = never
+SCOPE = "domains"  # any | domains | hosts | prefixes: how far from the seeds a link may lead
+URL_MAX_LENGTH = 2048
+
+# ── Politeness ────────────────────────────────────────────────────────────────────────────────────────────────────────
+POLITENESS_MIN_DELAY = 5.0  # a host rests at least so long after each answer; under 1 only for OWN_HOSTS
+POLITENESS_LATENCY_FACTOR = 5.0  # and so many times as long as it took to answer: who is slow is busy
+POLITENESS_LATENCY_CAP = 30.0  # but not longer than this for its slowness
+OWN_HOSTS = ""  # host patterns that the operator runs himself: short delays allowed, no CONTACT needed
+REVISIT_INTERVAL = 7 * 86_400.0  # a fetched page is due again after this
+RETRY_DELAY = 30.0  # a failed visit is tried again after this, then after twice as long
+
+# ── The network ───────────────────────────────────────────────────────────────────────────────────────────────────────
+INTRANET_HOSTS = ""  # a non-global address is contacted only if its host matches one of these patterns
+INTRANET_NETWORKS = ""  # and the address lies in one of these networks
+DNS_HOSTS = ""  # path of a hosts(5) file consulted before DNS
+DNS_THREADS = 32  # names looked up at once: a slow name server delays only its own names
+FETCH_CONNECT_TIMEOUT = 10.0  # TLS handshake included
+FETCH_FIRST_BYTE_TIMEOUT = 20.0
+FETCH_TIMEOUT = 60.0  # the whole request
+FETCH_MIN_BYTES_PER_SECOND = 1024  # once the answer has begun
+FETCH_MIN_RATE_TIME = 10.0  # slower than that over this span is given up
+FETCH_MAX_BODY = 8 * 1024 * 1024  # a longer document is cut and marked
+FETCH_MAX_HEAD = 64 * 1024
+FETCH_VERIFY_TLS = False  # a page with a bad certificate is still a page; nothing secret is ever sent
+
+# ── The frontier in memory ────────────────────────────────────────────────────────────────────────────────────────────
+FRONTIER_ACTIVE_HOSTS = 2_000  # hosts with a back queue in memory
+FRONTIER_QUEUE_LENGTH = 32  # URLs of each
+FRONTIER_LEASE_AHEAD = 0.5  # a lease is committed this long before its host's time, so that the commit delays nobody
+PARTITION_LEASE = 60.0  # renewed at a third of it; another worker may take over after it
+CONCURRENT_REQUESTS = 1_000  # places in the downloader; waiting is done in the frontier
+
+# ── Archive and commit ────────────────────────────────────────────────────────────────────────────────────────────────
+WARC_SEGMENT_BYTES = 1024**3  # a file is closed when it is this long
+COMMIT_VISITS = 100  # a batch is committed when it has so many visits
+COMMIT_INTERVAL = 0.05  # or when its first visit has waited so long
+COMMIT_STEP_HOOK = ""  # module:function called with the name of each step of a commit, in its thread
+CONTENT_PROCESSES = 0  # pages are looked at in the crawl process
+
+# ── Scrapy, with its surprises turned off ─────────────────────────────────────────────────────────────────────────────
+ASYNCIO_EVENT_LOOP = "uvloop.Loop"
+TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+CONCURRENT_REQUESTS_PER_DOMAIN = 1  # a last guard; the frontier never sends two
+CONCURRENT_ITEMS = 1  # Scrapy starts so many tasks per response; there is one item
+DOWNLOAD_DELAY = 0
+DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the store knows every URL
+SCRAPER_SLOT_MAX_ACTIVE_SIZE = 64 * 1024 * 1024  # answers waiting to be committed before new requests stop
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+COOKIES_ENABLED = False
+REFERER_ENABLED = False
+ROBOTSTXT_OBEY = False  # by Scrapy; ours is a visit and a middleware
+LOG_LEVEL = "INFO"
+LOG_FORMATTER = "crawler.logs.QuietLogFormatter"
+STATS_DUMP = False

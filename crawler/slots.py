@@ -1,0 +1,81 @@
+"""One worker per slot: a lock that dies with its process, and tells whether the last one ended well."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from crawler.errors import AlreadyRunning
+
+
+class SlotLock:
+    """Holds `workers/<n>.lock`. The file names its holder, and is emptied only by a clean end."""
+
+    def __init__(self, path: Path, file: IO[str]) -> None:
+        self._path = path
+        self._file = file
+        self.number = int(path.stem)
+        self.was_unclean = bool(file.read().strip())
+
+    @classmethod
+    def take(cls, directory: Path, number: int) -> SlotLock | None:
+        """The lock, or None if a living process has it."""
+        directory.mkdir(parents=True, exist_ok=True)
+        path = directory / f"{number}.lock"
+        file = path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            return None
+        file.seek(0)
+        return cls(path, file)
+
+    def sign(self, now: float) -> None:
+        """Say who holds it, until `release`."""
+        self._write(json.dumps({"pid": os.getpid(), "since": now}))
+
+    def release(self) -> None:
+        """A clean end: nothing is left to recover."""
+        self._write("")
+        self._file.close()
+
+    def drop(self) -> None:
+        """Give the lock up and leave what it says, so that whoever comes next recovers."""
+        self._file.close()
+
+    def _write(self, text: str) -> None:
+        self._file.seek(0)
+        self._file.truncate()
+        self._file.write(text)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+def free_slots(directory: Path, but: int) -> Iterator[SlotLock]:
+    """The other slots whose worker is gone."""
+    for path in sorted(directory.glob("*.lock")):
+        if path.stem.isdecimal() and int(path.stem) != but:
+            lock = SlotLock.take(directory, int(path.stem))
+            if lock is not None:
+                yield lock
+
+
+def running(directory: Path, number: int = 0) -> AlreadyRunning:
+    """What to say when a slot is taken."""
+    path = directory / f"{number}.lock"
+    try:
+        holder = json.loads(path.read_text(encoding="utf-8"))
+        since = datetime.fromtimestamp(holder["since"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        who = f"process {holder['pid']}, since {since}"
+    except (OSError, ValueError, KeyError, TypeError):
+        who = "another process"
+    return AlreadyRunning(
+        f"{directory.parent}: a crawl is already running here ({who}). Nothing was changed; wait for it, stop it, or use "
+        "another CRAWL_DIR."
+    )

@@ -1,0 +1,261 @@
+"""What a store promises, whatever its engine.
+
+Every method is one transaction, and what it returns is durable. A store object belongs to one thread. All methods may
+raise `StoreUnreachable` or `DiskTrouble`; nothing is changed then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from crawler.frontier.aftermath import Aftermath
+from crawler.frontier.frontier import HostLoad
+from crawler.frontier.politeness import HostClock
+from crawler.items import Key, Kind, Link, OriginRules, Reason, State, Visit, Visited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewUrl:
+    """A URL that may not be known yet."""
+
+    key: Key
+    url: str
+    reason: Reason  # how it was found, or why it must not be visited
+    parked: bool = False
+    kind: Kind = Kind.PAGE
+    level: int = 0
+    depth: int = 0
+    hops: int = 0
+    via: Key | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a visit's records lie in the archive."""
+
+    segment: str  # file name
+    offset: int  # of the response record
+    length: int  # of the response record, compressed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentState:
+    """How far an archive file is good."""
+
+    name: str
+    slot: int
+    length: int
+    records: int
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A visit's result, ready to be committed."""
+
+    visited: Visited
+    aftermath: Aftermath
+    clocks: Mapping[int, HostClock]  # of the hosts whose clock the visit moved
+    place: Place | None = None  # None = nothing was archived
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """What a batch changed."""
+
+    new_urls: int
+    hosts_with_new: Collection[int]  # hosts that have URLs to visit which they did not have before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What a dead worker left behind."""
+
+    returned: int  # leased URLs that wait again
+    quarantined: int  # URLs that were being visited alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What is left to do, over all workers."""
+
+    leased: int
+    next_due: float | None  # when the next URL may be visited, as far as due times and holds say
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlRow:
+    """All that is known of one URL."""
+
+    key: Key
+    url: str
+    state: State
+    reason: Reason
+    kind: Kind
+    level: int
+    due: float
+    depth: int
+    hops: int
+    tries: int
+    crashes: int
+    via: str | None
+    found: float
+    visited: float | None
+    last_reason: Reason | None
+    status: int | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRow:
+    """All that is known of one host."""
+
+    host: int
+    name: str
+    partition: int
+    clock: HostClock
+    address: str
+    known: int
+    visits: int
+    pages: int
+    failures: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRow:
+    """One archived answer."""
+
+    id: int
+    key: Key
+    url: str
+    fetched: float
+    place: Place
+    status: int
+    reason: Reason
+    content_type: str
+    encoding: str
+    title: str
+    language: str
+    body_digest: bytes
+    text_digest: bytes
+    body_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """known = waiting + leased + parked, at every moment."""
+
+    known: int
+    waiting: int
+    leased: int
+    parked: int
+    hosts: int
+    documents: int
+    pages: int  # documents that are pages, answered with success
+    by_reason: Sequence[tuple[State, Reason, int]]
+    next_due: float | None
+
+
+class LateCommit(Exception):
+    """Some visits of a batch were leased under an epoch that is over; the batch was not committed."""
+
+    def __init__(self, keys: Collection[Key]) -> None:
+        super().__init__(f"{len(keys)} visits were taken over by another worker")
+        self.keys = keys
+
+
+class Store(Protocol):
+    """Everything a crawl knows, but for the archived bytes."""
+
+    # ── partitions: who may visit which hosts ──
+
+    def recover(
+        self, slots: Collection[int], now: float, full_rest: Callable[[str, HostClock], HostClock]
+    ) -> Recovered:
+        """Return what workers of these slots, which are dead, had leased; their partitions become free.
+
+        Hosts that were being asked get the clock that `full_rest` makes of theirs.
+        """
+
+    def acquire(self, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
+        """Take all partitions that are free, or whose lease ended longer than a longest request ago; their number."""
+
+    def renew(self, owner: str, now: float, lease: float) -> int:
+        """Extend the lease of what this owner still has; the number of partitions."""
+
+    def release(self, owner: str) -> None:
+        """Give this owner's partitions back."""
+
+    # ── the frontier ──
+
+    def add(self, urls: Iterable[NewUrl], now: float) -> int:
+        """Make URLs known; the number of those that were new. What is known already is left as it is."""
+
+    def add_seeds(self, urls: Iterable[NewUrl], now: float) -> int:
+        """Like `add`, and remember them as seeds; a seed that was parked as out of scope waits again."""
+
+    def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:
+        """(serial number, URL) of the seeds added after a serial number."""
+
+    def activate(self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int]) -> list[HostLoad]:
+        """Up to `hosts` hosts of this owner with URLs that are due, the most important first, each with some URLs."""
+
+    def load_host(self, owner: str, host: int, name: str, now: float, urls: int) -> HostLoad | None:
+        """One host, made known if it was not; None if it is not this owner's."""
+
+    def load(self, host: int, now: float, urls: int) -> list[Visit]:
+        """The next URLs of a host that are due, the most important first."""
+
+    def lease(self, owner: str, visits: Sequence[Visit]) -> list[Visit]:
+        """Mark as leased those that still wait (a robots.txt is made known if it was not), and return them."""
+
+    def unlease(self, visits: Sequence[Visit], now: float) -> None:
+        """Undo leases that were not used."""
+
+    def postpone(self, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
+        """Let waiting URLs wait until a time."""
+
+    def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
+        """Acknowledge visits: all of this batch in one transaction, or `LateCommit`."""
+
+    def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
+        """Links of a visit that has very many, ahead of its commit."""
+
+    def outlook(self) -> Outlook:
+        """Whether the crawl is over."""
+
+    def last_commit(self) -> float | None:
+        """When a visit was last acknowledged."""
+
+    # ── the archive's files ──
+
+    def segments(self, slot: int | None = None) -> list[SegmentState]:
+        """All archive files, or those of one slot."""
+
+    def close_segment(self, name: str) -> None:
+        """A file has its final name."""
+
+    # ── reading ──
+
+    def find_url(self, key: Key) -> UrlRow | None: ...
+
+    def find_host(self, host: int) -> HostRow | None: ...
+
+    def find_rules(self, origin: str) -> OriginRules | None: ...
+
+    def documents(self, key: Key) -> list[DocumentRow]:
+        """The versions of a URL, newest first."""
+
+    def anchors(self, key: Key) -> list[tuple[str, str]]:
+        """(name of the linking host, text) of the links that lead to a URL from other hosts."""
+
+    def account(self) -> Account:
+        """The crawl in numbers."""
+
+    def check(self) -> str | None:
+        """What is wrong with the file, or None."""
+
+    def close(self) -> None: ...

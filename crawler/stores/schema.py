@@ -1,0 +1,182 @@
+"""The tables of a crawl, in one place.
+
+Read as a table of rows with column groups: the row is the URL (`host`, `rest`: fingerprints, so a host's rows lie
+together); its groups are what the frontier knows (`urls`), what was archived and when (`documents`, several versions a
+URL) and what others say of it (`anchors`). `changes` is the feed: who has seen version v never later sees a new row
+below v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crawler.frontier.priority import LEVELS
+from crawler.items import Reason
+
+APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
+SCHEMA_VERSION = 1
+PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
+
+TABLES = f"""
+CREATE TABLE crawl (
+    name TEXT PRIMARY KEY,
+    value
+) WITHOUT ROWID;
+
+CREATE TABLE reasons (                  -- the codes used everywhere below, for readers outside
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    meaning TEXT NOT NULL
+);
+
+CREATE TABLE partitions (
+    id INTEGER PRIMARY KEY,
+    owner TEXT,
+    slot INTEGER,
+    epoch INTEGER NOT NULL DEFAULT 0,   -- grows with each owner: a commit under an old one is refused
+    lease_end REAL NOT NULL DEFAULT 0
+);
+
+CREATE TABLE hosts (
+    host INTEGER PRIMARY KEY,           -- fingerprint of the name
+    name TEXT NOT NULL,
+    reversed TEXT NOT NULL,             -- com.example.www: a site is a range
+    politeness_key TEXT NOT NULL,       -- hosts that share one count as one
+    partition INTEGER NOT NULL,         -- hash of the politeness key
+    level INTEGER NOT NULL DEFAULT 0,   -- no URL that waits is more important
+    due REAL,                           -- none is due earlier; NULL = none waits
+    next_visit REAL NOT NULL DEFAULT 0, -- the clock: not asked before
+    held_until REAL NOT NULL DEFAULT 0, -- nor before, by the host's wish or for its failures
+    crawl_delay REAL,
+    backoff INTEGER NOT NULL DEFAULT 0,
+    latency REAL NOT NULL DEFAULT 0,
+    last_end REAL NOT NULL DEFAULT 0,   -- when its last answer ended
+    address TEXT NOT NULL DEFAULT '',
+    known INTEGER NOT NULL DEFAULT 0,   -- URLs
+    visits INTEGER NOT NULL DEFAULT 0,
+    pages INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX hosts_by_name ON hosts (reversed);
+CREATE INDEX hosts_front ON hosts (level, due) WHERE due IS NOT NULL;
+
+CREATE TABLE origins (
+    origin TEXT PRIMARY KEY,            -- scheme://host:port
+    host INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    body BLOB,                          -- robots.txt; NULL = no rules
+    fetched REAL NOT NULL,
+    expires REAL NOT NULL,
+    held_until REAL NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    location TEXT NOT NULL DEFAULT '',  -- where a redirect says robots.txt is
+    hops INTEGER NOT NULL DEFAULT 0,
+    crawl_delay REAL
+) WITHOUT ROWID;
+CREATE INDEX origins_of_host ON origins (host);
+
+CREATE TABLE urls (
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),  -- waiting, leased, parked
+    reason INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    level INTEGER NOT NULL CHECK (level BETWEEN 0 AND {LEVELS - 1}),
+    due REAL NOT NULL,
+    depth INTEGER NOT NULL,
+    hops INTEGER NOT NULL DEFAULT 0,
+    tries INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    epoch INTEGER,                      -- while leased
+    asked INTEGER,                      -- while leased: the host that is asked
+    via_host INTEGER,
+    via_rest INTEGER,
+    found REAL NOT NULL,
+    visited REAL,
+    last_reason INTEGER,
+    status INTEGER,
+    detail TEXT NOT NULL DEFAULT '',
+    etag TEXT,
+    last_modified TEXT,
+    visits INTEGER NOT NULL DEFAULT 0,
+    changes INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (host, rest)
+) WITHOUT ROWID;
+CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0;
+CREATE INDEX urls_leased ON urls (host) WHERE state = 1;
+
+CREATE TABLE seeds (
+    serial INTEGER PRIMARY KEY AUTOINCREMENT,
+    url TEXT NOT NULL UNIQUE,
+    added REAL NOT NULL
+);
+
+CREATE TABLE segments (                 -- archive files, and how far each is good
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    slot INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    records INTEGER NOT NULL,
+    closed INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    fetched REAL NOT NULL,
+    segment INTEGER NOT NULL REFERENCES segments (id),
+    offset INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    reason INTEGER NOT NULL,
+    content_type TEXT NOT NULL,
+    encoding TEXT NOT NULL,
+    title TEXT NOT NULL,
+    language TEXT NOT NULL,
+    body_digest BLOB NOT NULL,
+    text_digest BLOB NOT NULL,
+    body_bytes INTEGER NOT NULL,
+    duplicate_of INTEGER
+);
+CREATE INDEX documents_of_url ON documents (host, rest, fetched);
+
+CREATE TABLE anchors (
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    source INTEGER NOT NULL,            -- the host on which the link stands
+    text TEXT NOT NULL,
+    PRIMARY KEY (host, rest, source, text)
+) WITHOUT ROWID;
+
+CREATE TABLE sketches (
+    band INTEGER NOT NULL,
+    document INTEGER NOT NULL,
+    PRIMARY KEY (band, document)
+) WITHOUT ROWID;
+
+CREATE TABLE changes (
+    version INTEGER PRIMARY KEY AUTOINCREMENT,
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    change TEXT NOT NULL CHECK (change IN ('upsert', 'delete')),
+    document INTEGER,
+    at REAL NOT NULL
+);
+CREATE INDEX changes_of_url ON changes (host, rest, version);
+
+CREATE VIEW accounting AS
+    SELECT (SELECT coalesce(sum(known), 0) FROM hosts) AS known,
+           count(*) FILTER (WHERE state = 0) AS waiting,
+           count(*) FILTER (WHERE state = 1) AS leased,
+           count(*) FILTER (WHERE state = 2) AS parked
+    FROM urls;
+"""
+
+REASONS = [(reason.value, reason.name, reason.meaning) for reason in Reason]
+
+# What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
+MIGRATIONS: Mapping[int, str] = {}

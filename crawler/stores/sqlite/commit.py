@@ -1,0 +1,259 @@
+"""Acknowledge visits: everything that a batch changes, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import apsw
+
+from crawler.frontier.priority import level_of
+from crawler.items import Kind, Link, Outcome, Reason, State, Visit, Visited
+from crawler.stores.contract import Committed, LateCommit, SegmentState, Settled
+from crawler.stores.sqlite.frontier import KnownHosts, Row, insert
+from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values
+
+ANCHORS_PER_TARGET = 64
+_DELETED_BY = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.FORBIDDEN, Reason.ROBOTS_DENIED})
+
+
+def commit(
+    connection: apsw.Connection,
+    known: KnownHosts,
+    batch: Sequence[Settled],
+    segments: Sequence[SegmentState],
+    now: float,
+) -> Committed:
+    _settle_urls(connection, batch, now)
+    _note_segments(connection, segments)
+    for settled in batch:
+        _note_document(connection, settled, now)
+    _note_rules(connection, batch)
+    connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
+    _note_hosts(connection, batch)
+    new, hosts = 0, set[int]()
+    for settled in batch:
+        added, visitable = insert(connection, known, list(_found(settled.visited, now)))
+        new += added
+        hosts |= visitable
+        _note_anchors(connection, settled.visited)
+    return Committed(new_urls=new, hosts_with_new=hosts)
+
+
+def add_links(
+    connection: apsw.Connection, known: KnownHosts, visit: Visit, links: Sequence[Link], now: float
+) -> Committed:
+    new, hosts = insert(connection, known, list(_link_rows(visit, links, now)))
+    return Committed(new_urls=new, hosts_with_new=hosts)
+
+
+def _settle_urls(connection: apsw.Connection, batch: Sequence[Settled], now: float) -> None:
+    """Move each URL to its next state, if it is still ours to move."""
+    moved = connection.executemany(
+        """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, asked = NULL,
+                  visited = ?, last_reason = ?, status = ?, detail = ?, visits = visits + 1
+           WHERE host = ? AND rest = ? AND state = 1 AND epoch = ? RETURNING host, rest""",
+        [_url_values(settled, now) for settled in batch],
+    )
+    ours = {tuple(row) for row in moved}
+    late = {settled.visited.visit.key for settled in batch} - ours
+    if late:
+        raise LateCommit(late)
+    connection.executemany(
+        """UPDATE hosts SET due = max(held_until, min(coalesce(due, ?1), ?1)),
+                  level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END
+           WHERE host = ?3""",
+        [
+            (settled.aftermath.due, settled.visited.visit.level, settled.visited.visit.key.host)
+            for settled in batch
+            if settled.aftermath.state is State.WAITING
+        ],
+    )
+
+
+def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
+    visited, after = settled.visited, settled.aftermath
+    fetched = visited.fetched
+    return (
+        after.state,
+        after.reason,
+        after.due or now,
+        after.tries,
+        fetched.ended if fetched is not None else now,
+        visited.reason,
+        fetched.status if fetched is not None else 0,
+        visited.detail[:500],
+        *visited.visit.key,
+        visited.visit.epoch,
+    )
+
+
+def _note_segments(connection: apsw.Connection, segments: Sequence[SegmentState]) -> None:
+    connection.executemany(
+        """INSERT INTO segments (name, slot, length, records, closed) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT (name) DO UPDATE SET length = excluded.length, records = excluded.records""",
+        [(segment.name, segment.slot, segment.length, segment.records, segment.closed) for segment in segments],
+    )
+
+
+def _note_document(connection: apsw.Connection, settled: Settled, now: float) -> None:
+    visited, place = settled.visited, settled.place
+    fetched, page, key = visited.fetched, visited.page, visited.visit.key
+    document = None
+    if place is not None and fetched is not None and page is not None:
+        document = connection.execute(
+            """INSERT INTO documents (host, rest, fetched, segment, offset, length, kind, status, reason, content_type,
+                                      encoding, title, language, body_digest, text_digest, body_bytes)
+               VALUES (?, ?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+               RETURNING id""",
+            (
+                *key,
+                fetched.ended,
+                place.segment,
+                place.offset,
+                place.length,
+                visited.visit.kind,
+                fetched.status,
+                visited.reason,
+                page.content_type,
+                page.encoding,
+                page.title,
+                page.language,
+                page.body_digest,
+                page.text_digest,
+                len(fetched.body),
+            ),
+        ).get
+    if visited.visit.kind is not Kind.PAGE:
+        return
+    if document is not None and visited.outcome is Outcome.FETCHED:
+        change = "upsert"
+    elif visited.reason in _DELETED_BY and _was_published(connection, key):
+        change = "delete"
+    else:
+        return
+    connection.execute(
+        "INSERT INTO changes (host, rest, change, document, at) VALUES (?, ?, ?, ?, ?)",
+        (*key, change, document, now),
+    )
+
+
+def _was_published(connection: apsw.Connection, key: tuple[int, int]) -> bool:
+    last = connection.execute(
+        "SELECT change FROM changes WHERE version = (SELECT max(version) FROM changes WHERE host = ? AND rest = ?)", key
+    ).get
+    return bool(last == "upsert")
+
+
+def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
+    connection.executemany(
+        f"""INSERT INTO origins ({RULES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
+               fetched = excluded.fetched, expires = excluded.expires, held_until = excluded.held_until,
+               failures = excluded.failures, location = excluded.location, hops = excluded.hops,
+               crawl_delay = excluded.crawl_delay""",
+        [
+            (
+                rules.host,
+                rules.origin,
+                rules.status,
+                rules.body,
+                rules.fetched,
+                rules.expires,
+                rules.held_until,
+                rules.failures,
+                rules.location,
+                rules.hops,
+                rules.crawl_delay,
+            )
+            for settled in batch
+            if (rules := settled.visited.rules) is not None
+        ],
+    )
+
+
+def _note_hosts(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
+    connection.executemany(
+        """UPDATE hosts SET next_visit = ?1, held_until = ?2, crawl_delay = ?3, backoff = ?4, latency = ?5,
+                  last_end = ?6, due = CASE WHEN due IS NULL THEN NULL ELSE max(due, ?2) END
+           WHERE host = ?7""",
+        [(*clock_values(clock), host) for settled in batch for host, clock in settled.clocks.items()],
+    )
+    connection.executemany(
+        """UPDATE hosts SET visits = visits + ?, pages = pages + ?, failures = failures + ?, bytes = bytes + ?,
+                  address = coalesce(nullif(?, ''), address)
+           WHERE host = ?""",
+        [_host_counts(settled.visited) for settled in batch],
+    )
+
+
+def _host_counts(visited: Visited) -> tuple[int, int, int, int, str, int]:
+    fetched = visited.fetched
+    return (
+        int(fetched is not None and fetched.was_sent),
+        int(visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE),
+        int(visited.outcome is Outcome.FAILED),
+        len(fetched.body) + len(fetched.head) if fetched is not None else 0,
+        fetched.address if fetched is not None else "",
+        visited.visit.asked,
+    )
+
+
+def _found(visited: Visited, now: float) -> Iterator[Row]:
+    """The URLs that a visit makes known: its links, and where it was redirected to."""
+    visit = visited.visit
+    if visited.page is not None:
+        yield from _link_rows(visit, visited.page.links, now)
+    if visited.location is not None:
+        target = visited.location
+        yield (
+            *target.key,
+            target.url,
+            State.PARKED if target.refused else State.WAITING,
+            target.refused or Reason.REDIRECT_TARGET,
+            Kind.PAGE,
+            visit.level,
+            now,
+            visit.depth,
+            visit.hops + 1,
+            *visit.key,
+            now,
+        )
+
+
+def _link_rows(visit: Visit, links: Sequence[Link], now: float) -> Iterator[Row]:
+    depth = visit.depth + 1
+    level = level_of(depth)
+    via_host, via_rest = visit.key
+    for (host, rest), url, _, refused in links:
+        yield (
+            host,
+            rest,
+            url,
+            State.PARKED if refused else State.WAITING,
+            refused or Reason.LINK,
+            Kind.PAGE,
+            level,
+            now,
+            depth,
+            0,
+            via_host,
+            via_rest,
+            now,
+        )
+
+
+def _note_anchors(connection: apsw.Connection, visited: Visited) -> None:
+    """Text that other hosts use for a URL; a host's words for its own pages are navigation."""
+    if visited.page is None:
+        return
+    source = visited.visit.key.host
+    connection.executemany(
+        """INSERT INTO anchors (host, rest, source, text) SELECT ?1, ?2, ?3, ?4
+           WHERE (SELECT count(*) FROM anchors WHERE host = ?1 AND rest = ?2) < ?5
+           ON CONFLICT DO NOTHING""",
+        [
+            (*link.key, source, link.anchor, ANCHORS_PER_TARGET)
+            for link in visited.page.links
+            if link.anchor and link.key.host != source
+        ],
+    )

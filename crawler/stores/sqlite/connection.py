@@ -1,0 +1,163 @@
+"""Open a database file, or say in one sentence why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from crawler.errors import CrawlError, DiskTrouble, StoreUnreachable
+from crawler.stores import schema
+
+_MAGIC = b"SQLite format 3\0"
+_BUSY_MS = 30_000  # another process of this crawl may be committing
+# Concurrent writers could corrupt a write-ahead log in releases before this one.
+_OLDEST_SAFE_SQLITE = 3_051_003
+
+
+def open_for_writing(path: Path, *, check: bool = False) -> apsw.Connection:
+    """The store's file, created or brought forward if need be; `check` looks for damage first."""
+    if apsw.SQLITE_VERSION_NUMBER < _OLDEST_SAFE_SQLITE:
+        raise StoreUnreachable(f"SQLite {apsw.sqlite_lib_version()} is too old for several writers; install apsw>=3.54")
+    _refuse_foreign_file(path)
+    with trouble(path):
+        connection = apsw.Connection(str(path))
+        try:
+            # Until the file is known to be good, closing it must not write to it.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            connection.set_busy_timeout(_BUSY_MS)
+            refuse_newer(connection, path)
+            if check:
+                _refuse_damage(connection, path)
+            connection.pragma("journal_mode", "wal")
+            # A commit is acknowledged to others: it must survive a power cut.
+            connection.pragma("synchronous", "full")
+            connection.pragma("foreign_keys", 1)
+            connection.pragma("journal_size_limit", 64 * 1024 * 1024)
+            bring_forward(connection, path)
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def open_for_reading(path: Path) -> apsw.Connection:
+    """The store's file as it is; another process may be writing to it."""
+    if not path.exists():
+        raise StoreUnreachable(f"{path}: there is no crawl here; `scrapy seed` or `scrapy crawl` makes one")
+    _refuse_foreign_file(path)
+    with trouble(path):
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.set_busy_timeout(_BUSY_MS)
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            refuse_newer(connection, path)
+            connection.pragma("query_only", 1)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def bring_forward(
+    connection: apsw.Connection,
+    path: Path,
+    *,
+    version: int = schema.SCHEMA_VERSION,
+    migrations: Mapping[int, str] = schema.MIGRATIONS,
+) -> None:
+    """Create the tables, or migrate them step by step in one transaction with a copy kept beside the file."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        found = connection.pragma("user_version")
+        if found == 0:
+            connection.execute(schema.TABLES)
+            connection.executemany("INSERT INTO reasons VALUES (?, ?, ?)", schema.REASONS)
+            connection.executemany("INSERT INTO partitions (id) VALUES (?)", [(n,) for n in range(schema.PARTITIONS)])
+            connection.pragma("application_id", schema.APPLICATION_ID)
+        elif found < version:
+            _keep_copy(path, found)
+            for step in range(found, version):
+                connection.execute(migrations[step + 1])
+        if found != version:
+            connection.pragma("user_version", version)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def refuse_newer(connection: apsw.Connection, path: Path) -> None:
+    """A crawl written by a newer Orbweaver is not touched."""
+    version = connection.pragma("user_version")
+    if version > schema.SCHEMA_VERSION:
+        raise StoreUnreachable(
+            f"{path}: this crawl was written by a newer Orbweaver (schema {version}, this one knows up to "
+            f"{schema.SCHEMA_VERSION}). Nothing was changed; use the newer version, or another CRAWL_DIR."
+        )
+    if connection.pragma("application_id") not in (0, schema.APPLICATION_ID):
+        raise StoreUnreachable(f"{path}: a database of another program. Nothing was changed; use another CRAWL_DIR.")
+
+
+@contextmanager
+def trouble(path: Path) -> Iterator[None]:
+    """What SQLite complains of, as an error that says what to do."""
+    try:
+        yield
+    except CrawlError:
+        raise
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise StoreUnreachable(_damage(path, str(error))) from error
+    except apsw.FullError as error:
+        raise DiskTrouble(
+            f"{path}: the disk is full. What was committed is kept; free some space and start the crawl again."
+        ) from error
+    except apsw.BusyError as error:
+        raise StoreUnreachable(
+            f"{path}: another program has held the database for {_BUSY_MS // 1000} s. Nothing was lost; end that "
+            "program and start again."
+        ) from error
+    except (apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
+        raise DiskTrouble(
+            f"{path}: cannot be read or written ({error}). What was committed is kept; check the disk and the "
+            "directory's permissions, then start again."
+        ) from error
+
+
+def _refuse_foreign_file(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_MAGIC))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise DiskTrouble(f"{path}: cannot be read ({error.strerror}); check the directory's permissions.") from error
+    if start and start != _MAGIC:
+        raise StoreUnreachable(_damage(path, "it is not an SQLite file"))
+
+
+def _refuse_damage(connection: apsw.Connection, path: Path) -> None:
+    answer = connection.execute("PRAGMA quick_check(1)").get
+    if answer != "ok":
+        raise StoreUnreachable(_damage(path, str(answer).splitlines()[-1]))
+
+
+def _damage(path: Path, what: str) -> str:
+    return (
+        f"{path}: the store is damaged ({what}). Nothing was changed, and the WARC files beside it hold every "
+        "document; restore the file from a backup, or move it away to start a new crawl."
+    )
+
+
+def _keep_copy(path: Path, version: int) -> None:
+    """`VACUUM INTO` cannot run inside the migrating transaction, so the copy is made through a second connection."""
+    copy = path.with_name(f"{path.name}.schema{version}")
+    copy.unlink(missing_ok=True)
+    reader = apsw.Connection(str(path))
+    try:
+        reader.execute("VACUUM INTO ?", (str(copy),))
+    finally:
+        reader.close()

@@ -1,0 +1,251 @@
+"""The front of the frontier: hosts with URLs due, in priority levels; URLs made known, leased, postponed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import apsw
+
+from crawler.frontier.frontier import HostLoad
+from crawler.frontier.priority import LEVELS
+from crawler.items import Kind, Reason, State, Visit
+from crawler.stores.contract import NewUrl, Outlook
+from crawler.stores.schema import PARTITIONS
+from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
+from crawler.urls.hosts import host_of, partition_of, reversed_name
+
+# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found)
+Row = tuple[int, int, str, int, int, int, int, float, int, int, int | None, int | None, float]
+
+_INSERT_URL = """
+INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (host, rest) DO NOTHING RETURNING host, state, level
+"""
+
+# A hold on the host is never undercut by a URL that is due.
+_ACCOUNT_HOST = """
+UPDATE hosts SET known = known + ?1,
+    due = CASE WHEN ?2 IS NULL THEN due ELSE max(held_until, min(coalesce(due, ?2), ?2)) END,
+    level = CASE WHEN ?2 IS NULL THEN level WHEN due IS NULL THEN ?3 ELSE min(level, ?3) END
+WHERE host = ?4
+"""
+
+
+class KnownHosts:
+    """Hosts that certainly have a row, so that a page's links need not ask for each."""
+
+    def __init__(self, capacity: int = 100_000) -> None:
+        self._hosts: set[int] = set()
+        self._capacity = capacity
+
+    def make_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
+        """Give each host of (fingerprint, any URL of it) a row."""
+        new = {host: url for host, url in urls if host not in self._hosts}
+        if not new:
+            return
+        rows = [(host, host_of(url)) for host, url in new.items()]
+        connection.executemany(
+            """INSERT INTO hosts (host, name, reversed, politeness_key, partition) VALUES (?, ?, ?, ?, ?)
+               ON CONFLICT (host) DO NOTHING""",
+            [(host, name, reversed_name(name), name, partition_of(name, PARTITIONS)) for host, name in rows],
+        )
+        if len(self._hosts) + len(new) > self._capacity:
+            self._hosts.clear()
+        self._hosts.update(new)
+
+    def forget(self) -> None:
+        """A transaction was undone, and perhaps rows with it."""
+        self._hosts.clear()
+
+
+def row_of(url: NewUrl, now: float) -> Row:
+    via_host, via_rest = url.via or (None, None)
+    state = State.PARKED if url.parked else State.WAITING
+    return (
+        url.key.host,
+        url.key.rest,
+        url.url,
+        state,
+        url.reason,
+        url.kind,
+        url.level,
+        now,
+        url.depth,
+        url.hops,
+        via_host,
+        via_rest,
+        now,
+    )
+
+
+def insert(connection: apsw.Connection, known: KnownHosts, rows: Sequence[Row]) -> tuple[int, set[int]]:
+    """Make URLs known; how many were new, and the hosts that have new ones to visit."""
+    known.make_known(connection, ((row[0], row[2]) for row in rows))
+    due = rows[0][7] if rows else 0.0
+    counts: dict[int, int] = {}
+    best: dict[int, int] = {}
+    for host, state, level in connection.executemany(_INSERT_URL, rows):
+        counts[host] = counts.get(host, 0) + 1
+        if state == State.WAITING:
+            best[host] = min(level, best.get(host, LEVELS))
+    connection.executemany(
+        _ACCOUNT_HOST,
+        [(count, due if host in best else None, best.get(host, 0), host) for host, count in counts.items()],
+    )
+    return sum(counts.values()), set(best)
+
+
+def add_seeds(connection: apsw.Connection, known: KnownHosts, urls: Sequence[NewUrl], now: float) -> int:
+    new, _ = insert(connection, known, [row_of(url, now) for url in urls])
+    connection.executemany(
+        "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
+    )
+    for url in urls:
+        # A link that was outside the scope is inside once somebody asks for it.
+        opened = connection.execute(
+            """UPDATE urls SET state = 0, reason = ?, due = ?, depth = 0, level = 0
+               WHERE host = ? AND rest = ? AND state = 2 AND reason IN (?, ?) RETURNING host""",
+            (Reason.SEED, now, *url.key, Reason.OUT_OF_SCOPE, Reason.NO_CONTACT),
+        ).get
+        if opened is not None:
+            connection.execute(_ACCOUNT_HOST, (0, now, 0, url.key.host))
+    return new
+
+
+def seeds(connection: apsw.Connection, after: int) -> Iterator[tuple[int, str]]:
+    yield from connection.execute("SELECT serial, url FROM seeds WHERE serial > ? ORDER BY serial", (after,))
+
+
+def activate(
+    connection: apsw.Connection, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int]
+) -> list[HostLoad]:
+    loads: list[HostLoad] = []
+    for level in range(LEVELS):
+        candidates: list[tuple[int]] = connection.execute(
+            """SELECT h.host FROM hosts h JOIN partitions p ON p.id = h.partition
+               WHERE h.level = ? AND h.due <= ? AND p.owner = ? ORDER BY h.due LIMIT ?""",
+            (level, now, owner, hosts + len(exclude)),
+        ).fetchall()  # type: ignore[assignment]
+        for (host,) in candidates:
+            if len(loads) >= hosts:
+                return loads
+            if host not in exclude:
+                load = load_host(connection, owner, host, now, urls)
+                if load is not None and load.visits:
+                    loads.append(load)
+    return loads
+
+
+def load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
+    row = connection.execute(
+        f"""SELECT h.name, p.epoch, {CLOCK_COLUMNS} FROM hosts h JOIN partitions p ON p.id = h.partition
+            WHERE h.host = ? AND p.owner = ?""",
+        (host, owner),
+    ).get
+    if row is None:
+        return None
+    rules = connection.execute(f"SELECT {RULES_COLUMNS} FROM origins WHERE host = ?", (host,)).fetchall()
+    return HostLoad(
+        host=host,
+        name=row[0],
+        epoch=row[1],
+        clock=clock_of(row[2:]),
+        visits=load(connection, host, now, urls),
+        rules=[rules_of(rule) for rule in rules],
+    )
+
+
+def load(connection: apsw.Connection, host: int, now: float, urls: int) -> list[Visit]:
+    held, epoch = connection.execute(
+        "SELECT h.held_until, p.epoch FROM hosts h JOIN partitions p ON p.id = h.partition WHERE h.host = ?", (host,)
+    ).get
+    visits: list[Visit] = []
+    if held <= now:
+        for level in range(LEVELS):
+            rows = connection.execute(
+                f"""SELECT {VISIT_COLUMNS}
+                    FROM urls u LEFT JOIN urls v ON v.host = u.via_host AND v.rest = u.via_rest
+                    WHERE u.host = ? AND u.state = 0 AND u.level = ? AND u.due <= ? ORDER BY u.due LIMIT ?""",
+                (host, level, now, urls - len(visits)),
+            )
+            visits.extend(visit_of(row, epoch) for row in rows)
+            if len(visits) >= urls:
+                break
+    if not visits:
+        note_due(connection, host)
+    return visits
+
+
+def note_due(connection: apsw.Connection, host: int) -> None:
+    """Bring a host's place in the front up to date with its URLs."""
+    first = [
+        (due, level)
+        for level in range(LEVELS)
+        if (
+            due := connection.execute(
+                "SELECT min(due) FROM urls WHERE host = ? AND state = 0 AND level = ?", (host, level)
+            ).get
+        )
+        is not None
+    ]
+    due, level = min(first) if first else (None, 0)
+    connection.execute(
+        "UPDATE hosts SET due = CASE WHEN ?1 IS NULL THEN NULL ELSE max(?1, held_until) END, level = ?2 WHERE host = ?3",
+        (due, level, host),
+    )
+
+
+def lease(connection: apsw.Connection, known: KnownHosts, owner: str, visits: Sequence[Visit]) -> list[Visit]:
+    granted = []
+    for visit in visits:
+        if visit.kind is Kind.ROBOTS:
+            _make_robots_known(connection, known, visit)
+        row = connection.execute(
+            """UPDATE urls SET state = 1, epoch = ?1, asked = ?2, kind = ?3
+               WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
+                 AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
+                             WHERE h.host = ?4 AND p.owner = ?6 AND p.epoch = ?1)
+               RETURNING 1""",
+            (visit.epoch, visit.asked, visit.kind, *visit.key, owner),
+        ).get
+        if row is not None:
+            granted.append(visit)
+    return granted
+
+
+def _make_robots_known(connection: apsw.Connection, known: KnownHosts, visit: Visit) -> None:
+    """The row stands for the origin's robots.txt, wherever a redirect has moved it."""
+    home = connection.execute("SELECT 1 FROM urls WHERE host = ? AND rest = ?", visit.key).get
+    if home is None:
+        url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, parked=True, kind=Kind.ROBOTS)
+        insert(connection, known, [row_of(url, 0.0)])
+
+
+def unlease(connection: apsw.Connection, visits: Sequence[Visit], now: float) -> None:
+    for visit in visits:
+        robots = visit.kind is Kind.ROBOTS
+        state, reason = (State.PARKED, Reason.ROBOTS_FILE) if robots else (State.WAITING, Reason.STOPPED)
+        connection.execute(
+            """UPDATE urls SET state = ?, reason = ?, due = min(due, ?), epoch = NULL, asked = NULL
+               WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?""",
+            (state, reason, now, *visit.key, visit.epoch),
+        )
+        if not robots:
+            connection.execute(_ACCOUNT_HOST, (0, now, visit.level, visit.key.host))
+
+
+def postpone(connection: apsw.Connection, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
+    connection.executemany(
+        "UPDATE urls SET due = ?, reason = ? WHERE host = ? AND rest = ? AND state = 0",
+        [(until, reason, *visit.key) for visit, until in visits],
+    )
+
+
+def outlook(connection: apsw.Connection) -> Outlook:
+    leased = connection.execute("SELECT count(*) FROM urls INDEXED BY urls_leased WHERE state = 1").get
+    first = [
+        connection.execute("SELECT min(due) FROM hosts WHERE level = ? AND due IS NOT NULL", (level,)).get
+        for level in range(LEVELS)
+    ]
+    return Outlook(leased=leased, next_due=min((due for due in first if due is not None), default=None))

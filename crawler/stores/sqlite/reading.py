@@ -1,0 +1,135 @@
+"""What a crawl knows, for people and other programs."""
+
+from __future__ import annotations
+
+import apsw
+
+from crawler.items import Key, Kind, OriginRules, Reason, State
+from crawler.stores.contract import Account, DocumentRow, HostRow, Place, SegmentState, UrlRow
+from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
+
+
+def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
+    row = connection.execute(
+        """SELECT u.url, u.state, u.reason, u.kind, u.level, u.due, u.depth, u.hops, u.tries, u.crashes, v.url,
+                  u.found, u.visited, u.last_reason, u.status, u.detail
+           FROM urls u LEFT JOIN urls v ON v.host = u.via_host AND v.rest = u.via_rest
+           WHERE u.host = ? AND u.rest = ?""",
+        key,
+    ).get
+    if row is None:
+        return None
+    return UrlRow(
+        key=key,
+        url=row[0],
+        state=State(row[1]),
+        reason=Reason(row[2]),
+        kind=Kind(row[3]),
+        level=row[4],
+        due=row[5],
+        depth=row[6],
+        hops=row[7],
+        tries=row[8],
+        crashes=row[9],
+        via=row[10],
+        found=row[11],
+        visited=row[12],
+        last_reason=Reason(row[13]) if row[13] is not None else None,
+        status=row[14],
+        detail=row[15],
+    )
+
+
+def find_host(connection: apsw.Connection, host: int) -> HostRow | None:
+    row = connection.execute(
+        f"""SELECT name, partition, address, known, visits, pages, failures, bytes, {CLOCK_COLUMNS}
+            FROM hosts WHERE host = ?""",
+        (host,),
+    ).get
+    if row is None:
+        return None
+    return HostRow(
+        host=host,
+        name=row[0],
+        partition=row[1],
+        address=row[2],
+        known=row[3],
+        visits=row[4],
+        pages=row[5],
+        failures=row[6],
+        bytes=row[7],
+        clock=clock_of(row[8:]),
+    )
+
+
+def find_rules(connection: apsw.Connection, origin: str) -> OriginRules | None:
+    row = connection.execute(f"SELECT {RULES_COLUMNS} FROM origins WHERE origin = ?", (origin,)).get
+    return rules_of(row) if row is not None else None
+
+
+def documents(connection: apsw.Connection, key: Key) -> list[DocumentRow]:
+    rows = connection.execute(
+        """SELECT d.id, u.url, d.fetched, s.name, d.offset, d.length, d.status, d.reason, d.content_type, d.encoding,
+                  d.title, d.language, d.body_digest, d.text_digest, d.body_bytes
+           FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
+           WHERE d.host = ? AND d.rest = ? ORDER BY d.fetched DESC, d.id DESC""",
+        key,
+    )
+    return [
+        DocumentRow(
+            id=row[0],
+            key=key,
+            url=row[1],
+            fetched=row[2],
+            place=Place(segment=row[3], offset=row[4], length=row[5]),
+            status=row[6],
+            reason=Reason(row[7]),
+            content_type=row[8],
+            encoding=row[9],
+            title=row[10],
+            language=row[11],
+            body_digest=row[12],
+            text_digest=row[13],
+            body_bytes=row[14],
+        )
+        for row in rows
+    ]
+
+
+def anchors(connection: apsw.Connection, key: Key) -> list[tuple[str, str]]:
+    return list(
+        connection.execute(
+            """SELECT h.name, a.text FROM anchors a JOIN hosts h ON h.host = a.source
+               WHERE a.host = ? AND a.rest = ? ORDER BY h.name, a.text""",
+            key,
+        )
+    )
+
+
+def account(connection: apsw.Connection) -> Account:
+    known, waiting, leased, parked = connection.execute("SELECT * FROM accounting").get
+    by_reason = connection.execute("SELECT state, reason, count(*) FROM urls GROUP BY 1, 2 ORDER BY 1, 3 DESC")
+    pages = connection.execute(
+        "SELECT count(*) FROM documents WHERE kind = ? AND status BETWEEN 200 AND 299", (Kind.PAGE,)
+    ).get
+    return Account(
+        known=known,
+        waiting=waiting,
+        leased=leased,
+        parked=parked,
+        hosts=connection.execute("SELECT count(*) FROM hosts").get,
+        documents=connection.execute("SELECT count(*) FROM documents").get,
+        pages=pages,
+        by_reason=[(State(state), Reason(reason), count) for state, reason, count in by_reason],
+        next_due=connection.execute("SELECT min(due) FROM hosts WHERE due IS NOT NULL").get,
+    )
+
+
+def segments(connection: apsw.Connection, slot: int | None) -> list[SegmentState]:
+    rows = connection.execute(
+        "SELECT name, slot, length, records, closed FROM segments WHERE ?1 IS NULL OR slot = ?1 ORDER BY id", (slot,)
+    )
+    return [
+        SegmentState(name=name, slot=number, length=length, records=records, closed=bool(closed))
+        for name, number, length, records, closed in rows
+    ]

@@ -1,0 +1,192 @@
+"""The store contract on one SQLite file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+import apsw
+
+from crawler.frontier.frontier import HostLoad
+from crawler.frontier.politeness import HostClock
+from crawler.items import Key, Link, OriginRules, Reason, Visit
+from crawler.stores.contract import (
+    Account,
+    Committed,
+    DocumentRow,
+    HostRow,
+    NewUrl,
+    Outlook,
+    Recovered,
+    SegmentState,
+    Settled,
+    UrlRow,
+)
+from crawler.stores.sqlite import commit, frontier, partitions, reading
+from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
+
+_ADD_BATCH = 5_000  # URLs a transaction when a long list is made known
+
+
+class SqliteStore:
+    """Implements `crawler.stores.contract.Store`; belongs to the thread that opened it."""
+
+    def __init__(self, path: Path, *, read_only: bool = False, check: bool = False) -> None:
+        self._path = path
+        self._known = frontier.KnownHosts()
+        self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[apsw.Connection]:
+        """All or nothing. A deferred BEGIN would fail as busy when another process writes; IMMEDIATE waits."""
+        with trouble(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._known.forget()
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[apsw.Connection]:
+        """Several reads that see one state."""
+        with trouble(self._path):
+            self._connection.execute("BEGIN")
+            try:
+                yield self._connection
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    # ── partitions ──
+
+    def recover(
+        self, slots: Collection[int], now: float, full_rest: Callable[[str, HostClock], HostClock]
+    ) -> Recovered:
+        with self._transaction() as connection:
+            return partitions.recover(connection, slots, now, full_rest)
+
+    def acquire(self, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
+        with self._transaction() as connection:
+            return partitions.acquire(connection, owner, slot, now, lease, longest_request)
+
+    def renew(self, owner: str, now: float, lease: float) -> int:
+        with self._transaction() as connection:
+            return partitions.renew(connection, owner, now, lease)
+
+    def release(self, owner: str) -> None:
+        with self._transaction() as connection:
+            partitions.release(connection, owner)
+
+    # ── the frontier ──
+
+    def add(self, urls: Iterable[NewUrl], now: float) -> int:
+        return self._in_batches(urls, lambda connection, batch: self._add(connection, batch, now))
+
+    def add_seeds(self, urls: Iterable[NewUrl], now: float) -> int:
+        return self._in_batches(urls, lambda connection, batch: frontier.add_seeds(connection, self._known, batch, now))
+
+    def _add(self, connection: apsw.Connection, urls: Sequence[NewUrl], now: float) -> int:
+        return frontier.insert(connection, self._known, [frontier.row_of(url, now) for url in urls])[0]
+
+    def _in_batches(self, urls: Iterable[NewUrl], act: Callable[[apsw.Connection, Sequence[NewUrl]], int]) -> int:
+        new, source = 0, iter(urls)
+        while batch := list(islice(source, _ADD_BATCH)):
+            with self._transaction() as connection:
+                new += act(connection, batch)
+        return new
+
+    def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:
+        with trouble(self._path):
+            yield from frontier.seeds(self._connection, after)
+
+    def activate(self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int]) -> list[HostLoad]:
+        with self._transaction() as connection:
+            return frontier.activate(connection, owner, now, hosts, urls, exclude)
+
+    def load_host(self, owner: str, host: int, name: str, now: float, urls: int) -> HostLoad | None:
+        with self._transaction() as connection:
+            self._known.make_known(connection, [(host, f"http://{name}/")])
+            return frontier.load_host(connection, owner, host, now, urls)
+
+    def load(self, host: int, now: float, urls: int) -> list[Visit]:
+        with self._transaction() as connection:
+            return frontier.load(connection, host, now, urls)
+
+    def lease(self, owner: str, visits: Sequence[Visit]) -> list[Visit]:
+        with self._transaction() as connection:
+            return frontier.lease(connection, self._known, owner, visits)
+
+    def unlease(self, visits: Sequence[Visit], now: float) -> None:
+        with self._transaction() as connection:
+            frontier.unlease(connection, visits, now)
+
+    def postpone(self, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
+        with self._transaction() as connection:
+            frontier.postpone(connection, visits, reason)
+
+    def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
+        with self._transaction() as connection:
+            return commit.commit(connection, self._known, batch, segments, now)
+
+    def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
+        with self._transaction() as connection:
+            return commit.add_links(connection, self._known, visit, links, now)
+
+    def outlook(self) -> Outlook:
+        with self._snapshot() as connection:
+            return frontier.outlook(connection)
+
+    def last_commit(self) -> float | None:
+        with trouble(self._path):
+            last: float | None = self._connection.execute("SELECT value FROM crawl WHERE name = 'last_commit'").get
+            return last
+
+    # ── the archive's files ──
+
+    def segments(self, slot: int | None = None) -> list[SegmentState]:
+        with trouble(self._path):
+            return reading.segments(self._connection, slot)
+
+    def close_segment(self, name: str) -> None:
+        with self._transaction() as connection:
+            connection.execute("UPDATE segments SET closed = 1 WHERE name = ?", (name,))
+
+    # ── reading ──
+
+    def find_url(self, key: Key) -> UrlRow | None:
+        with trouble(self._path):
+            return reading.find_url(self._connection, key)
+
+    def find_host(self, host: int) -> HostRow | None:
+        with trouble(self._path):
+            return reading.find_host(self._connection, host)
+
+    def find_rules(self, origin: str) -> OriginRules | None:
+        with trouble(self._path):
+            return reading.find_rules(self._connection, origin)
+
+    def documents(self, key: Key) -> list[DocumentRow]:
+        with trouble(self._path):
+            return reading.documents(self._connection, key)
+
+    def anchors(self, key: Key) -> list[tuple[str, str]]:
+        with trouble(self._path):
+            return reading.anchors(self._connection, key)
+
+    def account(self) -> Account:
+        with self._snapshot() as connection:
+            return reading.account(connection)
+
+    def check(self) -> str | None:
+        with trouble(self._path):
+            answer = self._connection.execute("PRAGMA integrity_check(1)").get
+            return None if answer == "ok" else str(answer)
+
+    def close(self) -> None:
+        with trouble(self._path):
+            self._connection.close()

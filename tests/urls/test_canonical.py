@@ -1,0 +1,174 @@
+"""A URL has one canonical text, whatever was written."""
+
+import doctest
+
+import ada_url
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crawler.urls import canonical
+from crawler.urls.canonical import canonicalize, resolve
+
+# Text that looks enough like URLs to reach the deeper rules, and text that looks like nothing at all.
+PIECES = st.sampled_from(
+    [
+        *("http:", "https:", "//", "/", "\\", "?", "#", "@", ":", "80", "8080", ".", "..", "%", "%2", "%2e", "%2F"),
+        *("%41", "%7e", "%c3%a9", "%%34", "^", "|", " ", "\t", "\n", "\0", "é", "ß", "。", "xn--", "1", "0x7f", "09"),
+        *(
+            "[::1]",
+            "[",
+            "]",
+            "a",
+            "B",
+            "com",
+            "example.com",
+            "~",
+            "&",
+            "=",
+            "+",
+            "mailto:",
+            "file:",
+            "\ud800",
+            "\udfff",
+        ),
+    ]
+)
+URLISH = st.lists(PIECES, max_size=12).map("".join)
+ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
+BYTES = st.binary(max_size=40).map(lambda octets: octets.decode("latin-1"))
+INPUTS = URLISH | URLISH.map("http://a".__add__) | ANY_TEXT | ANY_TEXT.map("https://".__add__) | BYTES
+PLAIN = st.text(st.characters(min_codepoint=0, max_codepoint=127), max_size=30)
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "http://abc.com/~smith/home.html",
+        "http://ABC.com/%7Esmith/home.html",
+        "http://abc.com:80/~smith/home.html",
+        "http://ABC.com:/%7esmith/home.html",
+        "http://abc.com/%7Esmith/home.html#top",
+        "HTTP://abc.com/./x/../~smith/home.html?",
+        "http://smith:secret@abc.com./~smith/home.html",
+        " http:\\\\abc.com/~smith\t/home.html\n",
+    ],
+)
+def test_spellings_of_one_url_are_one(spelling):
+    assert canonicalize(spelling) == "http://abc.com/~smith/home.html"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://example.com", "http://example.com/"),
+        ("https://example.com:443/", "https://example.com/"),
+        ("https://example.com:80/", "https://example.com:80/"),
+        ("http://example.com/a//b/", "http://example.com/a//b/"),  # slashes may mean something
+        ("http://example.com/?b=2&a=1", "http://example.com/?b=2&a=1"),  # so may order
+        ("http://example.com/??", "http://example.com/??"),  # the query is "?"
+        ("http://example.com/a%2fb", "http://example.com/a%2Fb"),  # an escaped slash is not a slash
+        ("http://example.com/a%2Eb?%2D%5f%7E", "http://example.com/a.b?-_~"),
+        ("http://example.com/%2e%2E/a", "http://example.com/a"),
+        ("http://example.com/100%", "http://example.com/100%"),
+        ("http://example.com/é?é", "http://example.com/%C3%A9?%C3%A9"),
+        ("http://example.com/%252e", "http://example.com/%252e"),  # decoding once more would name something else
+        ("http://example.com/%%32e", "http://example.com/%%32e"),  # decoding would make an escape that was not there
+        ("http://example.com/%3%31", "http://example.com/%3%31"),
+        ("http://Bücher.example/", "http://xn--bcher-kva.example/"),
+        ("http://a.com\\@127.0.0.1/", "http://a.com/@127.0.0.1/"),
+        ("http://a.com#@b.com/", "http://a.com/"),
+        ("http://a.com@b.com/", "http://b.com/"),
+        ("http://example.com.:8080/", "http://example.com:8080/"),
+        ("http://[::FFFF:127.0.0.1]:80/", "http://[::ffff:7f00:1]/"),
+    ],
+)
+def test_canonical_form(url, expected):
+    assert canonicalize(url) == expected
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["2130706433", "0x7f000001", "017700000001", "127.1", "0x7f.0.0.1", "①②⑦.0.0.1", "１２７。0。0。1", "127.0.0.1."],
+)
+def test_disguised_addresses_come_out_plain(address):
+    assert canonicalize(f"http://{address}/") == "http://127.0.0.1/"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "/a", "a b", "http://", "http:///", "https://?q", "http://a b/", "http://a:99999/", "http://[::1/"),
+        *("mailto:a@b.com", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://a.com/"),
+        *("about:blank", "blob:http://a.com/1", "view-source:http://a.com/", "ws://a.com/", "tel:1", "httpx://a/"),
+        *("http://./", "http://../", "http://a..com/", "http://.com/", "http://a../"),  # an empty label cannot resolve
+        f"http://{'a.' * 127}com/",  # longer than a name can be
+        "http://1.2.3.4.5/",
+    ],
+)
+def test_what_can_never_be_visited_has_no_canonical_form(url):
+    assert canonicalize(url) is None
+
+
+def test_the_longest_host_names_may_have_a_port():
+    host = "a." * 125 + "com"
+    assert canonicalize(f"http://{host}:8080/") == f"http://{host}:8080/"
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "expected"),
+    [
+        ("", "http://a.com/b?c#d", "http://a.com/b?c"),
+        ("?x", "http://a.com/b?c", "http://a.com/b?x"),
+        ("//b.com", "https://a.com/", "https://b.com/"),
+        ("x^y", "http://a.com/é/", "http://a.com/%C3%A9/x%5Ey"),
+        ("x", "http://bücher.example/", "http://xn--bcher-kva.example/x"),
+        ("http://b.com/", "no base", None),  # the standard refuses to begin with such a base
+        ("x", "mailto:a@b.com", None),
+        ("x", "http://a.com/\ud800/", "http://a.com/%EF%BF%BD/x"),
+    ],
+)
+def test_links_are_resolved_against_their_base(url, base, expected):
+    assert canonicalize(url, base) == expected
+
+
+def test_half_a_surrogate_pair_is_written_as_the_standard_writes_it():
+    assert resolve("http://a.com/\ud83d\ude00") == resolve("http://a.com/😀")
+    assert resolve("http://a.com/\ud83d") == "http://a.com/%EF%BF%BD"
+
+
+def test_length_is_no_obstacle():
+    long = "http://a.com/" + "x" * 3_000_000
+    assert canonicalize(long) == long
+    assert canonicalize("http://a.com/" + "%7e" * 100_000) == "http://a.com/" + "~" * 100_000
+
+
+@given(INPUTS, st.none() | INPUTS)
+@example("http://1.2../", None)
+@example("http://a/%%34%31", None)
+@example("http://a/%4%31", None)
+def test_canonicalizing_twice_changes_nothing(url, base):
+    once = canonicalize(url, base)
+    assert once is None or canonicalize(once) == once
+
+
+@given(INPUTS, st.none() | INPUTS)
+def test_resolving_twice_changes_nothing(url, base):
+    once = resolve(url, base)
+    assert once is None or resolve(once) == once
+
+
+@given(
+    PLAIN | URLISH.filter(str.isascii),
+    st.sampled_from([None, "http://a.com/b/c?d", "https://xn--bcher-kva.example/%5E"]),
+)
+def test_the_quick_parser_says_what_the_careful_one_says(url, base):
+    try:
+        expected = ada_url.join_url(base, url) if base else ada_url.normalize_url(url)
+    except ValueError:
+        expected = None
+    assert resolve(url, base) == expected
+
+
+def test_the_examples_are_true():
+    assert doctest.testmod(canonical).failed == 0

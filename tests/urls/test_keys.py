@@ -1,0 +1,55 @@
+"""Keys are stable, distinct, and keep a host's URLs together."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.items import Key
+from crawler.urls.keys import host_key, key_of, keys_of
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "rest"),
+    [
+        ("http://example.com/", -8402009919309104269, 2863691563404806282),
+        ("https://example.com/", -8402009919309104269, -1709472603538856554),
+        ("https://example.com:8443/a?b", -8402009919309104269, -3453393407506465123),
+        ("http://[::1]:8080/", -250236082614554706, 4703708460150861826),
+        ("http://127.0.0.1/", -7347872282016737652, 2863691563404806282),
+    ],
+)
+def test_keys_never_change(url, host, rest):
+    assert key_of(url) == Key(host, rest)
+
+
+def test_the_host_alone_makes_the_first_half():
+    urls = ["http://example.com/", "https://example.com/", "http://example.com:8080/a", "https://example.com/?b"]
+    assert {key.host for key in keys_of(urls)} == {host_key("example.com")}
+    assert key_of("http://[::1]:8080/").host == host_key("::1")
+
+
+def test_everything_but_the_host_makes_the_second_half():
+    variants = [
+        "http://a/",
+        "https://a/",
+        "http://a:8080/",
+        "http://a:80800/",
+        "http://a/8080",
+        "http://a/?",
+        "http://a/a",
+        "http://a/:8080/",
+    ]
+    assert len({key.rest for key in keys_of(variants)}) == len(variants)
+    assert key_of("http://a:8080/x").rest == key_of("http://[::1]:8080/x").rest
+
+
+def test_keys_of_many_are_the_keys_of_each():
+    urls = ["http://b.test/1", "http://a.test/1", "http://b.test/2", "http://[::1]/", "http://b.test/1"]
+    assert keys_of(urls) == [key_of(url) for url in urls]
+    assert keys_of([]) == []
+
+
+@given(st.text(st.characters(codec=None)))
+def test_halves_fit_a_signed_64_bit_column(text):
+    for half in key_of(text):
+        assert -(2**63) <= half < 2**63
