@@ -91,6 +91,7 @@ class Reason(IntEnum):
     BAD_HTTP = 58, "the answer is not HTTP"
     HEADERS_TOO_BIG = 59, "the answer's headers exceed the limit"
     FETCH_ERROR = 60, "the fetch failed in another way"
+    STALE_CONNECTION = 61, "the host closed a kept connection just as the request was sent"
 
     # We do not ask
     ROBOTS_DENIED = 70, "robots.txt forbids it"

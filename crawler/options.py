@@ -42,6 +42,7 @@ class Options:
     own_hosts: tuple[str, ...]
     politeness: Politeness
     revisit: RevisitPolicy
+    robots_retry: float
     guard: AddressGuard
     dns_hosts: Mapping[str, tuple[str, ...]]
     dns_threads: int
@@ -94,6 +95,7 @@ class Options:
             own_hosts=own_hosts,
             politeness=_politeness(read, own_hosts),
             revisit=RevisitPolicy(interval=read.number("REVISIT_INTERVAL"), retry_delay=read.number("RETRY_DELAY")),
+            robots_retry=read.number("ROBOTS_RETRY_DELAY"),
             guard=_guard(read),
             dns_hosts=_dns_hosts(read.text("DNS_HOSTS")),
             dns_threads=int(read.number("DNS_THREADS", least=1, whole=True)),

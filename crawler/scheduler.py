@@ -150,11 +150,11 @@ class FrontierScheduler(BaseScheduler):
         if self._stopping or self._session.fatal is not None:
             return
         now = self._session.now()
-        self._run_errands(now)
-        self._postpone()
         self._refill(now)
         self._activate(now)
         self._lease(now)
+        self._run_errands(now)
+        self._postpone()
         self._look_ahead()
         self._come_back(now)
 

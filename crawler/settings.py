@@ -49,6 +49,7 @@ POLITENESS_LATENCY_CAP = 30.0  # but not longer than this for its slowness
 OWN_HOSTS = ""  # host patterns that the operator runs himself: short delays allowed, no CONTACT needed
 REVISIT_INTERVAL = 7 * 86_400.0  # a fetched page is due again after this
 RETRY_DELAY = 30.0  # a failed visit is tried again after this, then after twice as long
+ROBOTS_RETRY_DELAY = 3_600.0  # a robots.txt that cannot be had is asked for again after this, then twice as long, …
 
 # ── The network ───────────────────────────────────────────────────────────────────────────────────────────────────────
 INTRANET_HOSTS = ""  # a non-global address is contacted only if its host matches one of these patterns

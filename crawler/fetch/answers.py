@@ -10,6 +10,7 @@ from crawler.items import Fetched, Outcome, Reason
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FORBIDDEN = frozenset({401, 403, 407, 451})
 _BUSY = frozenset({429, 503})
+_NO_FAULT = frozenset({Reason.STOPPED, Reason.STALE_CONNECTION})  # neither the host's nor the URL's
 _NOT_ASKED = frozenset({Reason.ADDRESS_DENIED})
 _CUT_SHORT = frozenset({Reason.CUT_DISCONNECT, Reason.CUT_TIME})
 
@@ -27,7 +28,7 @@ class Meaning:
 def meaning_of(fetched: Fetched) -> Meaning:
     """Judge an answer by its status, or by why there is none."""
     status = fetched.status
-    if fetched.reason is Reason.STOPPED:
+    if fetched.reason in _NO_FAULT:
         return Meaning(outcome=Outcome.ABORTED, reason=fetched.reason)
     if fetched.reason in _NOT_ASKED:
         return Meaning(outcome=Outcome.DENIED, reason=fetched.reason)

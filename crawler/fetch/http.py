@@ -376,6 +376,10 @@ class _Transfer:
         if address != self._address and ip_address(address) != ip_address(self._address):
             self._abort(Reason.ADDRESS_DENIED, f"connected to {address} instead of {self._address}")
             return int(pycurl.PREREQFUNC_ABORT)
+        if self._sent is not None:
+            # libcurl would send the request a second time, at once; whether and when is for the frontier to say.
+            self._abort(Reason.STALE_CONNECTION, "")
+            return int(pycurl.PREREQFUNC_ABORT)
         route = (address, port, own_address, own_port)
         if not self._client._idle_connections.take(route):
             self.met_stale_connection = True

@@ -96,20 +96,28 @@ class RobotsRules:
 
 
 def judge_robots(
-    *, status: int, reason: Reason, body: bytes, fetched: float, previous: OriginRules | None, host: int, origin: str
+    *,
+    status: int,
+    reason: Reason,
+    body: bytes,
+    fetched: float,
+    previous: OriginRules | None,
+    host: int,
+    origin: str,
+    retry: float = HOUR,
 ) -> OriginRules:
     """What the end of a robots.txt visit means for the origin, until when.
 
     Of the answer: pages wait while `held_until` is ahead; after that `body` decides, and None allows everything;
     after `expires` the file is to be fetched again. `fetched` is when we last knew what the origin wants, or began
-    to ask, so that it tells how long the origin has been failing.
+    to ask, so that it tells how long the origin has been failing. `retry` is the first pause after a failure.
     """
     if _is_whole_file(status, reason, body):
         rules = _cut(body)
     elif 300 <= status <= 499 and status != 429:
         rules = None  # RFC 9309 §2.3.1.3: unavailable, so there are no rules
     else:
-        return _unreachable(status, fetched, previous, host, origin)
+        return _unreachable(status, fetched, previous, host, origin, retry)
     return OriginRules(host=host, origin=origin, status=status, body=rules, fetched=fetched, expires=fetched + LIFETIME)
 
 
@@ -119,11 +127,13 @@ def _is_whole_file(status: int, reason: Reason, body: bytes) -> bool:
     return 200 <= status <= 299 and (not is_cut or len(body) >= LARGEST_FILE)
 
 
-def _unreachable(status: int, now: float, previous: OriginRules | None, host: int, origin: str) -> OriginRules:
+def _unreachable(
+    status: int, now: float, previous: OriginRules | None, host: int, origin: str, retry: float
+) -> OriginRules:
     """RFC 9309 §2.3.1.4: stay out; after a month go by the last copy, or by no rules if there never was one."""
     failures = 0 if previous is None else previous.failures
     since = now if previous is None else previous.fetched
-    rest = min(HOUR * 2 ** min(failures, 5), DAY)
+    rest = min(retry * 2 ** min(failures, 5), DAY)
     is_given_up = now - since >= GIVEN_UP
     return OriginRules(
         host=host,

@@ -21,6 +21,7 @@ from crawler.fetch.robots import RobotsRules, judge_robots
 from crawler.items import Fetched, Kind, OriginRules, Outcome, Reason, Visit
 from crawler.options import ROBOTS_TOKEN
 from crawler.parse.coding import plain_body
+from crawler.session import session_of
 from crawler.urls.canonical import canonicalize
 
 MAX_HOPS = 5  # redirects of a robots.txt that are followed
@@ -30,13 +31,14 @@ _PARSED = 10_000  # origins whose rules are kept parsed
 class RobotsMiddleware:
     """Stands before the downloader: a forbidden visit ends here, and the host never hears of it."""
 
-    def __init__(self, stats: StatsCollector) -> None:
+    def __init__(self, stats: StatsCollector, retry: float) -> None:
         self._stats = stats
+        self._retry = retry
         self._parsed: OrderedDict[str, tuple[OriginRules, RobotsRules]] = OrderedDict()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler.stats)
+        return cls(crawler.stats, session_of(crawler).options.robots_retry)
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
@@ -69,6 +71,7 @@ class RobotsMiddleware:
             previous=previous,
             host=visit.key.host,
             origin=visit.origin,
+            retry=self._retry,
         )
         delay = self._parse(rules).crawl_delay(ROBOTS_TOKEN) if rules.body is not None else None
         return replace(rules, crawl_delay=delay)

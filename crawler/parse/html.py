@@ -6,7 +6,7 @@ One parse, by the rules of the HTML Standard, so that we see the page that brows
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ _COMPACT = PlainText(layout="strict", bullet="")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _REFRESH = re.compile(r"\s*[0-9.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.IGNORECASE | re.DOTALL)
 _OPENING = re.compile(
-    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*"
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*+(?:(?><!--.*?-->|<\?xml[^>]*>)\s*+)*+"
     rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|base|iframe|frameset"
     rb"|h[1-6]|div|span|font|table|form|center|ul|ol|p|a|b|br|hr|img)[\s/>]",
     re.IGNORECASE | re.DOTALL,
@@ -117,7 +117,7 @@ def _links(document: Document, base: str) -> tuple[list[HtmlLink], str]:
         url = canonicalize(href, base) if href is not None and len(href) <= _LONGEST_HREF else None
         if url is None:
             continue
-        if len(links) >= MOST_LINKS and url not in links or count >= _MOST_LINK_ELEMENTS:
+        if (len(links) >= MOST_LINKS and url not in links) or count >= _MOST_LINK_ELEMENTS:
             return list(links.values()), "too many links"
         first = links.get(url)
         if first is None:
@@ -220,11 +220,4 @@ def _texts(document: Document) -> tuple[str, str]:
 def _lines(text: str) -> str:
     if _CONTROL.search(text):
         text = _CONTROL.sub("", text)
-    return "\n".join(_filled(text.split("\n")))
-
-
-def _filled(lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        stripped = line.strip()
-        if stripped:
-            yield stripped
+    return "\n".join([stripped for line in text.split("\n") if (stripped := line.strip())])

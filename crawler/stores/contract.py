@@ -252,6 +252,9 @@ class Store(Protocol):
     def anchors(self, key: Key) -> list[tuple[str, str]]:
         """(name of the linking host, text) of the links that lead to a URL from other hosts."""
 
+    def changes(self, after: int = 0) -> Iterator[tuple[str, str]]:
+        """(what, URL) of the change feed after a version, in order."""
+
     def account(self) -> Account:
         """The crawl in numbers."""
 

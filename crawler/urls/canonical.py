@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 from functools import lru_cache
 from re import Match
@@ -78,6 +79,10 @@ def _quickly_resolved(url: str, base: str | None) -> str | None:
 def _parsed_base(base: str) -> can_ada.URL:
     """The links of a page share a base, so it is parsed once. ValueError if it is not a URL."""
     return can_ada.parse(_carefully_resolved(base, None) or "")
+
+
+# The library complains at the end of the process about objects of its own that are still alive.
+atexit.register(_parsed_base.cache_clear)
 
 
 def _carefully_resolved(url: str, base: str | None) -> str | None:

@@ -4,7 +4,7 @@ import codecs
 import doctest
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.fetch import robots
@@ -257,6 +257,7 @@ LINES = st.lists(
 ).map(lambda lines: "\n".join(lines).encode("utf-8", "surrogatepass"))
 
 
+@settings(deadline=None)
 @given(
     st.binary() | LINES | st.binary().map(codecs.BOM_UTF16_BE.__add__), st.text(st.characters(codec=None), max_size=20)
 )

@@ -4,7 +4,7 @@ import codecs
 import doctest
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.parse import charset
@@ -62,6 +62,7 @@ def test_labels_the_web_does_not_know_are_ignored(label):
     assert decode(META % label.encode(errors="replace") + "é".encode()).source == "utf-8"
 
 
+@settings(deadline=None)
 @given(
     st.binary() | st.binary().map(codecs.BOM_UTF16_LE.__add__),
     st.none() | st.text() | st.sampled_from(sorted(charset._OF_THE_WEB)).map("a/b;charset=".__add__),

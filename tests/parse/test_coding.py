@@ -4,7 +4,7 @@ import gzip
 import zlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.parse.coding import Plain, plain_body
@@ -151,6 +151,7 @@ def damaged(draw):
     return bytes(body[: draw(st.integers(0, len(body)))])
 
 
+@settings(deadline=None)
 @given(
     st.binary() | PACKED | damaged(),
     CODINGS,
@@ -163,6 +164,7 @@ def test_no_body_breaks_it(body, codings, transfer, limit):
     assert len(plain.data) <= max(limit, len(body))
 
 
+@settings(deadline=None)
 @given(st.binary())
 def test_what_was_packed_comes_out(data):
     for pack, headers in ((gzip.compress, GZIP), (zlib.compress, DEFLATE), (chunked, CHUNKED)):

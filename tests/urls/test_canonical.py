@@ -4,7 +4,7 @@ import doctest
 
 import ada_url
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.urls import canonical
@@ -143,6 +143,7 @@ def test_length_is_no_obstacle():
     assert canonicalize("http://a.com/" + "%7e" * 100_000) == "http://a.com/" + "~" * 100_000
 
 
+@settings(deadline=None)
 @given(INPUTS, st.none() | INPUTS)
 @example("http://1.2../", None)
 @example("http://a/%%34%31", None)
@@ -152,12 +153,14 @@ def test_canonicalizing_twice_changes_nothing(url, base):
     assert once is None or canonicalize(once) == once
 
 
+@settings(deadline=None)
 @given(INPUTS, st.none() | INPUTS)
 def test_resolving_twice_changes_nothing(url, base):
     once = resolve(url, base)
     assert once is None or resolve(once) == once
 
 
+@settings(deadline=None)
 @given(
     PLAIN | URLISH.filter(str.isascii),
     st.sampled_from([None, "http://a.com/b/c?d", "https://xn--bcher-kva.example/%5E"]),

@@ -3,7 +3,7 @@
 import doctest
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.urls import hosts
@@ -34,6 +34,7 @@ def test_parts_of_a_url(url, host, origin, port):
     assert (host_of(url), origin_of(url), port_of(url)) == (host, origin, port)
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec=None)) | st.from_regex(r"https?://[^/]*"))
 def test_no_text_is_too_odd_for_a_question(text):
     assert isinstance(host_of(text), str)

@@ -1,7 +1,7 @@
 """Keys are stable, distinct, and keep a host's URLs together."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.items import Key
@@ -49,6 +49,7 @@ def test_keys_of_many_are_the_keys_of_each():
     assert keys_of([]) == []
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec=None)))
 def test_halves_fit_a_signed_64_bit_column(text):
     for half in key_of(text):

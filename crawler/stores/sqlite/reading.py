@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import apsw
 
 from crawler.items import Key, Kind, OriginRules, Reason, State
@@ -103,6 +105,14 @@ def anchors(connection: apsw.Connection, key: Key) -> list[tuple[str, str]]:
                WHERE a.host = ? AND a.rest = ? ORDER BY h.name, a.text""",
             key,
         )
+    )
+
+
+def changes(connection: apsw.Connection, after: int) -> Iterator[tuple[str, str]]:
+    yield from connection.execute(
+        """SELECT c.change, u.url FROM changes c JOIN urls u ON u.host = c.host AND u.rest = c.rest
+           WHERE c.version > ? ORDER BY c.version""",
+        (after,),
     )
 
 

@@ -178,6 +178,10 @@ class SqliteStore:
         with trouble(self._path):
             return reading.anchors(self._connection, key)
 
+    def changes(self, after: int = 0) -> Iterator[tuple[str, str]]:
+        with trouble(self._path):
+            yield from reading.changes(self._connection, after)
+
     def account(self) -> Account:
         with self._snapshot() as connection:
             return reading.account(connection)

@@ -1,0 +1,1 @@
+"""Promises, and what proves them."""

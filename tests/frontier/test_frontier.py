@@ -1,0 +1,384 @@
+"""Which URL next, and when: under a virtual clock, on a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawler.frontier.frontier import CRASHES, Frontier
+from crawler.frontier.politeness import Politeness
+from crawler.items import Kind, OriginRules, Outcome, Reason, State, Visit, Visited
+from crawler.stores.contract import Store
+from crawler.stores.open import open_store
+from crawler.urls.keys import key_of
+from tests.frontier.simulation import Simulation, fetched_page
+from tests.samples import NOW, answer, link, new_url, visited
+
+EPSILON = 1e-6
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
+    yield opened
+    opened.close()
+
+
+def seeded(store: Store, *urls: str) -> Store:
+    store.add([new_url(url) for url in urls], NOW)
+    return store
+
+
+def rules_for(visit: Visit, started: float, **facts: object) -> OriginRules:
+    given = {"host": visit.key.host, "origin": visit.origin, "status": 200, "body": b"", "fetched": started}
+    return OriginRules(**given | {"expires": started + 86_400} | facts)  # type: ignore[arg-type]
+
+
+def pages(simulation: Simulation) -> list[str]:
+    return [url for url in simulation.urls() if not url.endswith("robots.txt")]
+
+
+def test_every_url_is_visited_once_and_robots_txt_before_any_page(store: Store) -> None:
+    urls = [f"http://h{host}.test/{page}" for host in range(4) for page in range(7)]
+    simulation = Simulation(seeded(store, *urls))
+    simulation.run()
+    assert sorted(pages(simulation)) == sorted(urls)
+    for host in range(4):
+        mine = [url for url in simulation.urls() if f"h{host}." in url]
+        assert mine[0] == f"http://h{host}.test/robots.txt"
+        assert len(mine) == 8
+    assert len(simulation.frontier.hosts) == 0
+
+
+def test_hosts_do_not_wait_for_each_other(store: Store) -> None:
+    simulation = Simulation(seeded(store, *(f"http://h{host}.test/{page}" for host in range(20) for page in range(3))))
+    simulation.run()
+    assert simulation.now - NOW < 3 * (5.0 + 0.2) + 1  # as long as one host alone
+
+
+def test_a_host_with_many_urls_is_refilled_in_order_of_importance(store: Store) -> None:
+    store.add([new_url(f"http://a.test/{level}/{n}", level=level) for n in range(9) for level in (2, 0, 1)], NOW)
+    simulation = Simulation(store, queue_length=4)
+    simulation.run()
+    levels = [url.split("/")[3] for url in pages(simulation)]
+    assert levels == sorted(levels)
+    assert len(levels) == 27
+
+
+def test_links_are_visited_after_the_commit_that_brought_them(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.url == "http://a.test/" and result.page is not None:
+            found = (link("http://a.test/next"), link("http://b.test/"))
+            return replace(result, page=replace(result.page, links=found))
+        return result
+
+    simulation = Simulation(seeded(store, "http://a.test/"), respond)
+    simulation.run()
+    assert set(pages(simulation)) == {"http://a.test/", "http://a.test/next", "http://b.test/"}
+
+
+def test_slow_hosts_rest_longer(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        return fetched_page(visit, started, took=3.0 if "slow" in visit.url else 0.01)
+
+    urls = [f"http://{host}.test/{n}" for host in ("slow", "fast") for n in range(3)]
+    simulation = Simulation(seeded(store, *urls), respond)
+    simulation.run()
+    assert min(simulation.gaps("slow.test")) >= 15 - EPSILON
+    assert 5 - EPSILON <= min(simulation.gaps("fast.test")) <= max(simulation.gaps("fast.test")) < 6
+
+
+def test_a_crawl_delay_binds_from_the_answer_that_told_it(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        rules = rules_for(visit, started, crawl_delay=40.0) if visit.kind is Kind.ROBOTS else None
+        return replace(result, rules=rules)
+
+    simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2"), respond)
+    simulation.run()
+    assert min(simulation.gaps("a.test")) >= 40 - EPSILON
+
+
+def test_the_longest_crawl_delay_of_a_hosts_origins_holds(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        delay = 40.0 if visit.origin == "http://a.test" else None
+        return replace(
+            result, rules=rules_for(visit, started, crawl_delay=delay) if visit.kind is Kind.ROBOTS else None
+        )
+
+    urls = [f"{scheme}://a.test/{n}" for scheme in ("http", "https") for n in range(2)]
+    simulation = Simulation(seeded(store, *urls), respond)
+    simulation.run()
+    told = simulation.urls().index("http://a.test/robots.txt")
+    assert min(simulation.gaps("a.test")[told:]) >= 40 - EPSILON
+    assert "https://a.test/robots.txt" in simulation.urls()
+
+
+def test_retry_after_holds_the_whole_host_and_costs_the_url_nothing(store: Store) -> None:
+    asked: list[float] = []
+
+    def respond(visit: Visit, started: float) -> Visited:
+        if visit.url == "http://a.test/1" and not asked:
+            asked.append(started)
+            return visited(
+                visit,
+                outcome=Outcome.BUSY,
+                reason=Reason.BUSY,
+                retry_after=50.0,
+                page=None,
+                fetched=answer(visit.url, started=started, ended=started + 0.1, status=503),
+            )
+        return fetched_page(visit, started)
+
+    simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2", "http://b.test/"), respond)
+    simulation.run()
+    assert pages(simulation).count("http://a.test/1") == 2
+    assert max(simulation.gaps("a.test")) >= 50 - EPSILON
+    row = store.find_url(key_of("http://a.test/1"))
+    assert row is not None
+    assert (row.reason, row.tries) == (Reason.REVISIT, 0)
+
+
+def test_a_long_retry_after_ends_the_crawl_and_leaves_the_urls_waiting(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.kind is Kind.PAGE:
+            return replace(result, outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=5_000.0, page=None)
+        return result
+
+    simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2"), respond)
+    simulation.run()
+    assert simulation.now < NOW + 100
+    assert store.account().waiting == 2
+    assert store.outlook().next_due == pytest.approx(NOW + 5_005, abs=10)
+    simulation.now = NOW + 6_000
+    simulation.respond = fetched_page
+    simulation.run()
+    assert len(set(pages(simulation))) == 2
+
+
+def test_trouble_doubles_the_rest_and_success_halves_it(store: Store) -> None:
+    trouble = iter([True, True, True, False, False, False])
+
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.kind is Kind.PAGE and next(trouble, False):
+            return replace(result, outcome=Outcome.FAILED, reason=Reason.FIRST_BYTE_TIMEOUT, page=None)
+        return result
+
+    simulation = Simulation(seeded(store, *(f"http://a.test/{n}" for n in range(5))), respond)
+    simulation.run(horizon=600)
+    gaps = simulation.gaps("a.test")
+    assert gaps[1:4] == pytest.approx([10, 20, 40], abs=1)
+    assert gaps[4:6] == pytest.approx([20, 10], abs=1)
+
+
+def test_an_origin_without_robots_txt_answer_is_left_alone_and_the_other_origin_not(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.kind is Kind.ROBOTS and visit.origin.startswith("https"):
+            until = started + 3600
+            rules = rules_for(visit, started, status=500, body=None, held_until=until, expires=until, failures=1)
+            return replace(result, outcome=Outcome.FAILED, reason=Reason.SERVER_ERROR, rules=rules, page=None)
+        return result
+
+    urls = [f"{scheme}://a.test/{n}" for scheme in ("https", "http") for n in range(3)]
+    simulation = Simulation(seeded(store, *urls), respond)
+    simulation.run()
+    assert set(pages(simulation)) == {"http://a.test/0", "http://a.test/1", "http://a.test/2"}
+    row = store.find_url(key_of("https://a.test/0"))
+    assert row is not None
+    assert (row.state, row.reason) == (State.WAITING, Reason.ROBOTS_UNAVAILABLE)
+    simulation.respond = fetched_page
+    simulation.now = NOW + 4_000
+    simulation.run()
+    assert len(set(pages(simulation))) == 6
+
+
+def test_robots_txt_is_asked_for_again_when_it_has_expired(store: Store) -> None:
+    simulation = Simulation(seeded(store, "http://a.test/"))
+    simulation.run()
+    simulation.now = NOW + 8 * 86_400
+    simulation.run()
+    assert simulation.urls() == ["http://a.test/robots.txt", "http://a.test/"] * 2
+
+
+def test_a_robots_txt_that_moved_is_fetched_under_the_clock_of_its_new_host(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.url == "http://a.test/robots.txt":
+            moved = rules_for(
+                visit, started, status=301, body=None, expires=0.0, location="http://b.test/robots.txt", hops=1
+            )
+            return replace(result, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, rules=moved)
+        if visit.kind is Kind.ROBOTS and visit.origin == "http://a.test":
+            return replace(result, rules=rules_for(visit, started, crawl_delay=20.0))
+        return result
+
+    urls = ["http://a.test/1", "http://a.test/2", "http://b.test/1", "http://b.test/2", "http://b.test/3"]
+    simulation = Simulation(seeded(store, *urls), respond)
+    simulation.run()
+    assert sorted(pages(simulation)) == urls
+    assert simulation.urls().count("http://b.test/robots.txt") == 2  # for itself, and for the other origin
+    assert min(simulation.gaps("b.test")) >= 5 - EPSILON
+    assert min(simulation.gaps("a.test")[1:]) >= 20 - EPSILON
+
+
+def test_a_denied_visit_costs_its_host_no_rest(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        if "private" in visit.url:
+            return Visited(visit=visit, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
+        return fetched_page(visit, started)
+
+    urls = [f"http://a.test/private/{n}" for n in range(50)] + ["http://a.test/public"]
+    simulation = Simulation(seeded(store, *urls), respond)
+    simulation.run()
+    assert pages(simulation) == ["http://a.test/public"]
+    assert store.account().parked == 51
+    assert simulation.now - NOW < 15
+
+
+def test_failures_are_tried_three_times_with_growing_pauses_then_left_alone(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.kind is Kind.PAGE:
+            return replace(result, outcome=Outcome.FAILED, reason=Reason.DISCONNECTED, page=None)
+        return result
+
+    simulation = Simulation(seeded(store, "http://a.test/"), respond)
+    simulation.run()
+    times = [request.started for request in simulation.log if request.url == "http://a.test/"]
+    assert [later - earlier for earlier, later in zip(times, times[1:], strict=False)] == pytest.approx([30, 60], abs=1)
+    row = store.find_url(key_of("http://a.test/"))
+    assert row is not None
+    assert (row.state, row.reason, row.last_reason) == (State.PARKED, Reason.QUARANTINED, Reason.DISCONNECTED)
+
+
+def test_a_url_over_which_processes_died_is_visited_with_nothing_else_in_flight(store: Store) -> None:
+    seeded(store, *(f"http://h{n}.test/" for n in range(10)))
+    store.acquire("dead", 0, NOW, 1e12, 60)
+    for _ in range(CRASHES):
+        (load,) = [one for one in store.activate("dead", NOW, 10, 10, ()) if one.name == "h3.test"]
+        store.lease("dead", load.visits)
+        store.recover([0], NOW, lambda name, clock: clock)
+        store.acquire("dead", 0, NOW, 1e12, 60)
+    store.release("dead")
+    company: list[int] = []
+
+    def respond(visit: Visit, started: float) -> Visited:
+        if visit.url == "http://h3.test/":
+            company.append(len(simulation.frontier.in_flight))
+        return fetched_page(visit, started, took=2.0)
+
+    simulation = Simulation(store, respond)
+    simulation.run()
+    assert company == [1]
+    assert len(pages(simulation)) == 10
+    assert simulation.most_in_flight > 3
+
+
+def test_nothing_is_released_when_the_partitions_lease_has_ended(store: Store) -> None:
+    simulation = Simulation(seeded(store, "http://a.test/"))
+    simulation.frontier.lease_end = NOW
+    simulation._pump()
+    assert simulation.frontier.next(NOW + 10) is None
+    simulation.frontier.lease_end = NOW + 20
+    assert simulation.frontier.next(NOW + 10) is not None
+
+
+def test_what_is_recalled_was_leased_and_never_sent(store: Store) -> None:
+    simulation = Simulation(seeded(store, "http://a.test/", "http://b.test/"))
+    simulation._pump()
+    recalled = simulation.frontier.recall()
+    assert len(recalled) == 2
+    assert simulation.frontier.next(NOW + 100) is None
+    store.unlease(recalled, NOW)
+    assert store.account().leased == 0
+
+
+def test_the_window_in_memory_is_bounded_and_all_hosts_are_visited(store: Store) -> None:
+    urls = [f"http://h{host}.test/{page}" for host in range(30) for page in range(2)]
+    simulation = Simulation(seeded(store, *urls), active_hosts=5)
+    sizes: list[int] = []
+
+    def respond(visit: Visit, started: float) -> Visited:
+        sizes.append(len(simulation.frontier.hosts))
+        return fetched_page(visit, started)
+
+    simulation.respond = respond
+    simulation.run()
+    assert sorted(pages(simulation)) == sorted(urls)
+    assert max(sizes) <= 5
+
+
+def test_a_visit_not_granted_frees_its_host() -> None:
+    frontier = Frontier(Politeness(), active_hosts=10, in_flight=10, ahead=0.5)
+    assert frontier.next_time(NOW) is None
+    assert frontier.is_quiet
+
+
+answers = st.sampled_from(["good", "busy", "busy with date", "timeout", "broken", "denied", "slow", "links"])
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    data=st.data(),
+    hosts=st.integers(1, 6),
+    urls=st.integers(1, 6),
+    queue=st.integers(1, 4),
+    active=st.integers(1, 6),
+    delay=st.sampled_from([None, 0.0, 3.0, 30.0]),
+)
+def test_no_host_is_visited_before_its_time_whatever_it_answers(
+    data: st.DataObject, hosts: int, urls: int, queue: int, active: int, delay: float | None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:  # fmt: skip
+    store = open_store(f"sqlite:{tmp_path_factory.mktemp('law') / 'crawl.db'}")
+    names = [f"http://h{host}.test/{page}" for host in range(hosts) for page in range(urls)]
+    required: dict[str, float] = {}
+
+    def respond(visit: Visit, started: float) -> Visited:
+        host = f"h{visit.url.split('//h')[1].split('.')[0]}.test"
+        assert started >= required.get(host, 0.0) - EPSILON
+        kind = data.draw(answers) if len(simulation.log) < 40 else "good"
+        took = 2.0 if kind == "slow" else 0.1
+        result = fetched_page(visit, started, took)
+        if visit.kind is Kind.ROBOTS:
+            result = replace(result, rules=rules_for(visit, started, crawl_delay=delay))
+            kind = "good"
+        rest = max(1.0, 5 * took, delay or 0.0)
+        if kind == "denied":
+            return Visited(visit=visit, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
+        if kind.startswith("busy"):
+            asked = 25.0 if "date" in kind else None
+            rest = max(rest, asked or 0.0)
+            result = replace(result, outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=asked, page=None)
+        elif kind == "timeout":
+            result = replace(result, outcome=Outcome.FAILED, reason=Reason.FIRST_BYTE_TIMEOUT, page=None)
+        elif kind == "broken":
+            result = replace(result, outcome=Outcome.BROKEN, reason=Reason.INTERNAL_ERROR, page=None, fetched=None)
+            took = 0.0
+        elif kind == "links" and result.page is not None:
+            found = [link(data.draw(st.sampled_from(names))) for _ in range(3)]
+            result = replace(result, page=replace(result.page, links=found))
+        required[host] = started + took + rest
+        return result
+
+    simulation = Simulation(
+        seeded(store, *names), respond, Politeness(floor=1.0, factor=5.0), active_hosts=active, queue_length=queue
+    )
+    simulation.run(horizon=100_000)
+    account = store.account()
+    assert account.leased == 0
+    assert account.known == account.waiting + account.parked
+    assert set(names) <= {request.url for request in simulation.log} | {
+        name for name in names if (row := store.find_url(key_of(name))) and row.reason is Reason.ROBOTS_DENIED
+    }
+    store.close()

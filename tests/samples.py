@@ -1,0 +1,47 @@
+"""Small values for tests: a visit, an answer, a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.frontier.aftermath import Aftermath, RevisitPolicy
+from crawler.frontier.politeness import HostClock
+from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
+from crawler.stores.contract import NewUrl, Settled
+from crawler.urls.keys import key_of
+
+NOW = 1_000_000.0
+
+
+def new_url(url: str, **facts: Any) -> NewUrl:
+    return NewUrl(**{"key": key_of(url), "url": url, "reason": Reason.SEED} | facts)
+
+
+def link(url: str, anchor: str = "", refused: Reason | None = None) -> Link:
+    return Link(key_of(url), url, anchor, refused)
+
+
+def visit_to(url: str, **facts: Any) -> Visit:
+    key = key_of(url)
+    return Visit(**{"key": key, "url": url, "kind": Kind.PAGE, "epoch": 1, "asked": key.host} | facts)
+
+
+def answer(url: str, *, started: float = NOW, ended: float = NOW + 0.1, status: int = 200, **facts: Any) -> Fetched:
+    head = f"HTTP/1.1 {status} Whatever\r\nContent-Type: text/html\r\n\r\n".encode()
+    given = {"url": url, "reason": Reason.OK, "started": started, "ended": ended, "status": status, "head": head}
+    return Fetched(
+        **given | {"request": b"GET / HTTP/1.1\r\n\r\n", "body": b"<p>Hello", "address": "127.0.0.1"} | facts
+    )
+
+
+def visited(visit: Visit, *links: Link, **facts: Any) -> Visited:
+    given: dict[str, Any] = {"visit": visit, "outcome": Outcome.FETCHED, "reason": Reason.OK}
+    given |= {"fetched": answer(visit.url), "page": Page(links=links)}
+    return Visited(**given | facts)
+
+
+def settled(
+    result: Visited, *, clock: HostClock | None = None, after: Aftermath | None = None, **facts: Any
+) -> Settled:
+    after = after or RevisitPolicy().after(result, NOW, NOW)
+    return Settled(visited=result, aftermath=after, clocks={result.visit.asked: clock or HostClock()}, **facts)
