@@ -16,7 +16,7 @@ from scrapy.http import Response
 from crawler.fetch.dns import Answer, Resolver, system_lookup
 from crawler.fetch.http import HttpClient
 from crawler.items import Fetched, Reason, Visit
-from crawler.session import Session, session_of
+from crawler.session import Session, connections_possible, session_of
 from crawler.urls.hosts import host_of
 
 # Keys of request.meta
@@ -83,6 +83,7 @@ class Client:
             user_agent=options.user_agent,
             limits=options.limits,
             verify_tls=options.verify_tls,
+            keep_idle=min(1024, connections_possible()),
         )
 
     async def fetch(self, url: str) -> Fetched:
@@ -102,6 +103,11 @@ class Client:
 
         self._http.fetch(url, address=allowed, done=finish)
         return await done
+
+    @property
+    def bytes_in_flight(self) -> int:
+        """Held in memory for answers that are not complete."""
+        return self._http.bytes_in_flight
 
     def abort_all(self) -> None:
         """Give up what is in flight; each ends as stopped."""

@@ -47,6 +47,7 @@ class Options:
     dns_hosts: Mapping[str, tuple[str, ...]]
     dns_threads: int
     limits: FetchLimits
+    max_buffered: int
     verify_tls: bool
     active_hosts: int
     queue_length: int
@@ -100,6 +101,7 @@ class Options:
             dns_hosts=_dns_hosts(read.text("DNS_HOSTS")),
             dns_threads=int(read.number("DNS_THREADS", least=1, whole=True)),
             limits=_limits(read),
+            max_buffered=int(read.number("FETCH_MAX_BUFFERED", least=1, whole=True)),
             verify_tls=read.flag("FETCH_VERIFY_TLS"),
             active_hosts=int(read.number("FRONTIER_ACTIVE_HOSTS", least=1, whole=True)),
             queue_length=int(read.number("FRONTIER_QUEUE_LENGTH", least=1, whole=True)),

@@ -25,7 +25,7 @@ from crawler.download import RULES, VISIT, Denied, client_of
 from crawler.errors import CrawlError
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.items import Key, Kind, Outcome, Reason, Visit, Visited
-from crawler.session import Session, session_of
+from crawler.session import Session, connections_possible, session_of
 from crawler.stores.contract import Committed, NewUrl, Outlook, Settled
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of, origin_of
@@ -52,7 +52,7 @@ class FrontierScheduler(BaseScheduler):
         self._frontier = Frontier(
             options.politeness,
             active_hosts=options.active_hosts,
-            in_flight=options.in_flight,
+            in_flight=min(options.in_flight, connections_possible()),
             ahead=options.lease_ahead,
         )
         self._batch: list[tuple[Settled, asyncio.Future[None]]] = []
@@ -86,7 +86,7 @@ class FrontierScheduler(BaseScheduler):
         self._pump()
 
     def next_request(self) -> Request | None:
-        if self._stopping or self._is_over_limit():
+        if self._stopping or self._is_over_limit() or self._is_full():
             return None
         visit = self._frontier.next(self._session.now())
         if visit is None:
@@ -294,12 +294,17 @@ class FrontierScheduler(BaseScheduler):
         self._stats.inc_value(f"visits/{visited.outcome.name.lower()}/{visited.reason.name.lower()}")
         if visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE:
             self._pages += 1
+            self._stats.inc_value("visits/pages")
             if self._pages == self._options.max_pages:
                 self._finish("page limit reached")
 
     def _is_over_limit(self) -> bool:
         limit = self._options.max_pages
-        return bool(limit) and self._pages + len(self._frontier.in_flight) + len(self._committing) >= limit
+        out = len(self._frontier.in_flight) + len(self._batch) + len(self._committing)
+        return bool(limit) and self._pages + out >= limit
+
+    def _is_full(self) -> bool:
+        return client_of(self._session).bytes_in_flight > self._options.max_buffered
 
     # ── the end ──
 

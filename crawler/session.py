@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import resource
 import secrets
 import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -28,6 +30,9 @@ from crawler.stores.open import open_store
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+
+_FILES = 65_536  # open files that are asked for
+_OTHER_FILES = 100
 
 
 class Session:
@@ -191,6 +196,18 @@ def prepare_directory(options: Options) -> None:
             f"CRAWL_DIR={str(directory)!r}: cannot be written ({error.strerror}); check its permissions and the disk, or "
             "name another directory."
         ) from error
+
+
+def connections_possible() -> int:
+    """How many connections may be open at once, after asking the system for as many files as it gives."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or soft < hard:
+        wanted = min(hard, _FILES) if hard != resource.RLIM_INFINITY else _FILES
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    # A connection may be idle beside the one in use; the rest is for the store, the archive and the name look-ups.
+    return max(1, (soft - _OTHER_FILES) // 2)
 
 
 _sessions: WeakKeyDictionary[Crawler, Session] = WeakKeyDictionary()

@@ -63,6 +63,7 @@ FETCH_MIN_BYTES_PER_SECOND = 1024  # once the answer has begun
 FETCH_MIN_RATE_TIME = 10.0  # slower than that over this span is given up
 FETCH_MAX_BODY = 8 * 1024 * 1024  # a longer document is cut and marked
 FETCH_MAX_HEAD = 64 * 1024
+FETCH_MAX_BUFFERED = 128 * 1024 * 1024  # while answers on their way hold more than this, nothing new is released
 FETCH_VERIFY_TLS = False  # a page with a bad certificate is still a page; nothing secret is ever sent
 
 # ── The frontier in memory ────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from crawler.errors import CrawlError
+from crawler.stores.contract import Account
 
 
 def failing_politely(act: Callable[[], int]) -> int:
@@ -44,3 +45,12 @@ def span_of(seconds: float) -> str:
     if seconds < 2 * 86_400:
         return f"{seconds / 3600:.1f} h"
     return f"{seconds / 86_400:.1f} days"
+
+
+def next_due(account: Account, now: float) -> str:
+    """When there will be something to visit."""
+    if account.next_due is None:
+        return "nothing waits."
+    if account.next_due <= now:
+        return "URLs are due now: scrapy crawl web"
+    return f"the next is due in {span_of(account.next_due - now)}, at {date_of(account.next_due)}."

@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,16 @@ from scrapy.commands import BaseRunSpiderCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
-from crawler.commands.common import failing_politely
+from crawler.clock import steady_clock
+from crawler.commands.common import failing_politely, next_due, span_of
 from crawler.errors import BadInput, Misconfigured
 from crawler.items import Outcome
+from crawler.logs import quieten
 from crawler.options import Options
 from crawler.seeds import BadLine, read_seeds, seeds_in
 from crawler.session import Session, attach
 from crawler.stores.contract import NewUrl
+from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, matches
 
 logger = logging.getLogger(__name__)
@@ -52,6 +54,12 @@ class Command(BaseRunSpiderCommand):
             "seeds=data/seeds/example.txt -s CONTACT=https://example.org/bot -s CRAWL_MAX_PAGES=1000"
         )
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        assert self.settings is not None
+        if self.settings.get("LOG_LEVEL") != "DEBUG":
+            quieten()
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one spider, such as web", print_help=False)
@@ -78,7 +86,10 @@ class Command(BaseRunSpiderCommand):
         self.crawler_process.start(install_signal_handlers=False)
         if session.fatal is not None:
             raise session.fatal
-        return 1 if self.crawler_process.bootstrap_failed else _exit_code(crawler)
+        if self.crawler_process.bootstrap_failed:
+            return 1
+        print("\n".join(_summary(crawler, options)))
+        return _exit_code(crawler)
 
     def _handle_signals(self, crawler: Crawler) -> None:
         loop = asyncio.get_event_loop()
@@ -129,7 +140,7 @@ def _refuse_strangers(session: Session) -> None:
     options = session.options
     if options.contact:
         return
-    seeds = session.call(lambda: [url for _, url in chain(session.store.seeds())])
+    seeds = session.call(lambda: [url for _, url in session.store.seeds()])
     strangers = [url for url in seeds if not matches(host_of(url), options.own_hosts)]
     if strangers:
         raise Misconfigured(
@@ -139,10 +150,34 @@ def _refuse_strangers(session: Session) -> None:
         )
 
 
+def _summary(crawler: Crawler, options: Options) -> Iterator[str]:
+    stats = crawler.stats
+    store = open_store(options.store, read_only=True)
+    try:
+        account = store.account()
+    finally:
+        store.close()
+    seconds = stats.get_value("elapsed_time_seconds", 0.0)
+    yield (
+        f"{stats.get_value('finish_reason', 'stopped').capitalize()}: {stats.get_value('visits/count', 0)} visits in "
+        f"{span_of(seconds)} brought {stats.get_value('visits/pages', 0)} pages and "
+        f"{stats.get_value('frontier/new_urls', 0)} new URLs."
+    )
+    yield (
+        f"{account.known} URLs known = {account.waiting} waiting + {account.leased} leased + {account.parked} parked; "
+        f"{next_due(account, steady_clock()())}"
+    )
+    yield f"`scrapy status -s CRAWL_DIR={options.directory}` shows more, `scrapy why URL` tells what became of a URL."
+
+
+def sum_of(stats: dict[str, Any], prefix: str) -> int:
+    """Parts that share a beginning, added up."""
+    return sum(count for name, count in stats.items() if name.startswith(prefix))
+
+
 def _exit_code(crawler: Crawler) -> int:
-    stats: dict[str, Any] = crawler.stats.get_stats()
-    visits = stats.get("visits/count", 0)
-    broken = sum(count for name, count in stats.items() if name.startswith(f"visits/{Outcome.BROKEN.name.lower()}/"))
+    visits = crawler.stats.get_value("visits/count", 0)
+    broken = sum_of(crawler.stats.get_stats(), f"visits/{Outcome.BROKEN.name.lower()}/")
     if broken > ERROR_BUDGET * visits:
         print(f"orbweaver: our own code failed on {broken} of {visits} visits; see the log.", file=sys.stderr)
         return OVER_BUDGET

@@ -10,7 +10,7 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawler.clock import steady_clock
-from crawler.commands.common import date_of, failing_politely, span_of
+from crawler.commands.common import failing_politely, next_due
 from crawler.items import State
 from crawler.options import Options
 from crawler.stores.contract import Account, SegmentState
@@ -71,12 +71,7 @@ def _lines(where: str, account: Account, segments: list[SegmentState], now: floa
         for of, reason, count in account.by_reason:
             if of is state:
                 yield f"  {state.name.lower():8} {count:9}  {reason.name.lower():20} {reason.meaning}"
-    if account.next_due is None:
-        yield "  Nothing waits."
-    elif account.next_due <= now:
-        yield "  URLs are due now: scrapy crawl web"
-    else:
-        yield f"  The next URL is due in {span_of(account.next_due - now)}, at {date_of(account.next_due)}"
+    yield f"  {next_due(account, now)}"
 
 
 def _as_data(account: Account, segments: list[SegmentState]) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.frontier import Frontier
@@ -126,4 +127,4 @@ class Simulation:
 
     def gaps(self, host: str) -> list[float]:
         mine = [request for request in self.log if request.host == host]
-        return [later.started - earlier.ended for earlier, later in zip(mine, mine[1:], strict=False)]
+        return [later.started - earlier.ended for earlier, later in pairwise(mine)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -255,7 +256,7 @@ def test_failures_are_tried_three_times_with_growing_pauses_then_left_alone(stor
     simulation = Simulation(seeded(store, "http://a.test/"), respond)
     simulation.run()
     times = [request.started for request in simulation.log if request.url == "http://a.test/"]
-    assert [later - earlier for earlier, later in zip(times, times[1:], strict=False)] == pytest.approx([30, 60], abs=1)
+    assert [later - earlier for earlier, later in pairwise(times)] == pytest.approx([30, 60], abs=1)
     row = store.find_url(key_of("http://a.test/"))
     assert row is not None
     assert (row.state, row.reason, row.last_reason) == (State.PARKED, Reason.QUARANTINED, Reason.DISCONNECTED)

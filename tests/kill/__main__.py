@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from crawler.committer import STEPS
-from tests.kill.proof import MEMORY, Findings, Proof
+from tests.kill.proof import MEMORY, PATIENCE, Findings, Proof
 from tests.web.server import Served
 
 
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _at_random(options: argparse.Namespace, kills: int, seed: int, deadline: float) -> Findings:
-    web = {"seed": seed, "hosts": options.hosts, "pages": options.pages, "crawl_delay": 0.3}
+    web = {"seed": seed, "hosts": options.hosts, "pages": options.pages, "crawl_delay": PATIENCE}
     with tempfile.TemporaryDirectory() as name, Served(web, Path(name)) as served:
         proof = Proof(served, Path(name), WARC_SEGMENT_BYTES=300_000)
         proof.run_killed_at_random(kills, options.longest, seed, deadline)
@@ -48,7 +48,7 @@ def _at_random(options: argparse.Namespace, kills: int, seed: int, deadline: flo
 
 
 def _in_step(step: str, seed: int, deadline: float) -> Findings:
-    web = {"seed": seed, "hosts": 8, "pages": 120, "crawl_delay": 0.2}
+    web = {"seed": seed, "hosts": 8, "pages": 120, "crawl_delay": PATIENCE}
     with tempfile.TemporaryDirectory() as name, Served(web, Path(name)) as served:
         proof = Proof(served, Path(name), WARC_SEGMENT_BYTES=30_000)
         proof.run_killed_in(step, [1, 2, 3, 5, 8, 1], deadline)

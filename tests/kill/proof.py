@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tests.crawl.runner import ROOT, command, polite_to, rows, seeds_file
@@ -24,6 +25,7 @@ from tests.web.log import forbidden_hits, gaps, missing_pages, politeness, robot
 from tests.web.server import Served
 
 FLOOR = 0.15  # seconds a host rests
+PATIENCE = 1.2  # what some hosts ask for: longer than a restart takes, or a rest across a kill would prove nothing
 BATCH = 100  # visits a commit may hold
 MEMORY = 200 * 1024 * 1024
 
@@ -78,8 +80,8 @@ class Proof:
         with self._accounting():
             while self.findings.kills < kills and time.monotonic() < deadline:
                 # One kill in eight while the process starts; the others when it has begun to crawl.
-                early = chance.random() < 0.125
-                if self._run(lambda: self._sleep(chance.random() * 0.9, None if early else longest * chance.random())):
+                after = longest * chance.random() if chance.random() < 0.875 else None
+                if self._run(partial(self._sleep, 0.9 * chance.random(), after)):
                     break
                 self.findings.kills += 1
             self._finish(deadline)
@@ -94,9 +96,8 @@ class Proof:
                 self.findings.kills += 1
             self._finish(deadline)
 
-    def _run(self, killed: object, **environment: str) -> bool:
+    def _run(self, killed: Callable[[], bool], **environment: str) -> bool:
         """One run; True if it ended by itself and well."""
-        assert callable(killed)
         process = self._start(environment)
         watcher = threading.Thread(target=self._watch, args=(process,))
         watcher.start()

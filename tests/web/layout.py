@@ -84,7 +84,9 @@ class Layout:
     slow: float = 0.3  # seconds that a slow answer takes
     latency: float = 0.02  # of the slowest host; the others are somewhere below
     robots: bool = True  # False: no host has a robots.txt, and nothing is forbidden
-    crawl_delay: float = 0.4  # asked for by about half the hosts that have rules; 0: by none
+    crawl_delay: float = (
+        0.4  # asked for by half the small hosts that have rules, so that a visit takes not too long; 0: by none
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.hosts <= self.pages:
@@ -113,7 +115,7 @@ class Layout:
             latency=self.latency * latency,
             robots=self._robots_kind(number),
             busy=span(1, 2, busy),
-            delay=self.crawl_delay if asks < 0.5 else 0.0,
+            delay=self.crawl_delay if asks < 0.5 and size * self.hosts <= self.pages else 0.0,
         )
         return host if host.has_rules else host._replace(delay=0.0)
 

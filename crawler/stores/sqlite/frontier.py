@@ -225,11 +225,10 @@ def _make_robots_known(connection: apsw.Connection, known: KnownHosts, visit: Vi
 def unlease(connection: apsw.Connection, visits: Sequence[Visit], now: float) -> None:
     for visit in visits:
         robots = visit.kind is Kind.ROBOTS
-        state, reason = (State.PARKED, Reason.ROBOTS_FILE) if robots else (State.WAITING, Reason.STOPPED)
         connection.execute(
-            """UPDATE urls SET state = ?, reason = ?, due = min(due, ?), epoch = NULL, asked = NULL
+            """UPDATE urls SET state = ?, epoch = NULL, asked = NULL
                WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?""",
-            (state, reason, now, *visit.key, visit.epoch),
+            (State.PARKED if robots else State.WAITING, *visit.key, visit.epoch),
         )
         if not robots:
             connection.execute(_ACCOUNT_HOST, (0, now, visit.level, visit.key.host))
