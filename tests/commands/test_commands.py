@@ -1,0 +1,334 @@
+"""What the commands say, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from crawler.commands import crawl, seed, status, why
+from crawler.stores.schema import SCHEMA_VERSION
+from tests.crawl.runner import ROOT, polite_to, rows, scrapy, seeds_file
+from tests.web.server import Served
+
+pytestmark = pytest.mark.crawl
+
+COMMANDS = {"crawl": crawl, "seed": seed, "status": status, "why": why}
+
+
+@pytest.fixture(scope="module")
+def done(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, dict[str, object]]]:
+    """A crawl that is finished."""
+    directory = tmp_path_factory.mktemp("done")
+    settings = polite_to(served, directory / "crawl")
+    result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, directory)}", **settings)
+    assert result.returncode == 0, result.stderr
+    yield served, settings
+
+
+def tell(url: str, settings: dict[str, object]) -> str:
+    result = scrapy("why", url, **settings)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+# ── help ──
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_teaches_with_an_example(name: str) -> None:
+    result = scrapy(name, "--help")
+    assert result.returncode == 0
+    assert f"Example: scrapy {name}" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("words", [("seed",), ("why",), ("why", "a", "b"), ("crawl",), ("crawl", "web", "web")])
+def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert scrapy(*words, CRAWL_DIR=tmp_path / "x").returncode == 2
+    assert not (tmp_path / "x").exists()
+
+
+# ── why ──
+
+
+def test_why_a_page_was_fetched(done: tuple[Served, dict[str, object]]) -> None:
+    served, settings = done
+    told = tell(next(url for url in served.web.urls() if url not in served.web.seeds()), settings)
+    for part in (
+        "as a link on",
+        "waiting: fetched before, due again (revisit)",
+        "status 200",
+        "archived",
+        "robots.txt of",
+    ):
+        assert part in told
+
+
+def test_why_a_seed_is_known(done: tuple[Served, dict[str, object]]) -> None:
+    served, settings = done
+    assert "as a seed" in tell(served.web.seeds()[0], settings)
+
+
+def test_why_a_redirects_source_is_parked(done: tuple[Served, dict[str, object]]) -> None:
+    served, settings = done
+    followed = {str(url) for (url,) in rows(Path(str(settings["CRAWL_DIR"])), "SELECT url FROM urls WHERE reason = 30")}
+    source, target = next((a, b) for a, b in served.web.redirects().items() if a in followed)
+    told = tell(source, settings)
+    assert f"(redirected) → {target}" in told
+    assert "by 1 redirects, the last from" in tell(target, settings) or "as a link on" in tell(target, settings)
+
+
+def test_why_a_disallowed_url_was_not_fetched(done: tuple[Served, dict[str, object]]) -> None:
+    served, settings = done
+    told = tell(sorted(served.web.forbidden())[0], settings)
+    assert "parked: robots.txt forbids it (robots_denied)" in told
+    assert "forbids it (status 200" in told
+
+
+def test_why_a_link_out_of_scope_was_not_followed(done: tuple[Served, dict[str, object]]) -> None:
+    _, settings = done
+    outside = rows(Path(str(settings["CRAWL_DIR"])), "SELECT url FROM urls WHERE reason IN (72, 73)")
+    told = tell(str(outside[0][0]), settings)
+    assert "parked: not an own host, and no CONTACT is given (no_contact)" in told
+    assert "as a link on" in told
+
+
+def test_why_a_url_is_waiting(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl")
+    assert scrapy("seed", str(seeds_file(served, tmp_path)), **settings).returncode == 0
+    told = tell(served.web.seeds()[0], settings)
+    assert "waiting: given as a seed (seed); due now, priority level 0" in told
+    assert "robots.txt of" in told
+    assert "not fetched yet" in told
+    assert "may be visited now" in told
+
+
+def test_why_an_unknown_url_is_unknown(done: tuple[Served, dict[str, object]]) -> None:
+    served, settings = done
+    told = tell(served.web.seeds()[0] + "nobody/links/here", settings)
+    assert "is not known" in told
+    assert "inside the scope" in told
+    assert "would be parked" in tell("http://another.example/", settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no url at all", "is not a URL"),
+        ("", "is not a URL"),
+        ("mailto:a@b.example", "this is mailto"),
+        ("http://", "not a URL"),
+    ],
+)
+def test_why_a_non_url_is_none(text: str, said: str, done: tuple[Served, dict[str, object]]) -> None:
+    assert said in tell(text, done[1])
+
+
+def test_why_shows_the_canonical_form(done: tuple[Served, dict[str, object]]) -> None:
+    served, settings = done
+    spelled = served.web.seeds()[0].replace("http://h", "HTTP://H") + "#top"
+    assert f"is the canonical form of {spelled}" in tell(spelled, settings)
+
+
+# ── status ──
+
+
+def test_status_adds_up(done: tuple[Served, dict[str, object]]) -> None:
+    _, settings = done
+    data = json.loads(scrapy("status", "--json", **settings).stdout)
+    assert data["known"] == data["waiting"] + data["leased"] + data["parked"]
+    assert data["pages"] == 60
+    assert sum(row["urls"] for row in data["reasons"]) == data["known"]
+    assert "60 pages among" in scrapy("status", **settings).stdout
+
+
+@pytest.mark.parametrize("words", [("status",), ("why", "http://a.example/")])
+def test_reading_where_there_is_no_crawl_says_so_and_makes_none(words: tuple[str, ...], tmp_path: Path) -> None:
+    result = scrapy(*words, CRAWL_DIR=tmp_path / "nowhere")
+    assert (result.returncode, result.stdout) == (69, "")
+    assert "there is no crawl here" in one_sentence(result.stderr)
+    assert not (tmp_path / "nowhere").exists()
+
+
+# ── seeds ──
+
+MESSY = b"\xef\xbb\xbf# a comment\r\nhttp://a.example/\r\n\r\n   http://B.example/x#y  \r\nno url\r\nftp://c.example/\r\n" \
+    b"\xff\xfe broken\r\nhttp://a.example/\r\nhttp://d.example/" + b"long" * 20_000 + b"\r\nhttp://e.example/"  # fmt: skip
+
+
+def test_a_messy_seeds_file_gives_what_is_good_and_reports_the_rest_by_line(tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_bytes(MESSY)
+    result = scrapy("seed", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 0
+    reported = [line for line in result.stderr.splitlines() if "not a URL" in line]
+    assert [line.split(":")[1] for line in reported] == ["5", "6", "7"]
+    known = [url for (url,) in rows(tmp_path / "crawl", "SELECT url FROM urls ORDER BY url")]
+    assert [str(url)[:21] for url in known] == [
+        "http://a.example/", "http://b.example/x", "http://d.example/long", "http://e.example/"
+    ]  # fmt: skip
+    assert "5 seeds read, 4 new, 3 bad lines" in result.stdout
+
+
+def test_strict_seeding_refuses_the_whole_file(tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_bytes(MESSY)
+    result = scrapy("seed", "--strict", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 65
+    assert "seeds:5:" in result.stderr
+    assert "nothing was seeded" in result.stderr
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_a_hundred_thousand_seeds_are_streamed(tmp_path: Path) -> None:
+    with (tmp_path / "seeds").open("w") as file:
+        file.writelines(f"http://h{n % 1000}.example/{n}\n" for n in range(100_000))
+    result = scrapy("seed", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path / "crawl")
+    assert "100000 seeds read, 100000 new" in result.stdout
+    assert rows(tmp_path / "crawl", "SELECT known, waiting FROM accounting") == [(100_000, 100_000)]
+
+
+def test_a_seeds_file_that_is_not_there(tmp_path: Path) -> None:
+    result = scrapy("seed", str(tmp_path / "nothing"), CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 65
+    assert "cannot be read (No such file or directory)" in one_sentence(result.stderr)
+
+
+def test_seeds_on_the_command_line_that_are_neither_file_nor_url(tmp_path: Path) -> None:
+    result = scrapy("crawl", "web", "-a", "seeds=nothing.txt", CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 65
+    assert "Traceback" not in result.stderr
+
+
+# ── settings ──
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SCOPE", "everything"),
+        ("POLITENESS_MIN_DELAY", "soon"),
+        ("POLITENESS_MIN_DELAY", "-1"),
+        ("POLITENESS_MIN_DELAY", "nan"),
+        ("POLITENESS_MIN_DELAY", "0.2"),
+        ("CRAWL_MAX_PAGES", "1.5"),
+        ("CRAWL_HORIZON", "tomorrow"),
+        ("INTRANET_NETWORKS", "10.0.0.0/99"),
+        ("DNS_HOSTS", "no/such/file"),
+        ("STORE", "oracle:x"),
+        ("COMMIT_STEP_HOOK", "nowhere:nothing"),
+        ("CONTENT_PROCESSES", "4"),
+        ("FETCH_VERIFY_TLS", "perhaps"),
+        ("CONTACT", "two\nlines"),
+    ],
+)
+def test_a_setting_that_cannot_be_obeyed_stops_the_start(name: str, value: str, tmp_path: Path) -> None:
+    result = scrapy("crawl", "web", **{"CRAWL_DIR": tmp_path / "crawl", name: value})
+    assert result.returncode == 78
+    assert name in one_sentence(result.stderr)
+
+
+def test_without_a_contact_only_own_hosts_are_crawled(tmp_path: Path) -> None:
+    result = scrapy("crawl", "web", "-a", "seeds=http://somebody.example/", CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 78
+    assert "CONTACT" in one_sentence(result.stderr)
+    assert rows(tmp_path / "crawl", "SELECT leased FROM accounting") == [(0,)]
+
+
+def test_a_spider_that_is_not_there(tmp_path: Path) -> None:
+    result = scrapy("crawl", "nobody", CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 78
+    assert "no spider 'nobody'" in one_sentence(result.stderr)
+
+
+# ── directories and stores that cannot be used ──
+
+
+def test_a_crawl_dir_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("precious")
+    result = scrapy("crawl", "web", CRAWL_DIR=tmp_path / "file")
+    assert result.returncode == 78
+    assert "is not a directory" in one_sentence(result.stderr)
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+@pytest.mark.parametrize("words", [("crawl", "web"), ("seed", "data/seeds/example.txt")])
+def test_a_crawl_dir_that_cannot_be_written(words: tuple[str, ...], tmp_path: Path) -> None:
+    # Root may write anywhere but in the kernel's own file systems.
+    directory = Path("/proc/self/nowhere") if os.geteuid() == 0 else read_only(tmp_path)
+    result = scrapy(*words, CRAWL_DIR=directory)
+    assert result.returncode == 74
+    assert "cannot be written" in one_sentence(result.stderr)
+
+
+def read_only(tmp_path: Path) -> Path:
+    tmp_path.chmod(0o500)
+    return tmp_path / "crawl"
+
+
+@pytest.mark.parametrize(
+    "words", [("crawl", "web"), ("status",), ("why", "http://a.example/"), ("seed", "data/seeds/example.txt")]
+)
+def test_a_newer_schema_is_refused_and_nothing_changed(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
+    connection = apsw.Connection(str(tmp_path / "crawl.db"))
+    connection.pragma("user_version", SCHEMA_VERSION + 1)
+    connection.close()
+    before = (tmp_path / "crawl.db").read_bytes()
+    result = scrapy(*words, CRAWL_DIR=tmp_path)
+    assert result.returncode == 69
+    assert "written by a newer Orbweaver" in one_sentence(result.stderr)
+    assert (tmp_path / "crawl.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [("crawl", "web"), ("status",), ("seed", "data/seeds/example.txt")])
+def test_a_store_of_garbage_is_refused_and_nothing_changed(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
+    garbage = os.urandom(50_000)
+    (tmp_path / "crawl.db").write_bytes(garbage)
+    result = scrapy(*words, CRAWL_DIR=tmp_path)
+    assert result.returncode == 69
+    assert "the store is damaged" in one_sentence(result.stderr)
+    assert (tmp_path / "crawl.db").read_bytes() == garbage
+
+
+def test_a_damaged_page_is_found_after_an_unclean_stop(tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("\n".join(f"http://h{n}.example/" for n in range(2000)))
+    assert scrapy("seed", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path).returncode == 0
+    database = tmp_path / "crawl.db"
+    (damaged := bytearray(database.read_bytes()))[40_960 : 40_960 + 8_192] = os.urandom(8_192)
+    database.write_bytes(damaged)
+    (tmp_path / "workers").mkdir()
+    (tmp_path / "workers" / "0.lock").write_text('{"pid": 1, "since": 0}')
+    result = scrapy("crawl", "web", CRAWL_DIR=tmp_path, OWN_HOSTS="*")
+    assert result.returncode == 69
+    assert "the store is damaged" in one_sentence(result.stderr)
+    assert database.read_bytes() == damaged
+
+
+def test_an_archive_file_that_lost_acknowledged_bytes_stops_the_start(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl")
+    assert scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings).returncode == 0
+    (segment,) = (tmp_path / "crawl" / "warc").iterdir()
+    connection = apsw.Connection(str(tmp_path / "crawl" / "crawl.db"))
+    connection.execute("UPDATE segments SET closed = 0")
+    connection.close()
+    os.truncate(segment, 1000)
+    result = scrapy("crawl", "web", **settings)
+    assert result.returncode == 74
+    assert "bytes that were acknowledged are missing" in one_sentence(result.stderr)
+    assert segment.stat().st_size == 1000
+
+
+def one_sentence(stderr: str) -> str:
+    """The last line of a failure: no traceback, one message, and the name of the program."""
+    assert "Traceback" not in stderr
+    (line,) = [line for line in stderr.splitlines() if line.startswith("orbweaver: ")]
+    return line
+
+
+def test_the_sample_seeds_are_good() -> None:
+    assert (ROOT / "data" / "seeds" / "example.txt").exists()

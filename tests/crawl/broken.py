@@ -1,0 +1,99 @@
+"""User code that fails, in every place where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scrapy import Request
+from scrapy.exceptions import DropItem
+from scrapy.http import Response
+
+from crawler.items import Visited
+from crawler.spiders.web import WebSpider
+
+
+class Raises(WebSpider):
+    """Raises on every third page."""
+
+    name = "raises"
+
+    def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
+        if is_third(response.url):
+            raise ValueError("the user's own bug")
+        yield from super().parse(response)
+
+
+class RaisesLate(WebSpider):
+    name = "raises_late"
+
+    def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
+        yield from super().parse(response)
+        if is_third(response.url):
+            raise ValueError("after the result was given")
+
+
+class Forgets(WebSpider):
+    name = "forgets"
+
+    def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
+        if not is_third(response.url):
+            yield from super().parse(response)
+
+
+class Repeats(WebSpider):
+    name = "repeats"
+
+    def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
+        yield from super().parse(response)
+        yield from super().parse(response)
+
+
+class Extras(WebSpider):
+    """Yields items of its own, and a request."""
+
+    name = "extras"
+
+    def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
+        yield {"url": response.url}
+        yield from super().parse(response)
+        yield Request(response.urljoin("/asked-for-by-the-spider"))
+
+
+class RaisingPipeline:
+    def process_item(self, item: Any) -> Any:
+        if isinstance(item, Visited) and is_third(item.visit.url):
+            raise ValueError("in a pipeline")
+        return item
+
+
+class DroppingPipeline:
+    def process_item(self, item: Any) -> Any:
+        if isinstance(item, Visited) and is_third(item.visit.url):
+            raise DropItem("unwanted")
+        return item
+
+
+class SwallowingPipeline:
+    """Gives the commit something else than the visit."""
+
+    def process_item(self, item: Any) -> Any:
+        return {"not": "a visit"} if isinstance(item, Visited) and is_third(item.visit.url) else item
+
+
+class RaisingRequestMiddleware:
+    def process_request(self, request: Request) -> None:
+        if is_third(request.url):
+            raise ValueError("before the download")
+
+
+class RaisingResponseMiddleware:
+    def process_response(self, request: Request, response: Response) -> Response:
+        if is_third(request.url):
+            raise ValueError("after the download")
+        return response
+
+
+def is_third(url: str) -> bool:
+    """Some pages, always the same; never a robots.txt."""
+    return not url.endswith("robots.txt") and sum(url.partition(".test")[2].partition("/")[2].encode()) % 3 == 1

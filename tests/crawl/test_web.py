@@ -1,0 +1,180 @@
+"""A whole crawl, from seeds to an archive, as a user runs it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.runner import crawling, polite_to, rows, scrapy, seeds_file
+from tests.kill import archive
+from tests.kill.proof import Proof
+from tests.web.log import forbidden_hits, gaps, missing_pages, politeness, refetches, robots_first
+from tests.web.server import Served
+
+pytestmark = pytest.mark.crawl
+
+
+def test_a_crawl_fetches_every_page_once_politely_and_says_so(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl")
+    before = len(served.log())
+    result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
+    log, web = served.log()[before:], served.web
+    assert result.returncode == 0, result.stderr
+    assert "60 pages" in result.stdout
+    assert missing_pages(log, web) == set()
+    assert forbidden_hits(log, web) == []
+    assert robots_first(log) == []
+    assert refetches(log) == {}
+    assert gaps(log, politeness(web, 0.05, factor=1)) == []
+    assert {entry.agent for entry in log} == {"Orbweaver/0.1"}
+
+
+def test_a_second_run_finds_nothing_to_do(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl")
+    assert scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings).returncode == 0
+    before = len(served.log())
+    again = scrapy("crawl", "web", **settings)
+    assert again.returncode == 0
+    assert len(served.log()) == before
+    assert "the next is due in 7.0 days" in again.stdout
+
+
+def test_the_limit_on_pages_is_not_exceeded_and_the_next_run_goes_on(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl")
+    first = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings, CRAWL_MAX_PAGES=20)
+    assert (first.returncode, pages_in(tmp_path)) == (0, 20)
+    assert "Page limit reached" in first.stdout
+    second = scrapy("crawl", "web", **settings)
+    assert (second.returncode, pages_in(tmp_path)) == (0, 60)
+
+
+def test_the_limit_on_time_ends_a_crawl_well(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=2, CRAWL_MAX_SECONDS=1)
+    result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
+    assert result.returncode == 0
+    assert "Time limit reached" in result.stdout
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE state = 1") == [(0,)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_crawl_well_within_twenty_seconds(number: int, served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=0.5)
+    words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
+    before = len(served.log())
+    with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
+        wait_for(lambda: len(served.log()) > before + 8)
+        process.send_signal(number)
+        assert process.wait(timeout=20) == 0
+    left_in_order(tmp_path / "crawl")
+    assert scrapy("crawl", "web", **settings | {"POLITENESS_MIN_DELAY": 0.05}).returncode == 0
+    assert pages_in(tmp_path) == 60
+
+
+def test_a_second_signal_ends_it_at_once_and_harms_nothing(served: Served, tmp_path: Path) -> None:
+    proof = Proof(served, tmp_path)
+    before = len(served.log())
+    with crawling(*proof.words, output=tmp_path / "output.txt", **proof.settings) as process:
+        wait_for(lambda: len(served.log()) > before + 8)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=5)
+    assert scrapy(*proof.words, **proof.settings).returncode == 0
+    assert pages_in(tmp_path) == 60
+    left_in_order(tmp_path / "crawl")
+
+
+def test_what_hangs_is_cut_off_when_the_crawl_is_stopped(tmp_path: Path) -> None:
+    web = {"seed": 2, "hosts": 2, "pages": 10, "slow_share": 1.0, "slow": 30.0, "robots": False}
+    with Served(web, tmp_path) as slow:
+        settings = polite_to(slow, tmp_path / "crawl")
+        words = ("crawl", "web", "-a", f"seeds={seeds_file(slow, tmp_path)}")
+        with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
+            wait_for(lambda: rows(tmp_path / "crawl", "SELECT 1 FROM urls WHERE state = 1 AND kind = 0") != [])
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=20) == 0
+        left_in_order(tmp_path / "crawl")
+        stopped = "SELECT count(*), sum(tries) FROM urls JOIN reasons ON code = reason WHERE name = 'STOPPED'"
+        ((count, tries),) = rows(tmp_path / "crawl", stopped)
+        assert count
+        assert tries == 0
+
+
+def test_seeds_added_while_a_crawl_runs_are_taken_up(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl", SCOPE="hosts", CRAWL_HORIZON=30)
+    first, *others = served.web.seeds()
+    words = ("crawl", "web", "-a", f"seeds={first}")
+    more = tmp_path / "more.txt"
+    more.write_text("\n".join(others))
+    with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
+        wait_for(lambda: (tmp_path / "crawl" / "crawl.db").exists() and pages_in(tmp_path) > 0)
+        assert scrapy("seed", str(more), **settings).returncode == 0
+        assert process.wait(timeout=90) == 0
+    assert pages_in(tmp_path) == 60
+
+
+def test_only_one_crawl_runs_in_a_directory(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=1)
+    words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
+    with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
+        wait_for(lambda: (tmp_path / "crawl" / "crawl.db").exists() and pages_in(tmp_path) > 0)
+        second = scrapy("crawl", "web", **settings)
+        assert second.returncode == 75
+        assert f"process {process.pid}" in second.stderr
+        assert "Traceback" not in second.stderr
+        assert process.poll() is None
+
+
+def test_nobody_listens_while_we_crawl(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=1)
+    words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
+    with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
+        wait_for(lambda: (tmp_path / "crawl" / "crawl.db").exists() and pages_in(tmp_path) > 0)
+        assert listening(process.pid) == []
+
+
+def listening(pid: int) -> list[str]:
+    """Sockets on which a process accepts connections."""
+    mine = {Path(f"/proc/{pid}/fd/{name}").resolve().name for name in map(str, range(200)) if exists(pid, name)}
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in mine:
+                found.append(fields[1])
+    return found
+
+
+def exists(pid: int, name: str) -> bool:
+    return Path(f"/proc/{pid}/fd/{name}").is_symlink()
+
+
+def pages_in(tmp_path: Path) -> int:
+    found = "SELECT DISTINCT host, rest FROM documents WHERE kind = 0 AND status = 200 AND reason = 20"
+    ((count,),) = rows(tmp_path / "crawl", f"SELECT count(*) FROM ({found})")
+    return int(str(count))
+
+
+def left_in_order(directory: Path) -> None:
+    """After a clean end: nothing leased, no file open, every file whole and as the store says."""
+    assert rows(directory, "SELECT count(*) FROM urls WHERE state = 1") == [(0,)]
+    names = archive.closed_files(directory)
+    assert sorted(names) == sorted(path.name for path in (directory / "warc").iterdir())
+    assert archive.miscounted_files(directory, names) == []
+    assert archive.broken_files(directory, names) == []
+
+
+def wait_for(happened: object, patience: float = 30) -> None:
+    """Until something is so; a generous limit keeps a broken crawl from hanging the tests."""
+    assert callable(happened)
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        try:
+            if happened():
+                return
+        except Exception:
+            continue
+        time.sleep(0.02)
+    raise AssertionError("it did not happen")
