@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LOOK_EVERY = 0.5  # how often the store is asked for hosts that have become due, or were seeded from outside
+LOOK_WHEN_IDLE = 5.0  # at least this often when nothing is due
 HOSTS_A_LOOK = 500
 STOP_GRACE = 5.0  # what is in flight when the crawl is stopped may take so long to finish
 
@@ -317,10 +319,10 @@ class FrontierScheduler(BaseScheduler):
         now = self._session.now()
         if not self._frontier.is_quiet or self._batch:
             return
-        if outlook.leased or (outlook.next_due is not None and outlook.next_due <= now + self._options.horizon):
-            self._look_at = max(outlook.next_due or 0.0, now + LOOK_EVERY / 5)
-            # Not asked again before then; `_come_back` brings us here.
-            self._busy.add("outlook")
+        next_due = outlook.next_due if outlook.next_due is not None else math.inf
+        if outlook.leased or next_due <= now + self._options.horizon:
+            self._look_at = min(max(next_due, now + LOOK_EVERY / 5), now + LOOK_WHEN_IDLE)
+            self._busy.add("outlook")  # until then: `_tick` takes it out
         else:
             self._done = True
             self._wake_engine()

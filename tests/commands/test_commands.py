@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -21,13 +20,13 @@ COMMANDS = {"crawl": crawl, "seed": seed, "status": status, "why": why}
 
 
 @pytest.fixture(scope="module")
-def done(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, dict[str, object]]]:
+def done(served: Served, tmp_path_factory: pytest.TempPathFactory) -> tuple[Served, dict[str, object]]:
     """A crawl that is finished."""
     directory = tmp_path_factory.mktemp("done")
     settings = polite_to(served, directory / "crawl")
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, directory)}", **settings)
     assert result.returncode == 0, result.stderr
-    yield served, settings
+    return served, settings
 
 
 def tell(url: str, settings: dict[str, object]) -> str:
@@ -85,7 +84,7 @@ def test_why_a_redirects_source_is_parked(done: tuple[Served, dict[str, object]]
 
 def test_why_a_disallowed_url_was_not_fetched(done: tuple[Served, dict[str, object]]) -> None:
     served, settings = done
-    told = tell(sorted(served.web.forbidden())[0], settings)
+    told = tell(min(served.web.forbidden()), settings)
     assert "parked: robots.txt forbids it (robots_denied)" in told
     assert "forbids it (status 200" in told
 
@@ -157,8 +156,21 @@ def test_reading_where_there_is_no_crawl_says_so_and_makes_none(words: tuple[str
 
 # ── seeds ──
 
-MESSY = b"\xef\xbb\xbf# a comment\r\nhttp://a.example/\r\n\r\n   http://B.example/x#y  \r\nno url\r\nftp://c.example/\r\n" \
-    b"\xff\xfe broken\r\nhttp://a.example/\r\nhttp://d.example/" + b"long" * 20_000 + b"\r\nhttp://e.example/"  # fmt: skip
+LONG = b"http://d.example/" + b"long" * 20_000
+MESSY = b"\r\n".join(
+    [
+        b"\xef\xbb\xbf# a comment",
+        b"http://a.example/",
+        b"",
+        b"   http://B.example/x#y  ",
+        b"no url",
+        b"ftp://c.example/",
+        b"\xff\xfe broken",
+        b"http://a.example/",
+        LONG,
+        b"http://e.example/",
+    ]
+)
 
 
 def test_a_messy_seeds_file_gives_what_is_good_and_reports_the_rest_by_line(tmp_path: Path) -> None:

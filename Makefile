@@ -1,0 +1,44 @@
+# make setup     a virtual environment in .venv with everything that crawling and testing need
+# make test      all tests, in three parts
+# make lint      format, lint and types
+# make prove-kill   the full proof that kill -9 loses nothing (about 15 minutes)
+
+PYTHON ?= python3
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -q -n 4
+
+.PHONY: setup test test-units test-conformance test-crawls lint prove-kill clean
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml constraints.txt
+	@if command -v uv >/dev/null 2>&1; then \
+		uv venv --quiet --allow-existing --python $(PYTHON) .venv && \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test,lint]'; \
+	else \
+		$(PYTHON) -m venv .venv && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,lint]'; \
+	fi
+	@touch .venv/ready
+
+test: test-units test-conformance test-crawls
+
+test-units: setup
+	$(PYTEST) tests -m "not crawl" --ignore=tests/conformance
+
+test-conformance: setup
+	$(PYTEST) tests/conformance
+
+test-crawls: setup
+	$(PYTEST) tests -m crawl
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+prove-kill: setup
+	$(BIN)/python -m tests.kill
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
