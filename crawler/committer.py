@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from crawler.archive.records import revisit_record
 from crawler.archive.segments import SegmentWriter
-from crawler.items import Key, Record
-from crawler.stores.contract import Committed, LateCommit, Place, SegmentState, Settled, Store
+from crawler.items import Key, Kind, Outcome, Reason, Record, Visited
+from crawler.stores.contract import Committed, LateCommit, Original, Place, SegmentState, Settled, Store
 
 LINKS_A_VISIT = 2_000  # a visit with more brings the rest in transactions of its own, ahead of its own
 STEPS = (
@@ -25,6 +26,9 @@ STEPS = (
     "after rename",
     "after rotation",
 )
+
+
+_ANSWERS = ("response", "revisit")
 
 
 class Committer:
@@ -62,7 +66,9 @@ class Committer:
             self.store.close_segment(name)
 
     def _acknowledge(self, batch: Sequence[Settled]) -> Committed:
+        before = self.archive.length
         placed = self._archive(batch)
+        archived = self.archive.length - before
         self._step("before commit")
         committed = self.store.commit(placed, self._segments(), self._now())
         self.archive.committed()
@@ -71,26 +77,45 @@ class Committer:
             self._step("before rotation")
             self.close()
             self._step("after rotation")
-        return committed
+        return replace(committed, bytes_archived=archived)
 
     def _archive(self, batch: Sequence[Settled]) -> list[Settled]:
-        """Append and sync the records of a batch; the batch, with the places of its responses."""
+        """Append and sync the records of a batch; the batch, with the places of its answers."""
         if not any(settled.visited.records for settled in batch):
             return list(batch)
         self._step("before append")
-        placed = [self._place(settled) for settled in batch]
+        bodies: dict[tuple[bytes, bytes], Original] = {}  # archived with this batch
+        placed = [self._place(settled, bodies) for settled in batch]
         self._step("after append")
         self.archive.sync()
         self._step("after fsync")
         return placed
 
-    def _place(self, settled: Settled) -> Settled:
-        records: Sequence[Record] = settled.visited.records
+    def _place(self, settled: Settled, bodies: dict[tuple[bytes, bytes], Original]) -> Settled:
+        visited = settled.visited
+        records: Sequence[Record] = visited.records
         if not records:
             return settled
+        original = self._original(visited, bodies)
+        if original is not None:
+            records = [_without_body(record, visited, original) for record in records]
         places = self.archive.append(records)
-        offset, length = next(place for record, place in zip(records, places, strict=True) if record.type == "response")
-        return replace(settled, place=Place(segment=self.archive.name, offset=offset, length=length))
+        offset, length = next(place for record, place in zip(records, places, strict=True) if record.type in _ANSWERS)
+        place = Place(segment=self.archive.name, offset=offset, length=length)
+        return replace(settled, place=place, is_revisit=original is not None)
+
+    def _original(self, visited: Visited, bodies: dict[tuple[bytes, bytes], Original]) -> Original | None:
+        """Where the body of a page is archived already, if it is."""
+        page, fetched = visited.page, visited.fetched
+        if page is None or fetched is None or visited.reason is not Reason.OK or visited.visit.kind is not Kind.PAGE:
+            return None
+        if visited.outcome is not Outcome.FETCHED or not fetched.body:
+            return None
+        digests = (page.payload_digest, page.body_digest)
+        original = bodies.get(digests) or self.store.archived_body(*digests)
+        if original is None:
+            bodies[digests] = Original(url=fetched.url, started=fetched.started)
+        return original
 
     def _segments(self) -> list[SegmentState]:
         archive = self.archive
@@ -111,6 +136,18 @@ class Committer:
         return _sum(*found)
 
 
+def _without_body(record: Record, visited: Visited, original: Original) -> Record:
+    """A response as a revisit of the one that has the body; other records as they are."""
+    if record.type != "response" or visited.fetched is None or visited.page is None:
+        return record
+    return revisit_record(record, visited.fetched, visited.page.payload_digest, original.url, original.started)
+
+
 def _sum(*parts: Committed) -> Committed:
     hosts = set[int]().union(*(part.hosts_with_new for part in parts))
-    return Committed(new_urls=sum(part.new_urls for part in parts), hosts_with_new=hosts)
+    return Committed(
+        new_urls=sum(part.new_urls for part in parts),
+        duplicates=sum(part.duplicates for part in parts),
+        bytes_archived=sum(part.bytes_archived for part in parts),
+        hosts_with_new=hosts,
+    )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Callable
 from dataclasses import replace
+
+from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visited
@@ -15,6 +18,7 @@ from crawler.urls.canonical import canonicalize
 from crawler.urls.keys import key_of, keys_of
 
 MAX_HOPS = 10  # redirects in a row
+TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
 
 Judge = Callable[[str], Reason | None]  # why a URL must not be visited, or None
 
@@ -36,6 +40,7 @@ def _page(visited: Visited, fetched: Fetched, judge: Judge) -> Page:
     plain = plain_body(fetched.body, headers)
     page = Page(
         content_type=content_type.partition(";")[0].strip().lower()[:100],
+        payload_digest=hashlib.sha1(fetched.body, usedforsecurity=False).digest(),
         body_digest=hashlib.sha256(plain.data).digest(),
         problem=plain.problem,
     )
@@ -52,6 +57,7 @@ def _page(visited: Visited, fetched: Fetched, judge: Judge) -> Page:
 def _html(page: Page, body: bytes, url: str, content_type: str, judge: Judge) -> Page:
     html = parse_html(body, url, content_type)
     follow = [] if html.nofollow else [link for link in html.links if "nofollow" not in link.rel]
+    links = _links(follow, judge)
     return replace(
         page,
         encoding=html.encoding,
@@ -59,7 +65,8 @@ def _html(page: Page, body: bytes, url: str, content_type: str, judge: Judge) ->
         text=html.main_text,
         language=html.language,
         text_digest=_text_digest(html.main_text),
-        links=_links(follow, judge),
+        links=links,
+        links_digest=_links_digest(links),
         problem=page.problem or html.problem,
     )
 
@@ -69,10 +76,19 @@ def _links(links: list[HtmlLink], judge: Judge) -> list[Link]:
     return [Link(key, link.url, link.anchor, judge(link.url)) for key, link in zip(keys, links, strict=True)]
 
 
+def _links_digest(links: list[Link]) -> int:
+    """Equal for pages that link to the same URLs in the same order."""
+    numbers = [half for link in links for half in link.key]
+    digest = xxh3_64_intdigest(struct.pack(f"<{len(numbers)}q", *numbers))
+    return digest - (1 << 64) if digest >= 1 << 63 else digest  # signed, as databases store it
+
+
 def _text_digest(text: str) -> bytes:
-    """Of the words, whatever the white space between them; empty for a page without words."""
+    """Of the words, whatever the white space between them."""
     words = text.split()
-    return hashlib.sha256(" ".join(words).encode("utf-8", "replace")).digest() if words else b""
+    if len(words) < TELLING_WORDS:
+        return b""
+    return hashlib.sha256(" ".join(words).encode("utf-8", "replace")).digest()
 
 
 def _follow(visited: Visited, judge: Judge, location: str) -> Visited:

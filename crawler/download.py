@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -72,7 +73,7 @@ class Client:
     def __init__(self, session: Session) -> None:
         options = session.options
         self._now = session.now
-        self._guard = options.guard
+        self._refusal = lru_cache(maxsize=10_000)(options.guard.refusal)
         self._resolver = Resolver(system_lookup, options.dns_hosts)
         self._threads = ThreadPoolExecutor(max_workers=options.dns_threads, thread_name_prefix="dns")
         self._timer: asyncio.TimerHandle | None = None
@@ -131,7 +132,7 @@ class Client:
         """The first address that may be contacted, or why none may."""
         refused = ""
         for address in answer.addresses:
-            refusal = self._guard.refusal(host, address)
+            refusal = self._refusal(host, address)
             if refusal is None:
                 return address, ""
             refused = refused or f"{host} is {address}: {refusal}"

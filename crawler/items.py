@@ -106,6 +106,8 @@ class Reason(IntEnum):
     QUARANTINED = 80, "three visits ended badly"
     CRASHED = 81, "a crawl process died while it visited this URL alone"
     INTERNAL_ERROR = 82, "our own code failed on it"
+    CONTENT_DIED = 83, "its page ended the process that looked at it"
+    CONTENT_HUNG = 84, "looking at its page took too long"
 
 
 class Key(NamedTuple):
@@ -168,7 +170,7 @@ class Fetched:
     def headers(self) -> list[tuple[str, str]]:
         """Names in lower case, values without surrounding space, in the order received."""
         pairs = []
-        for line in self.head.split(b"\r\n" if b"\r\n" in self.head else b"\n")[1:]:
+        for line in self.head.split(b"\n")[1:]:
             name, colon, value = line.partition(b":")
             if colon:
                 pairs.append((name.strip().lower().decode("latin-1"), value.strip().decode("latin-1")))
@@ -176,7 +178,8 @@ class Fetched:
 
     def header(self, name: str) -> str | None:
         """The first value of a header."""
-        return next((value for found, value in self.headers if found == name), None)
+        wanted = name.lower()
+        return next((value for found, value in self.headers if found == wanted), None)
 
     @property
     def was_sent(self) -> bool:
@@ -202,9 +205,11 @@ class Page:
     title: str = ""
     text: str = ""
     language: str = ""
-    body_digest: bytes = b""
-    text_digest: bytes = b""
+    payload_digest: bytes = b""  # of the body as on the wire
+    body_digest: bytes = b""  # of the body, codings undone
+    text_digest: bytes = b""  # of the words of the main text; empty if they are too few to tell pages apart
     links: Sequence[Link] = ()
+    links_digest: int = 0  # of the links' keys
     problem: str = ""  # what could not be understood
 
 

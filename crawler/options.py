@@ -58,6 +58,11 @@ class Options:
     commit_visits: int
     commit_interval: float
     step: Callable[[str], None]
+    content_processes: int
+    content_cpu_time: int
+    content_timeout: float
+    content_memory: int
+    content_hook: str
 
     @property
     def user_agent(self) -> str:
@@ -82,8 +87,6 @@ class Options:
         scope = read.text("SCOPE")
         if scope not in SCOPES:
             raise Misconfigured(f"SCOPE={scope!r}: must be one of {', '.join(SCOPES)}.")
-        if read.number("CONTENT_PROCESSES", whole=True) != 0:
-            raise Misconfigured("CONTENT_PROCESSES: must be 0; pages are looked at in the crawl process.")
         return cls(
             directory=directory,
             store=read.text("STORE") or f"sqlite:{directory / 'crawl.db'}",
@@ -111,7 +114,12 @@ class Options:
             segment_bytes=int(read.number("WARC_SEGMENT_BYTES", least=1, whole=True)),
             commit_visits=int(read.number("COMMIT_VISITS", least=1, whole=True)),
             commit_interval=read.number("COMMIT_INTERVAL"),
-            step=_hook(read.text("COMMIT_STEP_HOOK")),
+            step=_hook(read, "COMMIT_STEP_HOOK") or (lambda step: None),
+            content_processes=int(read.number("CONTENT_PROCESSES", whole=True)),
+            content_cpu_time=int(read.number("CONTENT_CPU_TIME", least=1, whole=True)),
+            content_timeout=read.number("CONTENT_TIMEOUT", least=1),
+            content_memory=int(read.number("CONTENT_MAX_MEMORY", least=256 * 1024**2, whole=True)),
+            content_hook=read.text("CONTENT_HOOK") if _hook(read, "CONTENT_HOOK") else "",
         )
 
 
@@ -149,8 +157,8 @@ class _Reader:
 
 
 def _contact(contact: str) -> str:
-    if contact and not contact.isprintable():
-        raise Misconfigured("CONTACT: must be a URL or an e-mail address on one line.")
+    if contact and not (contact.isprintable() and contact.isascii()):
+        raise Misconfigured("CONTACT: must be a URL or an e-mail address on one line, in ASCII.")
     return contact
 
 
@@ -199,12 +207,16 @@ def _limits(read: _Reader) -> FetchLimits:
     )
 
 
-def _hook(name: str) -> Callable[[str], None]:
+def _hook(read: _Reader, setting: str) -> Callable[[Any], None] | None:
+    """The function that a setting names as module:function, or None if it names none."""
+    name = read.text(setting)
     if not name:
-        return lambda step: None
+        return None
     module, _, function = name.partition(":")
     try:
-        hook: Callable[[str], None] = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise Misconfigured(f"COMMIT_STEP_HOOK={name!r}: must be module:function ({error}).") from error
+        hook: Callable[[Any], None] = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise Misconfigured(f"{setting}={name!r}: must be module:function ({error}).") from error
+    if not callable(hook):
+        raise Misconfigured(f"{setting}={name!r}: must be module:function (it is no function).")
     return hook

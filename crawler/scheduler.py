@@ -24,6 +24,7 @@ from twisted.python.failure import Failure
 
 from crawler.download import RULES, VISIT, Denied, client_of
 from crawler.errors import CrawlError
+from crawler.fetch.robots import judge_robots
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.items import Key, Kind, Outcome, Reason, Visit, Visited
 from crawler.session import Session, connections_possible, session_of
@@ -37,6 +38,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LOOK_EVERY = 0.5  # how often the store is asked for hosts that have become due, or were seeded from outside
+PUMP_EVERY = 0.005  # seconds
 LOOK_WHEN_IDLE = 5.0  # at least this often when nothing is due
 HOSTS_A_LOOK = 500
 STOP_GRACE = 5.0  # what is in flight when the crawl is stopped may take so long to finish
@@ -92,9 +94,9 @@ class FrontierScheduler(BaseScheduler):
             return None
         visit = self._frontier.next(self._session.now())
         if visit is None:
-            self._pump()
+            self._pump_soon()
             return None
-        self._stats.inc_value("frontier/released")
+        self._note_release(visit)
         return self._request(visit)
 
     def has_pending_requests(self) -> bool:
@@ -116,7 +118,22 @@ class FrontierScheduler(BaseScheduler):
         return True
 
     def close(self, reason: str) -> Deferred[None]:
+        self._session.record.finished = reason
         return deferred_from_coro(self._close())
+
+    def view(self) -> str:
+        """What is going on right now, in words."""
+        frontier = self._frontier
+        uncommitted = len(self._batch) + len(self._committing)
+        return f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active, {uncommitted} to commit"
+
+    def _note_release(self, visit: Visit) -> None:
+        """What the politeness of this run will be judged by."""
+        self._stats.inc_value("frontier/released")
+        back = self._frontier.hosts[visit.asked]
+        clock = back.clock
+        gap = self._session.now() - clock.last_end if clock.last_end else None
+        self._session.record.released(back.name, gap, self._options.politeness.rest(back.name, clock))
 
     # ── results ──
 
@@ -127,6 +144,7 @@ class FrontierScheduler(BaseScheduler):
             logger.error("A second result for %s is dropped", visit.url)
             return
         now = self._session.now()
+        visited = self._with_rules(visited, now)
         clocks = self._frontier.ended(visited, now)
         after = self._options.revisit.after(visited, now, clocks[visit.asked].next_visit)
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -135,8 +153,26 @@ class FrontierScheduler(BaseScheduler):
             self._flush()
         elif "flush" not in self._timers:
             self._set_timer("flush", self._options.commit_interval, self._flush)
-        self._pump()
+        self._pump_soon()
         await acknowledged
+
+    def _with_rules(self, visited: Visited, now: float) -> Visited:
+        """A robots.txt visit over which we failed counts as no answer: its origin is left alone, not asked at once."""
+        visit = visited.visit
+        if visit.kind is not Kind.ROBOTS or visited.rules is not None or visited.outcome is Outcome.ABORTED:
+            return visited
+        home = self._frontier.hosts.get(visit.key.host)
+        rules = judge_robots(
+            status=0,
+            reason=visited.reason,
+            body=b"",
+            fetched=now,
+            previous=home.rules.get(visit.origin) if home is not None else None,
+            host=visit.key.host,
+            origin=visit.origin,
+            retry=self._options.robots_retry,
+        )
+        return replace(visited, rules=rules)
 
     def stop(self) -> None:
         """Release nothing more, give back what was not sent, and let what is in flight finish, but not for long."""
@@ -147,8 +183,14 @@ class FrontierScheduler(BaseScheduler):
 
     # ── the messenger ──
 
+    def _pump_soon(self) -> None:
+        """Pump once for all that happens within a moment: at speed, a dozen things happen per page."""
+        if "pump soon" not in self._timers and not self._stopping:
+            self._set_timer("pump soon", PUMP_EVERY, self._pump)
+
     def _pump(self) -> None:
         """Do whatever can be done now, and come back when more can."""
+        self._timers.pop("pump soon", None)
         if self._stopping or self._session.fatal is not None:
             return
         now = self._session.now()
@@ -173,7 +215,7 @@ class FrontierScheduler(BaseScheduler):
         self._busy.discard(one)
         try:
             then(future.result())
-            self._pump()
+            self._pump_soon()
         except Exception as error:
             self._fail(error)
 
@@ -211,14 +253,17 @@ class FrontierScheduler(BaseScheduler):
             return
         session, active = self._session, set(self._frontier.hosts)
 
-        def look() -> list[HostLoad]:
-            session.learn_seeds()
-            return session.store.activate(session.owner, now, room, self._options.queue_length, active)
+        def look() -> tuple[list[str], list[HostLoad]]:
+            seeds = session.new_seeds()
+            return seeds, session.store.activate(session.owner, now, room, self._options.queue_length, active)
 
         self._look_at = now + LOOK_EVERY
         self._ask(look, partial(self._activated, room), one="activate")
 
-    def _activated(self, room: int, loads: Sequence[HostLoad]) -> None:
+    def _activated(self, room: int, answer: tuple[Sequence[str], Sequence[HostLoad]]) -> None:
+        seeds, loads = answer
+        if seeds:
+            self._session.learn(seeds)
         for load in loads:
             self._frontier.activate(self._sane(load))
         if len(loads) == room:
@@ -284,19 +329,28 @@ class FrontierScheduler(BaseScheduler):
             if not acknowledged.done():
                 acknowledged.set_result(None)
         self._committing = [entry for entry in self._committing if not entry[1].done()]
-        self._stats.inc_value("frontier/new_urls", committed.new_urls)
+        self._note_commit(committed)
         self._stats.inc_value("commit/batches")
         self._frontier.found(committed.hosts_with_new)
         if any(host not in self._frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
         self._wake_engine()
 
+    def _note_commit(self, committed: Committed) -> None:
+        record = self._session.record
+        record.new_urls += committed.new_urls
+        record.duplicates += committed.duplicates
+        record.bytes_archived += committed.bytes_archived
+        self._stats.inc_value("frontier/new_urls", committed.new_urls)
+        self._stats.inc_value("duplicates/exact", committed.duplicates)
+
     def _count(self, visited: Visited) -> None:
+        back = self._frontier.hosts[visited.visit.asked]
+        self._session.record.acknowledged(back.name, visited)
         self._stats.inc_value("visits/count")
         self._stats.inc_value(f"visits/{visited.outcome.name.lower()}/{visited.reason.name.lower()}")
         if visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE:
             self._pages += 1
-            self._stats.inc_value("visits/pages")
             if self._pages == self._options.max_pages:
                 self._finish("page limit reached")
 
@@ -384,7 +438,6 @@ class FrontierScheduler(BaseScheduler):
         meta = {
             VISIT: visit,
             RULES: home.rules.get(origin) if home is not None else None,
-            "download_slot": host_of(visit.url),
         }
         return Request(visit.url, meta=meta, callback=self._spider.parse, errback=self._on_failure, dont_filter=True)
 

@@ -55,12 +55,20 @@ def _lines(file: BinaryIO, name: str) -> Iterator[NewUrl | BadLine]:
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
         whole = line.endswith(b"\n") or len(line) < MAX_LINE
-        while not whole:  # the rest of a line that is too long
-            rest = file.readline(MAX_LINE)
-            whole = not rest or rest.endswith(b"\n")
+        rest = b"" if whole else _skip(file)
         seed = _seed(line.decode("utf-8", "replace"), name, number)
+        if rest and isinstance(seed, NewUrl):
+            seed = BadLine(file=name, number=number, text=seed.url)
         if seed is not None:
             yield seed
+
+
+def _skip(file: BinaryIO) -> bytes:
+    """Pass over the rest of a line that is too long; the last of it."""
+    last = rest = file.readline(MAX_LINE)
+    while rest and not rest.endswith(b"\n"):
+        rest = file.readline(MAX_LINE)
+    return last
 
 
 def _seed(line: str, source: str, number: int) -> NewUrl | BadLine | None:

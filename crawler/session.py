@@ -8,7 +8,7 @@ import os
 import resource
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ from crawler.clock import steady_clock
 from crawler.committer import Committer
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.options import PRODUCT, VERSION, Options
+from crawler.run_record import RunRecord
 from crawler.slots import SlotLock, free_slots, running
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
@@ -44,11 +45,14 @@ class Session:
         self.started = now()
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.scope = options.new_scope()
+        self.record = RunRecord()
         self.fatal: CrawlError | None = None  # what ended the crawl before its time
         self._lock = lock
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._committer: Committer | None = None
         self._last_seed = 0
+        self.seeds: list[str] = []
+        self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # who else must know of new seeds
 
     @classmethod
     def open(cls, options: Options) -> Session:
@@ -86,11 +90,20 @@ class Session:
         """Run something in the store's thread, after all that was asked for before."""
         return asyncio.wrap_future(self._thread.submit(act))
 
-    def learn_seeds(self) -> None:
-        """Extend the scope by seeds that were added since the last call. In the store's thread."""
-        for serial, url in self.store.seeds(self._last_seed):
-            self.scope.add(url)
-            self._last_seed = serial
+    def new_seeds(self) -> list[str]:
+        """Seeds that were added since the last call, by whomever. In the store's thread."""
+        seeds = list(self.store.seeds(self._last_seed))
+        if seeds:
+            self._last_seed = seeds[-1][0]
+        return [url for _, url in seeds]
+
+    def learn(self, seeds: Sequence[str]) -> None:
+        """Extend the scope."""
+        self.seeds.extend(seeds)
+        for seed in seeds:
+            self.scope.add(seed)
+        for tell in self.on_seeds:
+            tell(seeds)
 
     def close(self) -> None:
         """End well: everything committed, nothing leased. After a fatal error, end as a kill would."""
@@ -119,7 +132,7 @@ class Session:
             lease, longest = self.options.partition_lease, self.options.limits.total
             store.acquire(self.owner, self._lock.number, self.now(), lease, longest)
             self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
-            self.learn_seeds()
+            self.learn(self.new_seeds())
         except BaseException:
             store.close()
             raise

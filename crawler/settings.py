@@ -4,6 +4,8 @@ Set them here, in an environment of your own, or for one run with `-s NAME=VALUE
 text. Times are seconds, sizes bytes.
 """
 
+import os
+
 BOT_NAME = "orbweaver"
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
@@ -16,6 +18,7 @@ SCHEDULER = "crawler.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}  # redirects, retries, robots.txt, cookies are visits of the frontier
 DOWNLOADER_MIDDLEWARES = {"crawler.middlewares.robots.RobotsMiddleware": 100}
 # 3. The handler fetches it, from a checked address.
+DOWNLOADER = "crawler.downloader.FrontierDownloader"
 DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}  # no file:, data:, ftp: or s3: can ever be fetched
 DOWNLOAD_HANDLERS = {"http": "crawler.download.CurlHandler", "https": "crawler.download.CurlHandler"}
 # 4. The spider says what became of it: exactly one item, whatever happens.
@@ -26,11 +29,8 @@ ITEM_PIPELINES = {
     "crawler.pipelines.extract.ExtractPipeline": 100,
     "crawler.pipelines.commit.CommitPipeline": 900,
 }
-EXTENSIONS_BASE = {
-    "scrapy.extensions.corestats.CoreStats": 0,
-    "scrapy.extensions.logcount.LogCount": 0,
-    "scrapy.extensions.logstats.LogStats": 0,
-}
+EXTENSIONS_BASE: dict[str, int] = {}
+EXTENSIONS = {"crawler.extensions.progress.Progress": 100}
 
 # ── The crawl ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 CRAWL_DIR = "data/crawl"  # all state of one crawl lives in it
@@ -78,14 +78,18 @@ WARC_SEGMENT_BYTES = 1024**3  # a file is closed when it is this long
 COMMIT_VISITS = 100  # a batch is committed when it has so many visits
 COMMIT_INTERVAL = 0.05  # or when its first visit has waited so long
 COMMIT_STEP_HOOK = ""  # module:function called with the name of each step of a commit, in its thread
-CONTENT_PROCESSES = 0  # pages are looked at in the crawl process
+
+# ── Content ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+CONTENT_PROCESSES = os.cpu_count() or 1  # processes that look at pages; 0 = the crawl process does
+CONTENT_CPU_TIME = 10  # seconds of computing that one page may cost
+CONTENT_TIMEOUT = 20.0  # and seconds by the clock; a process that takes longer is ended
+CONTENT_MAX_MEMORY = 1024**3  # address space of a content process
+CONTENT_HOOK = ""  # module:function called in the content process with each visit, before its page is looked at
 
 # ── Scrapy, with its surprises turned off ─────────────────────────────────────────────────────────────────────────────
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
-CONCURRENT_REQUESTS_PER_DOMAIN = 1  # a last guard; the frontier never sends two
 CONCURRENT_ITEMS = 1  # Scrapy starts so many tasks per response; there is one item
-DOWNLOAD_DELAY = 0
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the store knows every URL
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 64 * 1024 * 1024  # answers waiting to be committed before new requests stop
 TELNETCONSOLE_ENABLED = False

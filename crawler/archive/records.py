@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from crawler.items import Fetched, Link, Reason, Record, Visit
 
+IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 _LEVEL = 6
 _TRUNCATED = {Reason.CUT_LENGTH: "length", Reason.CUT_DISCONNECT: "disconnect", Reason.CUT_TIME: "time"}
 
@@ -33,6 +34,21 @@ def visit_records(visit: Visit, fetched: Fetched, links: Sequence[Link]) -> list
             [*common, ("WARC-Concurrent-To", response)],
         ),
     ]
+
+
+def revisit_record(response: Record, fetched: Fetched, payload_digest: bytes, url: str, at: float) -> Record:
+    """In place of a response whose body is archived already: its head, and where and when the body was fetched."""
+    headers = [
+        ("WARC-Target-URI", fetched.url),
+        ("WARC-Date", _date(fetched.started)),
+        ("WARC-Profile", IDENTICAL_PAYLOAD),
+        ("WARC-Refers-To-Target-URI", url),
+        ("WARC-Refers-To-Date", _date(at)),
+        ("WARC-Payload-Digest", _written(payload_digest)),
+    ]
+    if fetched.address:
+        headers.append(("WARC-IP-Address", fetched.address))
+    return _record("revisit", "application/http; msgtype=response", fetched.head, headers, response.id)
 
 
 def warcinfo_record(filename: str, now: float, facts: Sequence[tuple[str, str]]) -> Record:
@@ -91,7 +107,11 @@ def _new_id() -> str:
 
 
 def _digest(data: bytes) -> str:
-    return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
+    return _written(hashlib.sha1(data, usedforsecurity=False).digest())
+
+
+def _written(digest: bytes) -> str:
+    return "sha1:" + base64.b32encode(digest).decode()
 
 
 def _date(seconds: float) -> str:

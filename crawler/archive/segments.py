@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from crawler.archive.records import warcinfo_record
 from crawler.errors import DiskTrouble
@@ -55,7 +56,7 @@ class SegmentWriter:
         self._facts = facts
         self._step = step
         self._serial = 0
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
         self._good = (0, 0)  # length and records that the store has
 
     def append(self, records: Sequence[Record]) -> list[tuple[int, int]]:
@@ -72,7 +73,6 @@ class SegmentWriter:
         """Make everything appended durable."""
         if self._file is not None:
             with _disk(self._directory):
-                self._file.flush()
                 os.fsync(self._file.fileno())
 
     def committed(self) -> None:
@@ -88,6 +88,7 @@ class SegmentWriter:
                 self.length, self.records = self._good
                 if self._good == (0, 0):
                     self._write(self._file, self._warcinfo())
+                    self.sync()  # the next commit may bring nothing of its own, and names this length
 
     @property
     def is_full(self) -> bool:
@@ -95,28 +96,31 @@ class SegmentWriter:
 
     def finish(self) -> str:
         """Give the file its name; what was not committed is cut off. The name, or empty if there is no file."""
-        file, name = self._file, self.name
+        file, name, good = self._file, self.name, self._good[0]
         if file is None:
             return ""
         with _disk(self._directory):
             self._step("before rename")
-            file.truncate(self._good[0])
+            file.truncate(good)
             os.fsync(file.fileno())
+            # Whatever goes wrong from here on, there is nothing left to undo.
+            self._file, self.name, self.length, self.records, self._good = None, "", 0, 0, (0, 0)
             file.close()
             path = self._directory / (name + OPEN)
-            if self._good[0]:
+            if good:
                 path.rename(self._directory / name)
             else:
                 path.unlink()
             sync_directory(self._directory)
             self._step("after rename")
-        self._file, self.name, self.length, self.records, self._good = None, "", 0, 0, (0, 0)
         return name
 
-    def _create(self) -> BinaryIO:
+    def _create(self) -> FileIO:
         self._serial += 1
-        self.name = f"{self._prefix}-{self.slot:03}-{self._serial:05}.warc.gz"
-        self._file = (self._directory / (self.name + OPEN)).open("xb")
+        name = f"{self._prefix}-{self.slot:03}-{self._serial:05}.warc.gz"
+        # Without a buffer: what a full disk did not take must not be offered again when the file is cut back.
+        self._file = (self._directory / (name + OPEN)).open("xb", buffering=0)
+        self.name = name
         sync_directory(self._directory)
         self._write(self._file, self._warcinfo())
         return self._file
@@ -124,8 +128,10 @@ class SegmentWriter:
     def _warcinfo(self) -> Record:
         return warcinfo_record(self.name, self._now(), self._facts)
 
-    def _write(self, file: BinaryIO, record: Record) -> None:
-        file.write(record.data)
+    def _write(self, file: FileIO, record: Record) -> None:
+        rest = memoryview(record.data)
+        while rest:
+            rest = rest[file.write(rest) :]
         self.length += len(record.data)
         self.records += 1
 
@@ -139,6 +145,10 @@ def recover(directory: Path, slot: int, segments: Sequence[Segment]) -> tuple[li
     whole, cut = [], 0
     known = {segment.name: segment for segment in segments}
     with _disk(directory):
+        for each in segments:  # what could be missing is looked for before anything is changed
+            if not each.closed:
+                path = directory / (each.name + OPEN)
+                _size(path if path.exists() else directory / each.name, each.length)
         for path in sorted(directory.glob(f"*-{slot:03}-*.warc.gz{OPEN}")):
             segment = known.get(path.name.removesuffix(OPEN))
             if segment is None:  # nothing in it was ever acknowledged
@@ -157,6 +167,16 @@ def recover(directory: Path, slot: int, segments: Sequence[Segment]) -> tuple[li
 
 def _cut(path: Path, length: int) -> int:
     """Truncate a file to its acknowledged length; the bytes that were beyond."""
+    size = _size(path, length)
+    if size > length:
+        with path.open("r+b") as file:
+            file.truncate(length)
+            os.fsync(file.fileno())
+    return size - length
+
+
+def _size(path: Path, length: int) -> int:
+    """The size of a file in which so much was acknowledged."""
     try:
         size = path.stat().st_size
     except FileNotFoundError:
@@ -166,11 +186,7 @@ def _cut(path: Path, length: int) -> int:
             f"{path}: {length - size} bytes that were acknowledged are missing (the file has {size}, the store says "
             f"{length}). Nothing was changed; restore the file from a backup."
         )
-    if size > length:
-        with path.open("r+b") as file:
-            file.truncate(length)
-            os.fsync(file.fileno())
-    return size - length
+    return size
 
 
 def sync_directory(directory: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
-from crawler.errors import CrawlError
+from crawler.errors import CrawlError, DiskTrouble
 from crawler.stores.contract import Account
 
 
@@ -19,6 +21,19 @@ def failing_politely(act: Callable[[], int]) -> int:
         return error.exit_code
     except BrokenPipeError:
         return 0
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that nobody ever sees half of it."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error
 
 
 def date_of(seconds: float) -> str:

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from scrapy.commands import BaseRunSpiderCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
-from crawler.clock import steady_clock
-from crawler.commands.common import failing_politely, next_due, span_of
+from crawler.commands.common import failing_politely, write_whole
 from crawler.errors import BadInput, Misconfigured
 from crawler.items import Outcome
 from crawler.logs import quieten
 from crawler.options import Options
+from crawler.quick_signals import QuickSignals
 from crawler.seeds import BadLine, read_seeds, seeds_in
 from crawler.session import Session, attach
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
+from crawler.summary import as_data, lines
 from crawler.urls.hosts import host_of, matches
 
 logger = logging.getLogger(__name__)
@@ -54,11 +55,16 @@ class Command(BaseRunSpiderCommand):
             "seeds=data/seeds/example.txt -s CONTACT=https://example.org/bot -s CRAWL_MAX_PAGES=1000"
         )
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--summary", metavar="FILE", default="", help="write the summary to FILE as JSON, too")
+
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         assert self.settings is not None
         if self.settings.get("LOG_LEVEL") != "DEBUG":
             quieten()
+        self._summary_file: str = opts.summary
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -71,12 +77,13 @@ class Command(BaseRunSpiderCommand):
         if name not in self.crawler_process.spider_loader.list():
             raise Misconfigured(f"There is no spider {name!r}; `scrapy list` shows which there are.")
         crawler = self._create_crawler(name)
+        crawler.signals = QuickSignals(crawler)
         options = Options.of(crawler.settings)
         seeds = list(_seeds(arguments.get("seeds", "")))
         session = Session.open(options)
         try:
+            _refuse_strangers(session, [*session.seeds, *(seed.url for seed in seeds)])
             _add_seeds(session, seeds)
-            _refuse_strangers(session)
         except BaseException:
             session.close()
             raise
@@ -88,8 +95,21 @@ class Command(BaseRunSpiderCommand):
             raise session.fatal
         if self.crawler_process.bootstrap_failed:
             return 1
-        print("\n".join(_summary(crawler, options)))
-        return _exit_code(crawler)
+        self._summarize(session)
+        return _exit_code(session)
+
+    def _summarize(self, session: Session) -> None:
+        options = session.options
+        store = open_store(options.store, read_only=True)
+        try:
+            account, segments = store.account(), store.segments()
+        finally:
+            store.close()
+        seconds = session.now() - session.started
+        data = as_data(session.record.finished, seconds, session.record, account, segments)
+        print("\n".join(lines(data, account, str(options.directory), session.now())))
+        if self._summary_file:
+            write_whole(Path(self._summary_file), json.dumps(data, indent=1) + "\n")
 
     def _handle_signals(self, crawler: Crawler) -> None:
         loop = asyncio.get_event_loop()
@@ -128,19 +148,18 @@ def _seeds(text: str) -> Iterator[NewUrl]:
 
 
 def _add_seeds(session: Session, seeds: list[NewUrl]) -> None:
-    def add() -> None:
+    def add() -> list[str]:
         session.store.add_seeds(seeds, session.now())
-        session.learn_seeds()
+        return session.new_seeds()
 
-    session.call(add)
+    session.learn(session.call(add))
 
 
-def _refuse_strangers(session: Session) -> None:
+def _refuse_strangers(session: Session, seeds: Sequence[str]) -> None:
     """Nobody is visited who could not find out by whom."""
     options = session.options
     if options.contact:
         return
-    seeds = session.call(lambda: [url for _, url in session.store.seeds()])
     strangers = [url for url in seeds if not matches(host_of(url), options.own_hosts)]
     if strangers:
         raise Misconfigured(
@@ -150,35 +169,10 @@ def _refuse_strangers(session: Session) -> None:
         )
 
 
-def _summary(crawler: Crawler, options: Options) -> Iterator[str]:
-    stats = crawler.stats
-    store = open_store(options.store, read_only=True)
-    try:
-        account = store.account()
-    finally:
-        store.close()
-    seconds = stats.get_value("elapsed_time_seconds", 0.0)
-    yield (
-        f"{stats.get_value('finish_reason', 'stopped').capitalize()}: {stats.get_value('visits/count', 0)} visits in "
-        f"{span_of(seconds)} brought {stats.get_value('visits/pages', 0)} pages and "
-        f"{stats.get_value('frontier/new_urls', 0)} new URLs."
-    )
-    yield (
-        f"{account.known} URLs known = {account.waiting} waiting + {account.leased} leased + {account.parked} parked; "
-        f"{next_due(account, steady_clock()())}"
-    )
-    yield f"`scrapy status -s CRAWL_DIR={options.directory}` shows more, `scrapy why URL` tells what became of a URL."
-
-
-def sum_of(stats: dict[str, Any], prefix: str) -> int:
-    """Parts that share a beginning, added up."""
-    return sum(count for name, count in stats.items() if name.startswith(prefix))
-
-
-def _exit_code(crawler: Crawler) -> int:
-    visits = crawler.stats.get_value("visits/count", 0)
-    broken = sum_of(crawler.stats.get_stats(), f"visits/{Outcome.BROKEN.name.lower()}/")
-    if broken > ERROR_BUDGET * visits:
-        print(f"orbweaver: our own code failed on {broken} of {visits} visits; see the log.", file=sys.stderr)
+def _exit_code(session: Session) -> int:
+    record = session.record
+    broken = sum(count for (outcome, _), count in record.outcomes.items() if outcome is Outcome.BROKEN)
+    if broken > ERROR_BUDGET * record.visits:
+        print(f"orbweaver: our own code failed on {broken} of {record.visits} visits; see the log.", file=sys.stderr)
         return OVER_BUDGET
     return 0

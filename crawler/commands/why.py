@@ -98,9 +98,9 @@ def _unknown(store: Store, options: Options, url: str) -> Iterator[str]:
 
 
 def _how_found(row: UrlRow) -> str:
-    when = date_of(row.found) if row.found else "with its origin's first page"
     if row.kind is Kind.ROBOTS:
-        return f"known since {when}: a robots.txt, visited whenever a page of its origin needs it"
+        return "a robots.txt, visited whenever a page of its origin needs it"
+    when = date_of(row.found)
     if row.via is None:
         return f"known since {when}, as a seed"
     how = f"by {row.hops} redirects, the last from" if row.hops else "as a link on"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from crawler.items import Fetched, Outcome, Reason
@@ -71,8 +72,11 @@ def retry_after(fetched: Fetched) -> float | None:
     if not value:
         return None
     if value.isdecimal() and value.isascii():
-        return float(value[:12])  # nobody means more than that
+        return float(value.lstrip("0")[:12] or 0)  # nobody means more than that
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - fetched.ended)
+        date = parsedate_to_datetime(value)
+        if date.tzinfo is None:  # RFC 9110 §5.6.7: a date without a zone is in UTC
+            date = date.replace(tzinfo=UTC)
+        return max(0.0, date.timestamp() - fetched.ended)
     except (TypeError, ValueError, OverflowError):
         return None

@@ -1,29 +1,66 @@
-"""Look at the page: everything that depends on it alone, in one call."""
+"""Look at the page: everything that depends on it alone, in one call, in a content process."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
 
 from crawler.content import examine
+from crawler.content_pool import ContentDied, ContentPool
+from crawler.content_process import Configuration
 from crawler.fetch.answers import meaning_of
-from crawler.items import Visited
-from crawler.session import session_of
-from crawler.urls.scope import Scope
+from crawler.items import Outcome, Reason, Visited
+from crawler.session import Session, session_of
 
 
 class ExtractPipeline:
     """Adds page, links and archive records to a visit."""
 
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._pool: ContentPool | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(session_of(crawler).scope)
+        return cls(session_of(crawler))
 
-    def process_item(self, item: Any) -> Any:
-        if not isinstance(item, Visited) or item.fetched is None:
+    def open_spider(self) -> None:
+        session = self._session
+        if session.options.content_processes:
+            self._pool = new_pool(session)
+            self._pool.start()
+            self._pool.add_seeds(session.seeds)
+            session.on_seeds.append(self._pool.add_seeds)
+
+    def close_spider(self) -> None:
+        if self._pool is not None:
+            self._session.on_seeds.remove(self._pool.add_seeds)
+            self._pool.close()
+
+    async def process_item(self, item: Any) -> Any:
+        if not isinstance(item, Visited) or item.fetched is None or not item.fetched.head:
             return item
-        return examine(item, self._scope.rejection, meaning_of(item.fetched).location)
+        location = meaning_of(item.fetched).location
+        if self._pool is None:
+            return examine(item, self._session.scope.rejection, location)
+        try:
+            return await self._pool.examine(item, location)
+        except ContentDied as death:
+            outcome = Outcome.ABORTED if death.reason is Reason.STOPPED else Outcome.FAILED
+            return replace(item, outcome=outcome, reason=death.reason)
+
+
+def new_pool(session: Session) -> ContentPool:
+    options = session.options
+    configuration = Configuration(
+        scope=options.scope,
+        own_hosts=options.own_hosts,
+        contact=bool(options.contact),
+        max_length=options.url_max_length,
+        cpu_seconds=options.content_cpu_time,
+        memory=options.content_memory,
+        hook=options.content_hook,
+    )
+    return ContentPool(options.content_processes, configuration, options.content_timeout)

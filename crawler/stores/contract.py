@@ -59,6 +59,15 @@ class Settled:
     aftermath: Aftermath
     clocks: Mapping[int, HostClock]  # of the hosts whose clock the visit moved
     place: Place | None = None  # None = nothing was archived
+    is_revisit: bool = False  # only the head was archived: the body is in the record of another document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """Where and when an archived body was fetched."""
+
+    url: str
+    started: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +75,8 @@ class Committed:
     """What a batch changed."""
 
     new_urls: int
+    duplicates: int = 0
+    bytes_archived: int = 0
     hosts_with_new: Collection[int]  # hosts that have URLs to visit which they did not have before
 
 
@@ -142,6 +153,19 @@ class DocumentRow:
     body_digest: bytes
     text_digest: bytes
     body_bytes: int
+    body_of: int | None
+    duplicate_of: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """The last that the change feed says of a URL."""
+
+    version: int
+    key: Key
+    url: str
+    document: DocumentRow | None  # None = deleted
+    duplicate_of: str | None  # URL of the document that had this content first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +178,7 @@ class Account:
     parked: int
     hosts: int
     documents: int
-    pages: int  # documents that are pages, answered with success
+    pages: int  # whole documents that are pages
     by_reason: Sequence[tuple[State, Reason, int]]
     next_due: float | None
 
@@ -221,6 +245,9 @@ class Store(Protocol):
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         """Acknowledge visits: all of this batch in one transaction, or `LateCommit`."""
 
+    def archived_body(self, payload_digest: bytes, body_digest: bytes) -> Original | None:
+        """Where a page's body is archived, byte for byte as on the wire."""
+
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
         """Links of a visit that has very many, ahead of its commit."""
 
@@ -249,11 +276,23 @@ class Store(Protocol):
     def documents(self, key: Key) -> list[DocumentRow]:
         """The versions of a URL, newest first."""
 
+    def find_document(self, document: int) -> DocumentRow | None: ...
+
     def anchors(self, key: Key) -> list[tuple[str, str]]:
         """(name of the linking host, text) of the links that lead to a URL from other hosts."""
 
     def changes(self, after: int = 0) -> Iterator[tuple[str, str]]:
         """(what, URL) of the change feed after a version, in order."""
+
+    def version(self) -> int:
+        """Of the newest change; 0 before the first."""
+
+    def published(self, after: int = 0) -> Iterator[Published]:
+        """What now holds of each URL that changed after a version, in the order of the versions.
+
+        As of the moment when reading begins, however long it takes: what is read from this store in between, such as
+        anchors, is of that moment too.
+        """
 
     def account(self) -> Account:
         """The crawl in numbers."""

@@ -137,11 +137,18 @@ CREATE TABLE documents (
     encoding TEXT NOT NULL,
     title TEXT NOT NULL,
     language TEXT NOT NULL,
+    payload_digest BLOB NOT NULL,
     body_digest BLOB NOT NULL,
     text_digest BLOB NOT NULL,
+    links_digest INTEGER NOT NULL,
     body_bytes INTEGER NOT NULL,
-    duplicate_of INTEGER
+    started REAL NOT NULL,              -- as in the record's WARC-Date
+    body_of INTEGER,                    -- the document whose record holds the body, if this one's does not
+    duplicate_of INTEGER                -- the document of another URL that had this content first
 );
+-- Only whole pages can be copies, or have them.
+CREATE INDEX documents_by_body ON documents (body_digest) WHERE kind = 0 AND reason = 20 AND body_bytes > 0;
+CREATE INDEX documents_by_text ON documents (text_digest) WHERE kind = 0 AND reason = 20 AND text_digest <> x'';
 CREATE INDEX documents_of_url ON documents (host, rest, fetched);
 
 CREATE TABLE anchors (

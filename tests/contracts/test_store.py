@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -278,6 +279,81 @@ def test_links_brought_early_are_the_same_links(store: Store) -> None:
     assert store.add_links(visit, [link(B)], NOW).new_urls == 1
     assert store.commit([settled(visited(visit, link(B)))], [], NOW).new_urls == 0
     assert states(store) == (2, 2, 0, 0)
+
+
+# ── what is published ──
+
+
+def publish(store: Store, url: str, now: float = NOW, **facts: Any) -> None:
+    """Visit a URL, and commit what came of it."""
+    store.add([new_url(url)], now)
+    (visit,) = store.lease("me", [visit_to(url)])
+    store.commit([settled(visited(visit, **facts), place=PLACE)], [SEGMENT], now)
+
+
+def delete(store: Store, url: str, now: float) -> None:
+    gone = answer(url, status=410)
+    waits = Aftermath(state=State.WAITING, reason=Reason.GONE, due=now)
+    (visit,) = store.lease("me", [visit_to(url)])
+    result = visited(visit, fetched=gone, outcome=Outcome.REFUSED, reason=Reason.GONE)
+    store.commit([settled(result, after=waits, place=PLACE)], [SEGMENT], now)
+
+
+def told(store: Store, after: int = 0) -> list[tuple[str, str | None]]:
+    return [(row.url, row.document and row.document.title) for row in store.published(after)]
+
+
+def test_each_url_is_published_once_as_it_is_now_in_the_order_of_the_changes(store: Store) -> None:
+    assert (list(store.published()), store.version()) == ([], 0)
+    for number, url in enumerate([A, B, ELSEWHERE, A]):
+        publish(store, url, NOW + number, page=Page(title=f"title {number}"))
+    delete(store, B, NOW + 9)
+    assert told(store) == [(ELSEWHERE, "title 2"), (A, "title 3"), (B, None)]
+    versions = [row.version for row in store.published()]
+    assert versions == sorted(versions)
+    assert store.version() == versions[-1]
+    assert [row.key for row in store.published()] == [key_of(ELSEWHERE), key_of(A), key_of(B)]
+
+
+def test_who_has_seen_a_version_is_told_what_came_after_it(store: Store) -> None:
+    publish(store, A)
+    publish(store, B)
+    seen = store.version()
+    assert told(store, seen) == []
+    publish(store, A, NOW + 1, page=Page(title="new"))
+    assert told(store, seen) == [(A, "new")]
+    delete(store, A, NOW + 2)
+    publish(store, ELSEWHERE, NOW + 3)
+    assert told(store, seen) == [(A, None), (ELSEWHERE, "")]
+
+
+def test_a_copy_is_published_with_the_url_that_had_it_first(store: Store) -> None:
+    page = Page(body_digest=b"same", payload_digest=b"same")
+    for url in (A, B, ELSEWHERE):
+        publish(store, url, page=page if url != B else Page(body_digest=b"other"))
+    assert [(row.url, row.duplicate_of) for row in store.published()] == [(A, None), (B, None), (ELSEWHERE, A)]
+
+
+def test_what_is_published_is_read_as_of_one_moment(opener: Opener, store: Store) -> None:
+    publish(store, A)
+    publish(store, B)
+    reader = opener()
+    rows = reader.published()
+    first = next(rows)
+    publish(store, ELSEWHERE, page=Page(links=(link(B, "new words"),)))
+    publish(store, B, NOW + 1, page=Page(title="new"))
+    assert reader.anchors(key_of(B)) == []
+    assert [(row.url, row.document and row.document.title) for row in (first, *rows)] == [(A, ""), (B, "")]
+    assert reader.anchors(key_of(B)) == [("b.test", "new words")]
+    reader.close()
+
+
+def test_a_document_is_found_by_its_number(store: Store) -> None:
+    publish(store, A, page=Page(title="old"))
+    publish(store, A, NOW + 1, page=Page(title="new"))
+    new, old = store.documents(key_of(A))
+    assert (store.find_document(old.id), store.find_document(new.id)) == (old, new)
+    assert store.find_document(new.id + 1) is None
 
 
 # ── the dead ──

@@ -23,7 +23,7 @@ def broken_files(directory: Path, names: list[str]) -> list[str]:
     paths = [str(directory / "warc" / name) for name in names]
     python = [sys.executable, "-m"]
     checks = [["gzip", "-t", *paths], [*python, "warcio.cli", "check", *paths]]
-    checks += [[*python, "fastwarc.cli", "check", "-q", "-p", path] for path in paths]
+    checks += [[*python, "fastwarc.cli", "check", "-q", path] for path in paths]
     said = []
     for check in checks:
         result = subprocess.run(check, capture_output=True, text=True, check=False)
@@ -41,7 +41,7 @@ def miscounted_files(directory: Path, names: list[str]) -> list[str]:
         )
         indexed = {offset for (offset,) in rows(directory, "SELECT offset FROM documents WHERE segment = ?", [number])}
         found = list(_records(directory / "warc" / name))
-        responses = {offset for offset, kind in found if kind == "response"}
+        responses = {offset for offset, kind in found if kind in ("response", "revisit")}
         size = (directory / "warc" / name).stat().st_size
         if len(found) != records or responses != indexed or size != length:
             wrong.append(

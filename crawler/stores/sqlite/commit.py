@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import apsw
 
 from crawler.frontier.priority import level_of
-from crawler.items import Kind, Link, Outcome, Reason, State, Visit, Visited
-from crawler.stores.contract import Committed, LateCommit, SegmentState, Settled
-from crawler.stores.sqlite.frontier import KnownHosts, Row, insert
+from crawler.items import Kind, Link, Outcome, Page, Reason, State, Visit, Visited
+from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
+from crawler.stores.sqlite.frontier import Known, Row, insert
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values
 
 ANCHORS_PER_TARGET = 64
@@ -18,32 +19,55 @@ _DELETED_BY = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.FORBIDDEN, Reason
 
 def commit(
     connection: apsw.Connection,
-    known: KnownHosts,
+    known: Known,
     batch: Sequence[Settled],
     segments: Sequence[SegmentState],
     now: float,
 ) -> Committed:
     _settle_urls(connection, batch, now)
     _note_segments(connection, segments)
-    for settled in batch:
-        _note_document(connection, settled, now)
     _note_rules(connection, batch)
     connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
     _note_hosts(connection, batch)
-    new, hosts = 0, set[int]()
+    new, duplicates, hosts = 0, 0, set[int]()
     for settled in batch:
-        added, visitable = insert(connection, known, list(_found(settled.visited, now)))
+        original = _note_document(connection, settled, now)
+        added, visitable = insert(connection, known, list(_found(settled.visited, original, known, now)))
         new += added
+        duplicates += original is not None
         hosts |= visitable
-        _note_anchors(connection, settled.visited)
+        if original is None:
+            _note_anchors(connection, known, settled.visited)
+    return Committed(new_urls=new, duplicates=duplicates, hosts_with_new=hosts)
+
+
+def add_links(connection: apsw.Connection, known: Known, visit: Visit, links: Sequence[Link], now: float) -> Committed:
+    new, hosts = insert(connection, known, list(_link_rows(visit, links, known, now)))
     return Committed(new_urls=new, hosts_with_new=hosts)
 
 
-def add_links(
-    connection: apsw.Connection, known: KnownHosts, visit: Visit, links: Sequence[Link], now: float
-) -> Committed:
-    new, hosts = insert(connection, known, list(_link_rows(visit, links, now)))
-    return Committed(new_urls=new, hosts_with_new=hosts)
+def archived_body(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> Original | None:
+    document = _body_holder(connection, payload_digest, body_digest)
+    if document is None:
+        return None
+    url, started = connection.execute(
+        """SELECT u.url, d.started FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest
+           WHERE d.id = ?""",
+        (document,),
+    ).get
+    return Original(url=url, started=started)
+
+
+def _body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> int | None:
+    """The document whose record has a body."""
+    document: int | None = connection.execute(
+        """SELECT id FROM documents
+           WHERE body_digest = ? AND payload_digest = ? AND body_of IS NULL
+             AND kind = 0 AND reason = 20 AND body_bytes > 0
+           ORDER BY id LIMIT 1""",
+        (body_digest, payload_digest),
+    ).get
+    return document
 
 
 def _settle_urls(connection: apsw.Connection, batch: Sequence[Settled], now: float) -> None:
@@ -95,15 +119,19 @@ def _note_segments(connection: apsw.Connection, segments: Sequence[SegmentState]
     )
 
 
-def _note_document(connection: apsw.Connection, settled: Settled, now: float) -> None:
+def _note_document(connection: apsw.Connection, settled: Settled, now: float) -> _Copied | None:
+    """Index an archived answer; the page of which it is a copy, if it is one."""
     visited, place = settled.visited, settled.place
     fetched, page, key = visited.fetched, visited.page, visited.visit.key
-    document = None
+    document, original = None, None
     if place is not None and fetched is not None and page is not None:
+        original = _original(connection, visited, page)
+        body_of = _body_holder(connection, page.payload_digest, page.body_digest) if settled.is_revisit else None
         document = connection.execute(
             """INSERT INTO documents (host, rest, fetched, segment, offset, length, kind, status, reason, content_type,
-                                      encoding, title, language, body_digest, text_digest, body_bytes)
-               VALUES (?, ?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                      encoding, title, language, payload_digest, body_digest, text_digest,
+                                      links_digest, body_bytes, started, body_of, duplicate_of)
+               VALUES (?, ?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                RETURNING id""",
             (
                 *key,
@@ -118,11 +146,54 @@ def _note_document(connection: apsw.Connection, settled: Settled, now: float) ->
                 page.encoding,
                 page.title,
                 page.language,
+                page.payload_digest,
                 page.body_digest,
                 page.text_digest,
+                page.links_digest,
                 len(fetched.body),
+                fetched.started,
+                body_of,
+                original.document if original is not None else None,
             ),
         ).get
+    _publish(connection, visited, document, now)
+    return original
+
+
+class _Copied(NamedTuple):
+    """The page that had a content first."""
+
+    document: int
+    links_digest: int
+
+
+def _original(connection: apsw.Connection, visited: Visited, page: Page) -> _Copied | None:
+    """Another URL's page with the same bytes or the same words, as it is now."""
+    if visited.outcome is not Outcome.FETCHED or visited.visit.kind is not Kind.PAGE or visited.reason is not Reason.OK:
+        return None
+    for condition, digest in (
+        ("body_digest = ?1 AND body_bytes > 0", page.body_digest),
+        ("text_digest = ?1", page.text_digest),
+    ):
+        if not digest:
+            continue
+        row = connection.execute(
+            f"""SELECT id, links_digest FROM documents d
+                WHERE {condition} AND kind = 0 AND reason = 20 {"AND text_digest <> x''" if "text" in condition else ""}
+                  AND duplicate_of IS NULL AND NOT (host = ?2 AND rest = ?3)
+                  AND id = (SELECT id FROM documents n WHERE n.host = d.host AND n.rest = d.rest
+                            ORDER BY fetched DESC, id DESC LIMIT 1)
+                ORDER BY id LIMIT 1""",
+            (digest, *visited.visit.key),
+        ).get
+        if row is not None:
+            return _Copied(*row)
+    return None
+
+
+def _publish(connection: apsw.Connection, visited: Visited, document: int | None, now: float) -> None:
+    """Tell the change feed."""
+    key = visited.visit.key
     if visited.visit.kind is not Kind.PAGE:
         return
     if document is not None and visited.outcome is Outcome.FETCHED:
@@ -198,11 +269,11 @@ def _host_counts(visited: Visited) -> tuple[int, int, int, int, str, int]:
     )
 
 
-def _found(visited: Visited, now: float) -> Iterator[Row]:
-    """The URLs that a visit makes known: its links, and where it was redirected to."""
+def _found(visited: Visited, original: _Copied | None, known: Known, now: float) -> Iterator[Row]:
+    """The URLs that a visit makes known: its links, unless a page it copies has the same, and a redirect's target."""
     visit = visited.visit
-    if visited.page is not None:
-        yield from _link_rows(visit, visited.page.links, now)
+    if visited.page is not None and (original is None or original.links_digest != visited.page.links_digest):
+        yield from _link_rows(visit, visited.page.links, known, now)
     if visited.location is not None:
         target = visited.location
         yield (
@@ -220,11 +291,14 @@ def _found(visited: Visited, now: float) -> Iterator[Row]:
         )
 
 
-def _link_rows(visit: Visit, links: Sequence[Link], now: float) -> Iterator[Row]:
+def _link_rows(visit: Visit, links: Sequence[Link], known: Known, now: float) -> Iterator[Row]:
     depth = visit.depth + 1
     level = level_of(depth)
     via_host, via_rest = visit.key
-    for (host, rest), url, _, refused in links:
+    for key, url, _, refused in links:
+        if key in known.urls:
+            continue
+        host, rest = key
         yield (
             host,
             rest,
@@ -242,18 +316,21 @@ def _link_rows(visit: Visit, links: Sequence[Link], now: float) -> Iterator[Row]
         )
 
 
-def _note_anchors(connection: apsw.Connection, visited: Visited) -> None:
+def _note_anchors(connection: apsw.Connection, known: Known, visited: Visited) -> None:
     """Text that other hosts use for a URL; a host's words for its own pages are navigation."""
     if visited.page is None:
         return
-    source = visited.visit.key.host
-    connection.executemany(
-        """INSERT INTO anchors (host, rest, source, text) SELECT ?1, ?2, ?3, ?4
-           WHERE (SELECT count(*) FROM anchors WHERE host = ?1 AND rest = ?2) < ?5
-           ON CONFLICT DO NOTHING""",
-        [
-            (*link.key, source, link.anchor, ANCHORS_PER_TARGET)
-            for link in visited.page.links
-            if link.anchor and link.key.host != source
-        ],
-    )
+    source, new = visited.visit.key.host, []
+    for key, _, anchor, _ in visited.page.links:
+        if anchor and key.host != source:
+            fingerprint = hash((key, source, anchor))
+            if fingerprint not in known.anchors:
+                known.anchors.add(fingerprint)
+                new.append((*key, source, anchor, ANCHORS_PER_TARGET))
+    if new:
+        connection.executemany(
+            """INSERT INTO anchors (host, rest, source, text) SELECT ?1, ?2, ?3, ?4
+               WHERE (SELECT count(*) FROM anchors WHERE host = ?1 AND rest = ?2) < ?5
+               ON CONFLICT DO NOTHING""",
+            new,
+        )

@@ -47,7 +47,7 @@ def open_for_writing(path: Path, *, check: bool = False) -> apsw.Connection:
 def open_for_reading(path: Path) -> apsw.Connection:
     """The store's file as it is; another process may be writing to it."""
     if not path.exists():
-        raise StoreUnreachable(f"{path}: there is no crawl here; `scrapy seed` or `scrapy crawl` makes one")
+        raise StoreUnreachable(_nothing_here(path))
     _refuse_foreign_file(path)
     with trouble(path):
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -55,6 +55,8 @@ def open_for_reading(path: Path) -> apsw.Connection:
             connection.set_busy_timeout(_BUSY_MS)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             refuse_newer(connection, path)
+            if connection.pragma("user_version") == 0:
+                raise StoreUnreachable(_nothing_here(path))
             connection.pragma("query_only", 1)
         except BaseException:
             connection.close()
@@ -98,7 +100,9 @@ def refuse_newer(connection: apsw.Connection, path: Path) -> None:
             f"{path}: this crawl was written by a newer Orbweaver (schema {version}, this one knows up to "
             f"{schema.SCHEMA_VERSION}). Nothing was changed; use the newer version, or another CRAWL_DIR."
         )
-    if connection.pragma("application_id") not in (0, schema.APPLICATION_ID):
+    owner = connection.pragma("application_id")
+    is_empty = owner == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+    if owner != schema.APPLICATION_ID and not is_empty:
         raise StoreUnreachable(f"{path}: a database of another program. Nothing was changed; use another CRAWL_DIR.")
 
 
@@ -150,6 +154,10 @@ def _damage(path: Path, what: str) -> str:
         f"{path}: the store is damaged ({what}). Nothing was changed, and the WARC files beside it hold every "
         "document; restore the file from a backup, or move it away to start a new crawl."
     )
+
+
+def _nothing_here(path: Path) -> str:
+    return f"{path}: there is no crawl here; `scrapy seed` or `scrapy crawl` makes one"
 
 
 def _keep_copy(path: Path, version: int) -> None:

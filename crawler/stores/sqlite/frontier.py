@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 import apsw
 
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.priority import LEVELS
-from crawler.items import Kind, Reason, State, Visit
+from crawler.items import Key, Kind, Reason, State, Visit
 from crawler.stores.contract import NewUrl, Outlook
 from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
@@ -32,14 +33,16 @@ WHERE host = ?4
 """
 
 
-class KnownHosts:
-    """Hosts that certainly have a row, so that a page's links need not ask for each."""
+class Known:
+    """What certainly has a row, so that a page's links need not be tried one by one: most are known already."""
 
-    def __init__(self, capacity: int = 100_000) -> None:
+    def __init__(self, hosts: int = 100_000, urls: int = 200_000, anchors: int = 200_000) -> None:
+        self.urls: set[Key] = set()
+        self.anchors: set[int] = set()  # hashes: an anchor that is missed by chance is no loss
         self._hosts: set[int] = set()
-        self._capacity = capacity
+        self._most = (hosts, urls, anchors)
 
-    def make_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
+    def make_hosts_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
         """Give each host of (fingerprint, any URL of it) a row."""
         new = {host: url for host, url in urls if host not in self._hosts}
         if not new:
@@ -50,13 +53,20 @@ class KnownHosts:
                ON CONFLICT (host) DO NOTHING""",
             [(host, name, reversed_name(name), name, partition_of(name, PARTITIONS)) for host, name in rows],
         )
-        if len(self._hosts) + len(new) > self._capacity:
-            self._hosts.clear()
         self._hosts.update(new)
+
+    def trim(self) -> None:
+        """Start anew with what has grown too large; it is only a shortcut."""
+        shortcuts: tuple[set[Any], ...] = (self._hosts, self.urls, self.anchors)
+        for shortcut, most in zip(shortcuts, self._most, strict=True):
+            if len(shortcut) > most:
+                shortcut.clear()
 
     def forget(self) -> None:
         """A transaction was undone, and perhaps rows with it."""
         self._hosts.clear()
+        self.urls.clear()
+        self.anchors.clear()
 
 
 def row_of(url: NewUrl, now: float) -> Row:
@@ -79,10 +89,12 @@ def row_of(url: NewUrl, now: float) -> Row:
     )
 
 
-def insert(connection: apsw.Connection, known: KnownHosts, rows: Sequence[Row]) -> tuple[int, set[int]]:
+def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tuple[int, set[int]]:
     """Make URLs known; how many were new, and the hosts that have new ones to visit."""
-    known.make_known(connection, ((row[0], row[2]) for row in rows))
-    due = rows[0][7] if rows else 0.0
+    if not rows:
+        return 0, set()
+    known.make_hosts_known(connection, ((row[0], row[2]) for row in rows))
+    due = rows[0][7]
     counts: dict[int, int] = {}
     best: dict[int, int] = {}
     for host, state, level in connection.executemany(_INSERT_URL, rows):
@@ -93,10 +105,12 @@ def insert(connection: apsw.Connection, known: KnownHosts, rows: Sequence[Row]) 
         _ACCOUNT_HOST,
         [(count, due if host in best else None, best.get(host, 0), host) for host, count in counts.items()],
     )
+    known.urls.update(Key(row[0], row[1]) for row in rows)
+    known.trim()
     return sum(counts.values()), set(best)
 
 
-def add_seeds(connection: apsw.Connection, known: KnownHosts, urls: Sequence[NewUrl], now: float) -> int:
+def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl], now: float) -> int:
     new, _ = insert(connection, known, [row_of(url, now) for url in urls])
     connection.executemany(
         "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
@@ -196,7 +210,7 @@ def note_due(connection: apsw.Connection, host: int) -> None:
     )
 
 
-def lease(connection: apsw.Connection, known: KnownHosts, owner: str, visits: Sequence[Visit]) -> list[Visit]:
+def lease(connection: apsw.Connection, known: Known, owner: str, visits: Sequence[Visit]) -> list[Visit]:
     granted = []
     for visit in visits:
         if visit.kind is Kind.ROBOTS:
@@ -214,7 +228,7 @@ def lease(connection: apsw.Connection, known: KnownHosts, owner: str, visits: Se
     return granted
 
 
-def _make_robots_known(connection: apsw.Connection, known: KnownHosts, visit: Visit) -> None:
+def _make_robots_known(connection: apsw.Connection, known: Known, visit: Visit) -> None:
     """The row stands for the origin's robots.txt, wherever a redirect has moved it."""
     home = connection.execute("SELECT 1 FROM urls WHERE host = ? AND rest = ?", visit.key).get
     if home is None:

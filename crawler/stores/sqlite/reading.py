@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import apsw
 
 from crawler.items import Key, Kind, OriginRules, Reason, State
-from crawler.stores.contract import Account, DocumentRow, HostRow, Place, SegmentState, UrlRow
+from crawler.stores.contract import Account, DocumentRow, HostRow, Place, Published, SegmentState, UrlRow
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 
 
@@ -72,7 +72,7 @@ def find_rules(connection: apsw.Connection, origin: str) -> OriginRules | None:
 def documents(connection: apsw.Connection, key: Key) -> list[DocumentRow]:
     rows = connection.execute(
         """SELECT d.id, u.url, d.fetched, s.name, d.offset, d.length, d.status, d.reason, d.content_type, d.encoding,
-                  d.title, d.language, d.body_digest, d.text_digest, d.body_bytes
+                  d.title, d.language, d.body_digest, d.text_digest, d.body_bytes, d.body_of, d.duplicate_of
            FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
            WHERE d.host = ? AND d.rest = ? ORDER BY d.fetched DESC, d.id DESC""",
         key,
@@ -93,9 +93,18 @@ def documents(connection: apsw.Connection, key: Key) -> list[DocumentRow]:
             body_digest=row[12],
             text_digest=row[13],
             body_bytes=row[14],
+            body_of=row[15],
+            duplicate_of=row[16],
         )
         for row in rows
     ]
+
+
+def find_document(connection: apsw.Connection, document: int) -> DocumentRow | None:
+    key = connection.execute("SELECT host, rest FROM documents WHERE id = ?", (document,)).get
+    if key is None:
+        return None
+    return next(version for version in documents(connection, Key(*key)) if version.id == document)
 
 
 def anchors(connection: apsw.Connection, key: Key) -> list[tuple[str, str]]:
@@ -116,11 +125,41 @@ def changes(connection: apsw.Connection, after: int) -> Iterator[tuple[str, str]
     )
 
 
+def version(connection: apsw.Connection) -> int:
+    newest: int = connection.execute("SELECT coalesce(max(version), 0) FROM changes").get
+    return newest
+
+
+def published(connection: apsw.Connection, after: int) -> Iterator[Published]:
+    # Changes are walked in their order and the rest is looked up: nothing is sorted, so nothing is held in memory. While
+    # the walk goes on, all reading by this connection is of the state that it began with.
+    for number, host, rest, url, change, document, original in connection.execute(
+        """SELECT c.version, c.host, c.rest, u.url, c.change, c.document, ou.url
+           FROM changes c CROSS JOIN urls u ON u.host = c.host AND u.rest = c.rest
+           LEFT JOIN documents d ON d.id = c.document
+           LEFT JOIN documents o ON o.id = d.duplicate_of
+           LEFT JOIN urls ou ON ou.host = o.host AND ou.rest = o.rest
+           WHERE c.version > ?
+             AND NOT EXISTS (SELECT 1 FROM changes n WHERE n.host = c.host AND n.rest = c.rest AND n.version > c.version)
+           ORDER BY c.version""",
+        (after,),
+    ):
+        is_there = change == "upsert"
+        yield Published(
+            version=number,
+            key=Key(host, rest),
+            url=url,
+            document=find_document(connection, document) if is_there else None,
+            duplicate_of=original if is_there else None,
+        )
+
+
 def account(connection: apsw.Connection) -> Account:
     known, waiting, leased, parked = connection.execute("SELECT * FROM accounting").get
     by_reason = connection.execute("SELECT state, reason, count(*) FROM urls GROUP BY 1, 2 ORDER BY 1, 3 DESC")
     pages = connection.execute(
-        "SELECT count(*) FROM documents WHERE kind = ? AND status BETWEEN 200 AND 299", (Kind.PAGE,)
+        "SELECT count(*) FROM documents WHERE kind = ? AND status BETWEEN 200 AND 299 AND reason IN (?, ?)",
+        (Kind.PAGE, Reason.OK, Reason.CUT_LENGTH),
     ).get
     return Account(
         known=known,

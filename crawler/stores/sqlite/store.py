@@ -18,7 +18,9 @@ from crawler.stores.contract import (
     DocumentRow,
     HostRow,
     NewUrl,
+    Original,
     Outlook,
+    Published,
     Recovered,
     SegmentState,
     Settled,
@@ -35,7 +37,7 @@ class SqliteStore:
 
     def __init__(self, path: Path, *, read_only: bool = False, check: bool = False) -> None:
         self._path = path
-        self._known = frontier.KnownHosts()
+        self._known = frontier.Known()
         self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check)
 
     @contextmanager
@@ -110,7 +112,7 @@ class SqliteStore:
 
     def load_host(self, owner: str, host: int, name: str, now: float, urls: int) -> HostLoad | None:
         with self._transaction() as connection:
-            self._known.make_known(connection, [(host, f"http://{name}/")])
+            self._known.make_hosts_known(connection, [(host, f"http://{name}/")])
             return frontier.load_host(connection, owner, host, now, urls)
 
     def load(self, host: int, now: float, urls: int) -> list[Visit]:
@@ -132,6 +134,10 @@ class SqliteStore:
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         with self._transaction() as connection:
             return commit.commit(connection, self._known, batch, segments, now)
+
+    def archived_body(self, payload_digest: bytes, body_digest: bytes) -> Original | None:
+        with trouble(self._path):
+            return commit.archived_body(self._connection, payload_digest, body_digest)
 
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
         with self._transaction() as connection:
@@ -174,6 +180,10 @@ class SqliteStore:
         with trouble(self._path):
             return reading.documents(self._connection, key)
 
+    def find_document(self, document: int) -> DocumentRow | None:
+        with trouble(self._path):
+            return reading.find_document(self._connection, document)
+
     def anchors(self, key: Key) -> list[tuple[str, str]]:
         with trouble(self._path):
             return reading.anchors(self._connection, key)
@@ -181,6 +191,14 @@ class SqliteStore:
     def changes(self, after: int = 0) -> Iterator[tuple[str, str]]:
         with trouble(self._path):
             yield from reading.changes(self._connection, after)
+
+    def version(self) -> int:
+        with trouble(self._path):
+            return reading.version(self._connection)
+
+    def published(self, after: int = 0) -> Iterator[Published]:
+        with trouble(self._path):
+            yield from reading.published(self._connection, after)
 
     def account(self) -> Account:
         with self._snapshot() as connection:

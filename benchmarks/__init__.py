@@ -1,0 +1,1 @@
+"""Each benchmark prints ratios against a peer that is measured in the same run."""

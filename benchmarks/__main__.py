@@ -1,0 +1,22 @@
+"""python -m benchmarks NAME: one benchmark; it fails if what it measures is not as good as it has to be."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from benchmarks import crawl
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    names = parser.add_subparsers(required=True, metavar="NAME")
+    one = names.add_parser("crawl", help="pages per CPU-second against stock Scrapy", description=crawl.__doc__)
+    crawl.add_options(one)
+    one.set_defaults(main=crawl.main)
+    options = parser.parse_args()
+    return int(options.main(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

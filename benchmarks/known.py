@@ -1,0 +1,53 @@
+"""A store that knows a million URLs already, made once and kept for the next time.
+
+They lie on the hosts of the web that is crawled, so that every new URL falls among them, and are due in some days.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.web import Web, page_path
+from crawler.frontier.priority import level_of
+from crawler.items import Reason
+from crawler.stores import schema
+from crawler.stores.contract import NewUrl
+from crawler.stores.open import open_store
+from crawler.urls.keys import key_of
+
+DAYS = 30 * 86_400.0  # until they are due
+DEPTH = 3
+
+
+def store_that_knows(count: int, web: Web) -> Path:
+    """The path of a store to copy; where it lies depends on all that it is made of."""
+    made_of = f"{count} {web.hosts} {schema.SCHEMA_VERSION} {schema.TABLES}"
+    directory = Path(tempfile.gettempdir()) / "orbweaver-benchmark"
+    path = directory / f"known-{hashlib.sha256(made_of.encode()).hexdigest()[:12]}.db"
+    if not path.exists() or time.time() - path.stat().st_mtime > DAYS / 2:
+        directory.mkdir(exist_ok=True)
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.unlink(missing_ok=True)
+        _fill(unfinished, count, web)
+        unfinished.rename(path)
+    return path
+
+
+def _fill(path: Path, count: int, web: Web) -> None:
+    print(f"Making a store that knows {count:,} URLs; the next run finds it in {path.parent} …", flush=True)
+    store = open_store(f"sqlite:{path}")
+    try:
+        store.add(_urls(count, web), time.time() + DAYS)
+    finally:
+        store.close()
+
+
+def _urls(count: int, web: Web) -> Iterator[NewUrl]:
+    addresses = web.addresses()
+    for number in range(count):
+        url = f"http://{addresses[number % len(addresses)]}/known{page_path(number)}"
+        yield NewUrl(key=key_of(url), url=url, reason=Reason.LINK, depth=DEPTH, level=level_of(DEPTH))

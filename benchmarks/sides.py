@@ -1,0 +1,170 @@
+"""The two crawlers that are compared, each as its user would run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from benchmarks.measure import Cost, run
+from benchmarks.server import ROOT, Asked, Served
+
+BESIDES = 100  # new pages of an open web that are fetched besides the seeds: hosts do not end with theirs all at once
+_LIMIT = 1_200.0  # seconds that one run may take
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One crawl: what it cost, what the server saw, what it says of itself."""
+
+    cost: Cost
+    asked: Asked
+    stats: dict[str, float]
+    summary: dict[str, Any] = field(default_factory=dict)
+    archive: int = 0  # bytes
+    store: int = 0  # bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Where the runs of one round take place."""
+
+    served: Served
+    directory: Path
+    core: int | None
+
+    def seeds(self) -> Path:
+        path = self.directory / "seeds.txt"
+        path.write_text("\n".join(self.served.web.seeds()) + "\n", encoding="ascii")
+        return path
+
+
+class Side(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def start_up(self, scene: Scene) -> Cost:
+        """A run that fetches nothing."""
+
+    def crawl(self, scene: Scene) -> Run: ...
+
+
+class Stock:
+    """Scrapy as it comes."""
+
+    name = "stock"
+
+    def start_up(self, scene: Scene) -> Cost:
+        nothing = scene.directory / "nothing.txt"
+        nothing.touch()
+        return self._run(scene, nothing, scene.directory / "stock-start.log")
+
+    def crawl(self, scene: Scene) -> Run:
+        log = scene.directory / "stock.log"
+        cost = self._run(scene, scene.seeds(), log)
+        return Run(cost=cost, asked=scene.served.take(), stats=_stats(log))
+
+    def _run(self, scene: Scene, seeds: Path, log: Path) -> Cost:
+        words = ["runspider", str(ROOT / "benchmarks" / "stock_spider.py"), "-a", f"seeds={seeds}"]
+        if scene.served.web.is_open:
+            words += ["-a", "stop=seeds"]
+        return _scrapy(words, {}, cwd=scene.directory, log=log, core=scene.core)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ours:
+    """Everything on: robots.txt, archive, commits."""
+
+    processes: int | None = None  # content processes; None = as many as the settings say
+    known: Path | None = None  # a store to begin with
+    name: str = "ours"
+
+    def start_up(self, scene: Scene) -> Cost:
+        directory = scene.directory / "crawl"
+        directory.mkdir()
+        if self.known is not None:
+            shutil.copy(self.known, directory / "crawl.db")
+        return _scrapy(
+            ["crawl", "web"], self._settings(scene), cwd=ROOT, log=scene.directory / "ours-start.log", core=scene.core
+        )
+
+    def crawl(self, scene: Scene, *, under: Sequence[str] = ("scrapy",)) -> Run:
+        """After `start_up`: it goes on in the same directory."""
+        log, summary = scene.directory / "ours.log", scene.directory / "summary.json"
+        words = ["crawl", "web", "-a", f"seeds={scene.seeds()}"]
+        if "--summary" in _help():
+            words += ["--summary", str(summary)]
+        cost = _scrapy(words, self._settings(scene), cwd=ROOT, log=log, core=scene.core, under=under)
+        directory = scene.directory / "crawl"
+        return Run(
+            cost=cost,
+            asked=scene.served.take(),
+            stats=_stats(log),
+            summary=json.loads(summary.read_text()) if summary.exists() else {},
+            archive=sum(path.stat().st_size for path in (directory / "warc").iterdir()),
+            store=sum(path.stat().st_size for path in directory.glob("crawl.db*")),
+        )
+
+    def _settings(self, scene: Scene) -> dict[str, object]:
+        settings: dict[str, object] = {
+            "CRAWL_DIR": scene.directory / "crawl",
+            "SCOPE": "any",
+            "OWN_HOSTS": "127.30.0.*",
+            "INTRANET_HOSTS": "127.30.0.*",
+            "INTRANET_NETWORKS": "127.30.0.0/16",
+            "POLITENESS_MIN_DELAY": 0,
+            "POLITENESS_LATENCY_FACTOR": 0,
+            "CRAWL_MAX_PAGES": scene.served.web.pages + BESIDES if scene.served.web.is_open else 0,
+            "STATS_DUMP": True,
+        }
+        return settings if self.processes is None else settings | {"CONTENT_PROCESSES": self.processes}
+
+
+def _scrapy(
+    words: Sequence[str],
+    settings: Mapping[str, object],
+    *,
+    cwd: Path,
+    log: Path,
+    core: int | None,
+    under: Sequence[str] = ("scrapy",),
+) -> Cost:
+    given = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
+    cost = run(
+        [sys.executable, "-m", *under, *words, *given],
+        cwd=cwd,
+        output=log,
+        core=core,
+        environment=_environment(),
+        limit=_LIMIT,
+    )
+    if cost.code:
+        raise SystemExit(f"{' '.join(words)} ended with code {cost.code}; the end of its output:\n{_tail(log)}")
+    return cost
+
+
+def _environment() -> dict[str, str]:
+    """This one, without what would choose other settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY")}
+
+
+def _help() -> str:
+    """What our crawl command can do."""
+    command = [sys.executable, "-m", "scrapy", "crawl", "--help"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def _stats(log: Path) -> dict[str, float]:
+    """The numbers among the statistics that Scrapy prints at the end."""
+    return {name: float(value) for name, value in re.findall(r"'([\w/]+)': ([\d.]+)", log.read_text(errors="replace"))}
+
+
+def _tail(log: Path, lines: int = 25) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])

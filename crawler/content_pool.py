@@ -1,0 +1,279 @@
+"""The content processes of a crawl: a page that kills, hangs or swells one costs one attempt of its URL."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from crawler.content_process import CONFIGURE, FRAME, SEEDS, TASK, Configuration, Examined, Task
+from crawler.errors import CrawlError
+from crawler.items import Reason, Visited
+
+logger = logging.getLogger(__name__)
+
+AHEAD = 2  # pages a process has at once: the next is there when one is done
+PAGES_A_PROCESS = 2_000  # after which a fresh process takes over: whatever leaks, leaks no further
+CHECK_EVERY = 0.5  # seconds between two looks for processes that hang
+FAILED_STARTS = 5  # processes in a row that die before their first page
+
+
+class ContentDied(Exception):
+    """A page ended its content process."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.meaning)
+        self.reason = reason
+
+
+class ContentPool:
+    """Starts, feeds, watches and replaces the processes. Belongs to the event loop that runs it."""
+
+    def __init__(self, processes: int, configuration: Configuration, seconds: float) -> None:
+        self._size = processes
+        self._configuration = configuration
+        self._seconds = seconds  # a page may take, by the clock on the wall
+        self._seeds: list[str] = []
+        self._workers: list[_Worker] = []
+        self._waiting: deque[_Job] = deque()
+        self._failed_starts = 0
+        self._closed = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        for _ in range(self._size):
+            self._start_worker()
+        self._watch()
+
+    def add_seeds(self, seeds: Sequence[str]) -> None:
+        """Extend the scope in all processes."""
+        self._seeds.extend(seeds)
+        for worker in self._workers:
+            worker.send(SEEDS, _encode(seeds))
+
+    async def examine(self, visited: Visited, location: str | None) -> Visited:
+        """`crawler.content.examine`, elsewhere. Raises `ContentDied`."""
+        answer: asyncio.Future[Examined] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Job(_encode(Task(visited, location)), answer))
+        self._feed()
+        seen = await answer
+        return replace(
+            visited,
+            outcome=seen.outcome,
+            reason=seen.reason,
+            detail=seen.detail,
+            page=seen.page,
+            location=seen.target,
+            records=seen.records,
+        )
+
+    def close(self) -> None:
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for job in self._waiting:
+            job.fail(Reason.STOPPED)
+        for worker in list(self._workers):
+            worker.end()
+            worker.wait()
+
+    # ── what the workers report ──
+
+    def answered(self, worker: _Worker) -> None:
+        self._failed_starts = 0
+        if worker.done >= PAGES_A_PROCESS and not worker.is_retiring:
+            worker.is_retiring = True
+            self._start_worker()
+        if worker.is_retiring and not worker.jobs:
+            worker.end()
+        self._feed()
+
+    def lost(self, worker: _Worker) -> None:
+        """A process is gone: the page that it was at is to blame, the others are given to someone else."""
+        if worker not in self._workers:
+            return
+        self._workers.remove(worker)
+        if worker.jobs:
+            worker.jobs.popleft().fail(Reason.CONTENT_HUNG if worker.took_too_long else Reason.CONTENT_DIED)
+        elif not worker.done and not self._closed:
+            self._failed_starts += 1
+        self._waiting.extendleft(reversed(worker.jobs))
+        worker.jobs.clear()
+        if self._closed or worker.is_retiring:
+            return
+        if self._failed_starts >= FAILED_STARTS:
+            self._give_up()
+        else:
+            self._start_worker()
+
+    def _give_up(self) -> None:
+        error = CrawlError(
+            f"{FAILED_STARTS} content processes in a row died at their start; what was committed is kept. Run "
+            f"`{sys.executable} -m crawler.content_process` to see why."
+        )
+        for job in self._waiting:
+            if not job.answer.done():
+                job.answer.set_exception(error)
+        self._waiting.clear()
+
+    # ── feeding and watching ──
+
+    def _feed(self) -> None:
+        while self._waiting:
+            ready = [worker for worker in self._workers if worker.has_room]
+            if not ready:
+                return
+            min(ready, key=lambda worker: len(worker.jobs)).give(self._waiting.popleft())
+
+    def _start_worker(self) -> None:
+        worker = _Worker(self)
+        self._workers.append(worker)
+        worker.start(self._configuration, self._seeds)
+
+    def _watch(self) -> None:
+        """Kill what hangs; its death is then like any other."""
+        now = asyncio.get_running_loop().time()
+        for worker in self._workers:
+            if worker.jobs and now - worker.since > self._seconds and not worker.was_hanging:
+                worker.was_hanging = True
+                worker.kill()
+        self._timer = asyncio.get_running_loop().call_later(CHECK_EVERY, self._watch)
+
+
+class _Job:
+    """A page on its way through a process."""
+
+    __slots__ = ("answer", "message")
+
+    def __init__(self, message: bytes, answer: asyncio.Future[Examined]) -> None:
+        self.message = message
+        self.answer = answer
+
+    def fail(self, reason: Reason) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(ContentDied(reason))
+
+
+class _Worker(asyncio.Protocol):
+    """One process, and the channel to it."""
+
+    def __init__(self, pool: ContentPool) -> None:
+        self.jobs: deque[_Job] = deque()  # the first is the one it is at
+        self.done = 0
+        self.since = 0.0  # when it began with the first
+        self.was_hanging = False
+        self.is_retiring = False
+        self._pool = pool
+        self._transport: asyncio.Transport | None = None
+        self._unsent: list[bytes] = []
+        self._buffer = bytearray()
+        self._decoder = msgspec.msgpack.Decoder(Examined)
+
+    def start(self, configuration: Configuration, seeds: Sequence[str]) -> None:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)  # noqa: FBT003
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 -- ourselves
+                [sys.executable, "-m", "crawler.content_process", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env=_environment(),
+                start_new_session=True,  # a terminal's Ctrl-C is for the crawl, which ends its processes itself
+            )
+        self.send(CONFIGURE, _encode(configuration))
+        self.send(SEEDS, _encode(list(seeds)))
+        loop = asyncio.get_running_loop()
+        self._connecting = loop.create_task(self._connect(loop, ours))
+
+    async def _connect(self, loop: asyncio.AbstractEventLoop, ours: socket.socket) -> None:
+        await loop.create_connection(lambda: self, sock=ours)
+
+    def send(self, kind: int, message: bytes) -> None:
+        data = FRAME.pack(len(message), kind) + message
+        if self._transport is None:
+            self._unsent.append(data)
+        else:
+            self._transport.write(data)
+
+    @property
+    def has_room(self) -> bool:
+        return len(self.jobs) < AHEAD and not self.is_retiring and not self.was_hanging
+
+    @property
+    def took_too_long(self) -> bool:
+        """Ended by us, or by the kernel for the time it computed."""
+        return self.was_hanging or self._process.returncode == -signal.SIGXCPU
+
+    def give(self, job: _Job) -> None:
+        if not self.jobs:
+            self.since = asyncio.get_running_loop().time()
+        self.jobs.append(job)
+        self.send(TASK, job.message)
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+
+    def end(self) -> None:
+        """It ends by itself when its channel does."""
+        if self._transport is not None:
+            self._transport.close()
+        else:
+            self.kill()
+
+    def wait(self) -> None:
+        """Until it is gone; it has nothing to finish."""
+        self.kill()
+        self._process.wait()
+
+    # ── asyncio.Protocol ──
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+        for data in self._unsent:
+            self._transport.write(data)  # type: ignore[union-attr]
+        self._unsent.clear()
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        start = 0
+        while len(self._buffer) - start >= FRAME.size:
+            length, _ = FRAME.unpack_from(self._buffer, start)
+            end = start + FRAME.size + length
+            if len(self._buffer) < end:
+                break
+            self._take(bytes(self._buffer[start + FRAME.size : end]))
+            start = end
+        del self._buffer[:start]
+
+    def _take(self, message: bytes) -> None:
+        job = self.jobs.popleft()
+        self.done += 1
+        self.since = asyncio.get_running_loop().time()
+        if not job.answer.done():
+            job.answer.set_result(self._decoder.decode(message))
+        self._pool.answered(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._pool.lost(self)
+
+
+def _encode(message: object) -> bytes:
+    return msgspec.msgpack.encode(message)
+
+
+def _environment() -> dict[str, str]:
+    """What Python needs to start, and nothing that a page should not get hold of."""
+    kept = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LANG", "LC_ALL", "HOME", "TMPDIR")
+    return {name: os.environ[name] for name in kept if name in os.environ}

@@ -1,0 +1,136 @@
+"""One content process: pages in, what they contain out, under limits of its own.
+
+It talks over a socket pair: a length, a kind, a message. It ends when the other side does, when the kernel ends it for
+using too much, or when a page kills it; whoever started it knows which page that was.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import resource
+import socket
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import msgspec
+
+from crawler.content import examine
+from crawler.items import Link, Outcome, Page, Reason, Record, Visited
+from crawler.urls.scope import Scope
+
+FRAME = struct.Struct("!IB")  # length of the message, its kind
+CONFIGURE, SEEDS, TASK = 1, 2, 3  # kinds of message
+
+
+class Configuration(msgspec.Struct, array_like=True):
+    """What a process must know to judge links, and what it may use."""
+
+    scope: str
+    own_hosts: tuple[str, ...]
+    contact: bool
+    max_length: int
+    cpu_seconds: int  # per page
+    memory: int  # address space
+    hook: str
+
+
+class Task(msgspec.Struct, array_like=True):
+    """One answer to look at."""
+
+    visited: Visited
+    location: str | None
+
+
+class Examined(msgspec.Struct, array_like=True):
+    """What looking at it found: the fields of `Visited` that it fills."""
+
+    outcome: Outcome
+    reason: Reason
+    detail: str
+    page: Page | None
+    target: Link | None
+    records: list[Record]
+
+
+def main(descriptor: int) -> None:
+    worker = _Worker()
+    with socket.socket(fileno=descriptor) as channel:
+        for kind, message in _messages(channel):
+            answer = worker.handle(kind, message)
+            if answer is not None:
+                channel.sendall(FRAME.pack(len(answer), kind) + answer)
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self._scope = Scope("any", ())
+        self._cpu_seconds = 0
+        self._hook: Callable[[Visited], None] = lambda visited: None
+        self._configuration = msgspec.msgpack.Decoder(Configuration)
+        self._task = msgspec.msgpack.Decoder(Task)
+        self._encoder = msgspec.msgpack.Encoder()
+
+    def handle(self, kind: int, message: bytes) -> bytes | None:
+        if kind == CONFIGURE:
+            self._configure(self._configuration.decode(message))
+        elif kind == SEEDS:
+            for seed in msgspec.msgpack.decode(message):
+                self._scope.add(seed)
+        else:
+            return self._examine(self._task.decode(message))
+        return None
+
+    def _configure(self, given: Configuration) -> None:
+        self._scope = Scope(
+            given.scope, (), own_hosts=given.own_hosts, contact=given.contact, max_length=given.max_length
+        )
+        self._cpu_seconds = given.cpu_seconds
+        if given.hook:
+            module, _, function = given.hook.partition(":")
+            self._hook = getattr(importlib.import_module(module), function)
+        resource.setrlimit(resource.RLIMIT_AS, (given.memory, given.memory))
+        # It has no business with files: none are written, none are dumped.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    def _examine(self, task: Task) -> bytes:
+        self._limit_cpu()
+        self._hook(task.visited)
+        seen = examine(task.visited, self._scope.rejection, task.location)
+        # The text is in the archive; nobody at the other side needs it.
+        page = replace(seen.page, text="") if seen.page is not None else None
+        return self._encoder.encode(
+            Examined(seen.outcome, seen.reason, seen.detail, page, seen.location, list(seen.records))
+        )
+
+    def _limit_cpu(self) -> None:
+        """The kernel's limit counts from the start of the process, so it is moved ahead of each page."""
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        limit = int(used.ru_utime + used.ru_stime) + self._cpu_seconds + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+
+
+def _messages(channel: socket.socket) -> Iterator[tuple[int, bytes]]:
+    while head := _read(channel, FRAME.size):
+        length, kind = FRAME.unpack(head)
+        yield kind, _read(channel, length)
+
+
+def _read(channel: socket.socket, size: int) -> bytes:
+    """Exactly so many bytes; none at the end."""
+    parts: list[bytes] = []
+    while size:
+        part = channel.recv(min(size, 1 << 20))
+        if not part:
+            return b""
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
+    os._exit(0)  # nothing to tidy up

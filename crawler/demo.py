@@ -1,0 +1,333 @@
+"""Crawl the bundled demo web: `python -m crawler.demo`.
+
+Six small sites from data/demo-web, each under a host name and a loopback address of its own, are served by this
+process while `scrapy crawl web` visits them in another. sites.toml there says what the files cannot: redirects,
+errors, copies, labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import gzip
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import ThreadingTCPServer
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any, BinaryIO
+
+from crawler.commands.common import failing_politely
+from crawler.errors import BadInput, Misconfigured
+
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "demo-web"
+PORT = 8099  # the one that the pages name; a crawl goes on only where its URLs stay the same
+NETWORK = "127.20.0.0/16"
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "htm": "text/html; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+    "xml": "application/xml",
+    "pdf": "application/pdf",
+    "png": "image/png",
+}
+PASSED_ON = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
+
+_PORT_IN_PAGES = f".test:{PORT}".encode()
+_TEXT = ("text/", "application/xml")
+
+
+# ── The web ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """How one path is answered; sites.toml explains the parts."""
+
+    status: int = 200
+    file: str = ""  # below the demo web's folder; empty = a short notice
+    location: str = ""
+    type: str = ""
+    gzip: bool = False
+    cut: bool = False
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One host, and its answers by path."""
+
+    host: str
+    address: str
+    answers: Mapping[str, Answer]
+
+    def answer(self, target: str) -> Answer:
+        return self.answers.get(target.partition("?")[0]) or Answer(status=404)
+
+
+def read_sites(folder: Path = FOLDER) -> list[Site]:
+    """The sites of a demo web, in the order of its sites.toml."""
+    try:
+        described = tomllib.loads((folder / "sites.toml").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Misconfigured(
+            f"The demo web is not at {folder} ({error.strerror}); it comes with a checkout, not with a package."
+        ) from error
+    return [
+        Site(host=site["host"], address=f"127.20.0.{number}", answers=_answers(folder, name, site.get("answers", {})))
+        for number, (name, site) in enumerate(described.items(), 1)
+    ]
+
+
+def _answers(folder: Path, name: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, Answer]:
+    """The site's files, and what is said of them and of others. A folder's index is the folder."""
+    paths = sorted(path for path in (folder / name).rglob("*") if path.is_file())
+    files = {"/" + path.relative_to(folder / name).as_posix(): path.relative_to(folder).as_posix() for path in paths}
+    answers = {path.removesuffix("index.html"): Answer(file=file) for path, file in files.items()}
+    for path, parts in given.items():
+        answers[path] = replace(answers.get(path, Answer()), **parts)
+    return answers
+
+
+# ── The server ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Server(ThreadingTCPServer):
+    """Answers for all sites, on the address of one."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, address: str, port: int, sites: Mapping[str, Site], folder: Path, log: BinaryIO | None) -> None:
+        super().__init__((address, port), Handler)
+        self.sites, self.folder, self.log = sites, folder, log
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A visitor who hangs up is no event."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+    def note(self, host: str, method: str, target: str, status: int) -> None:
+        if self.log is not None:
+            entry = {"at": time.time(), "host": host, "method": method, "target": target, "status": status}
+            self.log.write(json.dumps(entry).encode() + b"\n")
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection, request after request."""
+
+    server: Server
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "OrbweaverDemo", ""
+    wbufsize = -1  # head and body leave together, or the visitor's delayed acknowledgement costs 40 ms a page
+    timeout = 60
+
+    def do_GET(self) -> None:
+        host = self.headers.get("Host", "").partition(":")[0].lower()
+        site = self.server.sites.get(host)
+        answer = site.answer(self.path) if site is not None else Answer(status=421)
+        # Before the answer: whoever has it finds it in the log.
+        self.server.note(host, self.command, self.path, answer.status)
+        self._send(answer)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def _send(self, answer: Answer) -> None:
+        time.sleep(answer.delay)
+        body, content_type = self._document(answer)
+        self.send_response(answer.status)
+        self.send_header("Content-Type", content_type)
+        if answer.location:
+            self.send_header("Location", self._with_our_port(answer.location.encode()).decode())
+        if answer.gzip:
+            self.send_header("Vary", "Accept-Encoding")
+            if "gzip" in self.headers.get("Accept-Encoding", ""):
+                self.send_header("Content-Encoding", "gzip")
+                body = gzip.compress(body, mtime=0)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if answer.cut:
+            body = body[: len(body) // 2]
+            self.close_connection = True
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _document(self, answer: Answer) -> tuple[bytes, str]:
+        if not answer.file:
+            words = HTTPStatus(answer.status).phrase
+            return f"<!DOCTYPE html>\n<title>{words}</title>\n<p>{words}\n".encode(), "text/html; charset=utf-8"
+        body = (self.server.folder / answer.file).read_bytes()
+        content_type = answer.type or TYPES[answer.file.rpartition(".")[2]]
+        return (self._with_our_port(body) if content_type.startswith(_TEXT) else body), content_type
+
+    def _with_our_port(self, text: bytes) -> bytes:
+        return text.replace(_PORT_IN_PAGES, f".test:{self.server.port}".encode())
+
+    def log_message(self, *_: object) -> None:
+        """Nothing on the terminal: it is the crawl's."""
+
+
+@contextmanager
+def serving(sites: Sequence[Site], port: int, folder: Path = FOLDER, log: BinaryIO | None = None) -> Iterator[int]:
+    """Serve the sites until the block ends; gives the port. Port 0 is any that is free."""
+    by_host = {site.host: site for site in sites}
+    with ExitStack() as stack:
+        for site in sites:
+            server = stack.enter_context(_listening(site.address, port, by_host, folder, log))
+            port = server.port
+            thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.shutdown)
+        yield port
+
+
+def _listening(address: str, port: int, sites: Mapping[str, Site], folder: Path, log: BinaryIO | None) -> Server:
+    try:
+        return Server(address, port, sites, folder, log)
+    except OverflowError as error:
+        raise Misconfigured(f"--port {port}: must be between 0 and 65535.") from error
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise Misconfigured(
+                f"Port {port} is taken on {address}, perhaps by another demo: stop that one, or choose another --port, "
+                "and with it another --crawl-dir, because the URLs contain the port. Nothing was crawled."
+            ) from error
+        raise Misconfigured(f"The demo web cannot listen on {address}:{port} ({error.strerror}).") from error
+
+
+# ── The crawl ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def command(sites: Sequence[Site], port: int, hosts_file: Path, crawl_dir: str) -> list[str]:
+    """The words of a crawl of the demo web: on our own machine, so quickly."""
+    settings = {
+        "CRAWL_DIR": crawl_dir,
+        "DNS_HOSTS": hosts_file,
+        "OWN_HOSTS": "*.test",
+        "INTRANET_HOSTS": "*.test",
+        "INTRANET_NETWORKS": NETWORK,
+        "POLITENESS_MIN_DELAY": 0.2,
+        "POLITENESS_LATENCY_FACTOR": 1,
+        "RETRY_DELAY": 1,
+        "ROBOTS_RETRY_DELAY": 2,
+        "CRAWL_HORIZON": 5,
+    }
+    seeds = ",".join(f"http://{site.host}:{port}/" for site in sites)
+    given = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
+    return ["crawl", "web", "-a", f"seeds={seeds}", *given]
+
+
+def run(words: Sequence[str]) -> int:
+    """Start `scrapy` with these words, pass signals on to it, and give its exit code.
+
+    It has a process group of its own: a Ctrl-C of the terminal would else reach it twice, and the second one means "at
+    once".
+    """
+    received: list[int] = []
+    crawl: list[subprocess.Popen[bytes]] = []
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        if crawl:
+            crawl[0].send_signal(PASSED_ON[signal.Signals(number)])
+        else:
+            received.append(number)
+
+    def pause(_number: int, _frame: FrameType | None) -> None:
+        for process in crawl:
+            process.send_signal(signal.SIGSTOP)
+        os.kill(os.getpid(), signal.SIGSTOP)  # until the shell's `fg`
+        for process in crawl:
+            process.send_signal(signal.SIGCONT)
+
+    for number in PASSED_ON:
+        signal.signal(number, pass_on)
+    signal.signal(signal.SIGTSTP, pause)
+    environment = {"SCRAPY_SETTINGS_MODULE": "crawler.settings"} | os.environ
+    crawl.append(subprocess.Popen([sys.executable, "-m", "scrapy", *words], env=environment, process_group=0))  # noqa: S603
+    for early in received:
+        pass_on(early, None)
+    code = crawl[0].wait()
+    return code if code >= 0 else 128 - code
+
+
+def explain(port: int, sites: Sequence[Site], hosts_file: Path, words: Sequence[str]) -> None:
+    """What a person needs to crawl or look at the web that is being served."""
+    print(f"Serving the demo web until Ctrl-C. Its names are in {hosts_file} (DNS_HOSTS):")
+    for site in sites:
+        print(f"  http://{site.host}:{port}/  at {site.address}")
+    print("Crawl it from another terminal:")
+    print(f"  {shlex.join(['scrapy', *words])}", flush=True)
+
+
+def wait_for_the_end() -> int:
+    ended = threading.Event()
+    for number in PASSED_ON:
+        signal.signal(number, lambda *_: ended.set())
+    ended.wait()
+    return 0
+
+
+# ── The command ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    return failing_politely(lambda: _demo(_arguments(words)))
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m crawler.demo",
+        description="Serve the bundled demo web on this machine and crawl it. Run again, it goes on where it stopped.",
+        epilog="Example: python -m crawler.demo --crawl-dir data/try -- -s CRAWL_MAX_PAGES=20",
+    )
+    parser.add_argument("--serve-only", action="store_true", help="serve until interrupted, and say how to crawl")
+    parser.add_argument("--crawl-dir", default="data/demo", metavar="DIR", help="CRAWL_DIR (default %(default)s)")
+    parser.add_argument("--port", type=int, default=PORT, help="default %(default)s; 0 = any that is free")
+    parser.add_argument("--log", metavar="FILE", help="write every request that the server sees as a line of JSON")
+    parser.add_argument("words", nargs="*", metavar="-- WORDS", help="more words for `scrapy crawl web`")
+    return parser.parse_args(words)
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    sites = read_sites()
+    with ExitStack() as stack:
+        log = stack.enter_context(_log(arguments.log)) if arguments.log else None
+        port = stack.enter_context(serving(sites, arguments.port, log=log))
+        hosts_file = Path(stack.enter_context(TemporaryDirectory(prefix="orbweaver-demo-"))) / "hosts"
+        hosts_file.write_text("".join(f"{site.address} {site.host}\n" for site in sites), encoding="utf-8")
+        words = [*command(sites, port, hosts_file, arguments.crawl_dir), *arguments.words]
+        if arguments.serve_only:
+            explain(port, sites, hosts_file, words)
+            return wait_for_the_end()
+        print(f"Crawling the demo web, {len(sites)} sites on port {port}, into {arguments.crawl_dir}.", flush=True)
+        return run(words)
+
+
+def _log(path: str) -> BinaryIO:
+    try:
+        return Path(path).open("ab", buffering=0)  # a line is one write, whichever thread it comes from
+    except OSError as error:
+        raise BadInput(f"--log {path}: cannot be written ({error.strerror}).") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Scrapy's downloader without slots: the frontier is the only queue, so a request that is here is sent at once."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from scrapy import Request
+from scrapy.core.downloader.handlers import DownloadHandlers
+from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import build_from_crawler
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+
+class FrontierDownloader:
+    """What the engine needs of a downloader: middlewares, handlers, and how much is under way.
+
+    Scrapy's own keeps a queue and a timer per host and tells three signals of every request; at one request per host
+    and no delay that is work for nothing.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.active: set[Request] = set()
+        self.slots: dict[str, Any] = {}  # Scrapy's statistics look here
+        self.handlers = DownloadHandlers(crawler)
+        self.middleware: DownloaderMiddlewareManager = build_from_crawler(DownloaderMiddlewareManager, crawler)
+        self._most = crawler.settings.getint("CONCURRENT_REQUESTS")
+
+    @inlineCallbacks
+    def fetch(self, request: Request) -> Generator[Deferred[Any], Any, Response | Request]:
+        self.active.add(request)
+        try:
+            result: Response | Request = yield deferred_from_coro(
+                self.middleware.download_async(self.handlers.download_request_async, request)
+            )
+            return result
+        finally:
+            self.active.remove(request)
+
+    def needs_backout(self) -> bool:
+        return 0 < self._most <= len(self.active)
+
+    def close(self) -> None:
+        """The handlers close themselves when the engine stops."""

@@ -1,0 +1,1 @@
+"""The collection as others take it: documents in a format they read, written where they want it."""

@@ -1,0 +1,94 @@
+"""A document as others get it: one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from re import Match
+
+from crawler.items import Key
+
+_KEY = struct.Struct(">qq")
+# Half a surrogate pair is no character, and many readers refuse the whole line for it. The others are line ends to some
+# who read line by line, or steer a terminal.
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A document as it is now."""
+
+    version: int  # of the change feed
+    key: Key
+    url: str
+    fetched: float
+    status: int
+    content_type: str
+    title: str
+    text: str
+    language: str
+    digest: bytes  # of the body, codings undone
+    duplicate_of: str | None  # URL of the document that had this content first
+    anchors: Sequence[tuple[str, str]]  # (host, what its links call this document)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """A document that was there and is no more."""
+
+    version: int
+    key: Key
+    url: str
+
+
+def json_line(entry: Exported | Deleted) -> bytes:
+    """In UTF-8, with its line end, whatever characters the document holds.
+
+    >>> json_line(Deleted(version=7, key=Key(1, -1), url="http://a.example/"))
+    b'{"id":"0000000000000001ffffffffffffffff","url":"http://a.example/","deleted":true,"version":7}\\n'
+    """
+    facts = _deletion(entry) if isinstance(entry, Deleted) else _document(entry)
+    line = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    return _UNSAFE.sub(_safe, line).encode() + b"\n"
+
+
+FORMATS: Mapping[str, Callable[[Exported | Deleted], bytes]] = {"jsonl": json_line}
+
+
+def _document(entry: Exported) -> dict[str, object]:
+    return {
+        "id": _identifier(entry.key),
+        "url": entry.url,
+        "fetched_at": _date(entry.fetched),
+        "status": entry.status,
+        "content_type": entry.content_type,
+        "title": entry.title,
+        "text": entry.text,
+        "language": entry.language,
+        "digest": entry.digest.hex(),
+        "duplicate_of": entry.duplicate_of,
+        "anchors": [{"host": host, "text": text} for host, text in entry.anchors],
+        "version": entry.version,
+    }
+
+
+def _deletion(entry: Deleted) -> dict[str, object]:
+    return {"id": _identifier(entry.key), "url": entry.url, "deleted": True, "version": entry.version}
+
+
+def _identifier(key: Key) -> str:
+    """The key's 16 bytes."""
+    return _KEY.pack(*key).hex()
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _safe(found: Match[str]) -> str:
+    character = found[0]
+    return "\ufffd" if "\ud800" <= character <= "\udfff" else f"\\u{ord(character):04x}"

@@ -1,0 +1,1 @@
+"""Tell people and machines how a crawl is going."""

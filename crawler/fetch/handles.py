@@ -1,0 +1,62 @@
+"""How is libcurl told what to do, and what to leave alone?"""
+
+from __future__ import annotations
+
+import pycurl
+
+from crawler.fetch.request import Request
+
+_KEPT = 256  # easy handles kept for the next fetches
+
+
+class Handles:
+    """Easy handles, lent out for one fetch each; `close` closes those that are not lent."""
+
+    def __init__(self, *, keeps_connections: bool, verify_tls: bool, ca_file: str | None) -> None:
+        self._keeps_connections = keeps_connections
+        self._verify_tls = verify_tls
+        self._ca_file = ca_file
+        self._idle: list[pycurl.Curl] = []
+
+    def lend(self, request: Request, connect_to: bytes) -> pycurl.Curl:
+        """A handle that will send this request; who receives the answer is still to be set."""
+        handle = self._idle.pop() if self._idle else self._new()
+        handle.setopt(pycurl.HTTPGET, 1)  # undoes NOBODY of an earlier HEAD
+        if request.method == "HEAD":
+            handle.setopt(pycurl.NOBODY, 1)
+        handle.setopt(pycurl.URL, request.origin)
+        handle.setopt(pycurl.REQUEST_TARGET, request.target)
+        handle.setopt(pycurl.HTTPHEADER, request.headers)
+        handle.setopt(pycurl.CONNECT_TO, [connect_to])
+        return handle
+
+    def take_back(self, handle: pycurl.Curl) -> None:
+        if len(self._idle) < _KEPT:
+            self._idle.append(handle)
+        else:
+            handle.close()
+
+    def close(self) -> None:
+        for handle in self._idle:
+            handle.close()
+        self._idle.clear()
+
+    def _new(self) -> pycurl.Curl:
+        """A handle with everything set that is the same for all fetches."""
+        handle = pycurl.Curl()
+        handle.setopt(pycurl.NOSIGNAL, 1)
+        handle.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
+        handle.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
+        handle.setopt(pycurl.HTTP09_ALLOWED, 0)
+        handle.setopt(pycurl.HTTP_TRANSFER_DECODING, 0)
+        handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)
+        handle.setopt(pycurl.FOLLOWLOCATION, 0)
+        handle.setopt(pycurl.NETRC, pycurl.NETRC_IGNORED)
+        handle.setopt(pycurl.PROXY, "")  # set and empty: the environment's proxies do not count
+        handle.setopt(pycurl.NOPROXY, "*")
+        handle.setopt(pycurl.FORBID_REUSE, 0 if self._keeps_connections else 1)
+        handle.setopt(pycurl.SSL_VERIFYPEER, 1 if self._verify_tls else 0)
+        handle.setopt(pycurl.SSL_VERIFYHOST, 2 if self._verify_tls else 0)
+        if self._ca_file is not None:
+            handle.setopt(pycurl.CAINFO, self._ca_file)
+        return handle

@@ -1,0 +1,70 @@
+"""How long may a fetch take, and how big may it become?
+
+libcurl would count time limits on its own clock and cannot tell a slow start from a slow answer, so they are kept here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crawler.items import Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchLimits:
+    """How long and how big a fetch may become."""
+
+    connect: float = 10.0  # TCP and TLS together
+    first_byte: float = 20.0  # from the request to the first line of the answer
+    low_speed_bytes: int = 1024  # a second, on average over …
+    low_speed_time: float = 10.0  # … each span of this length once the answer has begun
+    total: float = 60.0
+    body: int = 8 * 1024 * 1024
+    head: int = 64 * 1024  # interim answers included
+    interim: int = 16  # answers of class 1xx before the answer
+
+
+class Pace:
+    """When did a fetch reach each of its states, and when must it have left the present one?
+
+    It is *connecting* until `request_sent`, *waiting* until `answer_begun`, and *reading* from then on.
+    """
+
+    __slots__ = ("_end", "_limits", "_span_end", "_span_start", "first_byte", "sent", "started")
+
+    def __init__(self, limits: FetchLimits, now: float) -> None:
+        self.started = now
+        self.sent: float | None = None
+        self.first_byte: float | None = None
+        self._limits = limits
+        self._end = now + limits.total
+        self._span_start = 0  # bytes received when the current span of the speed limit began
+        self._span_end = 0.0
+
+    def request_sent(self, now: float) -> None:
+        self.sent = now
+
+    def answer_begun(self, now: float) -> None:
+        self.first_byte = now
+        self._span_end = now + self._limits.low_speed_time
+
+    def deadline(self) -> float:
+        """When `overdue` must be asked next."""
+        if self.first_byte is not None:
+            return min(self._end, self._span_end)
+        if self.sent is not None:
+            return min(self._end, self.sent + self._limits.first_byte)
+        return min(self._end, self.started + self._limits.connect)
+
+    def overdue(self, now: float, *, received: int, has_head: bool) -> tuple[Reason, str] | None:
+        """Which time limit is exceeded, or None; a span of sufficient speed is followed by the next."""
+        if now < self.deadline():
+            return None
+        if now >= self._end:
+            return Reason.CUT_TIME if has_head else Reason.TIMEOUT, ""
+        if self.first_byte is None:
+            return Reason.CONNECT_TIMEOUT if self.sent is None else Reason.FIRST_BYTE_TIMEOUT, ""
+        if received - self._span_start < self._limits.low_speed_bytes * self._limits.low_speed_time:
+            return (Reason.CUT_TIME, "too slow") if has_head else (Reason.TOO_SLOW, "")
+        self._span_start, self._span_end = received, now + self._limits.low_speed_time
+        return None

@@ -1,0 +1,202 @@
+"""What has one request brought so far, and how did it end?
+
+Life of a transfer: *connecting* (until TCP and TLS stand) → *waiting* (the request is out) → *reading* (the answer has
+begun) → ended. libcurl moves it on by the callbacks `on_connected`, `on_header` and `on_body`; the client ends it, when
+libcurl is done, when it is `overdue`, or when told to. Each state has a time limit of its own, and all together have one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pycurl
+
+from crawler.fetch.alarms import Alarms
+from crawler.fetch.chunks import ChunkedBody
+from crawler.fetch.connections import IdleConnections, Route, is_same_address
+from crawler.fetch.failures import is_lost_connection, reason_of
+from crawler.fetch.limits import FetchLimits, Pace
+from crawler.fetch.request import Request
+from crawler.items import Fetched, Reason
+
+_SEND, _DO_NOT_SEND = int(pycurl.PREREQFUNC_OK), int(pycurl.PREREQFUNC_ABORT)
+_ABORT = -1  # a callback's answer that makes libcurl close the connection
+_STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?!\d)")
+_EMPTY_LINES = (b"\r\n", b"\n")
+_ANSWERED = frozenset({Reason.OK, Reason.CUT_LENGTH, Reason.CUT_DISCONNECT, Reason.CUT_TIME})
+
+
+@dataclass(slots=True, kw_only=True)
+class Shared:
+    """What all transfers of a client have in common."""
+
+    now: Callable[[], float]
+    alarms: Alarms[Transfer]
+    connections: IdleConnections
+    bytes_held: int = 0  # of bodies
+
+
+class Transfer:
+    """One request on its way, by a handle lent to it."""
+
+    __slots__ = (
+        "_address", "_block", "_body", "_chunked", "_head", "_head_size", "_interim", "_limits", "_pace", "_request",
+        "_shared", "_size", "_status", "_url", "_verdict", "alarm", "done", "handle", "met_stale_connection", "route",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        shared: Shared,
+        handle: pycurl.Curl,
+        *,
+        url: str,
+        request: Request,
+        address: str,
+        done: Callable[[Fetched], None],
+        limits: FetchLimits,
+        now: float,
+    ) -> None:
+        self.handle = handle
+        self.done = done
+        self.alarm: float | None = None
+        self.route: Route | None = None  # the connection in use
+        self.met_stale_connection = False  # nothing was sent: libcurl may look for another
+        self._shared = shared
+        self._url = url
+        self._request = request
+        self._address = address
+        self._limits = limits
+        self._pace = Pace(limits, now)
+        self._block: list[bytes] = []  # header lines of a block that has not ended
+        self._head = b""  # of the answer, once it is complete
+        self._head_size = 0
+        self._interim = 0
+        self._status = 0
+        self._body: list[bytes] = []
+        self._size = 0  # of the body so far
+        self._chunked: ChunkedBody | None = None
+        self._verdict: tuple[Reason, str] | None = None  # why we aborted it
+        handle.setopt(pycurl.PREREQFUNCTION, self.on_connected)
+        handle.setopt(pycurl.HEADERFUNCTION, self.on_header)
+        handle.setopt(pycurl.WRITEFUNCTION, self.on_body)
+        self._set_alarm()
+
+    def on_connected(self, address: str, own_address: str, port: int, own_port: int) -> int:
+        """libcurl has a connection, new or kept, and is about to send the request."""
+        if not is_same_address(address, self._address):
+            self._abort(Reason.ADDRESS_DENIED, f"connected to {address} instead of {self._address}")
+            return _DO_NOT_SEND
+        if self._pace.sent is not None:
+            # libcurl would send the request a second time, at once; whether and when is for the frontier to say.
+            self._abort(Reason.STALE_CONNECTION, "")
+            return _DO_NOT_SEND
+        route = (address, port, own_address, own_port)
+        if not self._shared.connections.take(route):
+            self.met_stale_connection = True
+            return _DO_NOT_SEND
+        self.route = route
+        self._pace.request_sent(self._shared.now())
+        self._set_alarm()
+        return _SEND
+
+    def on_header(self, line: bytes) -> int | None:
+        """One line of the answer's head, or of an interim answer. (Trailers come with the raw chunks.)"""
+        if not self._head_size:
+            self._pace.answer_begun(self._shared.now())
+            self._set_alarm()
+        self._head_size = size = self._head_size + len(line)
+        if size > self._limits.head:
+            return self._abort(Reason.HEADERS_TOO_BIG, "")
+        self._block.append(line)
+        return self._end_block() if line in _EMPTY_LINES else None
+
+    def on_body(self, data: bytes) -> int | None:
+        """A piece of the body as it came, chunk sizes and all."""
+        chunked = self._chunked
+        end = chunked.end(data) if chunked is not None else None
+        if chunked is not None and end is not None and (end < len(data) or chunked.is_doubtful):
+            # What follows belongs to nobody, and libcurl would keep the connection.
+            if self._keep(data[:end]) is None:
+                self._abort(Reason.OK, "")
+            return _ABORT
+        return self._keep(data)
+
+    def _end_block(self) -> int | None:
+        """The empty line has come: was this the answer, or is it still to come?"""
+        head = b"".join(self._block)
+        self._block.clear()
+        found = _STATUS_LINE.match(head)
+        status = int(found[1]) if found else 0
+        if status == 101:
+            return self._abort(Reason.BAD_HTTP, "switches to a protocol that was not asked for")
+        if 100 <= status < 200:
+            self._interim += 1
+            if self._interim > self._limits.interim:
+                return self._abort(Reason.BAD_HTTP, f"more than {self._limits.interim} interim answers")
+            return None
+        self._head, self._status = head, status
+        self._chunked = ChunkedBody.announced_by(head)
+        return None
+
+    def _keep(self, data: bytes) -> int | None:
+        room = self._limits.body - self._size
+        kept = data if len(data) <= room else data[:room]
+        self._body.append(kept)
+        self._size += len(kept)
+        self._shared.bytes_held += len(kept)
+        return self._abort(Reason.CUT_LENGTH, "") if len(data) > room else None
+
+    def _abort(self, reason: Reason, detail: str) -> int:
+        self._verdict = reason, detail
+        return _ABORT
+
+    def _set_alarm(self) -> None:
+        self._shared.alarms.set(self, self._pace.deadline())
+
+    def success(self) -> tuple[Reason, str]:
+        """How it ended if libcurl is content."""
+        if self._head:
+            return Reason.OK, ""
+        return Reason.DISCONNECTED, "the connection ended within the headers"  # libcurl lets that pass
+
+    def failure(self, code: int, sentence: str) -> tuple[Reason, str]:
+        """How it ended if libcurl is not content, or we were not."""
+        if self._verdict is not None:
+            return self._verdict
+        if not is_lost_connection(code):
+            return reason_of(code), sentence
+        if self._chunked is not None and self._chunked.is_broken:
+            return Reason.BAD_HTTP, sentence
+        return Reason.CUT_DISCONNECT if self._head else Reason.DISCONNECTED, sentence
+
+    def overdue(self, now: float) -> tuple[Reason, str] | None:
+        """How it ended if a time limit is exceeded, else None, and the alarm is set for the next check."""
+        ending = self._pace.overdue(now, received=self._head_size + self._size, has_head=bool(self._head))
+        if ending is None:
+            self._set_alarm()
+        return ending
+
+    def result(self, reason: Reason, detail: str, now: float) -> Fetched:
+        return Fetched(
+            url=self._url,
+            reason=reason,
+            detail=detail,
+            started=self._pace.started,
+            ended=now,
+            request=b"" if self._pace.sent is None else self._request.as_sent,
+            status=self._status if reason in _ANSWERED else 0,
+            head=self._head,
+            body=b"".join(self._body),
+            address=self.handle.getinfo(pycurl.PRIMARY_IP),
+            port=max(0, self.handle.getinfo(pycurl.PRIMARY_PORT)),  # -1 = not connected
+            first_byte=self._pace.first_byte,
+            connected=self.handle.getinfo(pycurl.NUM_CONNECTS) > 0,
+        )
+
+    def forget(self) -> None:
+        """Let go of what was received, and of who asked for it: the handle still refers to the transfer."""
+        self._shared.bytes_held -= self._size
+        self._body, self._head, self._block = [], b"", []
+        del self.done

@@ -1,0 +1,79 @@
+"""What one run of a crawl did, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from crawler.items import Kind, Outcome, Reason, Visited
+
+HOSTS = 20_000  # hosts that are followed one by one; what others do is only added up
+LAG_STEP = 0.001  # resolution of the loop's lag
+
+
+@dataclass(slots=True)
+class HostRun:
+    """One host in this run."""
+
+    visits: int = 0
+    slowest: float = 0.0  # its longest answer, in seconds
+    shortest_gap: float | None = None  # between two requests, from end to start
+    required: float = 0.0  # what that gap had to be
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """Filled by the scheduler, read by progress and summary."""
+
+    finished: str = "stopped"  # why the run ended
+    outcomes: Counter[tuple[Outcome, Reason]] = field(default_factory=Counter)
+    visits: int = 0
+    pages: int = 0
+    duplicates: int = 0
+    new_urls: int = 0
+    bytes_received: int = 0
+    bytes_archived: int = 0
+    early: int = 0  # requests sent before their time
+    hosts: dict[str, HostRun] = field(default_factory=dict)
+    lags: Counter[int] = field(default_factory=Counter)  # of the event loop, in steps
+
+    def released(self, host: str, gap: float | None, required: float) -> None:
+        """A request is about to be sent, so long after the host's last answer (None: it never gave one)."""
+        run = self._host(host)
+        run.visits += 1
+        if gap is None:
+            return
+        self.early += gap < required
+        if run.shortest_gap is None or gap - required < run.shortest_gap - run.required:
+            run.shortest_gap, run.required = gap, required
+
+    def acknowledged(self, host: str, visited: Visited) -> None:
+        """A visit's result was committed."""
+        self.visits += 1
+        self.outcomes[visited.outcome, visited.reason] += 1
+        self.pages += visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE
+        fetched = visited.fetched
+        if fetched is not None:
+            self.bytes_received += len(fetched.head) + len(fetched.body)
+            run = self._host(host)
+            run.slowest = max(run.slowest, fetched.ended - fetched.started)
+
+    def lagged(self, seconds: float) -> None:
+        self.lags[int(max(0.0, seconds) / LAG_STEP)] += 1
+
+    def lag(self, share: float) -> float:
+        """The lag that so great a share of the moments did not exceed."""
+        seen, wanted = 0, share * self.lags.total()
+        for step in sorted(self.lags):
+            seen += self.lags[step]
+            if seen >= wanted:
+                return (step + 1) * LAG_STEP
+        return 0.0
+
+    def _host(self, name: str) -> HostRun:
+        run = self.hosts.get(name)
+        if run is None:
+            run = HostRun()
+            if len(self.hosts) < HOSTS:
+                self.hosts[name] = run
+        return run

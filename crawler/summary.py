@@ -1,0 +1,124 @@
+"""The end of a run, for people and for programs."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from typing import Any
+
+from crawler.commands.common import next_due, span_of
+from crawler.items import Outcome
+from crawler.run_record import RunRecord
+from crawler.stores.contract import Account, SegmentState
+
+_SHOWN = 5  # hosts in a list
+
+
+def as_data(
+    reason: str, seconds: float, record: RunRecord, account: Account, segments: list[SegmentState]
+) -> dict[str, Any]:
+    """Everything the summary says, as JSON has it."""
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "finished": reason,
+        "seconds": round(seconds, 3),
+        "visits": record.visits,
+        "pages": record.pages,
+        "hosts": len(record.hosts),
+        "outcomes": [
+            {"outcome": outcome.name.lower(), "reason": why.name.lower(), "visits": count, "meaning": why.meaning}
+            for (outcome, why), count in record.outcomes.most_common()
+        ],
+        "duplicates": record.duplicates,
+        "new_urls": record.new_urls,
+        "bytes": {"received": record.bytes_received, "archived": record.bytes_archived},
+        "slowest_hosts": [
+            {"host": name, "seconds": round(run.slowest, 3)}
+            for name, run in sorted(record.hosts.items(), key=lambda item: -item[1].slowest)[:_SHOWN]
+        ],
+        "shortest_gaps": [
+            {"host": name, "gap": round(run.shortest_gap, 4), "required": round(run.required, 4)}
+            for name, run in sorted(
+                ((name, run) for name, run in record.hosts.items() if run.shortest_gap is not None),
+                key=lambda item: (item[1].shortest_gap or 0.0) - item[1].required,
+            )[:_SHOWN]
+            if run.shortest_gap is not None
+        ],
+        "requests_before_their_time": record.early,
+        "crawl": {
+            "known": account.known,
+            "waiting": account.waiting,
+            "leased": account.leased,
+            "parked": account.parked,
+            "hosts": account.hosts,
+            "documents": account.documents,
+            "pages": account.pages,
+            "archive_files": len(segments),
+            "archive_bytes": sum(segment.length for segment in segments),
+            "next_due": account.next_due,
+        },
+        "cpu_seconds": {
+            "crawl": round(own.ru_utime + own.ru_stime, 3),
+            "content": round(children.ru_utime + children.ru_stime, 3),
+        },
+        "peak_memory": own.ru_maxrss * 1024,
+        "loop_lag": {"p50": record.lag(0.5), "p99": record.lag(0.99), "max": record.lag(1.0)},
+    }
+
+
+def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Iterator[str]:
+    """The same for a person."""
+    crawl, received, archived = data["crawl"], data["bytes"]["received"], data["bytes"]["archived"]
+    rate = data["pages"] / data["seconds"] if data["seconds"] else 0.0
+    yield ""
+    yield f"{data['finished'].capitalize()} after {span_of(data['seconds'])}: {_count(data['pages'], 'page')}, {rate:.1f} a second"
+    yield f"  Visits       {data['visits']} to {_count(data['hosts'], 'host')}; {data['new_urls']} URLs were new"
+    for row in data["outcomes"]:
+        mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
+        yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
+    yield f"  Duplicates   {data['duplicates']} pages are exact copies of others"
+    yield f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, compressed"
+    if data["slowest_hosts"]:
+        slow = ", ".join(f"{row['host']} {row['seconds']:.2f} s" for row in data["slowest_hosts"][:3])
+        yield f"  Slowest      {slow}"
+    if data["shortest_gaps"]:
+        gap = data["shortest_gaps"][0]
+        kept = "every host had its rest" if not data["requests_before_their_time"] else "SOME HOSTS WERE ASKED TOO EARLY"
+        yield (
+            f"  Politeness   {kept}; the closest was {gap['host']}: {gap['gap']:.3f} s between two requests, "
+            f"{gap['required']:.3f} s required"
+        )
+    yield (
+        f"  Collection   {crawl['pages']} pages in {_count(crawl['archive_files'], 'file')}, {_size(crawl['archive_bytes'])}; "
+        f"{crawl['known']} URLs known = {crawl['waiting']} waiting + {crawl['leased']} leased + {crawl['parked']} parked"
+    )
+    yield f"  Later        {next_due(account, now)}"
+    yield ""
+    yield "  Next"
+    for command, what in (
+        ("status", "the crawl in numbers"),
+        ("why URL", "what became of a URL, and why"),
+        ("show URL --text", "a page as it was archived"),
+        ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
+    ):
+        yield f"    {what + ':':32} scrapy {command} -s CRAWL_DIR={where}"
+
+
+def _count(number: int, what: str) -> str:
+    """
+    >>> _count(1, "page"), _count(2, "page")
+    ('1 page', '2 pages')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _size(count: float) -> str:
+    """
+    >>> _size(512), _size(2_500_000)
+    ('512 B', '2.5 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError("unreachable")

@@ -1,0 +1,56 @@
+"""One answer read back by its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawler.archive.reading import read_block
+from crawler.archive.records import visit_records
+from crawler.archive.segments import SegmentWriter
+from crawler.errors import DiskTrouble
+from tests.samples import NOW, answer, visit_to
+
+URL = "http://a.test/"
+BODY = b"\r\n\r\nbody\r\n\r\n"
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> SegmentWriter:
+    return SegmentWriter(tmp_path, prefix="t", slot=0, max_bytes=10**9, now=lambda: NOW, facts=[])
+
+
+def write(writer: SegmentWriter, body: bytes) -> list[tuple[int, int]]:
+    places = writer.append(visit_records(visit_to(URL), answer(URL, body=body), []))
+    writer.sync()
+    writer.committed()
+    return places
+
+
+@pytest.mark.parametrize("body", [BODY, b"", bytes(range(256)), b"x" * 100_000])
+def test_a_block_comes_back_as_it_was_whether_the_file_is_open_or_ended(
+    writer: SegmentWriter, tmp_path: Path, body: bytes
+) -> None:
+    write(writer, b"another")
+    request, response, _ = write(writer, body)
+    name = writer.name
+    for _ in range(2):
+        assert read_block(tmp_path, name, *response) == answer(URL).head + body
+        assert read_block(tmp_path, name, *request) == answer(URL).request
+        writer.finish()
+
+
+@pytest.mark.parametrize(("shift", "size"), [(1, None), (0, 20), (0, 0), (1_000_000, None)])
+def test_a_place_without_a_record_is_told_in_a_sentence(
+    writer: SegmentWriter, tmp_path: Path, shift: int, size: int | None
+) -> None:
+    _, (offset, length), _ = write(writer, BODY)
+    name = writer.finish()
+    with pytest.raises(DiskTrouble, match=rf"{name}: no WARC record at byte {offset + shift} \("):
+        read_block(tmp_path, name, offset + shift, length if size is None else size)
+
+
+def test_a_file_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DiskTrouble, match=r"gone\.warc\.gz.*: no WARC record at byte 5 \(.*No such file"):
+        read_block(tmp_path, "gone.warc.gz", 5, 10)

@@ -1,0 +1,568 @@
+"""What can be read back from a collection: `scrapy show` and `scrapy export`."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.archive.segments import SegmentWriter
+from crawler.commands import export
+from crawler.committer import Committer
+from crawler.content import examine
+from crawler.fetch.answers import meaning_of
+from crawler.stores.open import open_store
+from tests.crawl.runner import ROOT, command, polite_to, rows, scrapy, seeds_file
+from tests.samples import NOW, answer, new_url, settled, visit_to, visited
+from tests.web.server import Served
+
+pytestmark = pytest.mark.crawl
+
+WEB = {
+    "seed": 5,
+    "hosts": 4,
+    "pages": 60,
+    "crawl_delay": 0,
+    "error_share": 0.25,
+    "coded_share": 0.6,
+    "plain_share": 0.2,
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(WEB, tmp_path_factory.mktemp("web")) as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def crawled(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl that is finished, its archive in several files."""
+    directory = tmp_path_factory.mktemp("crawled")
+    settings = polite_to(served, directory / "crawl", WARC_SEGMENT_BYTES=100_000)
+    result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, directory)}", **settings)
+    assert result.returncode == 0, result.stderr
+    return directory / "crawl"
+
+
+class Collection:
+    """A collection made by hand, one answer after another, as a crawl commits them."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._store = open_store(f"sqlite:{directory / 'crawl.db'}")
+        self._store.acquire("me", 0, NOW, 60, 60)
+        (directory / "warc").mkdir()
+        archive = SegmentWriter(
+            directory / "warc", prefix="t", slot=0, max_bytes=10**9, now=lambda: NOW, facts=[("software", "test")]
+        )
+        self._committer = Committer(self._store, archive, lambda: NOW, lambda step: None)
+
+    def add(self, url: str, body: bytes = b"", *, at: float = NOW, status: int = 200, **headers: str) -> None:
+        """A further visit to a URL brings this answer."""
+        self._store.add([new_url(url)], NOW)
+        (visit,) = self._store.lease("me", [visit_to(url)])
+        head = f"HTTP/1.1 {status} Whatever\r\n" + "".join(
+            f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items()
+        )
+        fetched = answer(url, status=status, started=at, ended=at, head=head.encode("latin-1") + b"\r\n", body=body)
+        meaning = meaning_of(fetched)
+        result = visited(visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason)
+        self._committer.commit([settled(examine(result, lambda url: None, meaning.location))])
+
+    def close(self) -> None:
+        self._committer.close()
+        self._store.close()
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[Collection]:
+    made = Collection(tmp_path)
+    yield made
+    made.close()
+
+
+def show(directory: Path, *words: str) -> tuple[int, bytes, str]:
+    """Exit code, standard output and standard error."""
+    result = subprocess.run(command("show", *words, CRAWL_DIR=directory), cwd=ROOT, capture_output=True, check=False)
+    return result.returncode, result.stdout, result.stderr.decode()
+
+
+def shown(directory: Path, *words: str) -> bytes:
+    code, output, said = show(directory, *words)
+    assert (code, said) == (0, "")
+    return output
+
+
+def exported(directory: Path, *words: str) -> tuple[list[dict[str, Any]], str]:
+    """The objects, and what was said."""
+    result = scrapy("export", "--to", "jsonl", *words, CRAWL_DIR=directory)
+    assert result.returncode == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()], result.stderr
+
+
+def one_sentence(stderr: str) -> str:
+    assert "Traceback" not in stderr
+    (line,) = [line for line in stderr.splitlines() if line.startswith("orbweaver: ")]
+    return line
+
+
+def understood(message: bytes) -> bytes:
+    """The body of an answer, its codings undone by a reader that we did not write."""
+
+    class Connection:
+        def makefile(self, mode: str) -> io.BytesIO:
+            return io.BytesIO(message)
+
+    response = HTTPResponse(Connection())  # type: ignore[arg-type]
+    response.begin()
+    body = response.read()
+    return gzip.decompress(body) if response.getheader("Content-Encoding") == "gzip" else body
+
+
+@contextmanager
+def terminal() -> Iterator[tuple[int, int]]:
+    ends = os.openpty()
+    try:
+        yield ends
+    finally:
+        for end in ends:
+            os.close(end)
+
+
+def shown_on_a_terminal(directory: Path, *words: str) -> bytes:
+    """What a person sees; the answers of these tests fit into the terminal's buffer."""
+    with terminal() as (person, program):
+        result = subprocess.run(
+            command("show", *words, CRAWL_DIR=directory), cwd=ROOT, stdout=program, stderr=subprocess.PIPE, check=False
+        )
+        assert (result.returncode, result.stderr) == (0, b"")
+        return os.read(person, 100_000)
+
+
+# ── usage ──
+
+
+@pytest.mark.parametrize("name", ["show", "export"])
+def test_help_teaches_with_an_example(name: str) -> None:
+    result = scrapy(name, "--help")
+    assert result.returncode == 0
+    assert f"Example: scrapy {name}" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show",),
+        ("show", "a", "b"),
+        ("show", "a", "--version", "one"),
+        ("show", "a", "--version", "1", "--all"),
+        ("show", "a", "--text", "--headers"),
+        ("export",),
+        ("export", "--to", "jsonl", "more"),
+        ("export", "--to", "jsonl", "--since", "yesterday"),
+        ("export", "--to", "jsonl", "--since", "-1"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert scrapy(*words, CRAWL_DIR=tmp_path / "x").returncode == 2
+
+
+def test_a_format_that_is_not_there_is_answered_with_those_that_are(crawled: Path) -> None:
+    result = scrapy("export", "--to", "xml:file", CRAWL_DIR=crawled)
+    assert result.returncode == 2
+    assert "--to xml: name one of these formats: jsonl" in result.stderr
+
+
+@pytest.mark.parametrize("words", [("show", "http://a.example/"), ("export", "--to", "jsonl")])
+def test_reading_where_there_is_no_crawl_says_so_and_makes_none(words: tuple[str, ...], tmp_path: Path) -> None:
+    result = scrapy(*words, CRAWL_DIR=tmp_path / "nowhere")
+    assert (result.returncode, result.stdout) == (69, "")
+    assert "there is no crawl here" in one_sentence(result.stderr)
+    assert not (tmp_path / "nowhere").exists()
+
+
+# ── show ──
+
+
+def test_every_page_is_shown_as_it_was_sent(served: Served, crawled: Path) -> None:
+    urls = {served.web._find(url).behaviour: url for url in served.web.urls()}  # one of each behaviour
+    assert {"normal", "gzip", "chunked"} <= urls.keys()
+    for behaviour, url in urls.items():
+        message = shown(crawled, url)
+        assert message.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert hashlib.sha256(understood(message)).hexdigest() == served.web.digest(url)
+        assert (served.web.body(url) in message) == (behaviour in ("normal", "slow"))
+
+
+def test_the_head_alone_is_the_beginning_of_the_whole(served: Served, crawled: Path) -> None:
+    url = served.web.seeds()[0]
+    head = shown(crawled, "--headers", url)
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert head.endswith(b"\r\n\r\n")
+    assert shown(crawled, url).startswith(head)
+
+
+def test_the_text_of_a_page_is_what_a_reader_sees(served: Served, crawled: Path) -> None:
+    url = served.web.seeds()[0]
+    text = shown(crawled, "--text", url).decode()
+    first = served.web.body(url).decode().partition("<p>")[2].partition("</p>")[0]
+    assert first in text
+    assert "<" not in text
+
+
+def test_the_text_of_a_text_file_is_all_of_it(served: Served, crawled: Path) -> None:
+    pages = [page for page in served.web._all_pages() if page.is_plain]
+    page = next((page for page in pages if page.charset != "utf-8"), pages[0])
+    url = served.web._page_url(page)
+    assert shown(crawled, "--text", url).decode() == served.web.body(url).decode(page.charset) + "\n"
+
+
+def test_the_url_may_be_spelled_in_any_way(served: Served, crawled: Path) -> None:
+    url = served.web.seeds()[0]
+    assert shown(crawled, url.replace("http://h", "HTTP://H") + "#top") == shown(crawled, url)
+
+
+def test_the_versions_of_a_url_are_counted_from_the_oldest(served: Served, crawled: Path) -> None:
+    url = next(url for url in served.web.urls() if served.web.flaky(url) == ("500", 2))
+    failed, failed_again, good = (shown(crawled, "--version", str(number), url) for number in (1, 2, 3))
+    assert failed.startswith(b"HTTP/1.1 500 ")
+    assert failed_again.startswith(b"HTTP/1.1 500 ")
+    assert good.startswith(b"HTTP/1.1 200 ")
+    assert shown(crawled, url) == good
+    everything = shown(crawled, "--all", url)
+    assert everything.startswith("── version 1 of 3: fetched ".encode())
+    assert [everything.count(answer) for answer in (failed, good)] == [1 + (failed == failed_again), 1]
+    for number in ("0", "4"):
+        code, output, said = show(crawled, "--version", number, url)
+        assert (code, output) == (1, b"")
+        assert f"there is no version {number}; it has 3" in one_sentence(said)
+
+
+def test_a_redirect_is_shown_too(served: Served, crawled: Path) -> None:
+    followed = {url for (url,) in rows(crawled, "SELECT url FROM urls WHERE reason = 30")}
+    source = next(url for url in served.web.redirects() if url in followed)
+    assert b"\r\nLocation: " in shown(crawled, "--headers", source)
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("ROBOTS_DENIED", "not archived: parked, robots.txt forbids it (robots_denied)"),
+        ("NO_CONTACT", "not archived: parked, not an own host, and no CONTACT is given (no_contact)"),
+    ],
+)
+def test_what_was_never_fetched_is_explained(reason: str, said: str, crawled: Path) -> None:
+    ((url,), *_) = rows(crawled, "SELECT url FROM urls JOIN reasons ON code = reason WHERE name = ?", [reason])
+    code, output, error = show(crawled, str(url))
+    assert (code, output) == (1, b"")
+    assert f"{url}: {said}; `scrapy why {url}` tells more." in one_sentence(error)
+
+
+def test_what_waits_for_its_first_visit_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("http://a.example/")
+    assert scrapy("seed", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path).returncode == 0
+    code, _, said = show(tmp_path, "http://a.example/")
+    assert code == 1
+    assert "not archived: waiting, given as a seed (seed) and not visited yet" in one_sentence(said)
+
+
+def test_a_url_that_nobody_knows_is_explained(crawled: Path) -> None:
+    code, output, said = show(crawled, "http://nobody.example/")
+    assert (code, output) == (1, b"")
+    assert "not archived and not known" in one_sentence(said)
+    assert "`scrapy why http://nobody.example/`" in said
+
+
+@pytest.mark.parametrize("text", ["no url", "mailto:a@b.example", ""])
+def test_what_is_no_url_is_explained(text: str, crawled: Path) -> None:
+    code, output, said = show(crawled, text)
+    assert (code, output) == (1, b"")
+    assert "`scrapy why` tells what is wrong with it" in one_sentence(said)
+
+
+def test_an_archive_file_that_is_gone_is_told_in_a_sentence(served: Served, crawled: Path, tmp_path: Path) -> None:
+    shutil.copytree(crawled, tmp_path / "crawl")
+    url = served.web.seeds()[0]
+    ((name,),) = rows(crawled, f"{FILE_OF} AND d.status = 200", [url])
+    (tmp_path / "crawl" / "warc" / str(name)).unlink()
+    code, output, said = show(tmp_path / "crawl", url)
+    assert (code, output) == (74, b"")
+    assert str(name) in one_sentence(said)
+
+
+def test_a_format_without_text_says_so(collection: Collection) -> None:
+    collection.add("http://a.test/x.pdf", b"%PDF-1.4 ...", Content_Type="application/pdf")
+    collection.add("http://a.test/bare", b"\0\1\2")
+    code, output, said = show(collection.directory, "--text", "http://a.test/x.pdf")
+    assert (code, output) == (1, b"")
+    assert "application/pdf has no text that Orbweaver can read" in one_sentence(said)
+    assert "a document without a type has no text" in show(collection.directory, "--text", "http://a.test/bare")[2]
+    assert shown(collection.directory, "http://a.test/x.pdf").endswith(b"\r\n\r\n%PDF-1.4 ...")
+
+
+def test_a_copy_is_shown_with_its_own_head_and_the_body_of_the_first(collection: Collection) -> None:
+    page = gzip.compress(b"<title>T</title><p>The same words in both places", mtime=0)
+    collection.add("http://a.test/", page, Content_Type="text/html", Content_Encoding="gzip", X_Server="a")
+    collection.add("http://b.test/", page, Content_Type="text/html", Content_Encoding="gzip", X_Server="b")
+    ((holder,),) = rows(collection.directory, "SELECT body_of FROM documents WHERE body_of IS NOT NULL")
+    assert holder == 1
+    message = shown(collection.directory, "http://b.test/")
+    assert b"X-Server: b\r\n" in message
+    assert message.endswith(b"\r\n\r\n" + page)
+    assert shown(collection.directory, "--text", "http://b.test/") == b"The same words in both places\n"
+
+
+def test_a_head_with_bare_line_feeds_ends_at_its_empty_line(collection: Collection) -> None:
+    url, head = "http://a.test/", b"HTTP/1.1 200 OK\nContent-Type: text/plain\n\n"
+    with_crlf = b"one\r\n\r\ntwo"
+    collection.add(url, with_crlf, Content_Type="text/plain")
+    ((name, offset, length),) = rows(
+        collection.directory, "SELECT s.name, d.offset, d.length FROM documents d JOIN segments s ON s.id = d.segment"
+    )
+    record = gzip.compress(b"WARC/1.1\r\nWARC-Type: response\r\n\r\n" + head + with_crlf + b"\r\n\r\n")
+    with (collection.directory / "warc" / f"{name}.open").open("r+b") as file:
+        assert isinstance(offset, int)
+        assert isinstance(length, int)
+        file.seek(offset)
+        assert len(record) <= length
+        file.write(record + bytes(length - len(record)))
+    assert shown(collection.directory, "--headers", url) == head
+    assert shown(collection.directory, "--text", url) == with_crlf + b"\n"
+
+
+def test_bytes_that_are_not_text_are_not_shown_on_a_terminal(collection: Collection) -> None:
+    collection.add("http://a.test/x.png", b"\x89PNG\x00\x1b[2J", Content_Type="image/png")
+    collection.add("http://a.test/", b"<p>plain", Content_Type="text/html", X_Evil="\x1b[2J")
+    collection.add("http://a.test/t", b"text \x1b[2J", Content_Type="text/plain")
+    seen = shown_on_a_terminal(collection.directory, "http://a.test/x.png")
+    assert b"image/png" in seen
+    assert b"[9 bytes of image/png that are not plain text as they came: not shown on a terminal." in seen
+    assert b"PNG\x00" not in seen
+    seen = shown_on_a_terminal(collection.directory, "http://a.test/")
+    assert b"X-Evil: \\x1b[2J" in seen
+    assert b"<p>plain" in seen
+    assert shown_on_a_terminal(collection.directory, "--text", "http://a.test/t") == b"text \\x1b[2J\r\n"
+    assert shown(collection.directory, "--text", "http://a.test/t") == b"text \x1b[2J\n"
+
+
+# ── export ──
+
+FILE_OF = (
+    "SELECT s.name FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u USING (host, rest) WHERE u.url = ?"
+)
+
+
+def test_an_export_holds_every_page_as_the_web_has_it(served: Served, crawled: Path) -> None:
+    objects, said = exported(crawled)
+    web = served.web
+    assert sorted(found["url"] for found in objects) == sorted(web.urls())
+    for found in objects:
+        page = web._find(found["url"])
+        body = web.body(found["url"])
+        assert found["digest"] == web.digest(found["url"])
+        assert (found["status"], found["duplicate_of"]) == (200, None)
+        assert found["content_type"] == ("text/plain" if page.is_plain else "text/html")
+        if page.is_plain:
+            assert found["text"] == body.decode(page.charset)
+        else:
+            assert body.decode(page.charset).partition("<p>")[2].partition("</p>")[0] in found["text"]
+            assert f"<title>{found['title']}</title>" in body.decode(page.charset)
+    versions = [found["version"] for found in objects]
+    assert versions == sorted(set(versions))
+    assert said.splitlines()[-1] == f"{len(objects)} documents, 0 duplicates, up to version {versions[-1]}"
+
+
+def test_an_export_agrees_with_the_store(crawled: Path) -> None:
+    objects, _ = exported(crawled)
+    stored = {
+        url: facts
+        for url, *facts in rows(
+            crawled,
+            """SELECT u.url, d.text_digest, d.title, d.language, d.fetched
+               FROM documents d JOIN urls u USING (host, rest) WHERE d.kind = 0 AND d.status = 200 AND d.reason = 20""",
+        )
+    }
+    for found in objects:
+        digest, title, language, fetched = stored[found["url"]]
+        words = " ".join(found["text"].split())
+        assert digest in (b"", hashlib.sha256(words.encode()).digest())
+        assert (found["title"], found["language"]) == (title, language)
+        assert found["fetched_at"].endswith("Z")
+        assert datetime.fromisoformat(found["fetched_at"]).timestamp() == pytest.approx(fetched, abs=1e-5)
+    assert len({found["id"] for found in objects}) == len(objects)
+    assert all(len(bytes.fromhex(found["id"])) == 16 for found in objects)
+    said_of = {found["url"]: {(anchor["host"], anchor["text"]) for anchor in found["anchors"]} for found in objects}
+    kept = rows(
+        crawled,
+        """SELECT u.url, h.name, a.text FROM anchors a JOIN urls u ON u.host = a.host AND u.rest = a.rest
+           JOIN hosts h ON h.host = a.source""",
+    )
+    assert {(url, *pair) for url, pairs in said_of.items() for pair in pairs} == {
+        row for row in kept if row[0] in said_of
+    }
+    assert any(said_of.values())
+
+
+def test_a_file_is_the_same_as_the_standard_output(crawled: Path, tmp_path: Path) -> None:
+    written = scrapy("export", "--to", f"jsonl:{tmp_path / 'all.jsonl'}", CRAWL_DIR=crawled)
+    assert (written.returncode, written.stdout) == (0, "")
+    assert (tmp_path / "all.jsonl").read_text() == scrapy("export", "--to", "jsonl:-", CRAWL_DIR=crawled).stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["all.jsonl"]
+
+
+def test_a_directory_that_does_not_exist_is_told_in_a_sentence(crawled: Path, tmp_path: Path) -> None:
+    result = scrapy("export", "--to", f"jsonl:{tmp_path / 'no' / 'x.jsonl'}", CRAWL_DIR=crawled)
+    assert (result.returncode, result.stdout) == (74, "")
+    assert f"{tmp_path / 'no' / 'x.jsonl'}: cannot be written (No such file" in one_sentence(result.stderr)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [("export", "--to", "jsonl"), ("show", "--all")])
+def test_an_output_that_cannot_be_written(words: tuple[str, ...], served: Served, crawled: Path) -> None:
+    given = command(*words, *[served.web.seeds()[0]] * (words[0] == "show"), CRAWL_DIR=crawled)
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(given, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 74
+    assert "cannot be written (No space left on device)" in one_sentence(result.stderr)
+
+
+def test_a_reader_who_has_enough_ends_an_export_quietly(crawled: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        command("export", "--to", "jsonl", CRAWL_DIR=crawled),
+        cwd=ROOT,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_exported(served: Served, crawled: Path, tmp_path: Path) -> None:
+    shutil.copytree(crawled, tmp_path / "crawl")
+    gone, damaged, *others = sorted(path.name for path in (crawled / "warc").iterdir())
+    assert others
+    (tmp_path / "crawl" / "warc" / gone).unlink()
+    data = bytearray((crawled / "warc" / damaged).read_bytes())
+    data[-20_000:] = bytes(20_000)
+    (tmp_path / "crawl" / "warc" / damaged).write_bytes(data)
+    result = scrapy("export", "--to", f"jsonl:{tmp_path / 'rest'}", CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 74
+    objects = [json.loads(line) for line in (tmp_path / "rest").read_text().splitlines()]
+    left_out = {
+        line.partition(": left out: ")[0]: line for line in result.stderr.splitlines() if ": left out: " in line
+    }
+    assert {found["url"] for found in objects} | left_out.keys() == set(served.web.urls())
+    assert not {found["url"] for found in objects} & left_out.keys()
+    assert {name for name in (gone, damaged, *others) if any(name in line for line in left_out.values())} == {
+        gone,
+        damaged,
+    }
+    assert f"{len(left_out)} documents could not be read" in one_sentence(result.stderr)
+    assert result.stderr.splitlines()[-1].startswith(f"{len(objects)} documents, 0 duplicates, up to version ")
+
+
+def test_what_changed_is_exported_from_where_one_stopped(collection: Collection) -> None:
+    for path in ("stays", "changes", "goes"):
+        collection.add(f"http://a.test/{path}", f"<p>{path}".encode(), Content_Type="text/html")
+    objects, said = exported(collection.directory)
+    assert len(objects) == 3
+    version = said.split()[-1]
+    collection.add("http://a.test/changes", b"<p>new", at=NOW + 1, Content_Type="text/html")
+    collection.add("http://a.test/goes", b"<p>sorry", at=NOW + 2, status=410, Content_Type="text/html")
+    changed, goes = exported(collection.directory, "--since", version)[0]
+    assert (changed["url"], changed["text"]) == ("http://a.test/changes", "new")
+    assert goes == {"id": objects[2]["id"], "url": "http://a.test/goes", "deleted": True, "version": goes["version"]}
+    assert goes["version"] > changed["version"] > int(version)
+    now, said = exported(collection.directory)
+    assert [(found["url"], found["text"]) for found in now] == [
+        ("http://a.test/stays", "stays"), ("http://a.test/changes", "new")
+    ]  # fmt: skip
+    assert said == f"2 documents, 0 duplicates, up to version {goes['version']}\n"
+    nothing, said = exported(collection.directory, "--since", str(goes["version"]))
+    assert (nothing, said) == ([], f"0 documents, 0 duplicates, up to version {goes['version']}\n")
+
+
+def test_a_version_that_is_not_reached_yet_is_from_another_crawl(crawled: Path, tmp_path: Path) -> None:
+    result = scrapy("export", "--to", f"jsonl:{tmp_path / 'x'}", "--since", "1000000", CRAWL_DIR=crawled)
+    assert result.returncode == 65
+    assert "--since 1000000: this crawl has come to version" in one_sentence(result.stderr)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_copies_are_exported_with_the_text_and_the_url_of_the_first(collection: Collection) -> None:
+    page = b"<title>T</title><p>The same words in both places"
+    collection.add("http://a.test/", page + b'<a href="http://b.test/">over there</a>', Content_Type="text/html")
+    collection.add("http://b.test/", page, Content_Type="text/html")
+    collection.add("http://c.test/", page, Content_Type="text/html")
+    (_, first, copy), said = exported(collection.directory)
+    assert (first["duplicate_of"], copy["duplicate_of"]) == (None, "http://b.test/")
+    assert first["text"] == copy["text"] == "The same words in both places"
+    assert first["digest"] == copy["digest"] == hashlib.sha256(page).hexdigest()
+    assert first["anchors"] == [{"host": "a.test", "text": "over there"}]
+    assert said.startswith("3 documents, 1 duplicates, up to version ")
+
+
+def test_formats_without_text_are_exported_without(collection: Collection) -> None:
+    collection.add("http://a.test/x.pdf", b"%PDF-1.4 ...", Content_Type="application/pdf")
+    ((found,), _) = exported(collection.directory)
+    assert (found["content_type"], found["title"], found["text"]) == ("application/pdf", "", "")
+
+
+def test_no_character_of_a_document_breaks_its_line(collection: Collection) -> None:
+    hostile = "a\0b\x85c\u2028d\x1be\x0cf\ud800g"
+    body = hostile.encode("utf-16-le", "surrogatepass")
+    collection.add("http://a.test/16", body, Content_Type="text/plain; charset=utf-16le")
+    collection.add(
+        "http://a.test/8", hostile.encode("utf-8", "surrogatepass"), Content_Type="text/plain; charset=utf-8"
+    )
+    objects, _ = exported(collection.directory)
+    for found in objects:
+        assert found["text"].startswith(hostile[:-2])
+        assert found["text"].endswith("\ufffdg")
+
+
+def test_what_a_running_crawl_has_committed_is_exported(collection: Collection) -> None:
+    collection.add("http://a.test/", b"<p>here", Content_Type="text/html")
+    assert [path.suffix for path in (collection.directory / "warc").iterdir()] == [".open"]
+    before = (collection.directory / "crawl.db").stat()
+    objects, _ = exported(collection.directory)
+    assert [found["text"] for found in objects] == ["here"]
+    assert (collection.directory / "crawl.db").stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_a_long_export_gives_signs_of_life(
+    collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(export, "_PROGRESS", 2)
+    for number in range(5):
+        collection.add(f"http://a.test/{number}", b"<p>here", Content_Type="text/html")
+    running = export.Command()
+    running.settings = Settings({"CRAWL_DIR": str(collection.directory)})
+    running.settings.setmodule("crawler.settings", priority="default")
+    running.run([], Namespace(to=f"jsonl:{tmp_path / 'out'}", since=None))
+    said = ["2 documents …", "4 documents …", "5 documents, 4 duplicates, up to version 5"]
+    assert (running.exitcode, capsys.readouterr().err.splitlines()) == (0, said)
+
+
+def test_an_empty_crawl_is_an_empty_export(collection: Collection, tmp_path: Path) -> None:
+    result = scrapy("export", "--to", f"jsonl:{tmp_path / 'none'}", CRAWL_DIR=collection.directory)
+    assert (result.returncode, result.stderr) == (0, "0 documents, 0 duplicates, up to version 0\n")
+    assert (tmp_path / "none").read_bytes() == b""

@@ -1,0 +1,23 @@
+"""What a page can do to the process that looks at it, done on purpose: the crawl runs with this as its CONTENT_HOOK."""
+
+from __future__ import annotations
+
+import os
+
+from crawler.items import Visited
+
+
+def suffer(visited: Visited) -> None:
+    url = visited.visit.url
+    if url.endswith("/abort"):
+        os.abort()
+    if url.endswith("/hang"):
+        while True:
+            os.read(os.pipe()[0], 1)
+    if url.endswith("/burn"):
+        while True:
+            pass
+    if url.endswith("/swell"):
+        held = []
+        while True:
+            held.append(bytearray(10_000_000))

@@ -1,0 +1,68 @@
+"""A server for pages that a test makes up: host name → path → body, or what else to answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+Pages = Mapping[str, Mapping[str, bytes | str]]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    pages: Pages = {}
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        host = self.headers["Host"].partition(":")[0]
+        self.asked.append(host + self.path)
+        body = self.pages.get(host, {}).get(self.path)
+        data = body.encode() if isinstance(body, str) else body or b""
+        self.send_response(404 if body is None else 200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args: Any) -> None:
+        """The test asks, nobody else listens."""
+
+
+@contextmanager
+def pages_served(pages: Pages, directory: Path) -> Iterator[tuple[dict[str, object], list[str]]]:
+    """Settings for a crawl of these pages, and what was asked for, in order."""
+    asked: list[str] = []
+    handler = type("Pages", (Handler,), {"pages": pages, "asked": asked})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    hosts = directory / "hosts"
+    hosts.write_text("".join(f"127.0.0.1 {host}\n" for host in pages))
+    port = server.server_address[1]
+    settings: dict[str, object] = {
+        "CRAWL_DIR": directory / "crawl",
+        "OWN_HOSTS": "*.test",
+        "INTRANET_HOSTS": "*.test",
+        "INTRANET_NETWORKS": "127.0.0.0/8",
+        "DNS_HOSTS": hosts,
+        "POLITENESS_MIN_DELAY": 0.01,
+        "POLITENESS_LATENCY_FACTOR": 0,
+        "RETRY_DELAY": 0.1,
+        "CRAWL_HORIZON": 3,
+        "LOG_LEVEL": "WARNING",
+        "port": port,
+    }
+    try:
+        yield settings, asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def seeds_of(pages: Pages, port: object) -> str:
+    return ",".join(f"http://{host}:{port}/" for host in pages)

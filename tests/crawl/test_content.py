@@ -1,0 +1,105 @@
+"""Pages that kill, hang or swell the process that looks at them cost their own attempts and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.pages import Pages, pages_served, seeds_of
+from tests.crawl.runner import rows, scrapy
+from tests.kill import archive
+
+pytestmark = pytest.mark.crawl
+
+WORDS = " ".join(f"word{n}" for n in range(60))
+
+
+def crawl(pages: Pages, tmp_path: Path, **settings: object) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """URL path → reason of its state and of its last visit; and what was asked for."""
+    with pages_served(pages, tmp_path) as (given, asked):
+        port = given.pop("port")
+        result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", timeout=100, **given | settings)
+    assert result.returncode == 0, result.stderr
+    found = rows(
+        tmp_path / "crawl",
+        "SELECT u.url, r.name, coalesce(l.name, '') FROM urls u JOIN reasons r ON r.code = u.reason "
+        "LEFT JOIN reasons l ON l.code = u.last_reason WHERE u.kind = 0",
+    )
+    return {str(url).partition(f":{port}")[2]: (str(reason), str(last)) for url, reason, last in found}, asked
+
+
+@pytest.mark.parametrize(
+    ("fate", "reason", "patience"),
+    [
+        ("abort", "CONTENT_DIED", 20),
+        ("hang", "CONTENT_HUNG", 1),
+        ("burn", "CONTENT_HUNG", 20),  # the kernel ends it after a second of computing
+        ("swell", "CONTENT_DIED", 20),
+    ],
+)
+def test_a_page_that_ends_its_process_is_left_alone_after_three_attempts(
+    fate: str, reason: str, patience: int, tmp_path: Path
+) -> None:
+    good = [f"/{n}" for n in range(20)]
+    links = "".join(f'<a href="{path}">{path}</a>' for path in [f"/{fate}", *good])
+    pages = {"a.test": {"/": links, f"/{fate}": "bad"} | dict.fromkeys(good, "good"), "b.test": {"/": "<p>other"}}
+    known, asked = crawl(
+        pages, tmp_path, CONTENT_HOOK="tests.crawl.hooks:suffer", CONTENT_TIMEOUT=patience, CONTENT_CPU_TIME=1,
+        CONTENT_PROCESSES=2, CONTENT_MAX_MEMORY=512 * 1024**2,
+    )  # fmt: skip
+    assert known[f"/{fate}"] == ("QUARANTINED", reason)
+    assert asked.count(f"a.test/{fate}") == 3
+    assert all(known[path] == ("REVISIT", "OK") for path in ["/", *good])
+    assert len(asked) == len(set(asked)) + 2
+
+
+def test_hostile_pages_end_with_the_right_reason_and_their_links(tmp_path: Path) -> None:
+    deep = "<div>" * 100_000 + '<a href="/at-the-bottom">down here</a>'
+    many = "".join(f'<a href="/many/{n}">{n}</a>' for n in range(200_000))
+    wide = f'<p title="{"x" * 7_000_000}">wide</p><a href="/beside">beside</a>'
+    paths = ["/deep", "/many", "/wide"]
+    pages = {
+        "a.test": {"/": "".join(f'<a href="{path}">x</a>' for path in paths), "/deep": deep, "/many": many, "/wide": wide},
+        "b.test": {"/": "<p>other"},
+    }
+    known, _ = crawl(pages, tmp_path, CRAWL_MAX_PAGES=5, CONTENT_PROCESSES=1)
+    assert all(known[path] == ("REVISIT", "OK") for path in paths)
+    assert {"/at-the-bottom", "/beside", "/many/0", "/many/4999"} <= known.keys()
+    assert "/many/5000" not in known
+
+
+def test_an_attribute_longer_than_a_document_may_be_is_cut_with_it(tmp_path: Path) -> None:
+    pages = {"a.test": {"/": '<a href="/before">x</a><p title="' + "x" * 20_000_000 + '">'}}
+    known, _ = crawl(pages, tmp_path, CONTENT_PROCESSES=1)
+    assert known["/"] == ("REVISIT", "CUT_LENGTH")
+    assert "/before" in known
+
+
+def test_an_exact_copy_is_archived_once_and_marked(tmp_path: Path) -> None:
+    page = f'<title>T</title><p>{WORDS}</p><a href="http://a.test:PORT/x">x</a>'
+    other = f"<title>Another head</title><p>{WORDS}</p>" + page[page.index("<a ") :]
+    front = "".join(f'<a href="/{name}">x</a>' for name in ("one", "two", "three", "words"))
+    with pages_served(
+        {"a.test": {"/": front, "/one": page, "/two": page, "/words": other, "/x": "x"}, "b.test": {"/": page}}, tmp_path
+    ) as (given, _):
+        port = given.pop("port")
+        seeds = f"http://a.test:{port}/,http://b.test:{port}/"
+        assert scrapy("crawl", "web", "-a", f"seeds={seeds}", **given).returncode == 0
+    directory = tmp_path / "crawl"
+    documents = rows(
+        directory,
+        "SELECT u.url, d.id, d.body_of, d.duplicate_of FROM documents d JOIN urls u USING (host, rest) "
+        "WHERE d.kind = 0 AND d.status = 200 AND u.url NOT LIKE '%/x' AND u.url NOT LIKE '%a.test:%/' ORDER BY d.id",
+    )
+    assert len(documents) == 4
+    (first, *copies) = documents
+    assert first[2:] == (None, None)
+    assert {copy[3] for copy in copies} == {first[1]}
+    bodies = {str(copy[0]).rpartition("/")[2]: copy[2] for copy in copies}
+    assert all(holder == (None if name == "words" else first[1]) for name, holder in bodies.items()) or (
+        str(first[0]).endswith("/words")
+    )
+    names = archive.closed_files(directory)
+    assert archive.broken_files(directory, names) == []
+    assert archive.miscounted_files(directory, names) == []

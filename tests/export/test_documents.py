@@ -1,0 +1,77 @@
+"""A document as one JSON line, whatever is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.export.documents import Deleted, Exported, json_line
+from crawler.items import Key
+
+any_text = st.text(st.characters(exclude_categories=()))  # surrogates too
+
+
+def exported(**facts: Any) -> Exported:
+    given: dict[str, Any] = {
+        "version": 3,
+        "key": Key(-2, 255),
+        "url": "http://a.test/",
+        "fetched": 1_000_000.25,
+        "status": 200,
+        "content_type": "text/html",
+        "title": "Tüte",
+        "text": "one\ntwo",
+        "language": "de",
+        "digest": b"\x01\xff",
+        "duplicate_of": None,
+        "anchors": [("b.test", "look")],
+    }
+    return Exported(**given | facts)
+
+
+def test_a_line_holds_everything_under_its_name_and_in_its_order() -> None:
+    assert json_line(exported()).decode() == (
+        '{"id":"fffffffffffffffe00000000000000ff","url":"http://a.test/","fetched_at":"1970-01-12T13:46:40.250000Z",'
+        '"status":200,"content_type":"text/html","title":"Tüte","text":"one\\ntwo","language":"de","digest":"01ff",'
+        '"duplicate_of":null,"anchors":[{"host":"b.test","text":"look"}],"version":3}\n'
+    )
+
+
+def test_a_deletion_says_what_was_deleted() -> None:
+    line = json_line(Deleted(version=9, key=Key(1, 2), url="http://a.test/x"))
+    assert json.loads(line) == {
+        "id": "00000000000000010000000000000002",
+        "url": "http://a.test/x",
+        "deleted": True,
+        "version": 9,
+    }
+
+
+@pytest.mark.parametrize(
+    "character", ["\0", "\x1b", "\x7f", "\x85", "\x9b", "\u2028", "\u2029", "\r", "\v", "\f", "\x1c"]
+)
+def test_no_character_ends_a_line_early_or_reaches_a_terminal(character: str) -> None:
+    line = json_line(exported(text=f"a{character}b")).decode()
+    assert line.splitlines() == [line.removesuffix("\n")]
+    assert character not in line
+    assert json.loads(line)["text"] == f"a{character}b"
+
+
+def test_half_a_surrogate_pair_is_replaced_for_no_reader_could_take_it() -> None:
+    line = json_line(exported(title="a\ud800b", text="\udfff", anchors=[("b.test", "\udc00")]))
+    data = json.loads(line.decode())
+    assert (data["title"], data["text"], data["anchors"][0]["text"]) == ("a\ufffdb", "\ufffd", "\ufffd")
+    assert b"\\ud" not in line
+
+
+@given(any_text, any_text)
+def test_any_text_comes_back_from_one_line(title: str, text: str) -> None:
+    line = json_line(exported(title=title, text=text)).decode("utf-8", "strict")
+    assert len(line.splitlines()) == 1
+    whole = [re.sub("[\ud800-\udfff]", "\ufffd", given) for given in (title, text)]
+    assert [json.loads(line)[name] for name in ("title", "text")] == whole

@@ -1,0 +1,277 @@
+"""How the SQLite file is opened, brought forward, shared and refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from crawler.errors import CrawlError, DiskTrouble, StoreUnreachable
+from crawler.items import Reason
+from crawler.stores.open import open_store
+from crawler.stores.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION
+from crawler.stores.sqlite.connection import bring_forward, open_for_reading, open_for_writing
+from crawler.urls.keys import key_of
+from tests.samples import NOW, new_url, settled, visited
+
+ROOT = Path(__file__).resolve().parents[2]
+A, B = "http://a.test/", "http://b.test/"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "crawl.db"
+
+
+@pytest.fixture
+def connection(path: Path) -> Iterator[apsw.Connection]:
+    opened = open_for_writing(path)
+    yield opened
+    opened.close()
+
+
+def files(path: Path) -> dict[str, bytes]:
+    return {found.name: found.read_bytes() for found in path.parent.iterdir()}
+
+
+def made_by_another_program(path: Path, statements: str) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute(statements)
+    connection.close()
+
+
+# ── opening ──
+
+
+def test_commits_survive_a_power_cut_and_readers_do_not_wait(connection: apsw.Connection) -> None:
+    assert connection.pragma("journal_mode") == "wal"
+    assert connection.pragma("synchronous") == 2  # FULL: each commit is synced before it is acknowledged
+    assert connection.pragma("foreign_keys") == 1
+
+
+def test_a_new_file_says_whose_it_is_and_explains_its_codes(connection: apsw.Connection) -> None:
+    assert connection.pragma("application_id") == APPLICATION_ID
+    assert connection.pragma("user_version") == SCHEMA_VERSION
+    reasons = {code: (name, meaning) for code, name, meaning in connection.execute("SELECT * FROM reasons")}
+    assert reasons == {reason.value: (reason.name, reason.meaning) for reason in Reason}
+    assert connection.execute("SELECT count(*) FROM partitions").get == PARTITIONS
+
+
+def test_opening_again_changes_nothing(path: Path) -> None:
+    open_for_writing(path).close()
+    before = path.read_bytes()
+    open_for_writing(path, check=True).close()
+    assert path.read_bytes() == before
+
+
+# ── refusing ──
+
+
+@pytest.mark.parametrize("open_it", [open_for_writing, open_for_reading])
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "CREATE TABLE photos (name); PRAGMA application_id = 1234",
+        "CREATE TABLE photos (name)",  # most programs do not sign their files
+        "CREATE TABLE photos (name); PRAGMA user_version = 1",
+    ],
+    ids=["signed", "unsigned", "with a version"],
+)
+def test_a_database_of_another_program_is_refused_and_not_touched(
+    path: Path, statements: str, open_it: Callable[[Path], apsw.Connection]
+) -> None:
+    made_by_another_program(path, statements)
+    before = files(path)
+    with pytest.raises(StoreUnreachable, match=r"crawl\.db: .*another program.*Nothing was changed"):
+        open_it(path).close()
+    assert files(path) == before
+
+
+@pytest.mark.parametrize("open_it", [open_for_writing, open_for_reading])
+def test_a_newer_crawl_is_refused_and_not_touched(path: Path, open_it: Callable[[Path], apsw.Connection]) -> None:
+    open_for_writing(path).close()
+    made_by_another_program(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    before = path.read_bytes()
+    with pytest.raises(StoreUnreachable, match=rf"newer Orbweaver \(schema {SCHEMA_VERSION + 1}.*Nothing was changed"):
+        open_it(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"not a database at all", b"SQLite format 3\0" + b"garbage" * 100])
+@pytest.mark.parametrize("open_it", [open_for_writing, open_for_reading])
+def test_a_file_that_is_no_database_is_refused_and_not_touched(
+    path: Path, content: bytes, open_it: Callable[[Path], apsw.Connection]
+) -> None:
+    path.write_bytes(content)
+    with pytest.raises(StoreUnreachable, match=r"damaged.*Nothing was changed"):
+        open_it(path)
+    assert files(path) == {path.name: content}
+
+
+def test_damage_is_found_before_anything_is_written(path: Path) -> None:
+    store = open_store(f"sqlite:{path}")
+    store.add([new_url(f"http://a.test/{n}") for n in range(2_000)], NOW)
+    store.close()
+    data = bytearray(path.read_bytes())
+    data[8192:-4096] = b"\xa5" * (len(data) - 12288)
+    path.write_bytes(data)
+    with pytest.raises(StoreUnreachable, match=r"damaged.*Nothing was changed"):
+        open_for_writing(path, check=True)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_where_there_is_no_crawl_there_is_nothing_to_read(path: Path, content: bytes | None) -> None:
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(StoreUnreachable, match="there is no crawl here"):
+        open_for_reading(path).close()
+    assert path.exists() == (content is not None)
+
+
+def test_a_directory_that_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DiskTrouble, match="cannot be read or written"):
+        open_for_writing(tmp_path / "missing" / "crawl.db")
+
+
+# ── reading ──
+
+
+def test_readers_see_what_is_committed_and_cannot_write(path: Path, connection: apsw.Connection) -> None:
+    reader = open_for_reading(path)
+    connection.execute("INSERT INTO crawl VALUES ('x', 1)")
+    assert reader.execute("SELECT value FROM crawl WHERE name = 'x'").get == 1
+    for statement in ("INSERT INTO crawl VALUES ('y', 1)", "DELETE FROM crawl", "DROP TABLE crawl", "VACUUM"):
+        with pytest.raises(apsw.ReadOnlyError):
+            reader.execute(statement)
+    reader.close()
+    assert list(connection.execute("SELECT name FROM crawl")) == [("x",)]
+
+
+def test_a_store_opened_for_reading_cannot_write(path: Path, connection: apsw.Connection) -> None:
+    store = open_store(f"sqlite:{path}", read_only=True)
+    with pytest.raises(CrawlError):
+        store.add([new_url(A)], NOW)
+    assert store.account().known == 0
+    store.close()
+
+
+# ── bringing forward ──
+
+NEXT = SCHEMA_VERSION + 1
+MIGRATIONS = {
+    NEXT: "ALTER TABLE hosts ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'; INSERT INTO crawl VALUES ('step', 1)",
+    NEXT + 1: "CREATE TABLE extra (x); UPDATE crawl SET value = 2 WHERE name = 'step'",
+}
+
+
+def dump(connection: apsw.Connection) -> tuple[Any, ...]:
+    """Version, tables and what the small ones hold."""
+    tables = connection.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
+    return connection.pragma("user_version"), tables, connection.execute("SELECT * FROM crawl").fetchall()
+
+
+@pytest.mark.parametrize("version", [NEXT, NEXT + 1])
+def test_an_older_crawl_is_brought_forward_and_a_copy_kept(
+    path: Path, connection: apsw.Connection, version: int
+) -> None:
+    connection.execute("INSERT INTO crawl VALUES ('kept', 'yes')")
+    before = dump(connection)
+    bring_forward(connection, path, version=version, migrations=MIGRATIONS)
+    assert connection.pragma("user_version") == version
+    assert connection.execute("SELECT value FROM crawl WHERE name = 'step'").get == version - SCHEMA_VERSION
+    assert connection.execute("SELECT value FROM crawl WHERE name = 'kept'").get == "yes"
+    copy = open_for_reading(path.with_name(f"crawl.db.schema{SCHEMA_VERSION}"))
+    assert dump(copy) == before
+    assert copy.pragma("application_id") == APPLICATION_ID
+    copy.close()
+    bring_forward(connection, path, version=version, migrations={})  # it is there already
+
+
+@pytest.mark.parametrize(
+    ("migrations", "error"),
+    [
+        (MIGRATIONS | {NEXT + 1: "INSERT INTO no_such_table VALUES (1)"}, apsw.SQLError),
+        (MIGRATIONS | {NEXT + 1: "UPDATE crawl SET value = 3; SELECT nonsense("}, apsw.SQLError),
+        ({NEXT: MIGRATIONS[NEXT]}, KeyError),
+    ],
+)
+def test_a_migration_that_fails_changes_nothing(
+    path: Path, connection: apsw.Connection, migrations: dict[int, str], error: type[Exception]
+) -> None:
+    connection.execute("INSERT INTO crawl VALUES ('kept', 'yes')")
+    before = dump(connection)
+    with pytest.raises(error):
+        bring_forward(connection, path, version=NEXT + 1, migrations=migrations)
+    assert dump(connection) == before
+    assert not connection.in_transaction
+    bring_forward(connection, path, version=NEXT + 1, migrations=MIGRATIONS)  # and can be repeated
+    assert connection.pragma("user_version") == NEXT + 1
+
+
+def test_nobody_sees_half_a_migration(path: Path, connection: apsw.Connection) -> None:
+    reader = open_for_reading(path)
+    before = dump(reader)
+    seen = []
+
+    def look(*_: object) -> None:
+        seen.append(dump(reader))
+
+    connection.create_scalar_function("look", look, 0)
+    migrations = {NEXT: MIGRATIONS[NEXT] + "; SELECT look()", NEXT + 1: MIGRATIONS[NEXT + 1] + "; SELECT look()"}
+    bring_forward(connection, path, version=NEXT + 1, migrations=migrations)
+    assert seen == [before, before]
+    assert dump(reader)[0] == NEXT + 1
+    reader.close()
+
+
+# ── several processes ──
+
+SEED = """
+import sys
+from crawler.stores.open import open_store
+from tests.samples import NOW, new_url
+store = open_store("sqlite:" + sys.argv[1])
+print("open", flush=True)
+for n in range(200):
+    assert store.add_seeds([new_url(f"http://seeded.test/{n}")], NOW) == 1
+store.close()
+"""
+
+
+def test_two_processes_may_write_at_once(path: Path) -> None:
+    store = open_store(f"sqlite:{path}")
+    store.acquire("me", 0, NOW, 60, 60)
+    store.add([new_url(f"http://a.test/{n}") for n in range(200)], NOW)
+    visits = store.lease("me", store.load(key_of(A).host, NOW, 200))
+    assert len(visits) == 200
+    with subprocess.Popen(
+        [sys.executable, "-c", SEED, str(path)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+        for visit in visits:
+            store.commit([settled(visited(visit))], [], NOW)
+        _, complaint = other.communicate()
+    assert (other.returncode, complaint) == (0, "")
+    account = store.account()
+    assert (account.known, account.waiting, account.leased, account.parked) == (400, 400, 0, 0)
+    assert len(list(store.seeds())) == 200
+    assert store.check() is None
+    store.close()
+
+
+def test_several_processes_may_create_a_crawl_at_once(path: Path) -> None:
+    create = "import sys; from crawler.stores.open import open_store; open_store('sqlite:' + sys.argv[1]).close()"
+    command = [sys.executable, "-c", create, str(path)]
+    others = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    complaints = [other.communicate()[1] for other in others]
+    assert complaints == [""] * 4
+    connection = open_for_reading(path)
+    assert connection.execute("SELECT count(*) FROM partitions").get == PARTITIONS
+    connection.close()

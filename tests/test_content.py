@@ -1,0 +1,285 @@
+"""What a page contains, in one call."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+from typing import Any
+
+import fastwarc
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.content import MAX_HOPS, examine
+from crawler.fetch.answers import meaning_of
+from crawler.items import Fetched, Kind, Outcome, Page, Reason, Visited
+from crawler.urls.keys import key_of
+from tests.samples import answer, visit_to, visited
+
+URL = "http://a.test/dir/page"
+HELLO = b"<p>Hello"
+
+
+def judge(url: str) -> Reason | None:
+    return Reason.OUT_OF_SCOPE if url.startswith("http://out.test/") else None
+
+
+def fetched(body: bytes, *headers: str, status: int = 200, **facts: Any) -> Fetched:
+    head = "\r\n".join([f"HTTP/1.1 {status} X", *headers, "", ""]).encode()
+    return answer(URL, head=head, body=body, status=status, **facts)
+
+
+def looked_at(body: bytes, *headers: str, kind: Kind = Kind.PAGE, hops: int = 0, **facts: Any) -> Visited:
+    """A visit as it comes from the fetch, examined."""
+    came = fetched(body, *headers, **facts)
+    meaning = meaning_of(came)
+    visit = visit_to(URL, kind=kind, hops=hops)
+    result = visited(visit, page=None, fetched=came, outcome=meaning.outcome, reason=meaning.reason)
+    return examine(result, judge, meaning.location)
+
+
+def page_of(body: bytes, *headers: str, **facts: Any) -> Page:
+    page = looked_at(body, *headers, **facts).page
+    assert page is not None
+    return page
+
+
+HTML = "Content-Type: text/html; charset=utf-8"
+
+
+# ── pages ──
+
+
+def test_a_page_tells_what_it_is_and_where_it_leads() -> None:
+    body = """<html lang=de><title> Größe
+      </title><p>Text</p><a href=/x>eins</a><a href=http://out.test/>draußen</a>""".encode()
+    result = looked_at(body, HTML)
+    page = result.page
+    assert page is not None
+    assert (page.title, page.language, page.encoding, page.content_type) == ("Größe", "de", "utf-8", "text/html")
+    assert "Text" in page.text
+    assert page.body_digest == hashlib.sha256(body).digest()
+    assert [(link.url, link.anchor, link.refused) for link in page.links] == [
+        ("http://a.test/x", "eins", None),
+        ("http://out.test/", "draußen", Reason.OUT_OF_SCOPE),
+    ]
+    assert [link.key for link in page.links] == [key_of(link.url) for link in page.links]
+    assert [record.type for record in result.records] == ["request", "response", "metadata"]
+    assert (result.outcome, result.reason, result.location) == (Outcome.FETCHED, Reason.OK, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "urls"),
+    [
+        (b"<a href=/a rel=nofollow>a</a><a href=/b rel='NoFollow ugc'>b</a><a href=/c>c</a>", ["http://a.test/c"]),
+        (b"<meta name=robots content=nofollow><a href=/a>a</a>", []),
+        (b"<meta name=robots content='noindex, NOFOLLOW'><a href=/a>a</a>", []),
+        (b"<meta name=robots content=noindex><a href=/a>a</a>", ["http://a.test/a"]),
+    ],
+)
+def test_links_that_must_not_be_followed_are_dropped(body: bytes, urls: list[str]) -> None:
+    assert [link.url for link in page_of(body, HTML).links] == urls
+
+
+WORDS = [f"word{number}" for number in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((f"<p>{' '.join(WORDS)}", HTML), ("<p>" + "\n\t ".join(WORDS) + "  ", HTML)),
+        ((f"<p>{' '.join(WORDS)}", HTML), ("<p>" + "<p>".join(WORDS), HTML)),
+        ((f"<p>{' '.join(WORDS)}", HTML), ("\r\n\r\n".join(WORDS) + "\n", "Content-Type: text/plain")),
+    ],
+    ids=["space", "blocks", "plain text"],
+)
+def test_white_space_does_not_change_the_digest_of_the_text(first: tuple[str, str], second: tuple[str, str]) -> None:
+    one, two = (page_of(body.encode(), header) for body, header in (first, second))
+    assert one.text_digest == two.text_digest != b""
+    assert one.body_digest != two.body_digest
+
+
+def test_other_words_have_another_digest_and_no_words_none() -> None:
+    text = " ".join(WORDS)
+    digests = {page_of(f"<p>{each}".encode(), HTML).text_digest for each in (text, text + " more", text.upper())}
+    assert len(digests) == 3
+    assert b"" not in digests
+    assert page_of(b"<p> \n </p>", HTML).text_digest == page_of(b"", HTML).text_digest == b""
+
+
+def test_plain_text_is_read_as_text() -> None:
+    page = page_of("größer <a href=/x>".encode("latin-1"), "Content-Type: TEXT/Plain; charset=ISO-8859-1")
+    assert (page.content_type, page.text, page.links) == ("text/plain", "größer <a href=/x>", ())
+    assert page.encoding == "cp1252"
+
+
+@pytest.mark.parametrize("kind", ["application/pdf", "image/png", "application/octet-stream"])
+def test_other_types_are_kept_but_not_read(kind: str) -> None:
+    page = page_of(b"<a href=/x>x</a>", f"Content-Type: {kind}")
+    assert (page.content_type, page.body_digest) == (kind, hashlib.sha256(b"<a href=/x>x</a>").digest())
+    assert (page.text, page.title, page.encoding, page.text_digest, page.links) == ("", "", "", b"", ())
+
+
+def test_a_page_without_a_type_is_known_by_its_look() -> None:
+    assert [link.url for link in page_of(b"<html><a href=/x>x</a>").links] == ["http://a.test/x"]
+    assert page_of(b"\x89PNG <a href=/x>").links == ()
+
+
+CHUNKED = b"3\r\n<p>\r\n5;x=y\r\nHello\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (HELLO, []),
+        (CHUNKED, ["Transfer-Encoding: chunked"]),
+        (gzip.compress(HELLO), ["Content-Encoding: gzip"]),
+        (
+            b"%x\r\n%s\r\n0\r\n\r\n" % (len(gzip.compress(HELLO, mtime=0)), gzip.compress(HELLO, mtime=0)),
+            ["Transfer-Encoding: chunked", "content-ENCODING: GZIP"],
+        ),
+    ],
+    ids=["plain", "chunked", "gzip", "both"],
+)
+def test_codings_are_undone_for_reading_and_kept_for_the_archive(body: bytes, headers: list[str]) -> None:
+    result = looked_at(body, HTML, *headers)
+    assert result.page is not None
+    assert (result.page.text, result.page.problem) == ("Hello", "")
+    assert result.page.body_digest == hashlib.sha256(HELLO).digest()
+    assert result.fetched is not None
+    assert responses(result) == [result.fetched.head + body]
+
+
+def responses(result: Visited) -> list[bytes]:
+    data = io.BytesIO(b"".join(record.data for record in result.records))
+    kind = fastwarc.WarcRecordType.response
+    return [record.reader.read() for record in fastwarc.ArchiveIterator(data, record_types=kind, parse_http=False)]
+
+
+def test_what_cannot_be_undone_is_told() -> None:
+    assert page_of(HELLO, HTML, "Content-Encoding: gzip").problem == "not gzip"
+    assert page_of(CHUNKED[:10], HTML, "Transfer-Encoding: chunked").problem == "truncated chunk"
+
+
+# ── answers that are no pages ──
+
+
+@pytest.mark.parametrize("status", [404, 410, 403, 500, 503, 301])
+def test_an_error_page_leads_nowhere_but_is_archived(status: int) -> None:
+    result = looked_at(b"<title>Sorry</title><a href=/x>x</a>", HTML, "Location: /y", status=status)
+    assert result.page is not None
+    assert (result.page.links, result.page.title, result.page.text) == ((), "", "")
+    assert result.page.content_type == "text/html"
+    assert len(result.records) == 3
+
+
+def test_half_a_page_leads_nowhere_but_is_archived() -> None:
+    result = looked_at(b"<a href=/x>x</a><a hre", HTML, reason=Reason.CUT_DISCONNECT)
+    assert result.page is not None
+    assert (result.outcome, result.page.links, len(result.records)) == (Outcome.FAILED, (), 3)
+
+
+def test_a_page_cut_at_the_size_limit_is_still_read() -> None:
+    assert len(page_of(b"<a href=/x>x</a><a hre", HTML, reason=Reason.CUT_LENGTH).links) == 1
+
+
+def test_a_robots_file_is_archived_and_not_read() -> None:
+    result = looked_at(b"<a href=/x>x</a>", HTML, kind=Kind.ROBOTS)
+    assert result.page is not None
+    assert (result.page.links, result.page.text, len(result.records)) == ((), "", 3)
+
+
+def test_a_robots_file_that_moved_is_not_followed_like_a_page() -> None:
+    result = looked_at(b"", "Location: /elsewhere", kind=Kind.ROBOTS, status=301)
+    assert (result.outcome, result.location) == (Outcome.REDIRECTED, None)
+
+
+def test_without_an_answer_there_is_nothing_to_look_at() -> None:
+    silent = visited(visit_to(URL), page=None, fetched=None, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
+    assert examine(silent, judge, None) == silent
+    came = answer(URL, head=b"", body=b"", status=0, reason=Reason.TIMEOUT)
+    failed = visited(visit_to(URL), page=None, fetched=came, outcome=Outcome.FAILED, reason=Reason.TIMEOUT)
+    assert examine(failed, judge, None) == failed
+
+
+# ── redirects ──
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("/b", "http://a.test/b"),
+        ("b?c#d", "http://a.test/dir/b?c"),
+        ("//b.test", "http://b.test/"),
+        ("https://a.test/dir/page", "https://a.test/dir/page"),
+        ("/größe", "http://a.test/gr%C3%B6%C3%9Fe"),
+    ],
+)
+def test_a_redirect_leads_to_a_visit_of_its_own(location: str, target: str) -> None:
+    result = looked_at(b"", f"Location: {location}", status=302)
+    assert (result.outcome, result.reason, result.detail) == (Outcome.REDIRECTED, Reason.REDIRECTED, target)
+    assert result.location is not None
+    assert (result.location.url, result.location.key, result.location.refused) == (target, key_of(target), None)
+
+
+def test_a_refused_target_is_known_with_the_reason() -> None:
+    result = looked_at(b"", "Location: http://out.test/", status=301)
+    assert result.outcome is Outcome.REDIRECTED
+    assert result.location is not None
+    assert result.location.refused is Reason.OUT_OF_SCOPE
+
+
+@pytest.mark.parametrize(
+    ("location", "hops", "reason", "detail"),
+    [
+        (URL, 0, Reason.REDIRECT_LOOP, URL),
+        ("page#top", 0, Reason.REDIRECT_LOOP, URL),
+        ("mailto:a@a.test", 0, Reason.BAD_LOCATION, "mailto:a@a.test"),
+        ("http://[nonsense", 0, Reason.BAD_LOCATION, "http://[nonsense"),
+        ("/b", MAX_HOPS, Reason.TOO_MANY_REDIRECTS, "http://a.test/b"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_is_refused(location: str, hops: int, reason: Reason, detail: str) -> None:
+    result = looked_at(b"", f"Location: {location}", status=301, hops=hops)
+    assert (result.outcome, result.reason, result.detail) == (Outcome.REFUSED, reason, detail)
+    assert result.location is None
+    assert len(result.records) == 3
+
+
+def test_the_last_hop_that_is_allowed_is_followed() -> None:
+    assert looked_at(b"", "Location: /b", status=301, hops=MAX_HOPS - 1).location is not None
+
+
+# ── the web is never an exception ──
+
+names = st.sampled_from(["Content-Type", "Content-Encoding", "Transfer-Encoding", "Location", "X"])
+values = st.one_of(
+    st.sampled_from(["text/html", "text/plain; charset=utf-7", "text/html; charset=\0", "gzip", "chunked", "deflate"]),
+    st.binary(max_size=20).map(lambda data: data.decode("latin-1")),
+)
+bodies = st.one_of(
+    st.binary(max_size=200),
+    st.text(st.one_of(st.sampled_from("<>/='\" &;#ahrefmtl\0\ud800"), st.characters()), max_size=100).map(
+        lambda text: text.encode("utf-8", "surrogatepass")
+    ),
+    st.binary(max_size=50).map(lambda path: b"<base href='" + path + b"'><a href='" + path + b"'>" + path + b"</a>"),
+    st.binary(max_size=100).map(gzip.compress),
+)
+
+
+@given(
+    headers=st.lists(st.tuples(names, values), max_size=5),
+    body=bodies,
+    status=st.sampled_from([200, 301, 404, 503, 999]),
+    kind=st.sampled_from(list(Kind)),
+)
+def test_no_answer_is_too_strange(headers: list[tuple[str, str]], body: bytes, status: int, kind: Kind) -> None:
+    head = b"".join(b"%s: %s\r\n" % (name.encode(), value.encode("latin-1")) for name, value in headers)
+    came = answer(URL, head=b"HTTP/1.1 200 OK\r\n" + head + b"\r\n", body=body, status=status)
+    meaning = meaning_of(came)
+    result = visited(visit_to(URL, kind=kind), page=None, fetched=came, outcome=meaning.outcome, reason=meaning.reason)
+    result = examine(result, judge, meaning.location)
+    assert result.page is not None
+    assert responses(result) == [came.head + body]

@@ -1,0 +1,490 @@
+"""The demo web is whole, its server does what sites.toml says, and a crawl of it finds everything that can be found."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from crawler.demo import FOLDER, PORT, TYPES, Site, read_sites, serving
+from crawler.fetch.robots import RobotsRules
+from crawler.parse.charset import decode
+from tests.crawl.runner import ROOT, rows
+
+pytestmark = pytest.mark.crawl
+
+SITES = {site.host: site for site in read_sites()}
+MUSEUM, KNOTS, TIDEPOOLS = "museum.saltmarsh.test", "knots.saltmarsh.test", "tidepools.saltmarsh.test"
+SOURDOUGH, BEES, RAILWAY = "sourdough.hearthside.test", "bees.hearthside.test", "railway.hearthside.test"
+
+FORBIDDEN = f"http://{MUSEUM}:{PORT}/members/"
+ONLY_IN_THE_SITEMAP = f"http://{MUSEUM}:{PORT}/exhibits/keeper-portraits.html"
+ONLY_BY_NOFOLLOW = f"http://{MUSEUM}:{PORT}/guestbook/photographs.html"
+
+
+# ── The files ──
+
+
+class Links(HTMLParser):
+    """The URLs that a page links to, apart from those that it asks not to follow."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.followed: list[str] = []
+        self.not_followed: list[str] = []
+        self.feed(page.decode("latin-1"))  # all links are ASCII
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        if tag == "a" and given.get("href"):
+            nofollow = "nofollow" in (given.get("rel") or "")
+            (self.not_followed if nofollow else self.followed).append(str(given["href"]))
+
+
+def url_of(site: Site, path: str) -> str:
+    return f"http://{site.host}:{PORT}{path}"
+
+
+def pages() -> dict[str, str]:
+    """URL → file of everything that is HTML."""
+    return {
+        url_of(site, path): answer.file
+        for site in SITES.values()
+        for path, answer in site.answers.items()
+        if answer.file.endswith((".html", ".htm"))
+    }
+
+
+def links_of(url: str) -> Links:
+    return Links((FOLDER / pages()[url]).read_bytes())
+
+
+def test_there_are_six_sites_of_a_size_that_can_be_looked_after() -> None:
+    files = [path for path in FOLDER.rglob("*") if path.is_file()]
+    assert set(SITES) == {MUSEUM, KNOTS, TIDEPOOLS, SOURDOUGH, BEES, RAILWAY}
+    assert 60 <= len(set(pages().values())) <= 90
+    assert sum(path.stat().st_size for path in files) < 400_000
+    assert max(path.stat().st_size for path in files) < 60_000
+
+
+def test_every_file_is_served_and_every_answer_has_its_file() -> None:
+    served = {answer.file for site in SITES.values() for answer in site.answers.values() if answer.file}
+    there = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
+    assert served == there - {"sites.toml"}
+    assert {file.rpartition(".")[2] for file in served} == set(TYPES)
+    for site in SITES.values():
+        for path, answer in site.answers.items():
+            assert answer.file or answer.status != 200, url_of(site, path)
+            assert bool(answer.location) == (300 <= answer.status <= 399), url_of(site, path)
+
+
+def test_every_link_leads_to_an_answer_or_out_of_this_web() -> None:
+    for page in pages():
+        links = links_of(page)
+        for link in links.followed + links.not_followed:
+            target = urlsplit(urljoin(page, link))
+            if not str(target.hostname).endswith(".example"):
+                assert target.port == PORT, (page, link)
+                assert target.path in SITES[str(target.hostname)].answers, (page, link)
+
+
+def test_every_redirect_leads_to_an_answer() -> None:
+    for site in SITES.values():
+        for path, answer in site.answers.items():
+            if answer.location:
+                target = urlsplit(urljoin(url_of(site, path), answer.location))
+                assert target.path in SITES[str(target.hostname)].answers, path
+
+
+def test_every_page_says_something() -> None:
+    for url, file in pages().items():
+        text = re.sub(r"<[^>]*>", " ", (FOLDER / file).read_text(encoding="utf-8", errors="replace"))
+        assert len(text.split()) > 80 or "/ja/" in url, url
+
+
+def reachable() -> set[str]:
+    """What a visitor who follows every link but the forbidden ones and the nofollow ones gets to see, whole."""
+    found: set[str] = set()
+    known = [url_of(site, "/") for site in SITES.values()]
+    for url in known:
+        target = urlsplit(url)
+        site = SITES.get(str(target.hostname))
+        if site is None or url.startswith(FORBIDDEN):
+            continue
+        answer = site.answer(target.path)
+        next_urls = [answer.location] if answer.location else []
+        if answer.status == 200 and not answer.cut:
+            found.add(url)
+            next_urls += links_of(url).followed if url in pages() else []
+        for next_url in next_urls:
+            absolute = urljoin(url, next_url)
+            if absolute not in known:
+                known.append(absolute)
+    return found
+
+
+def test_every_page_can_be_reached_but_those_meant_not_to_be() -> None:
+    hidden = {url for url in set(pages()) - reachable() if not url.startswith(FORBIDDEN)}
+    assert hidden == {ONLY_IN_THE_SITEMAP, ONLY_BY_NOFOLLOW, f"http://{RAILWAY}:{PORT}/wiring/decoders.html"}
+    assert any(
+        urljoin(page, link) == FORBIDDEN for page in reachable() & set(pages()) for link in links_of(page).followed
+    )
+
+
+def test_robots_files_say_what_they_are_meant_to() -> None:
+    rules = {
+        host: RobotsRules.parse((FOLDER / site.answers["/robots.txt"].file).read_bytes())
+        for host, site in SITES.items()
+        if site.answers["/robots.txt"].file
+    }
+    assert set(SITES) - set(rules) == {SOURDOUGH}
+    forbidden = [
+        url
+        for url in pages()
+        if (host := str(urlsplit(url).hostname)) in rules and not rules[host].allows(url, "orbweaver")
+    ]
+    assert sorted(forbidden) == [FORBIDDEN, f"{FORBIDDEN}minutes.html"]
+    assert {host: delay for host in rules if (delay := rules[host].crawl_delay("orbweaver"))} == {TIDEPOOLS: 1}
+    assert rules[MUSEUM].sitemaps == (f"http://{MUSEUM}:{PORT}/sitemap.xml",)
+
+
+def test_the_sitemap_knows_one_page_more_than_the_links() -> None:
+    tree = ET.parse(FOLDER / "museum" / "sitemap.xml")
+    listed = {str(element.text) for element in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")}
+    assert listed <= set(pages())
+    assert listed - reachable() == {ONLY_IN_THE_SITEMAP}
+
+
+def test_the_pdf_is_one() -> None:
+    pdf = (FOLDER / "museum" / "files" / "fresnel-lens.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF-1.4")
+    assert pdf.endswith(b"%%EOF\n")
+    table = int(pdf.rpartition(b"startxref\n")[2].split()[0])
+    assert pdf[table:].startswith(b"xref\n0 7\n")
+    for number, line in enumerate(pdf[table:].split(b"\n")[3:9], 1):
+        assert pdf[int(line.split()[0]) :].startswith(b"%d 0 obj" % number)
+    assert b"Fresnel" in pdf
+
+
+# ── The server ──
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with serving(list(SITES.values()), 0) as chosen:
+        yield chosen
+
+
+class Got(NamedTuple):
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+
+def get(host: str, path: str, port: int, *, method: str = "GET", **headers: str) -> Got:
+    connection = http.client.HTTPConnection(SITES[host].address, port, timeout=30)
+    try:
+        return asked(connection, host, path, port, method=method, **headers)
+    finally:
+        connection.close()
+
+
+def asked(
+    connection: http.client.HTTPConnection, host: str, path: str, port: int, *, method: str = "GET", **headers: str
+) -> Got:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, headers={"Host": f"{host}:{port}"} | named)
+    response = connection.getresponse()
+    return Got(response.status, response.headers, response.read())
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "status", "location"),
+    [
+        (MUSEUM, "/prices.html", 301, "/visit/opening-hours.html"),
+        (MUSEUM, "/visit/ferry.html", 410, None),
+        (MUSEUM, "/exhibits/storm-glass.html", 404, None),
+        (KNOTS, "/king-of-knots", 301, "/knots/bowline"),
+        (KNOTS, "/knots/bowline", 301, "http://knots.saltmarsh.test:{port}/loops/bowline.html"),
+        (KNOTS, "/bends/hunters-bend.html", 302, "/bends/hunters-bend.html"),
+        (SOURDOUGH, "/robots.txt", 404, None),
+        (BEES, "/live/hive-scale", 500, None),
+        (BEES, "/live/camera", 302, "/questions.html"),
+        (RAILWAY, "/draw.html", 302, "/draw/result.html"),
+        (RAILWAY, "/draw/result.html", 302, "/draw.html"),
+        (RAILWAY, "/never/heard/of", 404, None),
+        (RAILWAY, "/../sites.toml", 404, None),
+        (RAILWAY, "/index.html", 404, None),
+    ],
+)
+def test_status_and_location(host: str, path: str, status: int, location: str | None, port: int) -> None:
+    got = get(host, path, port)
+    assert (got.status, got.headers["Location"]) == (status, location and location.format(port=port))
+    assert got.body
+
+
+def test_every_other_answer_is_the_file(port: int) -> None:
+    for site in SITES.values():
+        for path, answer in site.answers.items():
+            if answer.status == 200 and not (answer.cut or answer.delay):
+                got = get(site.host, path, port)
+                assert got.status == 200, path
+                expected = (FOLDER / answer.file).read_bytes()
+                assert got.body.replace(f".test:{port}".encode(), f".test:{PORT}".encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "content_type"),
+    [
+        (MUSEUM, "/", "text/html; charset=utf-8"),
+        (MUSEUM, "/files/fresnel-lens.pdf", "application/pdf"),
+        (MUSEUM, "/images/prisms.png", "image/png"),
+        (MUSEUM, "/sitemap.xml", "application/xml"),
+        (MUSEUM, "/robots.txt", "text/plain; charset=utf-8"),
+        (SOURDOUGH, "/recipes/country-loaf.txt", "text/plain; charset=utf-8"),
+        (RAILWAY, "/history.htm", "text/html; charset=utf-8"),
+    ],
+)
+def test_content_type(host: str, path: str, content_type: str, port: int) -> None:
+    assert get(host, path, port).headers["Content-Type"] == content_type
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "encoding", "source", "words"),
+    [
+        (MUSEUM, "/logbook/1903.html", "cp1252", "header", "Étoile du Nord"),
+        (SOURDOUGH, "/ru/borodinsky.html", "cp1251", "meta", "Бородинский хлеб"),
+        (TIDEPOOLS, "/ja/", "utf-8", "header", "潮だまり"),
+        (BEES, "/honey/cake.html", "utf-8", "header", "G\ufffdteau au miel"),
+    ],
+)
+def test_encodings_are_labelled_in_header_or_page_or_wrongly(
+    host: str, path: str, encoding: str, source: str, words: str, port: int
+) -> None:
+    got = get(host, path, port)
+    decoded = decode(got.body, got.headers["Content-Type"])
+    assert (decoded.encoding, decoded.source) == (encoding, source)
+    assert words in decoded.text
+
+
+def test_the_wrong_label_is_the_only_thing_wrong_with_that_page(port: int) -> None:
+    assert "Gâteau au miel" in get(BEES, "/honey/cake.html", port).body.decode("cp1252")
+
+
+def test_copies_are_exact(port: int) -> None:
+    assert get(KNOTS, "/reef-knot.html", port).body == get(KNOTS, "/print/reef-knot.html", port).body
+    assert get(TIDEPOOLS, "/tides-explained.html", port).body == get(MUSEUM, "/exhibits/tides.html", port).body
+
+
+def test_who_reads_gzip_gets_it(port: int) -> None:
+    plain = get(MUSEUM, "/exhibits/", port)
+    packed = get(MUSEUM, "/exhibits/", port, Accept_Encoding="gzip, deflate")
+    assert (plain.headers["Content-Encoding"], packed.headers["Content-Encoding"]) == (None, "gzip")
+    assert len(packed.body) < len(plain.body)
+    assert gzip.decompress(packed.body) == plain.body
+
+
+def test_one_page_is_shorter_than_announced(port: int) -> None:
+    with pytest.raises(http.client.IncompleteRead) as cut:
+        get(RAILWAY, "/wiring/decoders.html", port)
+    assert cut.value.partial
+    assert cut.value.expected
+
+
+def test_one_page_takes_its_time(port: int) -> None:
+    before = time.monotonic()
+    assert get(RAILWAY, "/layouts/summit.html", port).status == 200
+    assert time.monotonic() - before >= 0.5
+
+
+def test_links_name_the_port_that_is_served(port: int) -> None:
+    body = get(MUSEUM, "/", port).body
+    assert f"http://{KNOTS}:{port}/".encode() in body
+    assert b":%d/" % PORT not in body or port == PORT
+
+
+def test_a_connection_serves_one_request_after_another(port: int) -> None:
+    connection = http.client.HTTPConnection(SITES[KNOTS].address, port, timeout=30)
+    try:
+        assert asked(connection, KNOTS, "/", port, method="HEAD").body == b""
+        first = connection.sock
+        assert [asked(connection, KNOTS, path, port).status for path in ("/", "/nothing", "/loops/")] == [200, 404, 200]
+        assert asked(connection, "stranger.test", "/", port).status == 421
+        assert connection.sock is first
+    finally:
+        connection.close()
+
+
+# ── The crawl ──
+
+
+def demo(*words: object, timeout: float = 110) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(demo_words(*words), cwd=ROOT, timeout=timeout, capture_output=True, text=True, check=False)
+
+
+def demo_words(*words: object) -> list[str]:
+    return [sys.executable, "-m", "crawler.demo", *map(str, words)]
+
+
+def seen_by_the_server(log: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def archived(directory: Path) -> set[str]:
+    """Whole pages, by the URL that they have in the files."""
+    found = rows(
+        directory,
+        "SELECT url FROM documents JOIN urls USING (host, rest) JOIN reasons ON code = documents.reason "
+        "WHERE documents.kind = 0 AND documents.status = 200 AND name = 'OK'",
+    )
+    return {re.sub(r"\.test:\d+/", f".test:{PORT}/", str(url)) for (url,) in found}
+
+
+class Crawled(NamedTuple):
+    directory: Path
+    result: subprocess.CompletedProcess[str]
+    requests: list[dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    """A whole run."""
+    folder = tmp_path_factory.mktemp("demo")
+    result = demo("--port", 0, "--crawl-dir", folder / "crawl", "--log", folder / "log")
+    return Crawled(folder / "crawl", result, seen_by_the_server(folder / "log"))
+
+
+def test_a_run_ends_well(crawled: Crawled) -> None:
+    assert crawled.result.returncode == 0, crawled.result.stderr
+    assert "Traceback" not in crawled.result.stderr
+    assert "Crawling the demo web, 6 sites" in crawled.result.stdout
+    assert rows(crawled.directory, "SELECT leased FROM accounting") == [(0,)]
+
+
+def test_every_page_that_can_be_reached_is_archived(crawled: Crawled) -> None:
+    found = archived(crawled.directory)
+    assert reachable() - found == set()
+    assert found - reachable() <= {ONLY_IN_THE_SITEMAP, f"http://{MUSEUM}:{PORT}/sitemap.xml"}
+
+
+def test_nothing_that_is_forbidden_was_asked_for(crawled: Crawled) -> None:
+    targets = [(str(request["host"]), str(request["target"])) for request in crawled.requests]
+    assert {host for host, _ in targets} == set(SITES)
+    assert [target for _, target in targets if target.startswith(("/members/", "/guestbook/"))] == []
+    denied = rows(crawled.directory, "SELECT url FROM urls JOIN reasons ON code = reason WHERE name = 'ROBOTS_DENIED'")
+    assert {urlsplit(str(url)).path for (url,) in denied} == {"/members/", "/members/minutes.html"}
+
+
+def test_each_host_is_asked_for_its_robots_txt_first_and_once(crawled: Crawled) -> None:
+    for host in SITES:
+        targets = [request["target"] for request in crawled.requests if request["host"] == host]
+        assert targets.index("/robots.txt") == 0
+        assert targets.count("/robots.txt") == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "reason"),
+    [
+        (MUSEUM, "/prices.html", "REDIRECTED"),
+        (MUSEUM, "/exhibits/storm-glass.html", "NOT_FOUND"),
+        (MUSEUM, "/visit/ferry.html", "GONE"),
+        (KNOTS, "/knots/bowline", "REDIRECTED"),
+        (KNOTS, "/bends/hunters-bend.html", "REDIRECT_LOOP"),
+        (BEES, "/live/hive-scale", "SERVER_ERROR"),
+        (RAILWAY, "/wiring/decoders.html", "CUT_DISCONNECT"),
+    ],
+)
+def test_what_went_wrong_has_its_reason(host: str, path: str, reason: str, crawled: Crawled) -> None:
+    found = rows(
+        crawled.directory,
+        "SELECT name FROM urls JOIN reasons ON code = last_reason WHERE url LIKE ?",
+        (f"http://{host}:%{path}",),
+    )
+    assert found == [(reason,)]
+
+
+def test_an_interrupted_run_stops_well_and_the_next_one_finishes(tmp_path: Path) -> None:
+    directory, log = tmp_path / "crawl", tmp_path / "log"
+    words = demo_words("--port", 0, "--crawl-dir", directory, "--log", log)
+    with (tmp_path / "output").open("wb") as output:
+        process = subprocess.Popen(words, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        while len(seen_by_the_server(log)) < 20:
+            with pytest.raises(subprocess.TimeoutExpired):  # it is still running
+                process.wait(timeout=0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert rows(directory, "SELECT leased FROM accounting") == [(0,)]
+    assert not reachable() <= archived(directory)
+    ((seed,),) = rows(directory, "SELECT url FROM seeds LIMIT 1")
+    again = demo("--port", urlsplit(str(seed)).port, "--crawl-dir", directory)
+    assert again.returncode == 0, again.stderr
+    assert reachable() <= archived(directory)
+
+
+def test_more_words_go_to_the_crawl_and_its_exit_code_comes_back(tmp_path: Path) -> None:
+    result = demo("--port", 0, "--crawl-dir", tmp_path / "crawl", "--", "-s", "SCOPE=nonsense")
+    assert result.returncode == 78
+    assert "SCOPE='nonsense'" in result.stderr
+
+
+def test_a_port_that_is_taken_is_one_sentence_and_exit_code_78(tmp_path: Path) -> None:
+    with socket.create_server((SITES[TIDEPOOLS].address, 0)) as other:
+        taken = other.getsockname()[1]
+        result = demo("--port", taken, "--crawl-dir", tmp_path / "crawl")
+    assert result.returncode == 78
+    assert result.stderr.startswith(f"orbweaver: Port {taken} is taken on {SITES[TIDEPOOLS].address}")
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "crawl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(("--port", "70000"), 78), (("--log", "."), 65), (("--port", "some"), 2), (("--nothing",), 2)]
+)
+def test_wrong_words_are_refused(words: tuple[str, ...], code: int, tmp_path: Path) -> None:
+    result = demo("--crawl-dir", tmp_path / "crawl", *words)
+    assert result.returncode == code
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_serve_only_says_how_to_crawl_and_cleans_up(tmp_path: Path) -> None:
+    words = demo_words("--serve-only", "--port", 0, "--crawl-dir", tmp_path / "crawl")
+    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with process:
+        assert process.stdout is not None
+        try:
+            said = [process.stdout.readline() for _ in range(9)]
+            hosts_file = Path(str(re.search(r"in (\S+) \(DNS_HOSTS\)", said[0])[1]))  # type: ignore[index]
+            names = hosts_file.read_text()
+            port = int(re.search(r":(\d+)/", said[1])[1])  # type: ignore[index]
+            front = get(MUSEUM, "/", port)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 0
+        finally:
+            process.kill()
+    assert names.splitlines() == [f"{site.address} {site.host}" for site in SITES.values()]
+    assert front.status == 200
+    assert f"-s DNS_HOSTS={hosts_file}" in said[-1]
+    assert not hosts_file.parent.exists()
+    with pytest.raises(ConnectionRefusedError) as refused:
+        get(MUSEUM, "/", port)
+    assert refused.value.errno == errno.ECONNREFUSED

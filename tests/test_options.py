@@ -1,0 +1,221 @@
+"""Every setting is obeyed, or the start is refused by its name."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings, default_settings
+
+from crawler import settings as project
+from crawler.errors import Misconfigured
+from crawler.items import Reason
+from crawler.options import Options
+
+
+def options_with(**given: Any) -> Options:
+    settings = Settings(given)
+    settings.setmodule(project, priority="default")
+    return Options.of(settings)
+
+
+class Noted:
+    """Settings that remember what was asked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return getattr(project, name, default)
+
+
+def test_every_setting_has_a_good_default_and_is_read() -> None:
+    noted = Noted()
+    Options.of(noted)
+    assert noted.names <= set(vars(project))
+    ours = {name for name in vars(project) if name.isupper() and not hasattr(default_settings, name)}
+    assert ours == noted.names - {"CONCURRENT_REQUESTS"}
+
+
+def test_what_a_crawl_does_unless_told() -> None:
+    options = options_with()
+    assert options.directory == Path("data/crawl")
+    assert options.store == "sqlite:data/crawl/crawl.db"
+    assert options.warc_directory == Path("data/crawl/warc")
+    assert (options.contact, options.own_hosts, options.scope, options.horizon) == ("", (), "domains", 60.0)
+    assert (options.politeness.floor, options.politeness.factor, options.politeness.cap) == (5.0, 5.0, 30.0)
+    assert options.revisit.interval == 7 * 86_400
+    assert options.limits.body == 8 * 1024 * 1024
+    assert options.guard.refusal("a.test", "127.0.0.1") == "loopback"
+    assert options.verify_tls is False
+    options.step("does nothing")
+
+
+def test_the_store_lies_in_the_crawls_directory_unless_told() -> None:
+    assert options_with(CRAWL_DIR="/somewhere").store == "sqlite:/somewhere/crawl.db"
+    assert options_with(CRAWL_DIR="/somewhere", STORE=" sqlite:/else.db ").store == "sqlite:/else.db"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("", ()),
+        (None, ()),
+        ("A.test", ("a.test",)),
+        (" a.test, *.B.test ,,", ("a.test", "*.b.test")),
+        (["a.test", " *.B.test ", ""], ("a.test", "*.b.test")),
+        (("a.test",), ("a.test",)),
+    ],
+)
+def test_lists_are_text_or_lists(given: Any, words: tuple[str, ...]) -> None:
+    options = options_with(OWN_HOSTS=given)
+    assert options.own_hosts == options.politeness.own_hosts == words
+
+
+def test_numbers_may_come_as_text() -> None:
+    options = options_with(
+        CRAWL_MAX_PAGES="17",
+        CRAWL_MAX_SECONDS=" 1.5 ",
+        CRAWL_HORIZON="inf",
+        POLITENESS_MIN_DELAY="7",
+        COMMIT_VISITS="5.0",
+    )
+    assert (options.max_pages, options.max_seconds, options.horizon) == (17, 1.5, math.inf)
+    assert (options.politeness.floor, options.commit_visits) == (7.0, 5)
+    assert isinstance(options.max_pages, int)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_on"), [("True", True), ("1", True), (True, True), ("no", False), (0, False), (None, False)]
+)
+def test_flags_may_come_as_text(given: Any, is_on: bool) -> None:
+    assert options_with(FETCH_VERIFY_TLS=given).verify_tls is is_on
+
+
+NUMBERS = [
+    *("CRAWL_MAX_PAGES", "CRAWL_MAX_SECONDS", "CRAWL_HORIZON", "URL_MAX_LENGTH", "POLITENESS_MIN_DELAY"),
+    *("POLITENESS_LATENCY_FACTOR", "POLITENESS_LATENCY_CAP", "REVISIT_INTERVAL", "RETRY_DELAY", "ROBOTS_RETRY_DELAY"),
+    *(
+        "DNS_THREADS",
+        "FETCH_CONNECT_TIMEOUT",
+        "FETCH_FIRST_BYTE_TIMEOUT",
+        "FETCH_TIMEOUT",
+        "FETCH_MIN_BYTES_PER_SECOND",
+    ),
+    *("FETCH_MIN_RATE_TIME", "FETCH_MAX_BODY", "FETCH_MAX_HEAD", "FETCH_MAX_BUFFERED", "FRONTIER_ACTIVE_HOSTS"),
+    *("FRONTIER_QUEUE_LENGTH", "FRONTIER_LEASE_AHEAD", "PARTITION_LEASE", "CONCURRENT_REQUESTS", "WARC_SEGMENT_BYTES"),
+    *("COMMIT_VISITS", "COMMIT_INTERVAL", "CONTENT_PROCESSES", "CONTENT_CPU_TIME", "CONTENT_TIMEOUT"),
+    "CONTENT_MAX_MEMORY",
+]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", ["many", "", None, "nan", -1, "-inf", [], "0x10"])
+def test_what_is_no_number_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(Misconfigured, match=f"^{name}=") as caught:
+        options_with(**{name: value})
+    assert repr(value) in str(caught.value)
+    assert caught.value.exit_code == 78
+
+
+@pytest.mark.parametrize("name", [name for name in NUMBERS if name != "CRAWL_HORIZON"])
+def test_only_the_horizon_may_be_endless(name: str) -> None:
+    with pytest.raises(Misconfigured, match=f"^{name}=.*must be a"):
+        options_with(**{name: "inf"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        # whole numbers, and not too small
+        ("CRAWL_MAX_PAGES", 1.5),
+        ("COMMIT_VISITS", 0),
+        ("FETCH_MAX_BODY", 0),
+        ("FETCH_MAX_HEAD", 1023),
+        ("URL_MAX_LENGTH", 15),
+        ("DNS_THREADS", 0),
+        ("FRONTIER_ACTIVE_HOSTS", 0),
+        ("FRONTIER_QUEUE_LENGTH", 0),
+        ("PARTITION_LEASE", 2.9),
+        ("CONCURRENT_REQUESTS", 0),
+        ("WARC_SEGMENT_BYTES", 0),
+        ("CONTENT_CPU_TIME", 0),
+        ("CONTENT_TIMEOUT", 0.5),
+        ("CONTENT_MAX_MEMORY", 1024),
+        # choices
+        ("SCOPE", "everything"),
+        ("SCOPE", ""),
+        ("FETCH_VERIFY_TLS", "perhaps"),
+        # a floor for strangers
+        ("POLITENESS_MIN_DELAY", 0.5),
+        # text that would break a header
+        ("CONTACT", "me@a.test\r\nX: y"),
+        ("CONTACT", "me@a.test\0"),
+        ("CONTACT", "連絡@a.test"),
+        # networks, files, functions
+        ("INTRANET_NETWORKS", "10.0.0.0/33"),
+        ("INTRANET_HOSTS", "a b.test"),
+        ("DNS_HOSTS", "/no/such/file"),
+        ("COMMIT_STEP_HOOK", "no.such.module:function"),
+        ("COMMIT_STEP_HOOK", "math:no_such_function"),
+        ("COMMIT_STEP_HOOK", "math"),
+        ("COMMIT_STEP_HOOK", ":function"),
+        ("COMMIT_STEP_HOOK", "math:pi"),
+        ("CONTENT_HOOK", "math:no_such_function"),
+    ],
+)
+def test_what_cannot_be_obeyed_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(Misconfigured, match=name):
+        options_with(**{name: value})
+
+
+def test_hosts_that_we_run_ourselves_may_be_asked_quickly() -> None:
+    assert options_with(POLITENESS_MIN_DELAY=0.1, OWN_HOSTS="a.test").politeness.floor == 0.1
+
+
+@pytest.mark.parametrize(
+    ("contact", "agent"),
+    [
+        ("", "Orbweaver/0.1"),
+        (" https://example.com/bot ", "Orbweaver/0.1 (+https://example.com/bot)"),
+        ("me@example.com", "Orbweaver/0.1 (+me@example.com)"),
+    ],
+)
+def test_the_user_agent_says_who_answers_for_it(contact: str, agent: str) -> None:
+    assert options_with(CONTACT=contact).user_agent == agent
+
+
+def test_without_a_contact_only_own_hosts_are_in_scope() -> None:
+    silent = options_with(SCOPE="any", OWN_HOSTS="mine.test").new_scope()
+    assert silent.rejection("http://mine.test/") is None
+    assert silent.rejection("http://theirs.test/") is Reason.NO_CONTACT
+    assert options_with(SCOPE="any", CONTACT="me@a.test").new_scope().rejection("http://theirs.test/") is None
+    short = options_with(SCOPE="any", CONTACT="me@a.test", URL_MAX_LENGTH=20).new_scope()
+    assert short.rejection("http://theirs.test/too-long") is Reason.URL_TOO_LONG
+
+
+def test_an_intranet_is_opened_by_host_and_network() -> None:
+    guard = options_with(INTRANET_HOSTS="*.mine.test", INTRANET_NETWORKS="127.0.0.0/8, ::1/128").guard
+    assert guard.refusal("www.mine.test", "127.0.0.5") is None
+    assert guard.refusal("www.theirs.test", "127.0.0.5") is not None
+
+
+def test_names_come_from_a_hosts_file(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("127.0.0.2 a.test b.test\n")
+    assert options_with(DNS_HOSTS=str(path)).dns_hosts == {"a.test": ("127.0.0.2",), "b.test": ("127.0.0.2",)}
+
+
+@pytest.mark.parametrize("content", [b"nonsense a.test\n", b"127.0.0.1\n", b"\xff\xfe\n"])
+def test_a_bad_hosts_file_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "hosts").write_bytes(content)
+    with pytest.raises(Misconfigured, match=r"^DNS_HOSTS="):
+        options_with(DNS_HOSTS=str(tmp_path / "hosts"))
+
+
+def test_the_steps_of_a_commit_can_be_watched(capsys: pytest.CaptureFixture[str]) -> None:
+    options_with(COMMIT_STEP_HOOK="builtins:print").step("after commit")
+    assert capsys.readouterr().out == "after commit\n"
