@@ -61,7 +61,7 @@ def _compare(served: Served, ours: Ours, core: int | None, rounds: int) -> int:
                 starts[side.name].append(side.start_up(scene))
                 runs[side.name].append(side.crawl(scene))
                 print(report.line(f"{number + 1} {side.name}", runs[side.name][-1], starts[side.name][-1]), flush=True)
-        wrong = list(_differences(served.web, runs[stock.name][-1], runs[ours.name][-1]))
+        wrong = list(differences(served.web, runs[stock.name][-1], runs[ours.name][-1]))
         if wrong:
             print(*(f"NOT COMPARABLE: {what}" for what in wrong), sep="\n")
             return 1
@@ -87,7 +87,7 @@ def _measured(runs: list[Run], starts: list[Cost]) -> Measured:
     )
 
 
-def _differences(web: Web, stock: Run, ours: Run) -> Iterator[str]:
+def differences(web: Web, stock: Run, ours: Run) -> Iterator[str]:
     """Whatever makes the two runs of a round unequal."""
     wanted = web.urls()
     for name, run in (("stock", stock), ("ours", ours)):

@@ -42,14 +42,15 @@ class LinksSpider(Spider):
         seeds = self._seeds()
         self._unanswered = set(seeds)
         for url in seeds:
-            yield Request(url, priority=1)  # before any link
+            yield Request(url, priority=1)
 
     def _seeds(self) -> list[str]:
         return Path(self.seeds).read_text(encoding="ascii").split()
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Request]:
         for link in self._links.extract_links(response):  # type: ignore[arg-type]
-            yield Request(link.url)
+            # What it was given comes first, also if a page names it before its turn.
+            yield Request(link.url, priority=int(link.url in self._unanswered))
         self._unanswered.discard(response.url)
         if self.stop == "seeds" and not self._unanswered:
             raise CloseSpider("all seeds are answered")

@@ -18,6 +18,7 @@ NEW_LINKS = 30  # of them, on a page of the open web
 OUTWARD = 4  # one link in so many leads to another host
 SENTENCES = 136  # of a page: about 26 KB with the markup
 MAX_HOSTS = 250
+NEW = "/new/"  # begins the paths of the open web's other pages
 
 _TEXT = """
 about above across after again almost along already always among animal answer around autumn back bark beach become
@@ -54,10 +55,10 @@ class Web:
         return [f"127.30.0.{number + 1}" for number in range(self.hosts)]
 
     def host_of(self, path: str) -> str:
-        """The address that serves a path: the pages by turns, so that all hosts have as many; new URLs by chance."""
-        number = self._number(path)
-        turn = crc32(path.encode()) if number is None else number
-        return f"127.30.0.{turn % self.hosts + 1}"
+        """The address that serves a path: the pages by turns, so that all hosts have as many."""
+        if path.startswith(NEW):
+            return f"127.30.0.{path.removeprefix(NEW).partition('/')[0]}"
+        return f"127.30.0.{(self._number(path) or 0) % self.hosts + 1}"
 
     def url(self, path: str) -> str:
         return f"http://{self.host_of(path)}:{self.port}{path}"
@@ -88,7 +89,7 @@ class Web:
 
     def answer(self, path: str, *, compress: bool) -> bytes:
         """The whole HTTP answer for a path, robots.txt and other things that do not exist included."""
-        if self._number(path) is None and not (self.is_open and path.startswith("/new/")):
+        if self._number(path) is None and not (self.is_open and path.startswith(NEW)):
             return _answer("404 Not Found", "text/plain", b"There is nothing here.\n")
         body = self.body(path)
         if compress:
@@ -113,14 +114,15 @@ class Web:
         return [page_path(other) for other in list(chosen)[:count]]
 
     def _new_path(self, path: str, number: int) -> str:
-        """A path that only this page names; most of them on its own host."""
-        stem = f"/new/{crc32(path.encode()):08x}-{path.removesuffix('.html').rpartition('-')[2]}"
-        home, wanders = self.host_of(path), number % OUTWARD == 0
-        for attempt in range(10_000):
-            candidate = f"{stem}/{_slug(number * 7 + attempt)}-{number}.{attempt}.html"
-            if wanders or self.host_of(candidate) == home:
-                return candidate
-        raise AssertionError("chance has never been that unkind")
+        """A path that only this page names; most of them on its own host, which the path says."""
+        home = int(self.host_of(path).rpartition(".")[2])
+        host = crc32(f"{path} {number}".encode()) % self.hosts + 1 if number % OUTWARD == 0 else home
+        return f"{NEW}{host}/{crc32(path.encode()):08x}/{_slug(number * 7)}-{number}{_last(path)}.html"
+
+
+def _last(path: str) -> str:
+    """What tells the path of a page from all others."""
+    return "." + path.removesuffix(".html").rpartition("-")[2]
 
 
 def page_path(number: int) -> str:

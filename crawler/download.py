@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,6 +16,7 @@ from scrapy.http import Response
 from crawler.fetch.dns import Answer, Resolver, system_lookup
 from crawler.fetch.http import HttpClient
 from crawler.items import Fetched, Reason, Visit
+from crawler.lookups import Lookups
 from crawler.session import Session, connections_possible, session_of
 from crawler.urls.hosts import host_of
 
@@ -75,7 +75,9 @@ class Client:
         self._now = session.now
         self._refusal = lru_cache(maxsize=10_000)(options.guard.refusal)
         self._resolver = Resolver(system_lookup, options.dns_hosts)
-        self._threads = ThreadPoolExecutor(max_workers=options.dns_threads, thread_name_prefix="dns")
+        self._lookups = Lookups(options.dns_threads)
+        self._dns_timeout = options.dns_timeout
+        self._stopped: asyncio.Event = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._http = HttpClient(
             watch=self._watch,
@@ -91,6 +93,8 @@ class Client:
         """One request to a checked address of the URL's host."""
         host, started = host_of(url), self._now()
         answer = await self._resolve(host)
+        if self._stopped.is_set():
+            return Fetched(url=url, reason=Reason.STOPPED, started=started, ended=self._now())
         allowed, refused = self._check(host, answer)
         if not allowed:
             reason = Reason.ADDRESS_DENIED if refused else Reason.DNS_FAILED
@@ -111,22 +115,29 @@ class Client:
         return self._http.bytes_in_flight
 
     def abort_all(self) -> None:
-        """Give up what is in flight; each ends as stopped."""
+        """Give up what is in flight, names being looked up included; each ends as stopped."""
+        self._stopped.set()
         self._http.abort_all()
 
     def close(self) -> None:
+        self._stopped.set()
         self._http.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
         if self._timer is not None:
             self._timer.cancel()
 
     async def _resolve(self, host: str) -> Answer:
         now = self._now()
         answer = self._resolver.cached(host, now)
-        if answer is None:
-            loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self._threads, self._resolver.look_up, host, now)
-        return answer
+        if answer is not None:
+            return answer
+        found = self._lookups.ask(lambda: self._resolver.look_up(host, now))
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        either: set[asyncio.Future[Any]] = {found, stopped}
+        await asyncio.wait(either, timeout=self._dns_timeout, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if found.done():
+            return found.result()
+        return Answer(addresses=(), error=f"no answer within {self._dns_timeout:g} s", expires=now)
 
     def _check(self, host: str, answer: Answer) -> tuple[str, str]:
         """The first address that may be contacted, or why none may."""

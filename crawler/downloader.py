@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy.core.downloader.handlers import DownloadHandlers
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotSupported
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler
@@ -33,12 +34,16 @@ class FrontierDownloader:
     def fetch(self, request: Request) -> Generator[Deferred[Any], Any, Response | Request]:
         self.active.add(request)
         try:
-            result: Response | Request = yield deferred_from_coro(
-                self.middleware.download_async(self.handlers.download_request_async, request)
-            )
+            result: Response | Request = yield deferred_from_coro(self.middleware.download_async(self._send, request))
             return result
         finally:
             self.active.remove(request)
+
+    async def _send(self, request: Request) -> Response:
+        handler = self.handlers._get_handler(request.url.partition(":")[0])
+        if handler is None:
+            raise NotSupported(f"no handler for {request.url}")
+        return await handler.download_request(request)
 
     def needs_backout(self) -> bool:
         return 0 < self._most <= len(self.active)

@@ -164,7 +164,6 @@ class Fetched:
     port: int = 0
     first_byte: float | None = None  # when the answer began
     connected: bool = False  # this request opened a new connection
-    trailers: bytes = b""
 
     @property
     def headers(self) -> list[tuple[str, str]]:

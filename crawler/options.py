@@ -45,6 +45,7 @@ class Options:
     robots_retry: float
     guard: AddressGuard
     dns_hosts: Mapping[str, tuple[str, ...]]
+    dns_timeout: float
     dns_threads: int
     limits: FetchLimits
     max_buffered: int
@@ -102,6 +103,7 @@ class Options:
             robots_retry=read.number("ROBOTS_RETRY_DELAY"),
             guard=_guard(read),
             dns_hosts=_dns_hosts(read.text("DNS_HOSTS")),
+            dns_timeout=read.number("DNS_TIMEOUT"),
             dns_threads=int(read.number("DNS_THREADS", least=1, whole=True)),
             limits=_limits(read),
             max_buffered=int(read.number("FETCH_MAX_BUFFERED", least=1, whole=True)),

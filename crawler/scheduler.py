@@ -114,6 +114,7 @@ class FrontierScheduler(BaseScheduler):
             return False
         refusal = self._session.scope.rejection(url)
         new = NewUrl(key=key_of(url), url=url, reason=refusal or Reason.REQUESTED, parked=refusal is not None)
+        self._done = False
         self._ask(lambda: self._session.store.add([new], self._session.now()), self._look_now)
         return True
 
@@ -140,6 +141,8 @@ class FrontierScheduler(BaseScheduler):
     async def settle(self, visited: Visited) -> None:
         """Take in what became of a visit; returns when it is acknowledged."""
         visit = visited.visit
+        if self._session.fatal is not None:
+            raise self._session.fatal
         if self._frontier.in_flight.get(visit.key) is not visit:
             logger.error("A second result for %s is dropped", visit.url)
             return
@@ -228,7 +231,9 @@ class FrontierScheduler(BaseScheduler):
 
     def _errand_loaded(self, visit: Visit, load: HostLoad | None) -> None:
         if load is not None:
-            self._frontier.activate(self._sane(load), errand=visit)
+            self._frontier.activate(self._sane(load), self._session.now(), errand=visit)
+        else:
+            self._frontier.forget(visit)
 
     def _postpone(self) -> None:
         postponed = self._frontier.to_postpone()
@@ -245,11 +250,14 @@ class FrontierScheduler(BaseScheduler):
 
     def _refilled(self, loads: Sequence[tuple[int, Sequence[Visit]]]) -> None:
         for host, visits in loads:
-            self._frontier.refill(host, visits)
+            self._frontier.refill(host, visits, self._session.now())
 
     def _activate(self, now: float) -> None:
         room = min(self._frontier.wants_hosts(), HOSTS_A_LOOK)
-        if room == 0 or now < self._look_at:
+        if now < self._look_at:
+            return
+        self._look_at = now + LOOK_EVERY
+        if room == 0:
             return
         session, active = self._session, set(self._frontier.hosts)
 
@@ -257,7 +265,6 @@ class FrontierScheduler(BaseScheduler):
             seeds = session.new_seeds()
             return seeds, session.store.activate(session.owner, now, room, self._options.queue_length, active)
 
-        self._look_at = now + LOOK_EVERY
         self._ask(look, partial(self._activated, room), one="activate")
 
     def _activated(self, room: int, answer: tuple[Sequence[str], Sequence[HostLoad]]) -> None:
@@ -265,7 +272,8 @@ class FrontierScheduler(BaseScheduler):
         if seeds:
             self._session.learn(seeds)
         for load in loads:
-            self._frontier.activate(self._sane(load))
+            self._done = False
+            self._frontier.activate(self._sane(load), self._session.now())
         if len(loads) == room:
             self._look_at = 0.0
 
@@ -308,11 +316,14 @@ class FrontierScheduler(BaseScheduler):
 
     def _flush(self) -> None:
         self._cancel_timer("flush")
-        batch, self._batch = self._batch, []
+        if "commit" in self._busy:
+            return  # the batch grows meanwhile; `_committed` comes back for it
+        most = self._options.commit_visits
+        batch, self._batch = self._batch[:most], self._batch[most:]
         if batch:
             self._committing += batch
             settled = [entry[0] for entry in batch]
-            self._ask(lambda: self._session.committer.commit(settled), partial(self._committed, batch))
+            self._ask(lambda: self._session.committer.commit(settled), partial(self._committed, batch), one="commit")
 
     def _committed(
         self, batch: Sequence[tuple[Settled, asyncio.Future[None]]], answer: tuple[Committed, Collection[Key]]
@@ -331,9 +342,10 @@ class FrontierScheduler(BaseScheduler):
         self._committing = [entry for entry in self._committing if not entry[1].done()]
         self._note_commit(committed)
         self._stats.inc_value("commit/batches")
-        self._frontier.found(committed.hosts_with_new)
+        self._frontier.found(committed.hosts_with_new, self._session.now())
         if any(host not in self._frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
+        self._flush()
         self._wake_engine()
 
     def _note_commit(self, committed: Committed) -> None:
@@ -405,12 +417,15 @@ class FrontierScheduler(BaseScheduler):
         for name in list(self._timers):
             self._cancel_timer(name)
         if self._session.fatal is None:
+            for visit in list(self._frontier.in_flight.values()):
+                self._settle_soon(broken({VISIT: visit}, "the visit ended without a result"))
+            await asyncio.sleep(0)
             self._give_back()
             self._flush()
             while self._asked and self._session.fatal is None:
                 await self._session.run(lambda: None)
                 await asyncio.sleep(0)
-        self._session.close()
+        await self._session.finish()
 
     # ── what user code lost ──
 
@@ -438,6 +453,7 @@ class FrontierScheduler(BaseScheduler):
         meta = {
             VISIT: visit,
             RULES: home.rules.get(origin) if home is not None else None,
+            "verbatim_url": True,
         }
         return Request(visit.url, meta=meta, callback=self._spider.parse, errback=self._on_failure, dont_filter=True)
 
@@ -454,7 +470,9 @@ class FrontierScheduler(BaseScheduler):
 
     def _come_back(self, now: float) -> None:
         times = [self._look_at]
-        next_time = self._frontier.next_time(now)
+        engine = self._crawler.engine
+        may_release = engine.running and not (self._is_over_limit() or self._is_full() or engine.needs_backout())
+        next_time = self._frontier.next_time(now, lease="lease" not in self._busy, release=may_release)
         if next_time is not None:
             times.append(next_time)
         self._set_timer("pump", max(0.0, min(times) - now), self._tick)

@@ -23,6 +23,7 @@ from crawler.archive.segments import SegmentWriter
 from crawler.clock import steady_clock
 from crawler.committer import Committer
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
+from crawler.frontier.politeness import RETRY_AFTER_LIMIT
 from crawler.options import PRODUCT, VERSION, Options
 from crawler.run_record import RunRecord
 from crawler.slots import SlotLock, free_slots, running
@@ -105,18 +106,30 @@ class Session:
         for tell in self.on_seeds:
             tell(seeds)
 
+    async def finish(self) -> None:
+        """End well, without blocking the event loop: signals must still be heard."""
+        if self.fatal is None:
+            try:
+                await self.run(self._end)
+            except Exception as error:
+                self.fatal = error if isinstance(error, CrawlError) else CrawlError(f"The end failed: {error!r}")
+        self._let_go()
+
     def close(self) -> None:
-        """End well: everything committed, nothing leased. After a fatal error, end as a kill would."""
+        """End well, before a crawl has begun."""
         try:
-            if self.fatal is None:
-                self.call(self._end)
-                self._lock.release()
-                return
+            self.call(self._end)
         except CrawlError as error:
             self.fatal = error
-        finally:
-            self._thread.shutdown()
-        self._lock.drop()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Everything is committed and nothing leased; after a fatal error, whoever comes next recovers."""
+        self._thread.shutdown(wait=self.fatal is None)
+        if self.fatal is None:
+            self._lock.release()
+        else:
+            self._lock.drop()
 
     # ── in the store's thread ──
 
@@ -157,10 +170,11 @@ class Session:
         last = store.last_commit()
         if last is not None and self.now() < last - 60:
             logger.warning(
-                "The clock of this machine is %.0f s behind the last commit: nothing is due until it has caught up, "
-                "unless you set it right",
+                "The clock of this machine is %.0f s behind the last commit; hosts are not made to wait for it to catch "
+                "up, but pages fetched meanwhile are due again by the clock that was",
                 last - self.now(),
             )
+            store.believe_no_later_than(self.now() + RETRY_AFTER_LIMIT)
 
     def _new_archive(self) -> SegmentWriter:
         options = self.options

@@ -83,7 +83,9 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
         yield f"  Slowest      {slow}"
     if data["shortest_gaps"]:
         gap = data["shortest_gaps"][0]
-        kept = "every host had its rest" if not data["requests_before_their_time"] else "SOME HOSTS WERE ASKED TOO EARLY"
+        kept = (
+            "every host had its rest" if not data["requests_before_their_time"] else "SOME HOSTS WERE ASKED TOO EARLY"
+        )
         yield (
             f"  Politeness   {kept}; the closest was {gap['host']}: {gap['gap']:.3f} s between two requests, "
             f"{gap['required']:.3f} s required"

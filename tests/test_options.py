@@ -37,7 +37,7 @@ def test_every_setting_has_a_good_default_and_is_read() -> None:
     Options.of(noted)
     assert noted.names <= set(vars(project))
     ours = {name for name in vars(project) if name.isupper() and not hasattr(default_settings, name)}
-    assert ours == noted.names - {"CONCURRENT_REQUESTS"}
+    assert ours == noted.names - {"CONCURRENT_REQUESTS", "DNS_TIMEOUT"}
 
 
 def test_what_a_crawl_does_unless_told() -> None:

@@ -22,6 +22,7 @@ from crawler.items import Outcome
 from crawler.logs import quieten
 from crawler.options import Options
 from crawler.quick_signals import QuickSignals
+from crawler.scheduler import FrontierScheduler
 from crawler.seeds import BadLine, read_seeds, seeds_in
 from crawler.session import Session, attach
 from crawler.stores.contract import NewUrl
@@ -120,11 +121,17 @@ class Command(BaseRunSpiderCommand):
             if len(received) > 1:
                 os._exit(128 + number)  # as harmless as any kill
             logger.info("Stopping: what is in flight may finish; a second signal stops at once")
-            engine = crawler.engine
-            if engine.scheduler is not None:
-                engine.scheduler.stop()  # type: ignore[attr-defined]
             loop.call_later(STOP_WITHIN, os._exit, 1)
-            loop.create_task(self.crawler_process.stop())  # type: ignore[union-attr]  # noqa: RUF006
+            stop()
+
+        def stop() -> None:
+            engine = crawler._engine
+            if engine is None or not engine.running:
+                loop.call_later(0.02, stop)  # a crawl that is starting is stopped when it has started
+                return
+            if isinstance(engine.scheduler, FrontierScheduler):
+                engine.scheduler.stop()
+            self._stopping = loop.create_task(self.crawler_process.stop())  # type: ignore[union-attr]
 
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, on_signal, number)

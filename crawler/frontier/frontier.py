@@ -17,7 +17,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import Key, Kind, OriginRules, Visit, Visited
@@ -129,12 +129,12 @@ class Frontier:
         self.in_flight[visit.key] = visit
         return visit
 
-    def next_time(self, now: float) -> float | None:
+    def next_time(self, now: float, *, lease: bool = True, release: bool = True) -> float | None:
         """When `to_lease` or `next` will have something, if nothing else happens before."""
         times = []
-        if self._leased and now < self.lease_end:
+        if release and self._leased and now < self.lease_end:
             times.append(self._leased[0][0])
-        if self._idle and self._room() > 0 and not self._solo and self._alone is None:
+        if lease and self._idle and self._room() > 0 and not self._solo and self._alone is None:
             times.append(self._idle[0][0] - self._ahead)
         return max(now, min(times)) if times else None
 
@@ -152,7 +152,7 @@ class Frontier:
 
     # ── what it is told ──
 
-    def activate(self, load: HostLoad, errand: Visit | None = None) -> None:
+    def activate(self, load: HostLoad, now: float, errand: Visit | None = None) -> None:
         """Take a host in, perhaps to have it asked for another origin's robots.txt."""
         back = self.hosts.get(load.host)
         if back is None:
@@ -164,24 +164,30 @@ class Frontier:
         # A host that is active already keeps what it has: the store's rows may be older than what is in memory.
         if errand is not None:
             back.errands.append(errand)
+        self._keep_hold(back, now)
         self._settle(back)
 
-    def refill(self, host: int, visits: Iterable[Visit]) -> None:
+    def refill(self, host: int, visits: Iterable[Visit], now: float) -> None:
         """The answer to `wants_refill`."""
         back = self.hosts[host]
         back.refilling = False
         before = len(back.queue)
         back.queue.extend(visits)
         back.drained = len(back.queue) == before
+        self._keep_hold(back, now)
         self._settle(back)
 
-    def found(self, hosts: Iterable[int]) -> None:
+    def found(self, hosts: Iterable[int], now: float) -> None:
         """New URLs of these hosts were committed."""
         for host in hosts:
             back = self.hosts.get(host)
-            if back is not None and back.drained:
+            if back is not None and back.drained and back.clock.held_until <= now:
                 back.drained = False
                 self._settle(back)
+
+    def forget(self, visit: Visit) -> None:
+        """An errand that nobody can run."""
+        self._forget_asking(visit)
 
     def leased(self, asked: Iterable[Visit], granted: Iterable[Visit]) -> None:
         """The store's answer to `to_lease`: visits that it did not grant are forgotten."""
@@ -217,10 +223,7 @@ class Frontier:
         back.busy = False
         back.uncommitted += 1
         clocks = {back.host: back.clock} | self._obey(visited.rules)
-        if back.clock.held_until > now:
-            # The store gives its URLs again when the hold ends.
-            back.queue.clear()
-            back.drained = True
+        self._keep_hold(back, now)
         self._settle(back)
         return clocks
 
@@ -236,6 +239,29 @@ class Frontier:
         self._settle(back)
 
     # ── how it decides ──
+
+    def _keep_hold(self, back: BackQueue, now: float) -> None:
+        """A host that must be left alone waits in the store, which gives its URLs again when the hold ends."""
+        until = back.clock.held_until
+        if until <= now:
+            return
+        back.queue.clear()
+        back.drained = True
+        while back.errands:
+            # Nobody can be asked for that robots.txt before, so its origin waits as long.
+            visit = back.errands.popleft()
+            home = self.hosts.get(visit.key.host)
+            if home is not None:
+                known = home.rules.get(visit.origin)
+                home.rules[visit.origin] = replace(
+                    known
+                    or OriginRules(
+                        host=home.host, origin=visit.origin, status=0, body=None, fetched=now, expires=until
+                    ),
+                    held_until=until,
+                    expires=until,
+                )
+            self._forget_asking(visit)
 
     def _obey(self, rules: OriginRules | None) -> dict[int, HostClock]:
         """A Crawl-delay binds at once; where a host's origins ask for different ones, the longest."""
@@ -289,7 +315,7 @@ class Frontier:
         """An origin whose robots.txt visit came to nothing asks again at its next page."""
         home = self.hosts.get(visit.key.host)
         if visit.kind is Kind.ROBOTS and home is not None:
-            home.asking_rules.clear()
+            home.asking_rules.discard(visit.origin)
             self._settle(home)
 
     def _settle(self, back: BackQueue) -> None:

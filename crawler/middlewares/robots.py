@@ -16,29 +16,33 @@ from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
 from crawler.download import FETCHED, RULES, VISIT, Denied
-from crawler.fetch.answers import meaning_of
-from crawler.fetch.robots import RobotsRules, judge_robots
+from crawler.fetch.answers import Meaning, meaning_of
+from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots
 from crawler.items import Fetched, Kind, OriginRules, Outcome, Reason, Visit
 from crawler.options import ROBOTS_TOKEN
 from crawler.parse.coding import plain_body
 from crawler.session import session_of
 from crawler.urls.canonical import canonicalize
+from crawler.urls.scope import Scope
 
 MAX_HOPS = 5  # redirects of a robots.txt that are followed
-_PARSED = 10_000  # origins whose rules are kept parsed
+PARSED_BYTES = 4 * 1024 * 1024  # of files that are kept parsed, which takes some thirty times as much
 
 
 class RobotsMiddleware:
     """Stands before the downloader: a forbidden visit ends here, and the host never hears of it."""
 
-    def __init__(self, stats: StatsCollector, retry: float) -> None:
+    def __init__(self, stats: StatsCollector, scope: Scope, retry: float) -> None:
         self._stats = stats
+        self._scope = scope
         self._retry = retry
-        self._parsed: OrderedDict[str, tuple[OriginRules, RobotsRules]] = OrderedDict()
+        self._parsed_bytes = 0
+        self._parsed: OrderedDict[str, tuple[bytes, RobotsRules]] = OrderedDict()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler.stats, session_of(crawler).options.robots_retry)
+        session = session_of(crawler)
+        return cls(crawler.stats, session.scope, session.options.robots_retry)
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
@@ -52,21 +56,24 @@ class RobotsMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         visit: Visit = request.meta[VISIT]
         fetched: Fetched | None = request.meta.get(FETCHED)
-        if visit.kind is Kind.ROBOTS and fetched is not None and fetched.reason is not Reason.STOPPED:
-            request.meta[RULES] = self._learn(visit, fetched, request.meta[RULES])
+        if visit.kind is Kind.ROBOTS and fetched is not None:
+            meaning = meaning_of(fetched)
+            # What was cut short by us or by a dead connection says nothing about the file.
+            known = meaning.outcome is Outcome.ABORTED
+            request.meta[RULES] = None if known else self._learn(visit, fetched, meaning, request.meta[RULES])
         return response
 
-    def _learn(self, visit: Visit, fetched: Fetched, previous: OriginRules | None) -> OriginRules:
+    def _learn(self, visit: Visit, fetched: Fetched, meaning: Meaning, previous: OriginRules | None) -> OriginRules:
         self._stats.inc_value("robots/fetched")
-        meaning = meaning_of(fetched)
         if meaning.outcome is Outcome.REDIRECTED and visit.hops < MAX_HOPS:
             target = canonicalize(meaning.location or "", visit.url)
-            if target is not None:
+            # The file may lie on another site, but not where nobody may be asked at all.
+            if target is not None and self._scope.rejection(target) in (None, Reason.OUT_OF_SCOPE):
                 return _moved(visit, fetched, target, previous)
         rules = judge_robots(
             status=fetched.status,
             reason=meaning.reason,
-            body=plain_body(fetched.body, fetched.headers).data,
+            body=plain_body(fetched.body, fetched.headers, limit=LARGEST_FILE).data,
             fetched=fetched.ended,
             previous=previous,
             host=visit.key.host,
@@ -77,14 +84,21 @@ class RobotsMiddleware:
         return replace(rules, crawl_delay=delay)
 
     def _parse(self, rules: OriginRules) -> RobotsRules:
+        """The rules of an origin, parsed once while there is room to keep them."""
+        body = rules.body or b""
         known = self._parsed.get(rules.origin)
-        if known is None or known[0].body != rules.body:
-            known = (rules, RobotsRules.parse(rules.body or b""))
-            self._parsed[rules.origin] = known
+        if known is None or known[0] != body:
+            self._forget(rules.origin)
+            known = self._parsed[rules.origin] = (body, RobotsRules.parse(body))
+            self._parsed_bytes += len(body)
+            while self._parsed_bytes > PARSED_BYTES and len(self._parsed) > 1:
+                self._forget(next(iter(self._parsed)))
         self._parsed.move_to_end(rules.origin)
-        if len(self._parsed) > _PARSED:
-            self._parsed.popitem(last=False)
         return known[1]
+
+    def _forget(self, origin: str) -> None:
+        known = self._parsed.pop(origin, None)
+        self._parsed_bytes -= len(known[0]) if known is not None else 0
 
 
 def _moved(visit: Visit, fetched: Fetched, target: str, previous: OriginRules | None) -> OriginRules:

@@ -254,6 +254,9 @@ class Store(Protocol):
     def outlook(self) -> Outlook:
         """Whether the crawl is over."""
 
+    def believe_no_later_than(self, latest: float) -> None:
+        """Hosts and origins that wait for a later time wait only until then: a clock was wrong."""
+
     def last_commit(self) -> float | None:
         """When a visit was last acknowledged."""
 

@@ -113,6 +113,18 @@ def test_a_host_with_nothing_due_is_asked_for_no_more(store: Store) -> None:
     assert len(store.activate("me", NOW + 8 * 86_400, 10, 10, ())) == 1
 
 
+def test_a_wrong_clock_does_not_hold_a_host_for_years(store: Store) -> None:
+    store.add([new_url(A), new_url(B)], NOW)
+    (first, second) = lease_all(store)
+    far = NOW + 1e9
+    busy = visited(first, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
+    store.commit([settled(busy, clock=HostClock(held_until=far, next_visit=far))], [], NOW)
+    store.unlease([second], NOW)
+    store.believe_no_later_than(NOW + 100)
+    (load,) = store.activate("me", NOW + 101, 10, 10, ())
+    assert load.clock.next_visit == NOW + 100
+
+
 def test_hosts_of_another_worker_are_not_given(store: Store) -> None:
     store.add([new_url(A)], NOW)
     assert store.activate("you", NOW, 10, 10, ()) == []
@@ -416,7 +428,7 @@ def test_a_visit_that_ends_clears_the_blame(store: Store) -> None:
     assert row.crashes == 0
 
 
-def test_a_robots_file_that_kills_holds_its_origin_for_a_day(store: Store) -> None:
+def test_a_robots_file_that_kills_holds_its_origin_for_an_hour(store: Store) -> None:
     store.add([new_url(A)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
     for _ in range(6):
@@ -426,7 +438,7 @@ def test_a_robots_file_that_kills_holds_its_origin_for_a_day(store: Store) -> No
         store.recover([0], NOW, lambda name, clock: clock)
     rules = store.find_rules("http://a.test")
     assert rules is not None
-    assert rules.held_until == NOW + 86_400
+    assert rules.held_until == NOW + 3_600
 
 
 def test_the_host_that_was_asked_rests_not_the_one_that_is_named(store: Store) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 Pages = Mapping[str, Mapping[str, bytes | str]]
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    pages: Pages = {}
+    pages: ClassVar[Pages] = {}
     asked: list[str]
 
     def do_GET(self) -> None:

@@ -60,7 +60,12 @@ def test_hostile_pages_end_with_the_right_reason_and_their_links(tmp_path: Path)
     wide = f'<p title="{"x" * 7_000_000}">wide</p><a href="/beside">beside</a>'
     paths = ["/deep", "/many", "/wide"]
     pages = {
-        "a.test": {"/": "".join(f'<a href="{path}">x</a>' for path in paths), "/deep": deep, "/many": many, "/wide": wide},
+        "a.test": {
+            "/": "".join(f'<a href="{path}">x</a>' for path in paths),
+            "/deep": deep,
+            "/many": many,
+            "/wide": wide,
+        },
         "b.test": {"/": "<p>other"},
     }
     known, _ = crawl(pages, tmp_path, CRAWL_MAX_PAGES=5, CONTENT_PROCESSES=1)
@@ -81,7 +86,8 @@ def test_an_exact_copy_is_archived_once_and_marked(tmp_path: Path) -> None:
     other = f"<title>Another head</title><p>{WORDS}</p>" + page[page.index("<a ") :]
     front = "".join(f'<a href="/{name}">x</a>' for name in ("one", "two", "three", "words"))
     with pages_served(
-        {"a.test": {"/": front, "/one": page, "/two": page, "/words": other, "/x": "x"}, "b.test": {"/": page}}, tmp_path
+        {"a.test": {"/": front, "/one": page, "/two": page, "/words": other, "/x": "x"}, "b.test": {"/": page}},
+        tmp_path,
     ) as (given, _):
         port = given.pop("port")
         seeds = f"http://a.test:{port}/,http://b.test:{port}/"

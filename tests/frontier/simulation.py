@@ -83,18 +83,18 @@ class Simulation:
     def _pump(self) -> None:
         frontier, store = self.frontier, self.store
         for host in frontier.wants_refill():
-            frontier.refill(host, store.load(host, self.now, self.queue_length))
+            frontier.refill(host, store.load(host, self.now, self.queue_length), self.now)
         room = frontier.wants_hosts()
         if room:
             for load in store.activate("me", self.now, room, self.queue_length, set(frontier.hosts)):
-                frontier.activate(load)
+                frontier.activate(load, self.now)
         visits = frontier.to_lease(self.now)
         frontier.leased(visits, store.lease("me", visits))
         while frontier.errands:
             visit = frontier.errands.popleft()
             load = store.load_host("me", visit.asked, host_of(visit.url), self.now, 0)
             assert load is not None
-            frontier.activate(load, errand=visit)
+            frontier.activate(load, self.now, errand=visit)
         store.postpone(frontier.to_postpone(), Reason.ROBOTS_UNAVAILABLE)
 
     def _send(self, visit: Visit) -> None:
@@ -114,7 +114,7 @@ class Simulation:
     def _commit(self, settled: Settled) -> None:
         committed = self.store.commit([settled], [], self.now)
         self.frontier.committed(settled.visited)
-        self.frontier.found(committed.hosts_with_new)
+        self.frontier.found(committed.hosts_with_new, self.now)
 
     def _at(self, time: float, act: Callable[[], None]) -> None:
         self._order += 1

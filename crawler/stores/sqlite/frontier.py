@@ -255,6 +255,17 @@ def postpone(connection: apsw.Connection, visits: Sequence[tuple[Visit, float]],
     )
 
 
+def believe_no_later_than(connection: apsw.Connection, latest: float) -> None:
+    connection.execute(
+        """UPDATE hosts SET next_visit = min(next_visit, ?1), held_until = min(held_until, ?1), due = min(due, ?1)
+           WHERE next_visit > ?1 OR held_until > ?1 OR due > ?1""",
+        (latest,),
+    )
+    connection.execute(
+        "UPDATE origins SET held_until = min(held_until, ?1), expires = min(expires, ?1) WHERE expires > ?1", (latest,)
+    )
+
+
 def outlook(connection: apsw.Connection) -> Outlook:
     leased = connection.execute("SELECT count(*) FROM urls INDEXED BY urls_leased WHERE state = 1").get
     first = [

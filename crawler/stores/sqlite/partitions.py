@@ -7,11 +7,13 @@ from collections.abc import Callable, Collection
 import apsw
 
 from crawler.frontier.frontier import CRASHES
-from crawler.frontier.politeness import RETRY_AFTER_LIMIT, HostClock
+from crawler.frontier.politeness import HostClock
 from crawler.items import Kind, Reason, State
 from crawler.stores.contract import Recovered
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, clock_of
 from crawler.urls.hosts import origin_of
+
+_REST_AFTER_CRASHES = 3_600.0  # of an origin over whose robots.txt several processes died
 
 
 def recover(
@@ -24,7 +26,7 @@ def recover(
     rows: list[tuple[int, int, int, int, int, str]] = connection.execute(
         f"""SELECT u.host, u.rest, u.kind, u.crashes, coalesce(u.asked, u.host), u.url
             FROM urls u JOIN hosts h ON h.host = u.host JOIN partitions p ON p.id = h.partition
-            WHERE u.state = 1 AND p.slot IN ({marks})""",
+            WHERE u.state = 1 AND (p.slot IN ({marks}) OR p.slot IS NULL)""",
         tuple(slots),
     ).fetchall()  # type: ignore[assignment]
     quarantined = 0
@@ -51,7 +53,7 @@ def recover(
 
 
 def _return_robots(connection: apsw.Connection, host: int, rest: int, origin: str, now: float, *, hold: bool) -> None:
-    """A robots.txt is asked for again when a page needs it; one that seems to kill us, a day later."""
+    """A robots.txt is asked for again when a page needs it; one that seems to kill us, an hour later."""
     connection.execute(
         """UPDATE urls SET state = 2, reason = ?, crashes = CASE WHEN ? THEN 0 ELSE crashes + 1 END,
                   epoch = NULL, asked = NULL
@@ -59,7 +61,7 @@ def _return_robots(connection: apsw.Connection, host: int, rest: int, origin: st
         (Reason.ROBOTS_FILE, hold, host, rest),
     )
     if hold:
-        until = now + RETRY_AFTER_LIMIT
+        until = now + _REST_AFTER_CRASHES
         connection.execute(
             """INSERT INTO origins (origin, host, status, fetched, expires, held_until, failures)
                VALUES (?1, ?2, 0, ?3, ?4, ?4, 1)

@@ -147,6 +147,10 @@ class SqliteStore:
         with self._snapshot() as connection:
             return frontier.outlook(connection)
 
+    def believe_no_later_than(self, latest: float) -> None:
+        with self._transaction() as connection:
+            frontier.believe_no_later_than(connection, latest)
+
     def last_commit(self) -> float | None:
         with trouble(self._path):
             last: float | None = self._connection.execute("SELECT value FROM crawl WHERE name = 'last_commit'").get

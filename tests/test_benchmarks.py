@@ -1,0 +1,111 @@
+"""The comparison with stock Scrapy compares like with like; how fast anything is does not matter here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.crawl import differences
+from benchmarks.measure import Cost
+from benchmarks.report import Measured, verdicts
+from benchmarks.server import Asked, Served
+from benchmarks.sides import Ours, Run, Scene, Stock
+from benchmarks.web import LINKS, NEW_LINKS, Web, page_path
+
+CLOSED = Web(pages=40, hosts=5, port=8000)
+OPEN = replace(CLOSED, is_open=True)
+
+
+@pytest.fixture(scope="module", params=[CLOSED, OPEN], ids=["closed", "open"])
+def scene(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with Served(request.param, None, compress=True) as served:
+        yield Scene(served=served, directory=tmp_path_factory.mktemp("scene"), core=None)
+
+
+@pytest.mark.crawl
+def test_both_sides_fetch_the_same_pages_and_say_what_it_cost(scene: Scene) -> None:
+    ours, stock, web = Ours(processes=1), Stock(), scene.served.web
+    starts = [ours.start_up(scene), stock.start_up(scene)]
+    assert scene.served.take().pages == []
+    runs = [ours.crawl(scene), stock.crawl(scene)]
+    assert list(differences(web, *runs)) == []
+    if not web.is_open:
+        assert [set(run.asked.pages) for run in runs] == [web.urls(), web.urls()]
+    assert [run.asked.robots for run in runs] == [web.hosts, 0]
+    assert runs[0].archive > 40 * 1000
+    for cost in (*starts, *(run.cost for run in runs)):
+        assert 0 < cost.own < 60
+        assert 10e6 < cost.memory < 1e9
+    assert runs[0].cost.children > 0
+
+
+@pytest.mark.parametrize(
+    ("fetched", "complaint"),
+    [
+        (lambda urls: urls[1:], "did not fetch 1 of 40"),
+        (lambda urls: [*urls, urls[0]], "1 pages twice"),
+        (lambda urls: [*urls, "http://127.30.0.1:8000/elsewhere"], "what is not there"),
+    ],
+)
+def test_runs_that_fetched_different_pages_are_not_compared(fetched, complaint) -> None:
+    urls = sorted(CLOSED.urls())
+    [wrong] = differences(CLOSED, run_of(urls), run_of(fetched(urls)))
+    assert complaint in wrong
+    assert wrong.startswith("ours")
+
+
+def test_every_page_of_a_closed_web_can_be_reached_and_has_as_many_links() -> None:
+    web = Web(pages=500, hosts=10, port=8000)
+    found = set(web.seeds())
+    unread = list(found)
+    while unread:
+        links = set(web.links(path_of(unread.pop())))
+        assert len(links) == LINKS
+        unread += links - found
+        found |= links
+    assert found == web.urls()
+
+
+def test_an_open_web_never_names_a_new_url_twice() -> None:
+    new = [url for path in OPEN.all_pages() for url in OPEN.links(path) if url not in OPEN.urls()]
+    further = [url for found in new for url in OPEN.links(path_of(found)) if url not in OPEN.urls()]
+    assert len(new) == 40 * NEW_LINKS
+    assert len(further) == len(new) * NEW_LINKS
+    assert len({*new, *further}) == len(new) + len(further)
+
+
+def test_pages_are_as_large_as_said_and_all_different() -> None:
+    bodies = [CLOSED.body(page_path(number)) for number in range(40)]
+    assert 24_000 < sum(map(len, bodies)) / 40 < 28_000
+    assert len(set(bodies)) == 40
+
+
+@pytest.mark.parametrize(
+    ("own", "together", "is_open", "expected"),
+    [
+        (1.0, 4.0, False, [True, True]),
+        (1.3, 4.0, False, [False, True]),
+        (1.0, 4.1, False, [True, False]),
+        (2.4, 9.0, True, [True]),
+        (2.6, 2.7, True, [False]),
+    ],
+)
+def test_verdicts(own: float, together: float, is_open: bool, expected: list[bool]) -> None:
+    stock = measured(own=10.0, together=10.0)
+    assert [found.holds for found in verdicts(stock, measured(own=own, together=together), is_open=is_open)] == expected
+
+
+def measured(own: float, together: float) -> Measured:
+    return Measured(
+        pages=1, own=own, all=together, raw_own=own, raw_all=together, start=0, memory=0, children_memory=0, lag=None
+    )
+
+
+def run_of(urls: list[str]) -> Run:
+    return Run(cost=Cost(), asked=Asked(pages=urls, robots=0, bytes=0, cpu=0.0), stats={})
+
+
+def path_of(url: str) -> str:
+    return "/" + url.split("/", 3)[3]
