@@ -23,7 +23,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.download import RULES, VISIT, Denied, client_of
-from crawler.errors import CrawlError
+from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.items import Key, Kind, Outcome, Reason, Visit, Visited
@@ -401,6 +401,10 @@ class FrontierScheduler(BaseScheduler):
         """Nothing can be written any more: end as a kill would, which loses nothing."""
         if self._session.fatal is not None:
             return
+        if isinstance(error, OSError):
+            error = DiskTrouble(
+                f"The disk failed ({error.strerror}). What was committed is kept; mend it and start again."
+            )
         if not isinstance(error, CrawlError):
             logger.error("The store's thread failed", exc_info=error)
             error = CrawlError(f"An internal error stopped the crawl ({error!r}). What was committed is kept.")

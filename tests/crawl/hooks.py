@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from crawler.items import Visited
@@ -21,3 +22,14 @@ def suffer(visited: Visited) -> None:
         held = []
         while True:
             held.append(bytearray(10_000_000))
+
+
+_appends = 0
+
+
+def fill_the_disk(step: str) -> None:
+    """As a COMMIT_STEP_HOOK: the third batch finds no space, and so do all after it."""
+    global _appends
+    _appends += step == "before append"
+    if step == "before append" and _appends >= 3:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.crawl.broken import is_third
 from tests.crawl.runner import crawling, polite_to, rows, scrapy, seeds_file
 from tests.kill import archive
 from tests.kill.proof import Proof
@@ -133,6 +134,46 @@ def test_nobody_listens_while_we_crawl(served: Served, tmp_path: Path) -> None:
     with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
         wait_for(lambda: (tmp_path / "crawl" / "crawl.db").exists() and pages_in(tmp_path) > 0)
         assert listening(process.pid) == []
+
+
+def test_a_full_disk_ends_the_crawl_and_the_next_one_completes_it(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl")
+    words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
+    full = scrapy(*words, **settings, COMMIT_STEP_HOOK="tests.crawl.hooks:fill_the_disk")
+    assert full.returncode == 74
+    assert "No space left on device" in full.stderr
+    assert "What was committed is kept" in full.stderr
+    assert scrapy("crawl", "web", **settings).returncode == 0
+    assert pages_in(tmp_path) == 60
+    left_in_order(tmp_path / "crawl")
+
+
+def test_a_visit_that_user_code_lost_is_settled_when_the_crawl_is_stopped(served: Served, tmp_path: Path) -> None:
+    pipelines = '{"crawler.pipelines.extract.ExtractPipeline": 100, "crawler.pipelines.commit.CommitPipeline": 900, '
+    settings = polite_to(
+        served,
+        tmp_path / "crawl",
+        POLITENESS_MIN_DELAY=0.3,
+        LOG_LEVEL="CRITICAL",
+        ITEM_PIPELINES=pipelines + '"tests.crawl.broken.SwallowingPipeline": 500}',
+    )
+    words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
+    before = len(served.log())
+    with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
+        wait_for(lambda: any(is_third(entry.url) and entry.status == 200 for entry in served.log()[before:]))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) in (0, 3)
+    left_in_order(tmp_path / "crawl")
+
+
+@pytest.mark.parametrize("after", [0.3, 0.4, 0.5, 0.6, 0.7])
+def test_a_signal_during_the_start_stops_it_as_well(after: float, served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=1)
+    words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
+    with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
+        time.sleep(after)  # wherever that is: every moment must do
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=15) in (0, -signal.SIGTERM)
 
 
 def listening(pid: int) -> list[str]:

@@ -232,6 +232,74 @@ def test_a_robots_txt_that_moved_is_fetched_under_the_clock_of_its_new_host(stor
     assert min(simulation.gaps("a.test")[1:]) >= 20 - EPSILON
 
 
+def test_a_robots_txt_on_a_host_that_must_be_left_alone_does_not_keep_the_crawl_from_ending(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.url == "http://a.test/robots.txt":
+            place = "http://b.test/robots.txt"
+            moved = rules_for(visit, started, status=301, body=None, expires=0.0, location=place, hops=1)
+            return replace(result, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, rules=moved)
+        if "b.test" in visit.url:
+            until = started + 86_400
+            rules = rules_for(visit, started, status=503, body=None, held_until=until, expires=until)
+            busy = {"outcome": Outcome.BUSY, "reason": Reason.BUSY, "retry_after": 86_400.0, "page": None}
+            return replace(result, rules=rules, **busy)
+        return result
+
+    simulation = Simulation(seeded(store, "http://b.test/", "http://a.test/"), respond)
+    simulation.run()
+    assert simulation.now < NOW + 100
+    assert simulation.frontier.is_quiet
+    row = store.find_url(key_of("http://a.test/"))
+    assert row is not None
+    assert (row.state, row.reason) == (State.WAITING, Reason.ROBOTS_UNAVAILABLE)
+
+
+def test_the_robots_txt_of_one_origin_does_not_bring_that_of_another_twice(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started, took=0.2)
+        if visit.url == "https://a.test/robots.txt":
+            place = "http://b.test/robots.txt"
+            moved = rules_for(visit, started, status=301, body=None, expires=0.0, location=place, hops=1)
+            return replace(result, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, rules=moved)
+        return result
+
+    urls = ["https://a.test/1", "http://a.test/1", "http://b.test/1"]
+    simulation = Simulation(seeded(store, *urls), respond, commit_delay=7.0)
+    simulation.run()
+    assert sorted(pages(simulation)) == sorted(urls)
+    assert simulation.urls().count("http://b.test/robots.txt") == 2
+    assert simulation.urls().count("https://a.test/robots.txt") == 1
+
+
+def test_new_urls_do_not_wake_a_host_that_must_be_left_alone(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.url == "http://b.test/":
+            busy = {"outcome": Outcome.BUSY, "reason": Reason.BUSY, "retry_after": 86_400.0, "page": None}
+            return replace(result, **busy)
+        if visit.url == "http://a.test/" and result.page is not None:
+            return replace(result, page=replace(result.page, links=[link("http://b.test/new")]))
+        return result
+
+    simulation = Simulation(seeded(store, "http://b.test/", "http://a.test/"), respond, commit_delay=0.4)
+    simulation.run()
+    assert simulation.now < NOW + 100
+    assert simulation.frontier.is_quiet
+
+
+def test_what_cannot_be_done_now_is_no_reason_to_come_back_at_once(store: Store) -> None:
+    simulation = Simulation(seeded(store, "http://a.test/", "http://b.test/"))
+    frontier = simulation.frontier
+    frontier.activate(store.activate("me", NOW, 1, 5, ())[0], NOW)
+    assert frontier.next_time(NOW) == NOW
+    assert frontier.next_time(NOW, lease=False) is None
+    visits = frontier.to_lease(NOW)
+    frontier.leased(visits, store.lease("me", visits))
+    assert frontier.next_time(NOW) == NOW
+    assert frontier.next_time(NOW, release=False) is None
+
+
 def test_a_denied_visit_costs_its_host_no_rest(store: Store) -> None:
     def respond(visit: Visit, started: float) -> Visited:
         if "private" in visit.url:
