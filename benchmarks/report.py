@@ -118,6 +118,7 @@ def closing(
         f"{name:46}{1 / cost:12.0f}{cost * 1000:9.2f}{peer / cost:7.1f}{raw * 1000:20.2f}"
         for name, cost, raw, peer in rows
     ]
+    lines.append("Costs are less those of a run that fetches nothing; the last column has them in.")
     return "\n".join([*lines, "", *_did(runs, web), "", *map(str, found)])
 
 
@@ -133,7 +134,11 @@ def _did(runs: Mapping[str, Sequence[Run]], web: Web) -> Iterator[str]:
         f"({_count(ours, 'frontier/new_urls')} to new URLs), {ours.asked.bytes / 1e6:.1f} MB received, archive "
         f"{ours.archive / 1e6:.1f} MB, store {ours.store / 1e6:.1f} MB, {_count(ours, 'commit/batches')} commits"
     )
-    every = "all pages there were at the start" if web.is_open else "the same pages, all there are"
+    every = (
+        "all pages there were at the start, and besides some of the new ones"
+        if web.is_open
+        else "the same pages, all there are"
+    )
     yield f"Each fetched {every}, none twice."
     server = max(run.asked.cpu_per_request for side in runs.values() for run in side)
     slow = "" if server <= SERVER else f": more than {SERVER * 1000:g}, so it may have slowed both"

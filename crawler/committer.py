@@ -84,38 +84,25 @@ class Committer:
         if not any(settled.visited.records for settled in batch):
             return list(batch)
         self._step("before append")
-        bodies: dict[tuple[bytes, bytes], Original] = {}  # archived with this batch
+        bodies = _Bodies(self.store, batch)
         placed = [self._place(settled, bodies) for settled in batch]
         self._step("after append")
         self.archive.sync()
         self._step("after fsync")
         return placed
 
-    def _place(self, settled: Settled, bodies: dict[tuple[bytes, bytes], Original]) -> Settled:
+    def _place(self, settled: Settled, bodies: _Bodies) -> Settled:
         visited = settled.visited
         records: Sequence[Record] = visited.records
         if not records:
             return settled
-        original = self._original(visited, bodies)
+        original = bodies.original_of(visited)
         if original is not None:
             records = [_without_body(record, visited, original) for record in records]
         places = self.archive.append(records)
         offset, length = next(place for record, place in zip(records, places, strict=True) if record.type in _ANSWERS)
         place = Place(segment=self.archive.name, offset=offset, length=length)
         return replace(settled, place=place, is_revisit=original is not None)
-
-    def _original(self, visited: Visited, bodies: dict[tuple[bytes, bytes], Original]) -> Original | None:
-        """Where the body of a page is archived already, if it is."""
-        page, fetched = visited.page, visited.fetched
-        if page is None or fetched is None or visited.reason is not Reason.OK or visited.visit.kind is not Kind.PAGE:
-            return None
-        if visited.outcome is not Outcome.FETCHED or not fetched.body:
-            return None
-        digests = (page.payload_digest, page.body_digest)
-        original = bodies.get(digests) or self.store.archived_body(*digests)
-        if original is None:
-            bodies[digests] = Original(url=fetched.url, started=fetched.started)
-        return original
 
     def _segments(self) -> list[SegmentState]:
         archive = self.archive
@@ -134,6 +121,31 @@ class Committer:
         starts = range(LINKS_A_VISIT, len(links), LINKS_A_VISIT)
         found = [self.store.add_links(visit, links[at : at + LINKS_A_VISIT], self._now()) for at in starts]
         return _sum(*found)
+
+
+class _Bodies:
+    """Which bodies of a batch are archived already, in the store or earlier in the batch."""
+
+    def __init__(self, store: Store, batch: Sequence[Settled]) -> None:
+        pages = [settled.visited.page for settled in batch if settled.visited.page is not None]
+        self._store = store
+        self._stored = store.known_bodies({page.body_digest for page in pages})
+        self._here: dict[tuple[bytes, bytes], Original] = {}
+
+    def original_of(self, visited: Visited) -> Original | None:
+        """Where the body of a page is archived already, if it is."""
+        page, fetched = visited.page, visited.fetched
+        if page is None or fetched is None or visited.reason is not Reason.OK or visited.visit.kind is not Kind.PAGE:
+            return None
+        if visited.outcome is not Outcome.FETCHED or not fetched.body:
+            return None
+        digests = (page.payload_digest, page.body_digest)
+        original = self._here.get(digests)
+        if original is None and page.body_digest in self._stored:
+            original = self._store.archived_body(*digests)
+        if original is None:
+            self._here[digests] = Original(url=fetched.url, started=fetched.started)
+        return original
 
 
 def _without_body(record: Record, visited: Visited, original: Original) -> Record:

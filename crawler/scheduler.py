@@ -246,7 +246,7 @@ class FrontierScheduler(BaseScheduler):
         store, length = self._session.store, self._options.queue_length
         hosts = self._frontier.wants_refill()
         if hosts:
-            self._ask(lambda: [(host, store.load(host, now, length)) for host in hosts], self._refilled)
+            self._ask(lambda: store.load_all(hosts, now, length), self._refilled)
 
     def _refilled(self, loads: Sequence[tuple[int, Sequence[Visit]]]) -> None:
         for host, visits in loads:

@@ -233,6 +233,9 @@ class Store(Protocol):
     def load(self, host: int, now: float, urls: int) -> list[Visit]:
         """The next URLs of a host that are due, the most important first."""
 
+    def load_all(self, hosts: Sequence[int], now: float, urls: int) -> list[tuple[int, list[Visit]]]:
+        """The same for several hosts."""
+
     def lease(self, owner: str, visits: Sequence[Visit]) -> list[Visit]:
         """Mark as leased those that still wait (a robots.txt is made known if it was not), and return them."""
 
@@ -244,6 +247,9 @@ class Store(Protocol):
 
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         """Acknowledge visits: all of this batch in one transaction, or `LateCommit`."""
+
+    def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
+        """Those digests of bodies that an archived page has."""
 
     def archived_body(self, payload_digest: bytes, body_digest: bytes) -> Original | None:
         """Where a page's body is archived, byte for byte as on the wire."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import apsw
 
 from crawler.frontier.priority import level_of
-from crawler.items import Kind, Link, Outcome, Page, Reason, State, Visit, Visited
+from crawler.items import Key, Kind, Link, Outcome, Page, Reason, State, Visit, Visited
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
 from crawler.stores.sqlite.frontier import Known, Row, insert
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values
@@ -30,8 +30,9 @@ def commit(
     connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
     _note_hosts(connection, batch)
     new, duplicates, hosts = 0, 0, set[int]()
+    content = _Content(connection, batch)
     for settled in batch:
-        original = _note_document(connection, settled, now)
+        original = _note_document(connection, content, settled, now)
         added, visitable = insert(connection, known, list(_found(settled.visited, original, known, now)))
         new += added
         duplicates += original is not None
@@ -44,6 +45,22 @@ def commit(
 def add_links(connection: apsw.Connection, known: Known, visit: Visit, links: Sequence[Link], now: float) -> Committed:
     new, hosts = insert(connection, known, list(_link_rows(visit, links, known, now)))
     return Committed(new_urls=new, hosts_with_new=hosts)
+
+
+def known_bodies(connection: apsw.Connection, digests: Collection[bytes]) -> set[bytes]:
+    return _known_digests(connection, "body_digest", "body_bytes > 0", digests)
+
+
+def _known_digests(connection: apsw.Connection, column: str, condition: str, digests: Collection[bytes]) -> set[bytes]:
+    """One question for a whole batch: most pages are copies of nothing."""
+    if not digests:
+        return set()
+    marks = ",".join("?" * len(digests))
+    rows = connection.execute(
+        f"SELECT {column} FROM documents WHERE {column} IN ({marks}) AND kind = 0 AND reason = 20 AND {condition}",
+        tuple(digests),
+    )
+    return {row[0] for row in rows}
 
 
 def archived_body(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> Original | None:
@@ -119,13 +136,28 @@ def _note_segments(connection: apsw.Connection, segments: Sequence[SegmentState]
     )
 
 
-def _note_document(connection: apsw.Connection, settled: Settled, now: float) -> _Copied | None:
+class _Content:
+    """Which digests of a batch are worth a question: those that a document has, or an earlier visit of the batch."""
+
+    def __init__(self, connection: apsw.Connection, batch: Sequence[Settled]) -> None:
+        pages = [settled.visited.page for settled in batch if settled.visited.page is not None]
+        self.bodies = known_bodies(connection, {page.body_digest for page in pages})
+        words = {page.text_digest for page in pages if page.text_digest}
+        self.texts = _known_digests(connection, "text_digest", "text_digest <> x''", words)
+
+    def note(self, page: Page) -> None:
+        self.bodies.add(page.body_digest)
+        self.texts.add(page.text_digest)
+
+
+def _note_document(connection: apsw.Connection, content: _Content, settled: Settled, now: float) -> _Copied | None:
     """Index an archived answer; the page of which it is a copy, if it is one."""
     visited, place = settled.visited, settled.place
     fetched, page, key = visited.fetched, visited.page, visited.visit.key
     document, original = None, None
     if place is not None and fetched is not None and page is not None:
-        original = _original(connection, visited, page)
+        original = _original(connection, content, visited, page)
+        content.note(page)
         body_of = _body_holder(connection, page.payload_digest, page.body_digest) if settled.is_revisit else None
         document = connection.execute(
             """INSERT INTO documents (host, rest, fetched, segment, offset, length, kind, status, reason, content_type,
@@ -167,28 +199,30 @@ class _Copied(NamedTuple):
     links_digest: int
 
 
-def _original(connection: apsw.Connection, visited: Visited, page: Page) -> _Copied | None:
+def _original(connection: apsw.Connection, content: _Content, visited: Visited, page: Page) -> _Copied | None:
     """Another URL's page with the same bytes or the same words, as it is now."""
     if visited.outcome is not Outcome.FETCHED or visited.visit.kind is not Kind.PAGE or visited.reason is not Reason.OK:
         return None
-    for condition, digest in (
-        ("body_digest = ?1 AND body_bytes > 0", page.body_digest),
-        ("text_digest = ?1", page.text_digest),
-    ):
-        if not digest:
-            continue
-        row = connection.execute(
-            f"""SELECT id, links_digest FROM documents d
-                WHERE {condition} AND kind = 0 AND reason = 20 {"AND text_digest <> x''" if "text" in condition else ""}
-                  AND duplicate_of IS NULL AND NOT (host = ?2 AND rest = ?3)
-                  AND id = (SELECT id FROM documents n WHERE n.host = d.host AND n.rest = d.rest
-                            ORDER BY fetched DESC, id DESC LIMIT 1)
-                ORDER BY id LIMIT 1""",
-            (digest, *visited.visit.key),
-        ).get
-        if row is not None:
-            return _Copied(*row)
+    if page.body_digest and page.body_digest in content.bodies:
+        first = _first_with(connection, "body_digest = ?1 AND body_bytes > 0", page.body_digest, visited.visit.key)
+        if first is not None:
+            return first
+    if page.text_digest and page.text_digest in content.texts:
+        return _first_with(connection, "text_digest = ?1 AND text_digest <> x''", page.text_digest, visited.visit.key)
     return None
+
+
+def _first_with(connection: apsw.Connection, condition: str, digest: bytes, key: Key) -> _Copied | None:
+    """The first URL but this one whose present page has a content and is no copy itself."""
+    row = connection.execute(
+        f"""SELECT id, links_digest FROM documents d
+            WHERE {condition} AND kind = 0 AND reason = 20 AND duplicate_of IS NULL AND NOT (host = ?2 AND rest = ?3)
+              AND id = (SELECT id FROM documents n WHERE n.host = d.host AND n.rest = d.rest
+                        ORDER BY fetched DESC, id DESC LIMIT 1)
+            ORDER BY id LIMIT 1""",
+        (digest, *key),
+    ).get
+    return _Copied(*row) if row is not None else None
 
 
 def _publish(connection: apsw.Connection, visited: Visited, document: int | None, now: float) -> None:
@@ -322,15 +356,15 @@ def _note_anchors(connection: apsw.Connection, known: Known, visited: Visited) -
         return
     source, new = visited.visit.key.host, []
     for key, _, anchor, _ in visited.page.links:
-        if anchor and key.host != source:
-            fingerprint = hash((key, source, anchor))
-            if fingerprint not in known.anchors:
-                known.anchors.add(fingerprint)
-                new.append((*key, source, anchor, ANCHORS_PER_TARGET))
-    if new:
-        connection.executemany(
-            """INSERT INTO anchors (host, rest, source, text) SELECT ?1, ?2, ?3, ?4
-               WHERE (SELECT count(*) FROM anchors WHERE host = ?1 AND rest = ?2) < ?5
-               ON CONFLICT DO NOTHING""",
-            new,
-        )
+        if not anchor or key.host == source:
+            continue
+        fingerprint = hash((key, source, anchor))
+        if fingerprint not in known.anchors:
+            known.anchors.add(fingerprint)
+            count = known.anchor_counts.get(key)
+            if count is None:
+                count = connection.execute("SELECT count(*) FROM anchors WHERE host = ? AND rest = ?", key).get
+            if count < ANCHORS_PER_TARGET:
+                known.anchor_counts[key] = count + 1
+                new.append((*key, source, anchor))
+    connection.executemany("INSERT INTO anchors VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", new)

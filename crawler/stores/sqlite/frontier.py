@@ -39,8 +39,9 @@ class Known:
     def __init__(self, hosts: int = 100_000, urls: int = 200_000, anchors: int = 200_000) -> None:
         self.urls: set[Key] = set()
         self.anchors: set[int] = set()  # hashes: an anchor that is missed by chance is no loss
+        self.anchor_counts: dict[Key, int] = {}  # of targets; not less than there are
         self._hosts: set[int] = set()
-        self._most = (hosts, urls, anchors)
+        self._most = (hosts, urls, anchors, urls)
 
     def make_hosts_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
         """Give each host of (fingerprint, any URL of it) a row."""
@@ -57,7 +58,7 @@ class Known:
 
     def trim(self) -> None:
         """Start anew with what has grown too large; it is only a shortcut."""
-        shortcuts: tuple[set[Any], ...] = (self._hosts, self.urls, self.anchors)
+        shortcuts: list[set[Any] | dict[Key, int]] = [self._hosts, self.urls, self.anchors, self.anchor_counts]
         for shortcut, most in zip(shortcuts, self._most, strict=True):
             if len(shortcut) > most:
                 shortcut.clear()
@@ -67,6 +68,7 @@ class Known:
         self._hosts.clear()
         self.urls.clear()
         self.anchors.clear()
+        self.anchor_counts.clear()
 
 
 def row_of(url: NewUrl, now: float) -> Row:

@@ -119,6 +119,10 @@ class SqliteStore:
         with self._transaction() as connection:
             return frontier.load(connection, host, now, urls)
 
+    def load_all(self, hosts: Sequence[int], now: float, urls: int) -> list[tuple[int, list[Visit]]]:
+        with self._transaction() as connection:
+            return [(host, frontier.load(connection, host, now, urls)) for host in hosts]
+
     def lease(self, owner: str, visits: Sequence[Visit]) -> list[Visit]:
         with self._transaction() as connection:
             return frontier.lease(connection, self._known, owner, visits)
@@ -134,6 +138,10 @@ class SqliteStore:
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         with self._transaction() as connection:
             return commit.commit(connection, self._known, batch, segments, now)
+
+    def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
+        with trouble(self._path):
+            return commit.known_bodies(self._connection, digests)
 
     def archived_body(self, payload_digest: bytes, body_digest: bytes) -> Original | None:
         with trouble(self._path):
