@@ -55,7 +55,7 @@ def _page(visited: Visited, fetched: Fetched, judge: Judge) -> Page:
 
 
 def _html(page: Page, body: bytes, url: str, content_type: str, judge: Judge) -> Page:
-    html = parse_html(body, url, content_type)
+    html = parse_html(body, url, content_type, with_all_text=False)
     follow = [] if html.nofollow else [link for link in html.links if "nofollow" not in link.rel]
     links = _links(follow, judge)
     return replace(

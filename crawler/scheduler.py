@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -32,7 +33,7 @@ from crawler.stores.contract import Committed, NewUrl, Outlook, Settled
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of, origin_of
 from crawler.urls.keys import key_of
-from crawler.visits import broken, refused
+from crawler.visits import broken, exactly_one, refused
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -459,7 +460,10 @@ class FrontierScheduler(BaseScheduler):
             RULES: home.rules.get(origin) if home is not None else None,
             "verbatim_url": True,
         }
-        return Request(visit.url, meta=meta, callback=self._spider.parse, errback=self._on_failure, dont_filter=True)
+        return Request(visit.url, meta=meta, callback=self._on_answer, errback=self._on_failure, dont_filter=True)
+
+    def _on_answer(self, response: Response) -> Any:
+        return exactly_one(self._spider.parse, response)
 
     def _on_failure(self, failure: Failure) -> list[Visited]:
         """A middleware refused the visit, or failed."""

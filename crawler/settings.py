@@ -21,9 +21,8 @@ DOWNLOADER_MIDDLEWARES = {"crawler.middlewares.robots.RobotsMiddleware": 100}
 DOWNLOADER = "crawler.downloader.FrontierDownloader"
 DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}  # no file:, data:, ftp: or s3: can ever be fetched
 DOWNLOAD_HANDLERS = {"http": "crawler.download.CurlHandler", "https": "crawler.download.CurlHandler"}
-# 4. The spider says what became of it: exactly one item, whatever happens.
+# 4. The spider says what became of it; the scheduler sees to it that this is exactly one item, whatever happens.
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
-SPIDER_MIDDLEWARES = {"crawler.middlewares.visits.OneItemMiddleware": 100}
 # 5. The page is looked at, then the visit is committed.
 ITEM_PIPELINES = {
     "crawler.pipelines.extract.ExtractPipeline": 100,
@@ -91,6 +90,7 @@ CONTENT_HOOK = ""  # module:function called in the content process with each vis
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 CONCURRENT_ITEMS = 1  # Scrapy starts so many tasks per response; there is one item
+WARN_ON_GENERATOR_RETURN_VALUE = False  # a look at the callback's source for every page
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the store knows every URL
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 64 * 1024 * 1024  # answers waiting to be committed before new requests stop
 TELNETCONSOLE_ENABLED = False

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address
 from math import inf
 
@@ -119,6 +120,7 @@ def _names(fields: Sequence[str], number: int) -> list[str]:
     return [_folded(name) for name in names]
 
 
+@lru_cache(maxsize=4096)
 def _literal(name: str) -> tuple[str, ...]:
     bare = name[1:-1] if name.startswith("[") and name.endswith("]") else name
     return (bare,) if _is_address(bare) else ()

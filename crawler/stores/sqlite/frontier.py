@@ -213,21 +213,19 @@ def note_due(connection: apsw.Connection, host: int) -> None:
 
 
 def lease(connection: apsw.Connection, known: Known, owner: str, visits: Sequence[Visit]) -> list[Visit]:
-    granted = []
     for visit in visits:
         if visit.kind is Kind.ROBOTS:
             _make_robots_known(connection, known, visit)
-        row = connection.execute(
-            """UPDATE urls SET state = 1, epoch = ?1, asked = ?2, kind = ?3
-               WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
-                 AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
-                             WHERE h.host = ?4 AND p.owner = ?6 AND p.epoch = ?1)
-               RETURNING 1""",
-            (visit.epoch, visit.asked, visit.kind, *visit.key, owner),
-        ).get
-        if row is not None:
-            granted.append(visit)
-    return granted
+    granted = connection.executemany(
+        """UPDATE urls SET state = 1, epoch = ?1, asked = ?2, kind = ?3
+           WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
+             AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
+                         WHERE h.host = ?4 AND p.owner = ?6 AND p.epoch = ?1)
+           RETURNING host, rest""",
+        [(visit.epoch, visit.asked, visit.kind, *visit.key, owner) for visit in visits],
+    )
+    keys = set(granted)
+    return [visit for visit in visits if visit.key in keys]
 
 
 def _make_robots_known(connection: apsw.Connection, known: Known, visit: Visit) -> None:
