@@ -14,6 +14,7 @@ from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visited
 from crawler.parse.charset import decode
 from crawler.parse.coding import plain_body
 from crawler.parse.html import HtmlLink, looks_like_html, parse_html
+from crawler.parse.language import language_of
 from crawler.urls.canonical import canonicalize
 from crawler.urls.keys import key_of, keys_of
 
@@ -50,7 +51,13 @@ def _page(visited: Visited, fetched: Fetched, judge: Judge) -> Page:
         return _html(page, plain.data, fetched.url, content_type, judge)
     if page.content_type.startswith("text/"):
         decoded = decode(plain.data, content_type)
-        return replace(page, encoding=decoded.encoding, text=decoded.text, text_digest=_text_digest(decoded.text))
+        return replace(
+            page,
+            encoding=decoded.encoding,
+            text=decoded.text,
+            text_digest=_text_digest(decoded.text),
+            language=language_of(decoded.text),
+        )
     return page
 
 
@@ -63,7 +70,7 @@ def _html(page: Page, body: bytes, url: str, content_type: str, judge: Judge) ->
         encoding=html.encoding,
         title=html.title,
         text=html.main_text,
-        language=html.language,
+        language=language_of(html.main_text, html.language),
         text_digest=_text_digest(html.main_text),
         links=links,
         links_digest=_links_digest(links),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 from scrapy import Request
@@ -13,7 +12,7 @@ from scrapy.exceptions import NotSupported
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred
 
 
 class FrontierDownloader:
@@ -30,12 +29,13 @@ class FrontierDownloader:
         self.middleware: DownloaderMiddlewareManager = build_from_crawler(DownloaderMiddlewareManager, crawler)
         self._most = crawler.settings.getint("CONCURRENT_REQUESTS")
 
-    @inlineCallbacks
-    def fetch(self, request: Request) -> Generator[Deferred[Any], Any, Response | Request]:
+    def fetch(self, request: Request) -> Deferred[Response | Request]:
         self.active.add(request)
+        return deferred_from_coro(self._fetch(request))
+
+    async def _fetch(self, request: Request) -> Response | Request:
         try:
-            result: Response | Request = yield deferred_from_coro(self.middleware.download_async(self._send, request))
-            return result
+            return await self.middleware.download_async(self._send, request)
         finally:
             self.active.remove(request)
 

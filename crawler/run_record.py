@@ -31,6 +31,7 @@ class RunRecord:
     pages: int = 0
     duplicates: int = 0
     new_urls: int = 0
+    commits: int = 0
     bytes_received: int = 0
     bytes_archived: int = 0
     early: int = 0  # requests sent before their time

@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LOOK_EVERY = 0.5  # how often the store is asked for hosts that have become due, or were seeded from outside
-PUMP_EVERY = 0.005  # seconds
+PUMP_EVERY = 0.01  # seconds
 LOOK_WHEN_IDLE = 5.0  # at least this often when nothing is due
 HOSTS_A_LOOK = 500
 STOP_GRACE = 5.0  # what is in flight when the crawl is stopped may take so long to finish
@@ -131,7 +131,6 @@ class FrontierScheduler(BaseScheduler):
 
     def _note_release(self, visit: Visit) -> None:
         """What the politeness of this run will be judged by."""
-        self._stats.inc_value("frontier/released")
         back = self._frontier.hosts[visit.asked]
         clock = back.clock
         gap = self._session.now() - clock.last_end if clock.last_end else None
@@ -342,7 +341,6 @@ class FrontierScheduler(BaseScheduler):
                 acknowledged.set_result(None)
         self._committing = [entry for entry in self._committing if not entry[1].done()]
         self._note_commit(committed)
-        self._stats.inc_value("commit/batches")
         self._frontier.found(committed.hosts_with_new, self._session.now())
         if any(host not in self._frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
@@ -351,17 +349,14 @@ class FrontierScheduler(BaseScheduler):
 
     def _note_commit(self, committed: Committed) -> None:
         record = self._session.record
+        record.commits += 1
         record.new_urls += committed.new_urls
         record.duplicates += committed.duplicates
         record.bytes_archived += committed.bytes_archived
-        self._stats.inc_value("frontier/new_urls", committed.new_urls)
-        self._stats.inc_value("duplicates/exact", committed.duplicates)
 
     def _count(self, visited: Visited) -> None:
         back = self._frontier.hosts[visited.visit.asked]
         self._session.record.acknowledged(back.name, visited)
-        self._stats.inc_value("visits/count")
-        self._stats.inc_value(f"visits/{visited.outcome.name.lower()}/{visited.reason.name.lower()}")
         if visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE:
             self._pages += 1
             if self._pages == self._options.max_pages:
@@ -417,6 +412,18 @@ class FrontierScheduler(BaseScheduler):
         client_of(self._session).abort_all()
         self._finish("fatal error")
 
+    def _tell_stats(self) -> None:
+        """The run in Scrapy's own statistics, for whoever reads them there."""
+        record, tell = self._session.record, self._stats.set_value
+        tell("visits/count", record.visits)
+        tell("visits/pages", record.pages)
+        for (outcome, reason), count in record.outcomes.items():
+            tell(f"visits/{outcome.name.lower()}/{reason.name.lower()}", count)
+        tell("frontier/new_urls", record.new_urls)
+        tell("duplicates/exact", record.duplicates)
+        tell("commit/batches", record.commits)
+        tell("archive/bytes", record.bytes_archived)
+
     async def _close(self) -> None:
         self._stopping = True
         for name in list(self._timers):
@@ -430,6 +437,7 @@ class FrontierScheduler(BaseScheduler):
             while self._asked and self._session.fatal is None:
                 await self._session.run(lambda: None)
                 await asyncio.sleep(0)
+        self._tell_stats()
         await self._session.finish()
 
     # ── what user code lost ──
