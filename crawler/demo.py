@@ -278,12 +278,12 @@ def explain(port: int, sites: Sequence[Site], hosts_file: Path, words: Sequence[
     print(f"  {shlex.join(['scrapy', *words])}", flush=True)
 
 
-def wait_for_the_end() -> int:
+def interruption() -> threading.Event:
+    """Set when somebody ends the demo."""
     ended = threading.Event()
     for number in PASSED_ON:
         signal.signal(number, lambda *_: ended.set())
-    ended.wait()
-    return 0
+    return ended
 
 
 # ── The command ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -316,8 +316,10 @@ def _demo(arguments: argparse.Namespace) -> int:
         hosts_file.write_text("".join(f"{site.address} {site.host}\n" for site in sites), encoding="utf-8")
         words = [*command(sites, port, hosts_file, arguments.crawl_dir), *arguments.words]
         if arguments.serve_only:
+            ended = interruption()
             explain(port, sites, hosts_file, words)
-            return wait_for_the_end()
+            ended.wait()
+            return 0
         print(f"Crawling the demo web, {len(sites)} sites on port {port}, into {arguments.crawl_dir}.", flush=True)
         return run(words)
 
