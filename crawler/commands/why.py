@@ -168,5 +168,9 @@ def _archived(store: Store, row: UrlRow) -> Iterator[str]:
             f"archived {date_of(document.fetched)}: status {document.status}, {document.content_type or 'no type'}, "
             f"{document.body_bytes} bytes{title}, in {place.segment} at {place.offset}"
         )
+        if document.duplicate_of is not None:
+            original = store.find_document(document.duplicate_of)
+            if original is not None:
+                yield f"  an exact copy of {original.url}, which had this content first"
     if len(documents) > 3:
         yield f"and {len(documents) - 3} older versions"
