@@ -52,6 +52,7 @@ prove-kill: setup
 bench: setup
 	$(BIN)/python -m benchmarks crawl
 	$(BIN)/python -m benchmarks crawl --open
+	$(BIN)/python -m benchmarks content
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

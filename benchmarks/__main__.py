@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import crawl
+from benchmarks import content, crawl
 
 
 def main() -> int:
@@ -14,6 +14,11 @@ def main() -> int:
     one = names.add_parser("crawl", help="pages per CPU-second against stock Scrapy", description=crawl.__doc__)
     crawl.add_options(one)
     one.set_defaults(main=crawl.main)
+    one = names.add_parser(
+        "content", help="what a content process costs the crawl process", description=content.__doc__
+    )
+    content.add_options(one)
+    one.set_defaults(main=content.main)
     options = parser.parse_args()
     return int(options.main(options))
 

@@ -244,18 +244,22 @@ class _Worker(asyncio.Protocol):
         self._unsent.clear()
 
     def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        start = 0
-        while len(self._buffer) - start >= FRAME.size:
-            length, _ = FRAME.unpack_from(self._buffer, start)
+        if self._buffer:
+            self._buffer += data
+            data = bytes(self._buffer)
+            self._buffer.clear()
+        view, start = memoryview(data), 0
+        while len(data) - start >= FRAME.size:
+            length, _ = FRAME.unpack_from(data, start)
             end = start + FRAME.size + length
-            if len(self._buffer) < end:
+            if len(data) < end:
                 break
-            self._take(bytes(self._buffer[start + FRAME.size : end]))
+            self._take(view[start + FRAME.size : end])
             start = end
-        del self._buffer[:start]
+        if start < len(data):
+            self._buffer += view[start:]
 
-    def _take(self, message: bytes) -> None:
+    def _take(self, message: memoryview) -> None:
         job = self.jobs.popleft()
         self.done += 1
         self.since = asyncio.get_running_loop().time()

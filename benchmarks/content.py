@@ -1,0 +1,77 @@
+"""What does it cost the crawl process to have a page looked at elsewhere?
+
+Pages like those of the closed web go through a pool of one content process; counted is the processor time of this process
+alone, event loop included, against that of looking at them here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+
+import uvloop
+
+from benchmarks.web import Web, page_path
+from crawler.content import examine
+from crawler.content_pool import ContentPool
+from crawler.content_process import Configuration
+from crawler.items import Fetched, Kind, Outcome, Reason, Visit, Visited
+from crawler.urls.keys import key_of
+from crawler.urls.scope import Scope
+
+ALLOWED = 0.1  # ms a page
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pages", type=int, default=3_000)
+
+
+def main(options: argparse.Namespace) -> int:
+    web = Web(pages=300, hosts=50, port=8000)
+    pages = [_visited(web, number) for number in range(300)]
+    elsewhere = uvloop.run(_elsewhere(pages, options.pages))
+    here = _here(pages)
+    good = elsewhere <= ALLOWED
+    print(f"In a content process: {elsewhere:.3f} ms a page of the crawl process's time; here: {here:.3f} ms.")
+    print(f"{'pass' if good else 'FAIL'}  {elsewhere:.3f} ms a page, at most {ALLOWED}")
+    return 0 if good else 1
+
+
+async def _elsewhere(pages: list[Visited], count: int) -> float:
+    configuration = Configuration(
+        scope="any", own_hosts=("*",), contact=True, max_length=2048, cpu_seconds=10, memory=1024**3, hook=""
+    )
+    pool = ContentPool(1, configuration, 20.0)
+    pool.start()
+    await pool.examine(pages[0], None)  # it has started
+    started = time.process_time()
+
+    async def visit(numbers: range) -> None:
+        for number in numbers:
+            await pool.examine(pages[number % len(pages)], None)
+
+    await asyncio.gather(*(visit(range(first, count, 4)) for first in range(4)))
+    used = time.process_time() - started
+    pool.close()
+    return used / count * 1000
+
+
+def _here(pages: list[Visited]) -> float:
+    judge = Scope("any", ()).rejection
+    started = time.process_time()
+    for page in pages:
+        examine(page, judge, None)
+    return (time.process_time() - started) / len(pages) * 1000
+
+
+def _visited(web: Web, number: int) -> Visited:
+    path = page_path(number)
+    url = web.url(path)
+    head, _, body = web.answer(path, compress=True).partition(b"\r\n\r\n")
+    fetched = Fetched(
+        url=url, reason=Reason.OK, started=0.0, ended=0.1, status=200, request=b"GET / HTTP/1.1\r\n\r\n",
+        head=head + b"\r\n\r\n", body=body,
+    )  # fmt: skip
+    visit = Visit(key=key_of(url), url=url, kind=Kind.PAGE, epoch=1)
+    return Visited(visit=visit, outcome=Outcome.FETCHED, reason=Reason.OK, fetched=fetched)
