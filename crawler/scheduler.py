@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LOOK_EVERY = 0.5  # how often the store is asked for hosts that have become due, or were seeded from outside
-PUMP_EVERY = 0.01  # seconds
+PUMP_EVERY = 0.02  # seconds
 LOOK_WHEN_IDLE = 5.0  # at least this often when nothing is due
 HOSTS_A_LOOK = 500
 STOP_GRACE = 5.0  # what is in flight when the crawl is stopped may take so long to finish
@@ -62,6 +62,7 @@ class FrontierScheduler(BaseScheduler):
         )
         self._batch: list[tuple[Settled, asyncio.Future[None]]] = []
         self._committing: list[tuple[Settled, asyncio.Future[None]]] = []
+        self._flush_again = False
         self._asked = 0  # questions to the store that are not answered yet
         self._busy: set[str] = set()  # questions of which one at a time is enough
         self._look_at = 0.0  # when to ask the store for hosts
@@ -317,7 +318,8 @@ class FrontierScheduler(BaseScheduler):
     def _flush(self) -> None:
         self._cancel_timer("flush")
         if "commit" in self._busy:
-            return  # the batch grows meanwhile; `_committed` comes back for it
+            self._flush_again = True  # the batch grows meanwhile; `_committed` comes back for it
+            return
         most = self._options.commit_visits
         batch, self._batch = self._batch[:most], self._batch[most:]
         if batch:
@@ -344,7 +346,9 @@ class FrontierScheduler(BaseScheduler):
         self._frontier.found(committed.hosts_with_new, self._session.now())
         if any(host not in self._frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
-        self._flush()
+        if self._flush_again or self._stopping:
+            self._flush_again = False
+            self._flush()
         self._wake_engine()
 
     def _note_commit(self, committed: Committed) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -91,6 +92,10 @@ class Command(BaseRunSpiderCommand):
         attach(crawler, session)
         self.crawler_process.crawl(crawler, **arguments)
         self._handle_signals(crawler)
+        # What is there now stays: the collector need not look at it again and again.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(10_000, 20, 20)
         self.crawler_process.start(install_signal_handlers=False)
         if session.fatal is not None:
             raise session.fatal
