@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 AHEAD = 2  # pages a process has at once: the next is there when one is done
 PAGES_A_PROCESS = 2_000  # after which a fresh process takes over: whatever leaks, leaks no further
 CHECK_EVERY = 0.5  # seconds between two looks for processes that hang
+START_TIME = 60.0  # seconds that a process may take to start, on a machine that has other things to do
 FAILED_STARTS = 5  # processes in a row that die before their first page
 
 
@@ -46,9 +47,9 @@ class ContentPool:
         self._workers: list[_Worker] = []
         self._waiting: deque[_Job] = deque()
         self._failed_starts = 0
+        self._failure: CrawlError | None = None
         self._closed = False
         self._timer: asyncio.TimerHandle | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         for _ in range(self._size):
@@ -62,7 +63,9 @@ class ContentPool:
             worker.send(SEEDS, _encode(seeds))
 
     async def examine(self, visited: Visited, location: str | None) -> Visited:
-        """`crawler.content.examine`, elsewhere. Raises `ContentDied`."""
+        """`crawler.content.examine`, elsewhere. Raises `ContentDied`, or `CrawlError` when no process can be had."""
+        if self._failure is not None:
+            raise self._failure
         answer: asyncio.Future[Examined] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Job(_encode(Task(visited, location)), answer))
         self._feed()
@@ -105,7 +108,7 @@ class ContentPool:
         self._workers.remove(worker)
         if worker.jobs:
             worker.jobs.popleft().fail(Reason.CONTENT_HUNG if worker.took_too_long else Reason.CONTENT_DIED)
-        elif not worker.done and not self._closed:
+        elif not worker.is_ready and not self._closed:
             self._failed_starts += 1
         self._waiting.extendleft(reversed(worker.jobs))
         worker.jobs.clear()
@@ -121,6 +124,7 @@ class ContentPool:
             f"{FAILED_STARTS} content processes in a row died at their start; what was committed is kept. Run "
             f"`{sys.executable} -m crawler.content_process` to see why."
         )
+        self._failure = error
         for job in self._waiting:
             if not job.answer.done():
                 job.answer.set_exception(error)
@@ -144,7 +148,9 @@ class ContentPool:
         """Kill what hangs; its death is then like any other."""
         now = asyncio.get_running_loop().time()
         for worker in self._workers:
-            if worker.jobs and now - worker.since > self._seconds and not worker.was_hanging:
+            patience = self._seconds if worker.is_ready else START_TIME
+            busy = worker.jobs or not worker.is_ready
+            if busy and now - worker.since > patience and not worker.was_hanging:
                 worker.was_hanging = True
                 worker.kill()
         self._timer = asyncio.get_running_loop().call_later(CHECK_EVERY, self._watch)
@@ -170,7 +176,8 @@ class _Worker(asyncio.Protocol):
     def __init__(self, pool: ContentPool) -> None:
         self.jobs: deque[_Job] = deque()  # the first is the one it is at
         self.done = 0
-        self.since = 0.0  # when it began with the first
+        self.since = asyncio.get_running_loop().time()  # when it began with the first, or to start
+        self.is_ready = False  # it has started
         self.was_hanging = False
         self.is_retiring = False
         self._pool = pool
@@ -207,7 +214,7 @@ class _Worker(asyncio.Protocol):
 
     @property
     def has_room(self) -> bool:
-        return len(self.jobs) < AHEAD and not self.is_retiring and not self.was_hanging
+        return self.is_ready and len(self.jobs) < AHEAD and not self.is_retiring and not self.was_hanging
 
     @property
     def took_too_long(self) -> bool:
@@ -250,11 +257,15 @@ class _Worker(asyncio.Protocol):
             self._buffer.clear()
         view, start = memoryview(data), 0
         while len(data) - start >= FRAME.size:
-            length, _ = FRAME.unpack_from(data, start)
+            length, kind = FRAME.unpack_from(data, start)
             end = start + FRAME.size + length
             if len(data) < end:
                 break
-            self._take(view[start + FRAME.size : end])
+            if kind == TASK:
+                self._take(view[start + FRAME.size : end])
+            else:
+                self.is_ready = True
+                self._pool.answered(self)
             start = end
         if start < len(data):
             self._buffer += view[start:]

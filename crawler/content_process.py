@@ -76,7 +76,8 @@ class _Worker:
     def handle(self, kind: int, message: bytes) -> bytes | None:
         if kind == CONFIGURE:
             self._configure(self._configuration.decode(message))
-        elif kind == SEEDS:
+            return b""  # ready: whatever kills it from now on is a page
+        if kind == SEEDS:
             for seed in msgspec.msgpack.decode(message):
                 self._scope.add(seed)
         else:

@@ -221,7 +221,7 @@ class FrontierScheduler(BaseScheduler):
             then(future.result())
             self._pump_soon()
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
 
     def _run_errands(self, now: float) -> None:
         session = self._session
@@ -311,7 +311,7 @@ class FrontierScheduler(BaseScheduler):
         if partitions:
             self._frontier.lease_end = lease_end
         else:
-            self._fail(CrawlError("Another worker has taken over this crawl's hosts. Nothing was lost."))
+            self.fail(CrawlError("Another worker has taken over this crawl's hosts. Nothing was lost."))
 
     # ── commits ──
 
@@ -397,7 +397,7 @@ class FrontierScheduler(BaseScheduler):
         self.stop()
         asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))  # noqa: RUF006
 
-    def _fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
         """Nothing can be written any more: end as a kill would, which loses nothing."""
         if self._session.fatal is not None:
             return

@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 from crawler.content import examine
 from crawler.content_pool import ContentDied, ContentPool
 from crawler.content_process import Configuration
+from crawler.errors import CrawlError
 from crawler.fetch.answers import meaning_of
 from crawler.items import Outcome, Reason, Visited
 from crawler.session import Session, session_of
@@ -18,13 +19,14 @@ from crawler.session import Session, session_of
 class ExtractPipeline:
     """Adds page, links and archive records to a visit."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, crawler: Crawler, session: Session) -> None:
+        self._crawler = crawler
         self._session = session
         self._pool: ContentPool | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(session_of(crawler))
+        return cls(crawler, session_of(crawler))
 
     def open_spider(self) -> None:
         session = self._session
@@ -50,6 +52,9 @@ class ExtractPipeline:
         except ContentDied as death:
             outcome = Outcome.ABORTED if death.reason is Reason.STOPPED else Outcome.FAILED
             return replace(item, outcome=outcome, reason=death.reason)
+        except CrawlError as error:
+            self._crawler.engine.scheduler.fail(error)  # type: ignore[union-attr]
+            raise
 
 
 def new_pool(session: Session) -> ContentPool:

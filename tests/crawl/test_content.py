@@ -54,6 +54,17 @@ def test_a_page_that_ends_its_process_is_left_alone_after_three_attempts(
     assert len(asked) == len(set(asked)) + 2
 
 
+def test_a_crawl_whose_content_processes_cannot_start_says_so_and_ends(tmp_path: Path) -> None:
+    pages = {"a.test": {"/": "page"}}
+    with pages_served(pages, tmp_path) as (given, _):
+        port = given.pop("port")
+        words = ("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}")
+        result = scrapy(*words, **given, CONTENT_HOOK="tests.crawl.dying:hook", CONTENT_PROCESSES=1)
+    assert result.returncode == 1
+    assert "content processes in a row died at their start" in result.stderr
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM documents") == [(0,)]
+
+
 def test_hostile_pages_end_with_the_right_reason_and_their_links(tmp_path: Path) -> None:
     deep = "<div>" * 100_000 + '<a href="/at-the-bottom">down here</a>'
     many = "".join(f'<a href="/many/{n}">{n}</a>' for n in range(200_000))

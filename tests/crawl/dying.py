@@ -1,0 +1,15 @@
+"""A hook that the crawl process can load and a content process cannot: it dies before its first page."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from crawler.items import Visited
+
+if "content_process" in sys.argv[0]:
+    os.abort()
+
+
+def hook(visited: Visited) -> None:
+    """Never reached."""
