@@ -6,6 +6,7 @@ import resource
 from collections.abc import Iterator
 from typing import Any
 
+from crawler.commands import common
 from crawler.commands.common import next_due, span_of
 from crawler.items import Outcome
 from crawler.run_record import RunRecord
@@ -45,18 +46,7 @@ def as_data(
             if run.shortest_gap is not None
         ],
         "requests_before_their_time": record.early,
-        "crawl": {
-            "known": account.known,
-            "waiting": account.waiting,
-            "leased": account.leased,
-            "parked": account.parked,
-            "hosts": account.hosts,
-            "documents": account.documents,
-            "pages": account.pages,
-            "archive_files": len(segments),
-            "archive_bytes": sum(segment.length for segment in segments),
-            "next_due": account.next_due,
-        },
+        "crawl": common.as_data(account, segments),
         "cpu_seconds": {
             "crawl": round(own.ru_utime + own.ru_stime, 3),
             "content": round(children.ru_utime + children.ru_stime, 3),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from crawler.errors import CrawlError, DiskTrouble
-from crawler.stores.contract import Account
+from crawler.stores.contract import Account, SegmentState
 
 
 def failing_politely(act: Callable[[], int]) -> int:
@@ -69,3 +70,19 @@ def next_due(account: Account, now: float) -> str:
     if account.next_due <= now:
         return "URLs are due now: scrapy crawl web"
     return f"the next is due in {span_of(account.next_due - now)}, at {date_of(account.next_due)}."
+
+
+def as_data(account: Account, segments: Sequence[SegmentState]) -> dict[str, Any]:
+    """The crawl in numbers, as JSON has it."""
+    return {
+        "known": account.known,
+        "waiting": account.waiting,
+        "leased": account.leased,
+        "parked": account.parked,
+        "hosts": account.hosts,
+        "documents": account.documents,
+        "pages": account.pages,
+        "archive_files": len(segments),
+        "archive_bytes": sum(segment.length for segment in segments),
+        "next_due": account.next_due,
+    }

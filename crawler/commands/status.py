@@ -10,7 +10,7 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawler.clock import steady_clock
-from crawler.commands.common import failing_politely, next_due
+from crawler.commands.common import as_data, failing_politely, next_due
 from crawler.items import State
 from crawler.options import Options
 from crawler.stores.contract import Account, SegmentState
@@ -75,17 +75,7 @@ def _lines(where: str, account: Account, segments: list[SegmentState], now: floa
 
 
 def _as_data(account: Account, segments: list[SegmentState]) -> dict[str, object]:
-    return {
-        "known": account.known,
-        "waiting": account.waiting,
-        "leased": account.leased,
-        "parked": account.parked,
-        "hosts": account.hosts,
-        "documents": account.documents,
-        "pages": account.pages,
-        "archive_files": len(segments),
-        "archive_bytes": sum(segment.length for segment in segments),
-        "next_due": account.next_due,
+    return as_data(account, segments) | {
         "reasons": [
             {"state": state.name.lower(), "reason": reason.name.lower(), "urls": count}
             for state, reason, count in account.by_reason
