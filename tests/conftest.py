@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.web.server import Served
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -17,3 +20,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("needs_shared"):
             item.add_marker(skip)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A small generated web that a whole test module shares."""
+    with Served({"seed": 21, "hosts": 6, "pages": 60, "crawl_delay": 0.1}, tmp_path_factory.mktemp("web")) as web:
+        yield web

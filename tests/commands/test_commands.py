@@ -11,7 +11,7 @@ import pytest
 
 from crawler.commands import crawl, seed, status, why
 from crawler.stores.schema import SCHEMA_VERSION
-from tests.crawl.runner import ROOT, polite_to, rows, scrapy, seeds_file
+from tests.crawl.runner import polite_to, rows, scrapy, seeds_file
 from tests.web.server import Served
 
 pytestmark = pytest.mark.crawl
@@ -341,5 +341,5 @@ def one_sentence(stderr: str) -> str:
     return line
 
 
-def test_the_sample_seeds_are_good() -> None:
-    assert (ROOT / "data" / "seeds" / "example.txt").exists()
+def test_the_sample_seeds_are_good(tmp_path: Path) -> None:
+    assert scrapy("seed", "--strict", "data/seeds/example.txt", CRAWL_DIR=tmp_path / "crawl").returncode == 0

@@ -346,6 +346,15 @@ def test_a_copy_is_published_with_the_url_that_had_it_first(store: Store) -> Non
     assert [(row.url, row.duplicate_of) for row in store.published()] == [(A, None), (B, None), (ELSEWHERE, A)]
 
 
+@pytest.mark.parametrize(("digest", "followed"), [(7, False), (8, True)])
+def test_a_copys_links_are_followed_only_if_they_differ(digest: int, followed: bool, store: Store) -> None:
+    page = Page(body_digest=b"same", payload_digest=b"same", links_digest=7)
+    publish(store, A, page=page)
+    publish(store, ELSEWHERE, page=replace(page, links_digest=digest, links=(link("http://new.test/", "words"),)))
+    assert store.documents(key_of(ELSEWHERE))[0].duplicate_of == store.documents(key_of(A))[0].id
+    assert (store.find_url(key_of("http://new.test/")) is not None) == followed
+
+
 def test_what_is_published_is_read_as_of_one_moment(opener: Opener, store: Store) -> None:
     publish(store, A)
     publish(store, B)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.frontier import CRASHES, Frontier
+from crawler.frontier.frontier import CRASHES
 from crawler.frontier.politeness import Politeness
 from crawler.items import Kind, OriginRules, Outcome, Reason, State, Visit, Visited
 from crawler.stores.contract import Store
@@ -387,10 +387,16 @@ def test_the_window_in_memory_is_bounded_and_all_hosts_are_visited(store: Store)
     assert max(sizes) <= 5
 
 
-def test_a_visit_not_granted_frees_its_host() -> None:
-    frontier = Frontier(Politeness(), active_hosts=10, in_flight=10, ahead=0.5)
-    assert frontier.next_time(NOW) is None
-    assert frontier.is_quiet
+def test_a_visit_not_granted_frees_its_host(store: Store) -> None:
+    simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2"))
+    frontier = simulation.frontier
+    frontier.activate(store.activate("me", NOW, 1, 5, ())[0], NOW)
+    (refused,) = frontier.to_lease(NOW)
+    assert frontier.to_lease(NOW) == []  # one at a time
+    frontier.leased([refused], [])
+    assert frontier.next(NOW) is None
+    (again,) = frontier.to_lease(NOW)
+    assert again.asked == refused.asked
 
 
 answers = st.sampled_from(["good", "busy", "busy with date", "timeout", "broken", "denied", "slow", "links"])

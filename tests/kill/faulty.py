@@ -6,16 +6,16 @@ python -m tests.kill.faulty FAULT crawl web …
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import Any
 
 from crawler.archive import segments
 from crawler.archive.segments import SegmentWriter
 from crawler.committer import Committer
-from crawler.frontier.politeness import Politeness
 from crawler.stores.contract import Committed, Settled
 from crawler.stores.sqlite import partitions
+
+BETWEEN = "between commit and append"  # a step that only the faulty order has
 
 
 def commit_before_append() -> None:
@@ -36,7 +36,7 @@ def commit_before_append() -> None:
         finally:
             SegmentWriter._write = write  # type: ignore[method-assign]
         committed = self.store.commit(placed, self._segments(), self._now())
-        time.sleep(0.1)
+        self._step(BETWEEN)
         for file, data in appended:
             file.write(data)
         self.archive.sync()
@@ -62,14 +62,7 @@ def forget_leases() -> None:
     partitions.recover = recover
 
 
-def no_rest_after_a_kill() -> None:
-    """Hosts are asked again at once."""
-    Politeness.after_unclean_stop = lambda self, name, clock, now: clock  # type: ignore[method-assign]
-
-
-FAULTS = {
-    fault.__name__: fault for fault in (commit_before_append, keep_torn_tails, forget_leases, no_rest_after_a_kill)
-}
+FAULTS = {fault.__name__: fault for fault in (commit_before_append, keep_torn_tails, forget_leases)}
 
 if __name__ == "__main__":
     from scrapy.cmdline import execute

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import apsw
+
 from tests.crawl.runner import ROOT, command, polite_to, rows, seeds_file
 from tests.kill import archive
 from tests.web.log import forbidden_hits, gaps, missing_pages, politeness, robots_first
@@ -144,7 +146,10 @@ class Proof:
                 with suppress(OSError, ValueError, KeyError):
                     checked = json.loads(lock.read_text())["pid"] == process.pid
                 if checked:
-                    self._check_files()
+                    try:
+                        self._check_files()
+                    except Exception as error:  # in a thread of its own nobody would hear of it
+                        self.findings.wrong.append(f"the files could not be checked: {error!r}")
                     self._crawling.set()
             self._measure(process.pid)
             time.sleep(0.02)
@@ -176,7 +181,7 @@ class Proof:
             while not stop.wait(0.25):
                 if not (self.directory / "crawl.db").exists():
                     continue
-                with suppress(Exception):  # the tables may not be there yet
+                with suppress(apsw.SQLError):  # the tables are not there yet
                     ((known, waiting, leased, parked),) = rows(self.directory, "SELECT * FROM accounting")
                     self.findings.accounts += 1
                     if known != waiting + leased + parked:  # type: ignore[operator]
@@ -204,6 +209,7 @@ class Proof:
         findings, web, log = self.findings, self.served.web, self.served.log()
         self._check_files()
         findings.requests = len(log)
+        findings.expect(findings.accounts > 0, "the accounts were never read")
         findings.wrong += [f"never fetched: {url}" for url in sorted(missing_pages(log, web))[:5]]
         findings.wrong += [f"forbidden, but fetched: {entry.url}" for entry in forbidden_hits(log, web)[:5]]
         findings.wrong += [f"asked before its robots.txt: {entry.url}" for entry in robots_first(log)[:5]]

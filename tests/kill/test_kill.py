@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crawler.committer import STEPS
-from tests.kill.faulty import FAULTS
-from tests.kill.proof import MEMORY, PATIENCE, Findings, Proof
+from tests.kill.faulty import BETWEEN, FAULTS
+from tests.kill.proof import MEMORY, PATIENCE, Proof
 from tests.web.server import Served
 
 pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
@@ -49,18 +49,12 @@ def test_a_kill_inside_a_step_of_the_commit_loses_nothing(step: str, tmp_path: P
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_proof_notices_a_planted_fault(fault: str, tmp_path: Path) -> None:
-    served, proof = prove(tmp_path, {"seed": 4, "hosts": 8, "pages": 80, "crawl_delay": PATIENCE}, 12_000)
+    served, proof = prove(tmp_path, {"seed": 4, "hosts": 8, "pages": 80, "crawl_delay": 0.2}, 12_000)
     proof.program = ["-m", "tests.kill.faulty", fault]
     try:
-        findings = run_until_noticed(proof)
+        step = BETWEEN if fault == "commit_before_append" else "after append"
+        proof.run_killed_in(step, [2, 3, 2], deadline=time.monotonic() + 60)
+        findings = proof.findings if proof.findings.wrong else proof.verify()
     finally:
         served.stop()
     assert findings.wrong
-
-
-def run_until_noticed(proof: Proof) -> Findings:
-    if "commit_before_append" in proof.program:
-        proof.run_killed_at_random(6, 0.6, seed=4, deadline=time.monotonic() + 60)
-    else:
-        proof.run_killed_in("after append", [2, 3, 2], deadline=time.monotonic() + 60)
-    return proof.findings if proof.findings.wrong else proof.verify()
