@@ -138,8 +138,9 @@ class Command(BaseRunSpiderCommand):
                 engine.scheduler.stop()
             self._stopping = loop.create_task(self.crawler_process.stop())  # type: ignore[union-attr]
 
+        # Not `loop.add_signal_handler`: that one is deaf until the loop runs.
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, on_signal, number)
+            signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
 
 
 def _seeds(text: str) -> Iterator[NewUrl]:

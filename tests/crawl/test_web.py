@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.crawl.broken import is_third
-from tests.crawl.runner import crawling, polite_to, rows, scrapy, seeds_file
+from tests.crawl.runner import ROOT, command, crawling, polite_to, rows, scrapy, seeds_file
 from tests.kill import archive
 from tests.kill.proof import Proof
 from tests.web.log import forbidden_hits, gaps, missing_pages, politeness, refetches, robots_first
@@ -166,14 +167,15 @@ def test_a_visit_that_user_code_lost_is_settled_when_the_crawl_is_stopped(served
     left_in_order(tmp_path / "crawl")
 
 
-@pytest.mark.parametrize("after", [0.3, 0.4, 0.5, 0.6, 0.7])
-def test_a_signal_during_the_start_stops_it_as_well(after: float, served: Served, tmp_path: Path) -> None:
-    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=1)
-    words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
-    with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
-        time.sleep(after)  # wherever that is: every moment must do
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=15) in (0, -signal.SIGTERM)
+@pytest.mark.parametrize("moment", ["before the loop", "components", "spider_opened", "engine_started"])
+def test_a_signal_during_the_start_stops_it_as_well(moment: str, served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl")
+    python, m, _, *words = command("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
+    stopped = [python, m, "tests.crawl.stopped", moment, *words]
+    result = subprocess.run(stopped, cwd=ROOT, timeout=60, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert pages_in(tmp_path) == 0
+    left_in_order(tmp_path / "crawl")
 
 
 def listening(pid: int) -> list[str]:
