@@ -18,7 +18,7 @@ from crawler.content_pool import ContentPool
 from crawler.content_process import Configuration
 from crawler.items import Fetched, Kind, Outcome, Reason, Visit, Visited
 from crawler.urls.keys import key_of
-from crawler.urls.scope import Scope
+from crawler.urls.scope import UrlOptions
 
 ALLOWED = 0.1  # ms a page
 
@@ -58,10 +58,10 @@ async def _elsewhere(pages: list[Visited], count: int) -> float:
 
 
 def _here(pages: list[Visited]) -> float:
-    judge = Scope("any", ()).rejection
+    scope = UrlOptions().new_scope()
     started = time.process_time()
     for page in pages:
-        examine(page, judge, None)
+        examine(page, scope, None)
     return (time.process_time() - started) / len(pages) * 1000
 
 

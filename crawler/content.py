@@ -4,38 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable
 from dataclasses import replace
 
 from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records
-from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visited
+from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse.charset import decode
 from crawler.parse.coding import plain_body
 from crawler.parse.html import HtmlLink, looks_like_html, parse_html
 from crawler.parse.language import language_of
-from crawler.urls.canonical import canonicalize
 from crawler.urls.keys import key_of, keys_of
+from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
 TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
 
-Judge = Callable[[str], Reason | None]  # why a URL must not be visited, or None
 
-
-def examine(visited: Visited, judge: Judge, location: str | None) -> Visited:
+def examine(visited: Visited, scope: Scope, location: str | None) -> Visited:
     """The visit with what its answer contains: page, links, where it was redirected to, and its records."""
     fetched = visited.fetched
     if fetched is None or not fetched.head:
         return visited
     if visited.outcome is Outcome.REDIRECTED and visited.visit.kind is Kind.PAGE:
-        visited = _follow(visited, judge, location or "")
-    page = _page(visited, fetched, judge)
+        visited = _follow(visited, scope, location or "")
+    page = _page(visited, fetched, scope)
     return replace(visited, page=page, records=tuple(visit_records(visited.visit, fetched, page.links)))
 
 
-def _page(visited: Visited, fetched: Fetched, judge: Judge) -> Page:
+def _page(visited: Visited, fetched: Fetched, scope: Scope) -> Page:
     headers = fetched.headers
     content_type = next((value for name, value in headers if name == "content-type"), "")
     plain = plain_body(fetched.body, headers)
@@ -48,7 +45,7 @@ def _page(visited: Visited, fetched: Fetched, judge: Judge) -> Page:
     if visited.outcome is not Outcome.FETCHED or visited.visit.kind is not Kind.PAGE:
         return page
     if looks_like_html(plain.data, content_type):
-        return _html(page, plain.data, fetched.url, content_type, judge)
+        return _html(page, plain.data, visited.visit, content_type, scope)
     if page.content_type.startswith("text/"):
         decoded = decode(plain.data, content_type)
         return replace(
@@ -61,10 +58,10 @@ def _page(visited: Visited, fetched: Fetched, judge: Judge) -> Page:
     return page
 
 
-def _html(page: Page, body: bytes, url: str, content_type: str, judge: Judge) -> Page:
-    html = parse_html(body, url, content_type, with_all_text=False)
+def _html(page: Page, body: bytes, visit: Visit, content_type: str, scope: Scope) -> Page:
+    html = parse_html(body, visit.url, content_type, with_all_text=False, canonicalize=scope.policy.canonicalize)
     follow = [] if html.nofollow else [link for link in html.links if "nofollow" not in link.rel]
-    links = _links(follow, judge)
+    links = _links(follow, scope, visit.depth + 1)
     return replace(
         page,
         encoding=html.encoding,
@@ -78,9 +75,12 @@ def _html(page: Page, body: bytes, url: str, content_type: str, judge: Judge) ->
     )
 
 
-def _links(links: list[HtmlLink], judge: Judge) -> list[Link]:
+def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:
     keys = keys_of([link.url for link in links])
-    return [Link(key, link.url, link.anchor, judge(link.url)) for key, link in zip(keys, links, strict=True)]
+    return [
+        Link(key, link.url, link.anchor, scope.rejection(link.url, depth))
+        for key, link in zip(keys, links, strict=True)
+    ]
 
 
 def _links_digest(links: list[Link]) -> int:
@@ -98,14 +98,14 @@ def _text_digest(text: str) -> bytes:
     return hashlib.sha256(" ".join(words).encode("utf-8", "replace")).digest()
 
 
-def _follow(visited: Visited, judge: Judge, location: str) -> Visited:
+def _follow(visited: Visited, scope: Scope, location: str) -> Visited:
     """A redirect's target is a visit of its own, unless it leads nowhere."""
     visit = visited.visit
-    url = canonicalize(location, visit.url)
+    url = scope.policy.canonicalize(location, visit.url)
     if url is None:
         return replace(visited, reason=Reason.BAD_LOCATION, outcome=Outcome.REFUSED, detail=location)
     if url == visit.url:
         return replace(visited, reason=Reason.REDIRECT_LOOP, outcome=Outcome.REFUSED, detail=url)
     if visit.hops >= MAX_HOPS:
         return replace(visited, reason=Reason.TOO_MANY_REDIRECTS, outcome=Outcome.REFUSED, detail=url)
-    return replace(visited, location=Link(key_of(url), url, "", judge(url)), detail=url)
+    return replace(visited, location=Link(key_of(url), url, "", scope.rejection(url, visit.depth)), detail=url)

@@ -19,7 +19,7 @@ import msgspec
 
 from crawler.content import examine
 from crawler.items import Link, Outcome, Page, Reason, Record, Visited
-from crawler.urls.scope import Scope
+from crawler.urls.scope import UrlOptions
 
 FRAME = struct.Struct("!IB")  # length of the message, its kind
 CONFIGURE, SEEDS, TASK = 1, 2, 3  # kinds of message
@@ -28,10 +28,7 @@ CONFIGURE, SEEDS, TASK = 1, 2, 3  # kinds of message
 class Configuration(msgspec.Struct, array_like=True):
     """What a process must know to judge links, and what it may use."""
 
-    scope: str
-    own_hosts: tuple[str, ...]
-    contact: bool
-    max_length: int
+    urls: UrlOptions
     cpu_seconds: int  # per page
     memory: int  # address space
     hook: str
@@ -66,7 +63,7 @@ def main(descriptor: int) -> None:
 
 class _Worker:
     def __init__(self) -> None:
-        self._scope = Scope("any", ())
+        self._scope = UrlOptions().new_scope()
         self._cpu_seconds = 0
         self._hook: Callable[[Visited], None] = lambda visited: None
         self._configuration = msgspec.msgpack.Decoder(Configuration)
@@ -85,9 +82,7 @@ class _Worker:
         return None
 
     def _configure(self, given: Configuration) -> None:
-        self._scope = Scope(
-            given.scope, (), own_hosts=given.own_hosts, contact=given.contact, max_length=given.max_length
-        )
+        self._scope = given.urls.new_scope()
         self._cpu_seconds = given.cpu_seconds
         if given.hook:
             module, _, function = given.hook.partition(":")
@@ -100,7 +95,7 @@ class _Worker:
     def _examine(self, task: Task) -> bytes:
         self._limit_cpu()
         self._hook(task.visited)
-        seen = examine(task.visited, self._scope.rejection, task.location)
+        seen = examine(task.visited, self._scope, task.location)
         # The text is in the archive; nobody at the other side needs it.
         page = replace(seen.page, text="") if seen.page is not None else None
         return self._encoder.encode(

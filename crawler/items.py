@@ -101,6 +101,9 @@ class Reason(IntEnum):
     ADDRESS_DENIED = 74, "the host's address is not on the public internet"
     URL_TOO_LONG = 75, "the URL is longer than we visit"
     PORT_DENIED = 76, "no server that means to serve pages listens on this port"
+    EXCLUDED = 77, "a pattern of URL_EXCLUDE fits it"
+    NOT_INCLUDED = 78, "no pattern of URL_INCLUDE fits it"
+    FILE_TYPE = 79, "a file of a type that is not read"
 
     # We gave up
     QUARANTINED = 80, "three visits ended badly"
@@ -108,6 +111,16 @@ class Reason(IntEnum):
     INTERNAL_ERROR = 82, "our own code failed on it"
     CONTENT_DIED = 83, "its page ended the process that looked at it"
     CONTENT_HUNG = 84, "looking at its page took too long"
+    KEY_COLLISION = 85, "another URL has the same key, so this one cannot be kept"
+
+    # We do not ask, either
+    ACTION = 90, "it does something rather than show something"
+    API_CALL = 91, "meant for programs, not for readers"
+    PATH_TOO_DEEP = 92, "its path has too many segments"
+    REPEATED_SEGMENT = 93, "its path goes in circles"
+    TOO_MANY_PARAMETERS = 94, "its query has too many parameters"
+    TOO_FAR = 95, "too many links away from a seed"
+    FILTER_FAILED = 96, "a filter failed on it, so it is left alone"
 
 
 class Key(NamedTuple):
@@ -120,13 +133,24 @@ class Key(NamedTuple):
     rest: int
 
 
+class Refusal(NamedTuple):
+    """Why a URL must not be visited."""
+
+    reason: Reason
+    detail: str = ""  # what of it: the pattern, the port, the segment, the number that is too large
+
+    def __str__(self) -> str:
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.reason.meaning}{detail} ({self.reason.name.lower()})"
+
+
 class Link(NamedTuple):
     """A link as it leaves a page: canonical, keyed, judged."""
 
     key: Key
     url: str
     anchor: str
-    refused: Reason | None  # why it must not be visited, or None
+    refused: Refusal | None  # why it must not be visited, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

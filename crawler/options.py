@@ -15,12 +15,13 @@ from crawler.fetch.dns import read_hosts_file
 from crawler.fetch.http import FetchLimits
 from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
-from crawler.urls.scope import Scope
+from crawler.urls.rules import SWITCHED
+from crawler.urls.scope import MODES, Scope, UrlOptions
+from crawler.urls.sites import BrokenLine
 
 PRODUCT = "Orbweaver"
 ROBOTS_TOKEN = "orbweaver"  # noqa: S105 -- the name that robots.txt files can use for us
 VERSION = "0.1"
-SCOPES = ("any", "domains", "hosts", "prefixes")
 
 
 class Settings(Protocol):
@@ -37,9 +38,7 @@ class Options:
     max_pages: int
     max_seconds: float
     horizon: float
-    scope: str
-    url_max_length: int
-    own_hosts: tuple[str, ...]
+    urls: UrlOptions
     politeness: Politeness
     revisit: RevisitPolicy
     robots_retry: float
@@ -75,9 +74,7 @@ class Options:
 
     def new_scope(self) -> Scope:
         """The scope before any seed is known."""
-        return Scope(
-            self.scope, (), own_hosts=self.own_hosts, contact=bool(self.contact), max_length=self.url_max_length
-        )
+        return self.urls.new_scope()
 
     @classmethod
     def of(cls, settings: Settings) -> Options:
@@ -85,19 +82,15 @@ class Options:
         read = _Reader(settings)
         directory = Path(read.text("CRAWL_DIR") or "data/crawl")
         own_hosts = read.words("OWN_HOSTS")
-        scope = read.text("SCOPE")
-        if scope not in SCOPES:
-            raise Misconfigured(f"SCOPE={scope!r}: must be one of {', '.join(SCOPES)}.")
+        contact = _contact(read.text("CONTACT"))
         return cls(
             directory=directory,
             store=read.text("STORE") or f"sqlite:{directory / 'crawl.db'}",
-            contact=_contact(read.text("CONTACT")),
+            contact=contact,
             max_pages=int(read.number("CRAWL_MAX_PAGES", whole=True)),
             max_seconds=read.number("CRAWL_MAX_SECONDS"),
             horizon=read.number("CRAWL_HORIZON", infinite=True),
-            scope=scope,
-            url_max_length=int(read.number("URL_MAX_LENGTH", least=16, whole=True)),
-            own_hosts=own_hosts,
+            urls=_urls(read, own_hosts, contact),
             politeness=_politeness(read, own_hosts),
             revisit=RevisitPolicy(interval=read.number("REVISIT_INTERVAL"), retry_delay=read.number("RETRY_DELAY")),
             robots_retry=read.number("ROBOTS_RETRY_DELAY"),
@@ -156,6 +149,52 @@ class _Reader:
         if value not in {"true", "false", "1", "0", "yes", "no", "none", ""}:
             raise Misconfigured(f"{name}={value!r}: must be True or False.")
         return value in {"true", "1", "yes"}
+
+
+def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions:
+    mode = read.text("SCOPE")
+    if mode not in MODES:
+        raise Misconfigured(f"SCOPE={mode!r}: must be one of {', '.join(MODES)}.")
+    options = UrlOptions(
+        mode=mode,
+        own_hosts=own_hosts,
+        contact=bool(contact),
+        ports=_ports(read.words("URL_PORTS")),
+        max_length=int(read.number("URL_MAX_LENGTH", least=16, whole=True)),
+        max_segments=int(read.number("URL_MAX_SEGMENTS", least=1, whole=True)),
+        max_repeats=int(read.number("URL_MAX_REPEATS", least=1, whole=True)),
+        max_parameters=int(read.number("URL_MAX_PARAMETERS", whole=True)),
+        max_depth=int(read.number("CRAWL_MAX_DEPTH", whole=True)),
+        skip_types=tuple(word.removeprefix(".") for word in read.words("URL_SKIP_TYPES")),
+        skip_actions=read.flag("URL_SKIP_ACTIONS"),
+        skip_apis=read.flag("URL_SKIP_APIS"),
+        include=_text_file(read, "URL_INCLUDE"),
+        exclude=_text_file(read, "URL_EXCLUDE"),
+        switches={name: read.flag(rule.setting) for name, rule in SWITCHED.items()},
+        rules=_text_file(read, "URL_RULES"),
+    )
+    try:
+        options.new_scope()
+    except BrokenLine as error:
+        raise Misconfigured(f"{error}. Nothing was crawled.") from error
+    return options
+
+
+def _ports(words: tuple[str, ...]) -> tuple[int, ...]:
+    if not all(word.isdecimal() and 0 < int(word) < 65_536 for word in words):
+        raise Misconfigured(f"URL_PORTS={','.join(words)!r}: must be numbers of ports with commas between.")
+    return tuple(int(word) for word in words)
+
+
+def _text_file(read: _Reader, setting: str) -> tuple[str, str]:
+    """The name and text of the file that a setting names; empty if it names none."""
+    name = read.text(setting)
+    if not name:
+        return "", ""
+    try:
+        return name, Path(name).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{setting}={name!r}: cannot be read ({error}).") from error
 
 
 def _contact(contact: str) -> str:

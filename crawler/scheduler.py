@@ -30,7 +30,6 @@ from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.items import Key, Kind, Outcome, Reason, Visit, Visited
 from crawler.session import Session, connections_possible, session_of
 from crawler.stores.contract import Committed, NewUrl, Outlook, Settled
-from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of, origin_of
 from crawler.urls.keys import key_of
 from crawler.visits import broken, exactly_one, refused
@@ -111,11 +110,11 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """A spider's own request becomes a URL like any other; its answer goes to the spider's `parse`."""
-        url = canonicalize(request.url)
+        url = self._session.scope.policy.canonicalize(request.url)
         if url is None or request.method != "GET":
             return False
         refusal = self._session.scope.rejection(url)
-        new = NewUrl(key=key_of(url), url=url, reason=refusal or Reason.REQUESTED, parked=refusal is not None)
+        new = NewUrl(key=key_of(url), url=url, reason=Reason.REQUESTED, refused=refusal)
         self._done = False
         self._ask(lambda: self._session.store.add([new], self._session.now()), self._look_now)
         return True
@@ -272,6 +271,7 @@ class FrontierScheduler(BaseScheduler):
         seeds, loads = answer
         if seeds:
             self._session.learn(seeds)
+            self._ask(lambda: self._session.welcome(seeds), lambda _: self._look_now(0))
         for load in loads:
             self._done = False
             self._frontier.activate(self._sane(load), self._session.now())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -11,11 +11,13 @@ from typing import BinaryIO
 from crawler.errors import BadInput
 from crawler.items import Reason
 from crawler.stores.contract import NewUrl
-from crawler.urls.canonical import canonicalize
+from crawler.urls import canonical
 from crawler.urls.keys import key_of
 
 MAX_LINE = 64 * 1024  # a longer line is no URL
 _SHOWN = 80  # characters of a bad line that are shown
+
+Canonicalize = Callable[[str], str | None]  # the one form of a URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,24 +33,26 @@ class BadLine:
         return f"{self.file}:{self.number}: not a URL that can be crawled: {shown!r}"
 
 
-def read_seeds(path: str) -> Iterator[NewUrl | BadLine]:
+def read_seeds(path: str, canonicalize: Canonicalize = canonical.canonicalize) -> Iterator[NewUrl | BadLine]:
     """The lines of a file as seeds, one at a time: a file may have millions."""
     try:
         with Path(path).open("rb") as file:
-            yield from _lines(file, path)
+            yield from _lines(file, path, canonicalize)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}). Nothing was seeded from it.") from error
 
 
-def seeds_in(text: Iterable[str], source: str) -> Iterator[NewUrl | BadLine]:
+def seeds_in(
+    text: Iterable[str], source: str, canonicalize: Canonicalize = canonical.canonicalize
+) -> Iterator[NewUrl | BadLine]:
     """The same for lines that are at hand."""
     for number, line in enumerate(text, 1):
-        seed = _seed(line, source, number)
+        seed = _seed(line, source, number, canonicalize)
         if seed is not None:
             yield seed
 
 
-def _lines(file: BinaryIO, name: str) -> Iterator[NewUrl | BadLine]:
+def _lines(file: BinaryIO, name: str, canonicalize: Canonicalize) -> Iterator[NewUrl | BadLine]:
     number = 0
     while line := file.readline(MAX_LINE):
         number += 1
@@ -56,7 +60,7 @@ def _lines(file: BinaryIO, name: str) -> Iterator[NewUrl | BadLine]:
             line = line.removeprefix(codecs.BOM_UTF8)
         whole = line.endswith(b"\n") or len(line) < MAX_LINE
         rest = b"" if whole else _skip(file)
-        seed = _seed(line.decode("utf-8", "replace"), name, number)
+        seed = _seed(line.decode("utf-8", "replace"), name, number, canonicalize)
         if rest and isinstance(seed, NewUrl):
             seed = BadLine(file=name, number=number, text=seed.url)
         if seed is not None:
@@ -71,7 +75,7 @@ def _skip(file: BinaryIO) -> bytes:
     return last
 
 
-def _seed(line: str, source: str, number: int) -> NewUrl | BadLine | None:
+def _seed(line: str, source: str, number: int, canonicalize: Canonicalize) -> NewUrl | BadLine | None:
     text = line.strip()
     if not text or text.startswith("#"):
         return None

@@ -27,14 +27,16 @@ from crawler.frontier.politeness import RETRY_AFTER_LIMIT
 from crawler.options import PRODUCT, VERSION, Options
 from crawler.run_record import RunRecord
 from crawler.slots import SlotLock, free_slots, running
-from crawler.stores.contract import Store
+from crawler.stores.contract import Reconsidered, Store
 from crawler.stores.open import open_store
+from crawler.urls.hosts import host_of, registered_domain
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _FILES = 65_536  # open files that are asked for
 _OTHER_FILES = 100
+FEW_SITES = 1_000  # new seeds' sites that are looked at one by one
 
 
 class Session:
@@ -92,7 +94,7 @@ class Session:
         return asyncio.wrap_future(self._thread.submit(act))
 
     def new_seeds(self) -> list[str]:
-        """Seeds that were added since the last call, by whomever. In the store's thread."""
+        """Seeds that were added since the last call, by whomever. In the store's thread; `welcome` them afterwards."""
         seeds = list(self.store.seeds(self._last_seed))
         if seeds:
             self._last_seed = seeds[-1][0]
@@ -146,9 +148,47 @@ class Session:
             store.acquire(self.owner, self._lock.number, self.now(), lease, longest)
             self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
             self.learn(self.new_seeds())
+            self._reconsider()
         except BaseException:
             store.close()
             raise
+
+    def _reconsider(self) -> None:
+        """Judge again what was found under other settings, and say so when URLs are spelled in another way than before."""
+        store, urls = self.store, self.options.urls
+        facts = store.facts()
+        now_so = {"url_spelling": urls.spelling(), "url_scope": urls.scope(), "judged_seed": str(self._last_seed)}
+        known_before = "url_scope" in facts or store.last_commit() is not None
+        if known_before and facts.get("url_spelling") != now_so["url_spelling"]:
+            logger.warning(
+                "URLs are spelled by other rules than in the last crawl: pages that are known under another spelling are "
+                "fetched again under the new one when a link to them is found"
+            )
+        if known_before and facts.get("url_scope") != now_so["url_scope"]:
+            logger.info("The scope is not that of the last crawl: judging the URLs that were found again")
+            self._tell(store.reconsider(self.scope.rejection, self.now()))
+        elif known_before and facts.get("judged_seed") != now_so["judged_seed"]:
+            self.welcome([url for _, url in store.seeds(int(facts.get("judged_seed", "0")))])
+        store.note_facts(now_so)
+
+    def welcome(self, seeds: Sequence[str]) -> None:
+        """Open what these seeds bring into the scope and was found before them. In the store's thread."""
+        mode = self.options.urls.mode
+        if mode == "any" or not seeds:
+            return
+        hosts = {host_of(url) for url in seeds}
+        sites = {registered_domain(host) or host for host in hosts} if mode == "domains" else hosts
+        judge = self.options.urls.new_scope(self.seeds).rejection  # of our own: the other belongs to the event loop
+        for site in sites if len(sites) <= FEW_SITES else [None]:
+            self._tell(self.store.reconsider(judge, self.now(), site))
+        self.store.note_facts({"judged_seed": str(self._last_seed)})
+
+    @staticmethod
+    def _tell(judged: Reconsidered) -> None:
+        if judged.opened or judged.closed:
+            logger.info(
+                "%d URLs are in the scope now and wait, %d are not and are parked", judged.opened, judged.closed
+            )
 
     def _recover(self, store: Store, lock: SlotLock) -> None:
         directory, politeness = self.options.warc_directory, self.options.politeness

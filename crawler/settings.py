@@ -39,7 +39,34 @@ CRAWL_MAX_PAGES = 0  # stop after so many pages; 0 = no limit
 CRAWL_MAX_SECONDS = 0.0  # stop after so long; 0 = no limit
 CRAWL_HORIZON = 60.0  # the crawl is done when nothing is due within this time; inf = never
 SCOPE = "domains"  # any | domains | hosts | prefixes: how far from the seeds a link may lead
+CRAWL_MAX_DEPTH = 0  # how many links away from a seed a page may be; 0 = no limit
+
+# ── URLs: which are the same (`scrapy urls --rules`) ──────────────────────────────────────────────────────────────────
+URL_RULES = ""  # path of a file with what is known of single sites: SITE drop|keep|only|on|off NAMES
+URL_UNESCAPE = True  # escapes of letters and digits are undone
+URL_DROP_SESSIONS = True  # session ids in path and query
+URL_DROP_TRACKING = True  # parameters that only say where a visitor came from
+URL_DROP_EMPTY = True  # empty parameters, and a "?" without any
+URL_SORT_QUERY = True  # parameters by name
+URL_MERGE_SLASHES = True  # several in a row
+URL_DROP_INDEX_PAGE = False  # index.html and the like: right on most sites, wrong on some
+URL_ADD_TRAILING_SLASH = False  # to what looks like a directory: the same
+
+# ── URLs: which are visited ───────────────────────────────────────────────────────────────────────────────────────────
+URL_INCLUDE = ""  # path of a file with beginnings of URLs, and regular expressions behind "~": one must fit
+URL_EXCLUDE = ""  # the same: none may fit
+URL_PORTS = "80,443,8000,8080,8443"  # and those of the seeds
 URL_MAX_LENGTH = 2048
+URL_MAX_SEGMENTS = 20  # of a path
+URL_MAX_REPEATS = 3  # of one segment in a path
+URL_MAX_PARAMETERS = 16  # of a query
+URL_SKIP_TYPES = (  # endings of files that hold no text
+    "7z,aac,apk,avi,avif,bin,bmp,bz2,deb,dmg,eot,exe,flac,flv,gif,gz,heic,ico,img,iso,jar,jpeg,jpg,lzma,m4a,m4v,mid,mkv,"
+    "mov,mp3,mp4,mpeg,mpg,msi,ogg,ogv,opus,otf,pkg,png,psd,rar,rpm,svgz,swf,tar,tgz,tif,tiff,ttf,wav,webm,webp,wma,wmv,"
+    "woff,woff2,xz,zip,zst"
+)
+URL_SKIP_ACTIONS = True  # URLs that act rather than show: log out, add to cart, delete, export a calendar
+URL_SKIP_APIS = True  # URLs meant for programs
 
 # ── Politeness ────────────────────────────────────────────────────────────────────────────────────────────────────────
 POLITENESS_MIN_DELAY = 5.0  # a host rests at least so long after each answer; under 1 only for OWN_HOSTS

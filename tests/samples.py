@@ -6,7 +6,7 @@ from typing import Any
 
 from crawler.frontier.aftermath import Aftermath, RevisitPolicy
 from crawler.frontier.politeness import HostClock
-from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
+from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.stores.contract import NewUrl, Settled
 from crawler.urls.keys import key_of
 
@@ -18,7 +18,7 @@ def new_url(url: str, **facts: Any) -> NewUrl:
 
 
 def link(url: str, anchor: str = "", refused: Reason | None = None) -> Link:
-    return Link(key_of(url), url, anchor, refused)
+    return Link(key_of(url), url, anchor, Refusal(refused, "so") if refused else None)
 
 
 def visit_to(url: str, **facts: Any) -> Visit:

@@ -19,6 +19,7 @@ from crawler.items import Fetched, Link, Outcome, Reason, State, Visit
 from crawler.stores.contract import Settled, Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
+from crawler.urls.scope import UrlOptions
 from tests.samples import NOW, answer, link, new_url, settled, visited
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -98,7 +99,7 @@ def came(visit: Visit, body: bytes = b"") -> Fetched:
 
 
 def result(visit: Visit, *links: Link, body: bytes = b"") -> Settled:
-    looked_at = examine(visited(visit, fetched=came(visit, body), page=None), lambda url: None, None)
+    looked_at = examine(visited(visit, fetched=came(visit, body), page=None), UrlOptions().new_scope(), None)
     assert looked_at.page is not None
     return settled(replace(looked_at, page=replace(looked_at.page, links=links)))
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from crawler.content import MAX_HOPS, examine
 from crawler.fetch.answers import meaning_of
-from crawler.items import Fetched, Kind, Outcome, Page, Reason, Visited
+from crawler.items import Fetched, Kind, Outcome, Page, Reason, Refusal, Visited
 from crawler.urls.keys import key_of
+from crawler.urls.scope import UrlOptions
 from tests.samples import answer, visit_to, visited
 
 # The same bytes in every run: they are part of the tests' names.
@@ -26,8 +27,8 @@ URL = "http://a.test/dir/page"
 HELLO = b"<p>Hello"
 
 
-def judge(url: str) -> Reason | None:
-    return Reason.OUT_OF_SCOPE if url.startswith("http://out.test/") else None
+SCOPE = UrlOptions(exclude=("exclude.txt", "http://out.test/")).new_scope()
+OUT = Refusal(Reason.EXCLUDED, "exclude.txt:1 http://out.test/")
 
 
 def fetched(body: bytes, *headers: str, status: int = 200, **facts: Any) -> Fetched:
@@ -41,7 +42,7 @@ def looked_at(body: bytes, *headers: str, kind: Kind = Kind.PAGE, hops: int = 0,
     meaning = meaning_of(came)
     visit = visit_to(URL, kind=kind, hops=hops)
     result = visited(visit, page=None, fetched=came, outcome=meaning.outcome, reason=meaning.reason)
-    return examine(result, judge, meaning.location)
+    return examine(result, SCOPE, meaning.location)
 
 
 def page_of(body: bytes, *headers: str, **facts: Any) -> Page:
@@ -67,7 +68,7 @@ def test_a_page_tells_what_it_is_and_where_it_leads() -> None:
     assert page.body_digest == hashlib.sha256(body).digest()
     assert [(link.url, link.anchor, link.refused) for link in page.links] == [
         ("http://a.test/x", "eins", None),
-        ("http://out.test/", "draußen", Reason.OUT_OF_SCOPE),
+        ("http://out.test/", "draußen", OUT),
     ]
     assert [link.key for link in page.links] == [key_of(link.url) for link in page.links]
     assert [record.type for record in result.records] == ["request", "response", "metadata"]
@@ -202,10 +203,10 @@ def test_a_robots_file_that_moved_is_not_followed_like_a_page() -> None:
 
 def test_without_an_answer_there_is_nothing_to_look_at() -> None:
     silent = visited(visit_to(URL), page=None, fetched=None, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
-    assert examine(silent, judge, None) == silent
+    assert examine(silent, SCOPE, None) == silent
     came = answer(URL, head=b"", body=b"", status=0, reason=Reason.TIMEOUT)
     failed = visited(visit_to(URL), page=None, fetched=came, outcome=Outcome.FAILED, reason=Reason.TIMEOUT)
-    assert examine(failed, judge, None) == failed
+    assert examine(failed, SCOPE, None) == failed
 
 
 # ── redirects ──
@@ -232,7 +233,7 @@ def test_a_refused_target_is_known_with_the_reason() -> None:
     result = looked_at(b"", "Location: http://out.test/", status=301)
     assert result.outcome is Outcome.REDIRECTED
     assert result.location is not None
-    assert result.location.refused is Reason.OUT_OF_SCOPE
+    assert result.location.refused == OUT
 
 
 @pytest.mark.parametrize(
@@ -284,6 +285,6 @@ def test_no_answer_is_too_strange(headers: list[tuple[str, str]], body: bytes, s
     came = answer(URL, head=b"HTTP/1.1 200 OK\r\n" + head + b"\r\n", body=body, status=status)
     meaning = meaning_of(came)
     result = visited(visit_to(URL, kind=kind), page=None, fetched=came, outcome=meaning.outcome, reason=meaning.reason)
-    result = examine(result, judge, meaning.location)
+    result = examine(result, SCOPE, meaning.location)
     assert result.page is not None
     assert responses(result) == [came.head + body]

@@ -53,11 +53,22 @@ CODES = {
     "ADDRESS_DENIED": 74,
     "URL_TOO_LONG": 75,
     "PORT_DENIED": 76,
+    "EXCLUDED": 77,
+    "NOT_INCLUDED": 78,
+    "FILE_TYPE": 79,
     "QUARANTINED": 80,
     "CRASHED": 81,
     "INTERNAL_ERROR": 82,
     "CONTENT_DIED": 83,
     "CONTENT_HUNG": 84,
+    "KEY_COLLISION": 85,
+    "ACTION": 90,
+    "API_CALL": 91,
+    "PATH_TOO_DEEP": 92,
+    "REPEATED_SEGMENT": 93,
+    "TOO_MANY_PARAMETERS": 94,
+    "TOO_FAR": 95,
+    "FILTER_FAILED": 96,
 }
 
 

@@ -45,7 +45,7 @@ def test_what_a_crawl_does_unless_told() -> None:
     assert options.directory == Path("data/crawl")
     assert options.store == "sqlite:data/crawl/crawl.db"
     assert options.warc_directory == Path("data/crawl/warc")
-    assert (options.contact, options.own_hosts, options.scope, options.horizon) == ("", (), "domains", 60.0)
+    assert (options.contact, options.urls.own_hosts, options.urls.mode, options.horizon) == ("", (), "domains", 60.0)
     assert (options.politeness.floor, options.politeness.factor, options.politeness.cap) == (5.0, 5.0, 30.0)
     assert options.revisit.interval == 7 * 86_400
     assert options.limits.body == 8 * 1024 * 1024
@@ -72,7 +72,7 @@ def test_the_store_lies_in_the_crawls_directory_unless_told() -> None:
 )
 def test_lists_are_text_or_lists(given: Any, words: tuple[str, ...]) -> None:
     options = options_with(OWN_HOSTS=given)
-    assert options.own_hosts == options.politeness.own_hosts == words
+    assert options.urls.own_hosts == options.politeness.own_hosts == words
 
 
 def test_numbers_may_come_as_text() -> None:
@@ -191,10 +191,10 @@ def test_the_user_agent_says_who_answers_for_it(contact: str, agent: str) -> Non
 def test_without_a_contact_only_own_hosts_are_in_scope() -> None:
     silent = options_with(SCOPE="any", OWN_HOSTS="mine.test").new_scope()
     assert silent.rejection("http://mine.test/") is None
-    assert silent.rejection("http://theirs.test/") is Reason.NO_CONTACT
+    assert silent.rejection("http://theirs.test/") == (Reason.NO_CONTACT, "")
     assert options_with(SCOPE="any", CONTACT="me@a.test").new_scope().rejection("http://theirs.test/") is None
     short = options_with(SCOPE="any", CONTACT="me@a.test", URL_MAX_LENGTH=20).new_scope()
-    assert short.rejection("http://theirs.test/too-long") is Reason.URL_TOO_LONG
+    assert short.rejection("http://theirs.test/too-long") == (Reason.URL_TOO_LONG, "27 characters, 20 at most")
 
 
 def test_an_intranet_is_opened_by_host_and_network() -> None:

@@ -79,6 +79,7 @@ def as_data(account: Account, segments: Sequence[SegmentState]) -> dict[str, Any
         "waiting": account.waiting,
         "leased": account.leased,
         "parked": account.parked,
+        "collisions": account.collisions,
         "hosts": account.hosts,
         "documents": account.documents,
         "pages": account.pages,

@@ -29,6 +29,7 @@ from crawler.session import Session, attach
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
 from crawler.summary import as_data, lines
+from crawler.urls.canonical import Policy
 from crawler.urls.hosts import host_of, matches
 
 logger = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class Command(BaseRunSpiderCommand):
         crawler = self._create_crawler(name)
         crawler.signals = QuickSignals(crawler)
         options = Options.of(crawler.settings)
-        seeds = list(_seeds(arguments.get("seeds", "")))
+        seeds = list(_seeds(arguments.get("seeds", ""), options.urls.new_policy()))
         session = Session.open(options)
         try:
             _refuse_strangers(session, [*session.seeds, *(seed.url for seed in seeds)])
@@ -143,11 +144,14 @@ class Command(BaseRunSpiderCommand):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
 
 
-def _seeds(text: str) -> Iterator[NewUrl]:
+def _seeds(text: str, policy: Policy) -> Iterator[NewUrl]:
     """Seeds given as a file name, or as URLs with commas between."""
     if not text:
         return
-    lines = read_seeds(text) if Path(text).is_file() else seeds_in(text.split(","), "seeds")
+    if Path(text).is_file():
+        lines = read_seeds(text, policy.canonicalize)
+    else:
+        lines = seeds_in(text.split(","), "seeds", policy.canonicalize)
     bad = []
     for line in lines:
         if isinstance(line, BadLine):
@@ -165,7 +169,9 @@ def _add_seeds(session: Session, seeds: list[NewUrl]) -> None:
         session.store.add_seeds(seeds, session.now())
         return session.new_seeds()
 
-    session.learn(session.call(add))
+    new = session.call(add)
+    session.learn(new)
+    session.call(lambda: session.welcome(new))
 
 
 def _refuse_strangers(session: Session, seeds: Sequence[str]) -> None:
@@ -173,7 +179,7 @@ def _refuse_strangers(session: Session, seeds: Sequence[str]) -> None:
     options = session.options
     if options.contact:
         return
-    strangers = [url for url in seeds if not matches(host_of(url), options.own_hosts)]
+    strangers = [url for url in seeds if not matches(host_of(url), options.urls.own_hosts)]
     if strangers:
         raise Misconfigured(
             f"CONTACT is not set, so {host_of(strangers[0])} may not be crawled: the people who run it must be able to "

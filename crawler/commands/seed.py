@@ -18,6 +18,7 @@ from crawler.seeds import BadLine, read_seeds
 from crawler.session import prepare_directory
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
+from crawler.urls.canonical import Policy
 
 _REPORTED = 20  # bad lines that are shown one by one
 _PROGRESS = 100_000  # lines between two signs of life
@@ -54,8 +55,10 @@ class Command(ScrapyCommand):
     def _seed(self, files: list[str], *, strict: bool) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
+        policy = options.urls.new_policy()
         if strict:
-            bad = _report(line for file in files for line in read_seeds(file) if isinstance(line, BadLine))
+            lines = (line for file in files for line in read_seeds(file, policy.canonicalize))
+            bad = _report(line for line in lines if isinstance(line, BadLine))
             if bad:
                 raise BadInput(f"{bad} bad lines; nothing was seeded. Mend them, or leave --strict away.")
         prepare_directory(options)
@@ -63,7 +66,7 @@ class Command(ScrapyCommand):
         try:
             bad_lines: list[BadLine] = []
             counts = {"good": 0, "bad": 0}
-            new = store.add_seeds(_good(files, bad_lines, counts), steady_clock()())
+            new = store.add_seeds(_good(files, policy, bad_lines, counts), steady_clock()())
             _report(bad_lines, total=counts["bad"])
             account = store.account()
         finally:
@@ -72,9 +75,9 @@ class Command(ScrapyCommand):
         return 0
 
 
-def _good(files: list[str], bad_lines: list[BadLine], counts: dict[str, int]) -> Iterator[NewUrl]:
+def _good(files: list[str], policy: Policy, bad_lines: list[BadLine], counts: dict[str, int]) -> Iterator[NewUrl]:
     for file in files:
-        for line in read_seeds(file):
+        for line in read_seeds(file, policy.canonicalize):
             if isinstance(line, BadLine):
                 counts["bad"] += 1
                 if len(bad_lines) < _REPORTED:

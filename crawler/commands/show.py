@@ -19,7 +19,6 @@ from crawler.items import State
 from crawler.options import Options
 from crawler.stores.contract import DocumentRow, Store
 from crawler.stores.open import open_store
-from crawler.urls.canonical import canonicalize
 from crawler.urls.keys import key_of
 
 # What is not text, or could steer the terminal on which it is shown.
@@ -67,7 +66,7 @@ class Command(ScrapyCommand):
     def _show(self, text: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
-        url = canonicalize(text)
+        url = options.urls.new_policy().canonicalize(text)
         if url is None:
             raise CrawlError(f"{text}: nothing that is ever crawled; `scrapy why` tells what is wrong with it.")
         store = open_store(options.store, read_only=True)

@@ -63,6 +63,8 @@ def _lines(where: str, account: Account, segments: list[SegmentState], now: floa
         f"  {account.known} URLs of {account.hosts} hosts known = {account.waiting} waiting + {account.leased} leased "
         f"+ {account.parked} parked"
     )
+    if account.collisions:
+        yield f"  {account.collisions} more could not be kept, because another URL has the same key; `scrapy why URL` names it"
     yield (
         f"  {account.pages} pages among {account.documents} answers archived in {len(segments)} files, "
         f"{sum(segment.length for segment in segments) / 1e6:.1f} MB"

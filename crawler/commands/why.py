@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
@@ -16,9 +16,10 @@ from crawler.items import Kind, Reason, State
 from crawler.options import ROBOTS_TOKEN, Options
 from crawler.stores.contract import Store, UrlRow
 from crawler.stores.open import open_store
-from crawler.urls.canonical import canonicalize, resolve
+from crawler.urls.canonical import Step, resolve
 from crawler.urls.hosts import host_of, origin_of
 from crawler.urls.keys import key_of
+from crawler.urls.scope import VERDICTS
 
 
 class Command(ScrapyCommand):
@@ -47,24 +48,29 @@ class Command(ScrapyCommand):
     def _why(self, text: str) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
-        url = canonicalize(text)
+        policy = options.urls.new_policy()
+        url = policy.canonicalize(text)
         if url is None:
             print(f"{text}\n  {_not_crawled(text)}")
             return 0
         store = open_store(options.store, read_only=True)
         try:
-            print("\n".join([url, *(f"  {line}" for line in explain(store, options, text, url))]))
+            print("\n".join([url, *(f"  {line}" for line in explain(store, options, policy.trace(text), url))]))
         finally:
             store.close()
         return 0
 
 
-def explain(store: Store, options: Options, text: str, url: str) -> Iterator[str]:
+def explain(store: Store, options: Options, steps: Sequence[Step], url: str) -> Iterator[str]:
     """The lines of the answer."""
     now = steady_clock()()
-    if text != url:
-        yield f"is the canonical form of {text}"
+    if steps:
+        yield f"is the canonical form of {steps[0].before}"
+        yield from (f"  {step.rule:18} → {step.after}" for step in steps)
     row = store.find_url(key_of(url))
+    if row is not None and row.url != url:
+        yield f"cannot be kept: it has the same key as {row.url}, which was found first."
+        return
     if row is None:
         yield from _unknown(store, options, url)
         return
@@ -92,7 +98,7 @@ def _unknown(store: Store, options: Options, url: str) -> Iterator[str]:
         scope.add(seed)
     refusal = scope.rejection(url)
     if refusal is not None:
-        yield f"If it were found it would be parked: {refusal.meaning} ({refusal.name.lower()})."
+        yield f"If it were found it would be parked: {refusal}."
     else:
         yield "It lies inside the scope; `scrapy seed` can add it."
 
@@ -114,6 +120,8 @@ def _state(row: UrlRow, now: float) -> str:
         text += f", priority level {row.level}"
     if row.reason is Reason.REDIRECTED and row.detail:
         text += f" → {row.detail}"
+    if row.state is State.PARKED and row.reason in VERDICTS and row.detail:
+        text += f" [{row.detail}]"
     if row.tries:
         text += f"; {row.tries} visits ended badly"
     if row.crashes:

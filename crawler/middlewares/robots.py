@@ -22,10 +22,10 @@ from crawler.items import Fetched, Kind, OriginRules, Outcome, Reason, Visit
 from crawler.options import ROBOTS_TOKEN
 from crawler.parse.coding import plain_body
 from crawler.session import session_of
-from crawler.urls.canonical import canonicalize
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 5  # redirects of a robots.txt that are followed
+_NEVER_ASKED = (Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.URL_TOO_LONG)
 PARSED_BYTES = 4 * 1024 * 1024  # of files that are kept parsed, which takes some thirty times as much
 
 
@@ -66,9 +66,8 @@ class RobotsMiddleware:
     def _learn(self, visit: Visit, fetched: Fetched, meaning: Meaning, previous: OriginRules | None) -> OriginRules:
         self._stats.inc_value("robots/fetched")
         if meaning.outcome is Outcome.REDIRECTED and visit.hops < MAX_HOPS:
-            target = canonicalize(meaning.location or "", visit.url)
-            # The file may lie on another site, but not where nobody may be asked at all.
-            if target is not None and self._scope.rejection(target) in (None, Reason.OUT_OF_SCOPE):
+            target = self._scope.policy.canonicalize(meaning.location or "", visit.url)
+            if target is not None and self._may_be_asked(target):
                 return _moved(visit, fetched, target, previous)
         rules = judge_robots(
             status=fetched.status,
@@ -82,6 +81,11 @@ class RobotsMiddleware:
         )
         delay = self._parse(rules).crawl_delay(ROBOTS_TOKEN) if rules.body is not None else None
         return replace(rules, crawl_delay=delay)
+
+    def _may_be_asked(self, url: str) -> bool:
+        """The file may lie outside the scope, but not where nobody may be asked at all."""
+        refusal = self._scope.rejection(url)
+        return refusal is None or refusal.reason not in _NEVER_ASKED
 
     def _parse(self, rules: OriginRules) -> RobotsRules:
         """The rules of an origin, parsed once while there is room to keep them."""

@@ -6,7 +6,7 @@ One parse, by the rules of the HTML Standard, so that we see the page that brows
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ import turbohtml
 from turbohtml import Document, Element, Namespace, PlainText
 
 from crawler.parse.charset import decode
-from crawler.urls.canonical import canonicalize, resolve
+from crawler.urls import canonical
+from crawler.urls.canonical import resolve
 
 MOST_LINKS = 5_000
 LONGEST_ANCHOR = 200
@@ -73,7 +74,17 @@ def looks_like_html(body: bytes, content_type: str | None) -> bool:
     return _OPENING.match(body[:2048].replace(b"\0", b"")) is not None
 
 
-def parse_html(body: bytes, url: str, content_type: str | None = None, *, with_all_text: bool = True) -> Html:
+Canonicalize = Callable[[str, str], str | None]  # the one form of a link, relative to a base
+
+
+def parse_html(
+    body: bytes,
+    url: str,
+    content_type: str | None = None,
+    *,
+    with_all_text: bool = True,
+    canonicalize: Canonicalize = canonical.canonicalize,
+) -> Html:
     """Read a page that was fetched from this URL. Any bytes give an answer.
 
     Who does not need `all_text` saves a tenth of the time without it.
@@ -84,7 +95,7 @@ def parse_html(body: bytes, url: str, content_type: str | None = None, *, with_a
     document = turbohtml.parse(decoded.text, positions=False)
     document.remove("template")  # what it holds is not part of the page until a script says so
     base = _base(document, url)
-    links, problem = _links(document, base)
+    links, problem = _links(document, base, canonicalize)
     directives = _robots_directives(document)
     main_text, all_text = _texts(document, with_all_text=with_all_text)
     return Html(
@@ -92,7 +103,7 @@ def parse_html(body: bytes, url: str, content_type: str | None = None, *, with_a
         main_text=main_text,
         all_text=all_text,
         links=links,
-        canonical=_canonical(document, base),
+        canonical=_canonical(document, base, canonicalize),
         noindex=not directives.isdisjoint(("noindex", "none")),
         nofollow=not directives.isdisjoint(("nofollow", "none")),
         language=_language(document),
@@ -111,7 +122,7 @@ def _base(document: Document, url: str) -> str:
     return url
 
 
-def _links(document: Document, base: str) -> tuple[list[HtmlLink], str]:
+def _links(document: Document, base: str, canonicalize: Canonicalize) -> tuple[list[HtmlLink], str]:
     """The links, and what kept us from taking them all."""
     links: dict[str, HtmlLink] = {}
     anchors = _Anchors()
@@ -188,7 +199,7 @@ def _title(document: Document) -> str:
     return ""
 
 
-def _canonical(document: Document, base: str) -> str | None:
+def _canonical(document: Document, base: str, canonicalize: Canonicalize) -> str | None:
     for element in document.iter_elements("link"):
         href = element.attr("href")
         if href and len(href) <= _LONGEST_HREF and "canonical" in (element.attr("rel") or "").lower().split():

@@ -46,7 +46,7 @@ class ExtractPipeline:
             return item
         location = meaning_of(item.fetched).location
         if self._pool is None:
-            return examine(item, self._session.scope.rejection, location)
+            return examine(item, self._session.scope, location)
         try:
             return await self._pool.examine(item, location)
         except ContentDied as death:
@@ -60,10 +60,7 @@ class ExtractPipeline:
 def new_pool(session: Session) -> ContentPool:
     options = session.options
     configuration = Configuration(
-        scope=options.scope,
-        own_hosts=options.own_hosts,
-        contact=bool(options.contact),
-        max_length=options.url_max_length,
+        urls=options.urls,
         cpu_seconds=options.content_cpu_time,
         memory=options.content_memory,
         hook=options.content_hook,

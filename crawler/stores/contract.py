@@ -13,7 +13,9 @@ from typing import Protocol
 from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
-from crawler.items import Key, Kind, Link, OriginRules, Reason, State, Visit, Visited
+from crawler.items import Key, Kind, Link, OriginRules, Reason, Refusal, State, Visit, Visited
+
+Judge = Callable[[str, int], Refusal | None]  # why a URL so many links from a seed must not be visited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +24,8 @@ class NewUrl:
 
     key: Key
     url: str
-    reason: Reason  # how it was found, or why it must not be visited
-    parked: bool = False
+    reason: Reason  # how it was found
+    refused: Refusal | None = None  # why it must not be visited; it is parked then
     kind: Kind = Kind.PAGE
     level: int = 0
     depth: int = 0
@@ -86,6 +88,14 @@ class Recovered:
 
     returned: int  # leased URLs that wait again
     quarantined: int  # URLs that were being visited alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconsidered:
+    """What a change of the scope changed."""
+
+    opened: int  # URLs that were parked and wait now
+    closed: int  # URLs that waited for a first visit and are parked now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +189,7 @@ class Account:
     hosts: int
     documents: int
     pages: int  # whole documents that are pages
+    collisions: int  # URLs that are not known, because another has their key
     by_reason: Sequence[tuple[State, Reason, int]]
     next_due: float | None
 
@@ -219,7 +230,22 @@ class Store(Protocol):
         """Make URLs known; the number of those that were new. What is known already is left as it is."""
 
     def add_seeds(self, urls: Iterable[NewUrl], now: float) -> int:
-        """Like `add`, and remember them as seeds; a seed that was parked as out of scope waits again."""
+        """Like `add`, and remember them as seeds; a seed that a scope had parked waits again."""
+
+    def reconsider(self, judge: Judge, now: float, site: str | None = None) -> Reconsidered:
+        """Judge again what was parked by a scope or found and never visited: of one site (a host and those below), or all.
+
+        In several transactions; who is interrupted does it again.
+        """
+
+    def collision(self, key: Key) -> list[str]:
+        """URLs that could not be kept, because another URL has this key."""
+
+    def facts(self) -> Mapping[str, str]:
+        """What `note_facts` has noted."""
+
+    def note_facts(self, facts: Mapping[str, str]) -> None:
+        """Keep what must be remembered of the crawl as a whole."""
 
     def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:
         """(serial number, URL) of the seeds added after a serial number."""

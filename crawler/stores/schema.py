@@ -14,8 +14,18 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Reason
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
+
+_COLLISIONS = """
+CREATE TABLE collisions (               -- URLs that are not in `urls`, because another URL has their key
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    found REAL NOT NULL,
+    PRIMARY KEY (host, rest, url)
+) WITHOUT ROWID;
+"""
 
 TABLES = f"""
 CREATE TABLE crawl (
@@ -107,6 +117,7 @@ CREATE TABLE urls (
 CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0;
 CREATE INDEX urls_leased ON urls (host) WHERE state = 1;
 
+{_COLLISIONS}
 CREATE TABLE seeds (
     serial INTEGER PRIMARY KEY AUTOINCREMENT,
     url TEXT NOT NULL UNIQUE,
@@ -186,4 +197,4 @@ CREATE VIEW accounting AS
 REASONS = [(reason.value, reason.name, reason.meaning) for reason in Reason]
 
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
-MIGRATIONS: Mapping[int, str] = {}
+MIGRATIONS: Mapping[int, str] = {2: _COLLISIONS}

@@ -2,15 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
-from crawler.items import Reason
-from crawler.urls.canonical import canonicalize
+from xxhash import xxh3_64_intdigest
+
+from crawler.items import Reason, Refusal
+from crawler.urls.canonical import Policy
+from crawler.urls.filters import acts, api_call, file_type, repeated_segment, says_what_it_does
 from crawler.urls.hosts import host_of, matches, origin_of, port_of, registered_domain
+from crawler.urls.patterns import Patterns
+from crawler.urls.rules import SWITCHED
+from crawler.urls.sites import read_lines
 
 MODES = ("any", "domains", "hosts", "prefixes")
-WEB_PORTS = frozenset({80, 443, 8000, 8080, 8443})
+WEB_PORTS = (80, 443, 8000, 8080, 8443)
+VERDICTS = frozenset(  # the reasons that a scope gives
+    {
+        *(Reason.URL_TOO_LONG, Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.OUT_OF_SCOPE, Reason.TOO_FAR),
+        *(Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILE_TYPE, Reason.PATH_TOO_DEEP, Reason.REPEATED_SEGMENT),
+        *(Reason.TOO_MANY_PARAMETERS, Reason.ACTION, Reason.API_CALL, Reason.FILTER_FAILED),
+    }
+)
 MOST_ORIGINS = 65_536  # verdicts remembered before we start over
+
+# The Fetch Standard's bad ports: other protocols' servers listen there, and a request could talk them into something.
+BAD_PORTS = frozenset(
+    {
+        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104),
+        *(109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515),
+        *(526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049),
+        *(3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlOptions:
+    """All that an operator can say of URLs. Files come as (name, text), so that all processes read the same."""
+
+    mode: str = "any"
+    own_hosts: tuple[str, ...] = ()
+    contact: bool = True
+    ports: tuple[int, ...] = WEB_PORTS
+    max_length: int = 2048
+    max_segments: int = 20
+    max_repeats: int = 3
+    max_parameters: int = 16
+    max_depth: int = 0  # 0 = no limit
+    skip_types: tuple[str, ...] = ()
+    skip_actions: bool = True
+    skip_apis: bool = True
+    include: tuple[str, str] = ("", "")
+    exclude: tuple[str, str] = ("", "")
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    rules: tuple[str, str] = ("", "")
+
+    def spelling(self) -> str:
+        """Changes when URLs are spelled in another way."""
+        return _digest(sorted(self.switches.items()), self.rules[1])
+
+    def scope(self) -> str:
+        """Changes when other URLs are visited."""
+        files = self.include[1], self.exclude[1]
+        return _digest(replace(self, include=("", ""), exclude=("", ""), switches={}, rules=("", "")), files)
+
+    def new_policy(self) -> Policy:
+        """How URLs are spelled. `BrokenLine` if the file of rules is broken."""
+        name, text = self.rules
+        return Policy(self.switches, read_lines(text, name, SWITCHED))
+
+    def new_scope(self, seeds: Iterable[str] = ()) -> Scope:
+        """What is visited. `BrokenLine` if one of the files is broken."""
+        return Scope(self, seeds)
 
 
 class Scope:
@@ -20,76 +84,109 @@ class Scope:
     domains   all hosts of the seeds' registered domains; of a seed that has none (an address, a bare name) its host
     hosts     the seeds' hosts
     prefixes  what lies in or below the seeds' directories, on the seeds' own origins
+
+    >>> scope = UrlOptions(mode="hosts", skip_types=("zip",)).new_scope(["http://a.com/"])
+    >>> scope.rejection("http://a.com/b"), str(scope.rejection("http://a.com/b.zip"))
+    (None, 'a file of a type that is not read: zip (file_type)')
     """
 
-    def __init__(
-        self,
-        mode: str,
-        seeds: Iterable[str],
-        *,
-        own_hosts: Sequence[str] = (),
-        contact: bool = True,
-        max_length: int = 2048,
-        ports: Container[int] = WEB_PORTS,
-    ) -> None:
-        if mode not in MODES:
-            raise ValueError(f"scope {mode!r} is none of {', '.join(MODES)}")
-        self.mode = mode
-        self._own_hosts = tuple(own_hosts)
-        self._contact = contact
-        self._max_length = max_length
-        self._ports = ports
+    def __init__(self, options: UrlOptions, seeds: Iterable[str] = ()) -> None:
+        if options.mode not in MODES:
+            raise ValueError(f"scope {options.mode!r} is none of {', '.join(MODES)}")
+        self.options = options
+        self.policy = options.new_policy()
+        self._skip_types = frozenset(options.skip_types)
+        self._include = Patterns(*reversed(options.include))
+        self._exclude = Patterns(*reversed(options.exclude))
         self._seed_ports: set[int] = set()
         self._sites: set[str] = set()  # domains and hosts
         self._directories: set[str] = set()
-        self._verdicts: dict[str, Reason | None] = {}  # by origin
+        self._verdicts: dict[str, Refusal | None] = {}  # by origin
         for seed in seeds:
             self.add(seed)
 
     def add(self, seed: str) -> None:
         """Extend the scope by one seed; its port is allowed from now on. What is not a URL extends nothing."""
-        url = canonicalize(seed)
+        url = self.policy.canonicalize(seed)
         if url is None:
             return
         host = host_of(url)
         self._seed_ports.add(port_of(url))
         self._directories.add(_path(url).rpartition("/")[0] + "/")
-        self._sites.add((registered_domain(host) or host) if self.mode == "domains" else host)
+        self._sites.add((registered_domain(host) or host) if self.options.mode == "domains" else host)
         self._verdicts.clear()
 
-    def rejection(self, url: str) -> Reason | None:
-        """Why this canonical URL is not to be visited, or None if it is."""
-        if len(url) > self._max_length:
-            return Reason.URL_TOO_LONG
+    def rejection(self, url: str, depth: int = 0) -> Refusal | None:
+        """Why this canonical URL, so many links from a seed, is not to be visited; None if it is."""
+        try:
+            return self._judge(url, depth)
+        except Exception as error:  # what cannot be judged is not visited
+            return Refusal(Reason.FILTER_FAILED, repr(error))
+
+    def _judge(self, url: str, depth: int) -> Refusal | None:
+        options = self.options
+        if len(url) > options.max_length:
+            return Refusal(Reason.URL_TOO_LONG, f"{len(url)} characters, {options.max_length} at most")
         origin = origin_of(url)
         try:
             verdict = self._verdicts[origin]
         except KeyError:
             verdict = self._remember(origin, self._judge_origin(origin))
-        if verdict is None and self.mode == "prefixes" and not self._is_below_a_seed(url):
-            return Reason.OUT_OF_SCOPE
-        return verdict
+        if verdict is not None:
+            return verdict
+        if options.mode == "prefixes" and not self._is_below_a_seed(url):
+            return Refusal(Reason.OUT_OF_SCOPE, options.mode)
+        if options.max_depth and depth > options.max_depth:
+            return Refusal(Reason.TOO_FAR, f"{depth} links, {options.max_depth} at most")
+        return self._by_patterns(url) or self._by_target(origin, url[len(origin) :])
 
-    def _remember(self, origin: str, verdict: Reason | None) -> Reason | None:
+    def _by_patterns(self, url: str) -> Refusal | None:
+        if self._exclude and (fitting := self._exclude.first(url)):
+            return Refusal(Reason.EXCLUDED, fitting)
+        if self._include and not self._include.first(url):
+            return Refusal(Reason.NOT_INCLUDED, self.options.include[0])
+        return None
+
+    def _by_target(self, origin: str, target: str) -> Refusal | None:
+        options = self.options
+        path, _, query = target.partition("?")
+        if found := file_type(path, self._skip_types):
+            return Refusal(Reason.FILE_TYPE, found)
+        if (segments := path.count("/")) > options.max_segments:
+            return Refusal(Reason.PATH_TOO_DEEP, f"{segments} segments, {options.max_segments} at most")
+        if segments > options.max_repeats and (found := repeated_segment(path, options.max_repeats)):
+            return Refusal(Reason.REPEATED_SEGMENT, f"{found} occurs more than {options.max_repeats} times")
+        if query and (count := query.count("&") + 1) > options.max_parameters:
+            return Refusal(Reason.TOO_MANY_PARAMETERS, f"{count} parameters, {options.max_parameters} at most")
+        if says_what_it_does(path, query):
+            host = host_of(origin)
+            if options.skip_actions and (found := acts(host, path, query)):
+                return Refusal(Reason.ACTION, found)
+            if options.skip_apis and (found := api_call(host, path, query)):
+                return Refusal(Reason.API_CALL, found)
+        return None
+
+    def _remember(self, origin: str, verdict: Refusal | None) -> Refusal | None:
         if len(self._verdicts) >= MOST_ORIGINS:
             self._verdicts.clear()
         self._verdicts[origin] = verdict
         return verdict
 
-    def _judge_origin(self, origin: str) -> Reason | None:
+    def _judge_origin(self, origin: str) -> Refusal | None:
         host, port = host_of(origin), port_of(origin)
-        if port not in self._ports and port not in self._seed_ports:
-            return Reason.PORT_DENIED
-        if not self._contact and not matches(host, self._own_hosts):
-            return Reason.NO_CONTACT
+        if port in BAD_PORTS or (port not in self.options.ports and port not in self._seed_ports):
+            return Refusal(Reason.PORT_DENIED, str(port))
+        if not self.options.contact and not matches(host, self.options.own_hosts):
+            return Refusal(Reason.NO_CONTACT)
         if not self._has_site(host):
-            return Reason.OUT_OF_SCOPE
+            return Refusal(Reason.OUT_OF_SCOPE, self.options.mode)
         return None
 
     def _has_site(self, host: str) -> bool:
-        if self.mode == "any":
+        mode = self.options.mode
+        if mode == "any":
             return True
-        if self.mode == "domains":
+        if mode == "domains":
             return (registered_domain(host) or host) in self._sites
         return host in self._sites
 
@@ -101,6 +198,10 @@ class Scope:
                 return True
             directory = directory[:slash]
         return False
+
+
+def _digest(*facts: object) -> str:
+    return f"{xxh3_64_intdigest(repr(facts).encode()):016x}"
 
 
 def _path(url: str) -> str:

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.politeness import HostClock, Politeness
-from crawler.items import Kind, OriginRules, Outcome, Page, Reason, State, Visit
+from crawler.items import Kind, OriginRules, Outcome, Page, Reason, Refusal, State, Visit
 from crawler.stores.contract import LateCommit, Place, SegmentState, Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
@@ -66,15 +66,15 @@ def test_a_url_is_new_only_once(store: Store) -> None:
 
 
 def test_a_refused_url_is_known_and_parked(store: Store) -> None:
-    store.add([new_url(A, reason=Reason.OUT_OF_SCOPE, parked=True)], NOW)
+    store.add([new_url(A, refused=Refusal(Reason.OUT_OF_SCOPE, "hosts"))], NOW)
     row = store.find_url(key_of(A))
     assert row is not None
-    assert (row.state, row.reason) == (State.PARKED, Reason.OUT_OF_SCOPE)
+    assert (row.state, row.reason, row.detail) == (State.PARKED, Reason.OUT_OF_SCOPE, "hosts")
     assert lease_all(store) == []
 
 
 def test_a_seed_opens_what_was_out_of_scope(store: Store) -> None:
-    store.add([new_url(A, reason=Reason.OUT_OF_SCOPE, parked=True, depth=3)], NOW)
+    store.add([new_url(A, refused=Refusal(Reason.OUT_OF_SCOPE), depth=3)], NOW)
     store.add_seeds([new_url(A)], NOW)
     assert [visit.url for visit in lease_all(store)] == [A]
     assert [url for _, url in store.seeds()] == [A]
@@ -517,8 +517,8 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
 
         @rule(urls=urls_given, parked=st.booleans())
         def add(self, urls: list[str], parked: bool) -> None:
-            reason = Reason.OUT_OF_SCOPE if parked else Reason.SEED
-            new = self.store.add([new_url(url, parked=parked, reason=reason) for url in urls], NOW)
+            refused = Refusal(Reason.OUT_OF_SCOPE) if parked else None
+            new = self.store.add([new_url(url, refused=refused) for url in urls], NOW)
             assert new == len(set(urls) - self.known)
             self.known |= set(urls)
 

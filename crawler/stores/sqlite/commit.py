@@ -10,7 +10,7 @@ import apsw
 from crawler.frontier.priority import level_of
 from crawler.items import Key, Kind, Link, Outcome, Page, Reason, State, Visit, Visited
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
-from crawler.stores.sqlite.frontier import Known, Row, insert
+from crawler.stores.sqlite.frontier import LONGEST_DETAIL, Known, Row, insert
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values
 
 ANCHORS_PER_TARGET = 64
@@ -122,7 +122,7 @@ def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
         fetched.ended if fetched is not None else now,
         visited.reason,
         fetched.status if fetched is not None else 0,
-        visited.detail[:500],
+        visited.detail[:LONGEST_DETAIL],
         *visited.visit.key,
         visited.visit.epoch,
     )
@@ -314,7 +314,7 @@ def _found(visited: Visited, original: _Copied | None, known: Known, now: float)
             *target.key,
             target.url,
             State.PARKED if target.refused else State.WAITING,
-            target.refused or Reason.REDIRECT_TARGET,
+            target.refused.reason if target.refused else Reason.REDIRECT_TARGET,
             Kind.PAGE,
             visit.level,
             now,
@@ -322,6 +322,7 @@ def _found(visited: Visited, original: _Copied | None, known: Known, now: float)
             visit.hops + 1,
             *visit.key,
             now,
+            target.refused.detail[:LONGEST_DETAIL] if target.refused else "",
         )
 
 
@@ -330,7 +331,7 @@ def _link_rows(visit: Visit, links: Sequence[Link], known: Known, now: float) ->
     level = level_of(depth)
     via_host, via_rest = visit.key
     for key, url, _, refused in links:
-        if key in known.urls:
+        if known.urls.get(key) == hash(url):
             continue
         host, rest = key
         yield (
@@ -338,7 +339,7 @@ def _link_rows(visit: Visit, links: Sequence[Link], known: Known, now: float) ->
             rest,
             url,
             State.PARKED if refused else State.WAITING,
-            refused or Reason.LINK,
+            refused.reason if refused else Reason.LINK,
             Kind.PAGE,
             level,
             now,
@@ -347,6 +348,7 @@ def _link_rows(visit: Visit, links: Sequence[Link], known: Known, now: float) ->
             via_host,
             via_rest,
             now,
+            refused.detail[:LONGEST_DETAIL] if refused else "",
         )
 
 

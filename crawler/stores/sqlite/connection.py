@@ -59,8 +59,14 @@ def open_for_reading(path: Path) -> apsw.Connection:
             connection.set_busy_timeout(_BUSY_MS)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             refuse_newer(connection, path)
-            if connection.pragma("user_version") == 0:
+            version = connection.pragma("user_version")
+            if version == 0:
                 raise StoreUnreachable(_nothing_here(path))
+            if version < schema.SCHEMA_VERSION:
+                raise StoreUnreachable(
+                    f"{path}: this crawl was written by an older Orbweaver (schema {version}, now {schema.SCHEMA_VERSION}). "
+                    "`scrapy crawl web` brings it forward, and keeps a copy."
+                )
             connection.pragma("query_only", 1)
         except BaseException:
             connection.close()
@@ -81,7 +87,6 @@ def bring_forward(
         found = connection.pragma("user_version")
         if found == 0:
             connection.execute(schema.TABLES)
-            connection.executemany("INSERT INTO reasons VALUES (?, ?, ?)", schema.REASONS)
             connection.executemany("INSERT INTO partitions (id) VALUES (?)", [(n,) for n in range(schema.PARTITIONS)])
             connection.pragma("application_id", schema.APPLICATION_ID)
         elif found < version:
@@ -89,6 +94,7 @@ def bring_forward(
             for step in range(found, version):
                 connection.execute(migrations[step + 1])
         if found != version:
+            connection.executemany("INSERT OR REPLACE INTO reasons VALUES (?, ?, ?)", schema.REASONS)
             connection.pragma("user_version", version)
         connection.execute("COMMIT")
     except BaseException:

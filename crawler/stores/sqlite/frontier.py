@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -10,18 +11,23 @@ import apsw
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.priority import LEVELS
 from crawler.items import Key, Kind, Reason, State, Visit
-from crawler.stores.contract import NewUrl, Outlook
+from crawler.stores.contract import Judge, NewUrl, Outlook, Reconsidered
 from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
 from crawler.urls.hosts import host_of, partition_of, reversed_name
+from crawler.urls.scope import VERDICTS
 
-# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found)
-Row = tuple[int, int, str, int, int, int, int, float, int, int, int | None, int | None, float]
+logger = logging.getLogger(__name__)
 
+# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found, detail)
+Row = tuple[int, int, str, int, int, int, int, float, int, int, int | None, int | None, float, str]
+
+# Says nothing of a URL that is known; of one whose key another URL has, it says that other URL.
 _INSERT_URL = """
-INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (host, rest) DO NOTHING RETURNING host, state, level
+INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found, detail)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (host, rest) DO UPDATE SET url = urls.url WHERE urls.url <> excluded.url
+RETURNING host, rest, url, state, level
 """
 
 # A hold on the host is never undercut by a URL that is due.
@@ -33,11 +39,16 @@ WHERE host = ?4
 """
 
 
+_VERDICTS = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
+_RECONSIDERED = 10_000  # URLs a transaction
+LONGEST_DETAIL = 500
+
+
 class Known:
     """What certainly has a row, so that a page's links need not be tried one by one: most are known already."""
 
     def __init__(self, hosts: int = 100_000, urls: int = 200_000, anchors: int = 200_000) -> None:
-        self.urls: set[Key] = set()
+        self.urls: dict[Key, int] = {}  # with a hash of the text: another URL may have the same key
         self.anchors: set[int] = set()  # hashes: an anchor that is missed by chance is no loss
         self.anchor_counts: dict[Key, int] = {}  # of targets; not less than there are
         self._hosts: set[int] = set()
@@ -73,13 +84,13 @@ class Known:
 
 def row_of(url: NewUrl, now: float) -> Row:
     via_host, via_rest = url.via or (None, None)
-    state = State.PARKED if url.parked else State.WAITING
+    is_parked = url.refused is not None or url.kind is Kind.ROBOTS
     return (
         url.key.host,
         url.key.rest,
         url.url,
-        state,
-        url.reason,
+        State.PARKED if is_parked else State.WAITING,
+        url.refused.reason if url.refused is not None else url.reason,
         url.kind,
         url.level,
         now,
@@ -88,6 +99,7 @@ def row_of(url: NewUrl, now: float) -> Row:
         via_host,
         via_rest,
         now,
+        url.refused.detail[:LONGEST_DETAIL] if url.refused is not None else "",
     )
 
 
@@ -99,7 +111,12 @@ def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tu
     due = rows[0][7]
     counts: dict[int, int] = {}
     best: dict[int, int] = {}
-    for host, state, level in connection.executemany(_INSERT_URL, rows):
+    first: dict[tuple[int, int], Row] = {}
+    colliding = [row for row in rows if first.setdefault(row[:2], row)[2] != row[2]]
+    for host, rest, url, state, level in connection.executemany(_INSERT_URL, list(first.values())):
+        if url != first[host, rest][2]:
+            colliding.append(first[host, rest])
+            continue
         counts[host] = counts.get(host, 0) + 1
         if state == State.WAITING:
             best[host] = min(level, best.get(host, LEVELS))
@@ -107,9 +124,20 @@ def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tu
         _ACCOUNT_HOST,
         [(count, due if host in best else None, best.get(host, 0), host) for host, count in counts.items()],
     )
-    known.urls.update(Key(row[0], row[1]) for row in rows)
+    _note_collisions(connection, colliding)
+    known.urls.update((Key(row[0], row[1]), hash(row[2])) for row in rows)
     known.trim()
     return sum(counts.values()), set(best)
+
+
+def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> None:
+    """Of URLs with one key the first is kept; the others are written down."""
+    for row in rows:
+        host, rest, url = row[:3]
+        kept = connection.execute("SELECT url FROM urls WHERE host = ? AND rest = ?", (host, rest)).get
+        if url != kept:
+            logger.warning("%s cannot be kept: it has the same key as %s", url, kept)
+            connection.execute("INSERT OR IGNORE INTO collisions VALUES (?, ?, ?, ?)", (host, rest, url, row[12]))
 
 
 def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl], now: float) -> int:
@@ -118,15 +146,55 @@ def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl],
         "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
     )
     for url in urls:
-        # A link that was outside the scope is inside once somebody asks for it.
+        # What a scope had parked is visited once somebody asks for it.
         opened = connection.execute(
-            """UPDATE urls SET state = 0, reason = ?, due = ?, depth = 0, level = 0
-               WHERE host = ? AND rest = ? AND state = 2 AND reason IN (?, ?) RETURNING host""",
-            (Reason.SEED, now, *url.key, Reason.OUT_OF_SCOPE, Reason.NO_CONTACT),
+            f"""UPDATE urls SET state = 0, reason = ?, due = ?, depth = 0, level = 0, detail = ''
+                WHERE host = ? AND rest = ? AND state = 2 AND reason IN ({_VERDICTS}) RETURNING host""",
+            (Reason.SEED, now, *url.key),
         ).get
         if opened is not None:
             connection.execute(_ACCOUNT_HOST, (0, now, 0, url.key.host))
     return new
+
+
+def reconsider(
+    connection: apsw.Connection, judge: Judge, now: float, after: tuple[float, float], last: float
+) -> tuple[tuple[float, float] | None, Reconsidered]:
+    """Judge a stretch of the URLs again, from behind a key to the end of a host; where to go on, or None at the end."""
+    rows: list[tuple[int, int, str, int, int, int, int]] = connection.execute(
+        f"""SELECT host, rest, url, depth, state, reason, level FROM urls
+            WHERE (host, rest) > (?, ?) AND host <= ?
+              AND (state = 2 AND reason IN ({_VERDICTS}) OR state = 0 AND visits = 0 AND reason IN (?, ?))
+            ORDER BY host, rest LIMIT ?""",
+        (*after, last, Reason.LINK, Reason.REDIRECT_TARGET, _RECONSIDERED),
+    ).fetchall()  # type: ignore[assignment]
+    opened: list[tuple[object, ...]] = []
+    parked: list[tuple[object, ...]] = []
+    closed = 0
+    hosts: dict[int, int] = {}
+    for host, rest, url, depth, state, reason, level in rows:
+        refusal = judge(url, depth)
+        if refusal is None and state == State.PARKED:
+            opened.append((State.WAITING, Reason.LINK, "", now, host, rest))
+            hosts[host] = min(level, hosts.get(host, LEVELS))
+        elif refusal is not None and (state == State.WAITING or reason != refusal.reason):
+            parked.append((State.PARKED, refusal.reason, refusal.detail[:LONGEST_DETAIL], now, host, rest))
+            closed += state == State.WAITING
+    connection.executemany(
+        "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?", [*opened, *parked]
+    )
+    connection.executemany(_ACCOUNT_HOST, [(0, now, level, host) for host, level in hosts.items()])
+    # A host whose URLs are all parked is found out when it is next looked at.
+    after_these = (rows[-1][0], rows[-1][1]) if len(rows) == _RECONSIDERED else None
+    return after_these, Reconsidered(opened=len(opened), closed=closed)
+
+
+def hosts_of_site(connection: apsw.Connection, site: str) -> list[int]:
+    name = reversed_name(site)
+    rows = connection.execute(
+        "SELECT host FROM hosts WHERE reversed = ?1 OR (reversed > ?1 || '.' AND reversed < ?1 || '/')", (name,)
+    )
+    return [row[0] for row in rows]
 
 
 def seeds(connection: apsw.Connection, after: int) -> Iterator[tuple[int, str]]:
@@ -232,7 +300,7 @@ def _make_robots_known(connection: apsw.Connection, known: Known, visit: Visit) 
     """The row stands for the origin's robots.txt, wherever a redirect has moved it."""
     home = connection.execute("SELECT 1 FROM urls WHERE host = ? AND rest = ?", visit.key).get
     if home is None:
-        url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, parked=True, kind=Kind.ROBOTS)
+        url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, kind=Kind.ROBOTS)
         insert(connection, known, [row_of(url, 0.0)])
 
 

@@ -42,6 +42,10 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
     )
 
 
+def collision(connection: apsw.Connection, key: Key) -> list[str]:
+    return [row[0] for row in connection.execute("SELECT url FROM collisions WHERE host = ? AND rest = ?", key)]
+
+
 def find_host(connection: apsw.Connection, host: int) -> HostRow | None:
     row = connection.execute(
         f"""SELECT name, partition, address, known, visits, pages, failures, bytes, {CLOCK_COLUMNS}
@@ -169,6 +173,7 @@ def account(connection: apsw.Connection) -> Account:
         hosts=connection.execute("SELECT count(*) FROM hosts").get,
         documents=connection.execute("SELECT count(*) FROM documents").get,
         pages=pages,
+        collisions=connection.execute("SELECT count(*) FROM collisions").get,
         by_reason=[(State(state), Reason(reason), count) for state, reason, count in by_reason],
         next_due=connection.execute("SELECT min(due) FROM hosts WHERE due IS NOT NULL").get,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -17,10 +18,12 @@ from crawler.stores.contract import (
     Committed,
     DocumentRow,
     HostRow,
+    Judge,
     NewUrl,
     Original,
     Outlook,
     Published,
+    Reconsidered,
     Recovered,
     SegmentState,
     Settled,
@@ -101,6 +104,32 @@ class SqliteStore:
             with self._transaction() as connection:
                 new += act(connection, batch)
         return new
+
+    def reconsider(self, judge: Judge, now: float, site: str | None = None) -> Reconsidered:
+        with trouble(self._path):
+            hosts = [None] if site is None else frontier.hosts_of_site(self._connection, site)
+        done = [part for host in hosts for part in self._reconsidered(judge, now, host)]
+        return Reconsidered(opened=sum(part.opened for part in done), closed=sum(part.closed for part in done))
+
+    def _reconsidered(self, judge: Judge, now: float, host: int | None) -> Iterator[Reconsidered]:
+        """One host, or all, in transactions that do not keep others waiting."""
+        after: tuple[float, float] | None = (-math.inf if host is None else host, -math.inf)
+        while after is not None:
+            with self._transaction() as connection:
+                after, part = frontier.reconsider(connection, judge, now, after, math.inf if host is None else host)
+            yield part
+
+    def collision(self, key: Key) -> list[str]:
+        with trouble(self._path):
+            return reading.collision(self._connection, key)
+
+    def facts(self) -> Mapping[str, str]:
+        with trouble(self._path):
+            return dict(self._connection.execute("SELECT name, value FROM crawl WHERE typeof(value) = 'text'"))
+
+    def note_facts(self, facts: Mapping[str, str]) -> None:
+        with self._transaction() as connection:
+            connection.executemany("INSERT OR REPLACE INTO crawl VALUES (?, ?)", facts.items())
 
     def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:
         with trouble(self._path):

@@ -1,0 +1,143 @@
+"""scrapy urls: which URLs are the same, and which would be visited."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.commands.common import failing_politely
+from crawler.errors import StoreUnreachable
+from crawler.options import Options
+from crawler.stores.open import open_store
+from crawler.urls.canonical import resolve
+from crawler.urls.hosts import host_of, registered_domain
+from crawler.urls.rules import RULES
+from crawler.urls.scope import Scope
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options] URL..."
+
+    def short_desc(self) -> str:
+        return "Tell which URLs are the same, and which would be visited"
+
+    def long_desc(self) -> str:
+        return (
+            "Print the canonical form of URLs, what each rule did to them, and whether a crawl with these settings and "
+            "the seeds in CRAWL_DIR would visit them. With - the URLs are read from the standard input, one a line. "
+            "--rules prints the table of rules and how each is switched. Nothing is fetched and nothing changed. "
+            "Example: scrapy urls 'HTTP://Example.com:80/a/../b/?utm_source=x#top'"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--rules", action="store_true", help="print the table of rules")
+        parser.add_argument("--base", metavar="URL", help="the page on which the URLs were found")
+        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if bool(args) == opts.rules:
+            raise UsageError("give URLs, or --rules", print_help=False)
+        self.exitcode = failing_politely(lambda: self._urls(args, opts))
+
+    def _urls(self, args: list[str], opts: argparse.Namespace) -> int:
+        assert self.settings is not None
+        options = Options.of(self.settings)
+        if opts.rules:
+            for line in _rules(options, as_json=opts.json):
+                print(line)
+            return 0
+        scope = _scope(options)
+        texts: Iterable[str] = (line.rstrip("\n") for line in sys.stdin) if args == ["-"] else args
+        for text in texts:
+            told = _told(scope, text, opts.base)
+            print(json.dumps(told) if opts.json else "\n".join(_lines(told)))
+        return 0
+
+
+def _scope(options: Options) -> Scope:
+    """That of the crawl; while it has no seeds, one in which every site is as good as any other."""
+    if not options.contact:
+        print("CONTACT is not set; without it only OWN_HOSTS are visited, whatever follows.", file=sys.stderr)
+    urls = replace(options.urls, contact=True)
+    try:
+        store = open_store(options.store, read_only=True)
+    except StoreUnreachable:
+        seeds = []
+    else:
+        try:
+            seeds = [seed for _, seed in store.seeds()]
+        finally:
+            store.close()
+    return (urls if seeds else replace(urls, mode="any")).new_scope(seeds)
+
+
+def _told(scope: Scope, text: str, base: str | None) -> dict[str, Any]:
+    url = scope.policy.canonicalize(text, base)
+    told: dict[str, Any] = {"given": text, "url": url}
+    if url is None:
+        resolved = resolve(text, base)
+        told["refused"] = {
+            "reason": "not_crawled",
+            "meaning": "not a URL by the URL Standard" if resolved is None else "no http or https URL of a host",
+            "detail": resolved or "",
+        }
+        return told
+    refusal = scope.rejection(url)
+    told |= {
+        "host": host_of(url),
+        "domain": registered_domain(host_of(url)),
+        "steps": [{"rule": step.rule, "after": step.after} for step in scope.policy.trace(text, base)],
+        "refused": None,
+    }
+    if refusal is not None:
+        told["refused"] = {
+            "reason": refusal.reason.name.lower(),
+            "meaning": refusal.reason.meaning,
+            "detail": refusal.detail,
+        }
+    return told
+
+
+def _lines(told: dict[str, Any]) -> Iterator[str]:
+    refused = told["refused"]
+    yield told["url"] or told["given"]
+    if told["url"] is not None:
+        if told["steps"]:
+            yield f"  given as            {told['given']}"
+        for step in told["steps"]:
+            yield f"  {step['rule']:18}→ {step['after']}"
+        yield f"  host {told['host']}, registered domain {told['domain'] or 'none'}"
+    if refused is None:
+        yield "  would be visited"
+    else:
+        detail = f": {refused['detail']}" if refused["detail"] else ""
+        yield f"  would not be visited: {refused['meaning']}{detail} ({refused['reason']})"
+
+
+def _rules(options: Options, *, as_json: bool) -> Iterator[str]:
+    """The table, as the settings have it."""
+    for order, rule in enumerate(RULES, 1):
+        is_on = options.urls.switches.get(rule.name, True)
+        if as_json:
+            fields = rule._asdict() | {"order": order, "grade": rule.grade.value, "on": is_on}
+            yield json.dumps(fields)
+            continue
+        switch = f"{rule.setting}={is_on}" if rule.setting else f"cannot be switched: {rule.why_fixed}"
+        default = "" if is_on == rule.default else f", by default {rule.default}"
+        yield f"{order:2}  {rule.name:18} {rule.grade:10} {'on ' if is_on else 'off'}  {switch}{default}"
+        yield f"    {rule.does}: {rule.before.strip()} → {rule.after}"
+    if not as_json:
+        yield "Sites of their own can be told apart in the file URL_RULES; README shows how."
