@@ -26,6 +26,7 @@ from crawler.committer import Committer
 from crawler.content import examine
 from crawler.fetch.answers import meaning_of
 from crawler.stores.open import open_store
+from crawler.urls.scope import UrlOptions
 from tests.crawl.runner import ROOT, command, polite_to, rows, scrapy, seeds_file
 from tests.samples import NOW, answer, new_url, settled, visit_to, visited
 from tests.web.server import Served
@@ -82,7 +83,7 @@ class Collection:
         fetched = answer(url, status=status, started=at, ended=at, head=head.encode("latin-1") + b"\r\n", body=body)
         meaning = meaning_of(fetched)
         result = visited(visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason)
-        self._committer.commit([settled(examine(result, lambda url: None, meaning.location))])
+        self._committer.commit([settled(examine(result, UrlOptions().new_scope(), meaning.location))])
 
     def close(self) -> None:
         self._committer.close()
