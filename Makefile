@@ -46,6 +46,15 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+prove-docs: setup
+	$(BIN)/python -m tests.docs
+
+prove-urls: setup
+	$(BIN)/python -m tests.urls.mutations
+
+conformance: setup
+	$(BIN)/python -m tests.conformance
+
 prove-kill: setup
 	$(BIN)/python -m tests.kill
 

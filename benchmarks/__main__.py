@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import content, crawl
+from benchmarks import content, crawl, urls
 
 
 def main() -> int:
@@ -19,6 +19,9 @@ def main() -> int:
     )
     content.add_options(one)
     one.set_defaults(main=content.main)
+    one = names.add_parser("urls", help="what a page's links cost against Scrapy's tools", description=urls.__doc__)
+    urls.add_options(one)
+    one.set_defaults(main=urls.main)
     options = parser.parse_args()
     return int(options.main(options))
 

@@ -121,6 +121,7 @@ class Reason(IntEnum):
     TOO_MANY_PARAMETERS = 94, "its query has too many parameters"
     TOO_FAR = 95, "too many links away from a seed"
     FILTER_FAILED = 96, "a filter failed on it, so it is left alone"
+    SAME_PAGE = 97, "a directory and its index page are one page, and the other was fetched"
 
 
 class Key(NamedTuple):

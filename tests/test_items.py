@@ -69,6 +69,7 @@ CODES = {
     "TOO_MANY_PARAMETERS": 94,
     "TOO_FAR": 95,
     "FILTER_FAILED": 96,
+    "SAME_PAGE": 97,
 }
 
 

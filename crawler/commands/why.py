@@ -120,7 +120,7 @@ def _state(row: UrlRow, now: float) -> str:
         text += f", priority level {row.level}"
     if row.reason is Reason.REDIRECTED and row.detail:
         text += f" → {row.detail}"
-    if row.state is State.PARKED and row.reason in VERDICTS and row.detail:
+    if row.state is State.PARKED and row.reason in {*VERDICTS, Reason.SAME_PAGE} and row.detail:
         text += f" [{row.detail}]"
     if row.tries:
         text += f"; {row.tries} visits ended badly"

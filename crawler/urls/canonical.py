@@ -11,19 +11,25 @@ from typing import NamedTuple
 import ada_url
 import can_ada
 
+from crawler.urls.hosts import host_of
 from crawler.urls.rules import DEFAULTS, TargetRules
 from crawler.urls.sites import Line, Parameters, Sites, packaged_lines, switched
 
 LONGEST_HOST = 253  # RFC 1035 §2.3.4: 255 octets on the wire, which is 253 characters
-MOST_AUTHORITIES = 65_536  # of which we remember what holds for them, before we start over
+MOST_ORIGINS = 65_536  # of which we remember what holds for them, before we start over
 
 _WEB = ("http://", "https://")
 # A URL as people write it: scheme, slashes, user, host, port, path, query, fragment.
 _WRITTEN = re.compile(
-    r"(?P<scheme>https?):[/\\]*(?:(?P<user>[^/\\?#]*)@)?(?P<host>\[[^\]]*\]|[^/\\?#:]*)(?P<port>:[0-9]*)?"
+    r"(?P<scheme>https?)(?P<slashes>:[/\\]*)(?:(?P<user>[^/\\?#]*)@)?(?P<host>\[[^\]]*\]|[^/\\?#:]*)(?P<port>:[0-9]*)?"
     r"(?P<path>(?:[/\\][^?#]*)?)(?P<query>(?:\?[^#]*)?)(?P<fragment>(?:\#.*)?)",
     re.IGNORECASE | re.ASCII | re.DOTALL,
 )
+
+# Names in the DNS can hold anything, those of hosts cannot; what else there is no client would ask for.
+_ASKABLE = re.compile(r"(?:[a-z0-9_~-][a-z0-9._~-]*|\[[0-9a-f:.]+\])(?::[0-9]+)?")
+
+_PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
 
 class Step(NamedTuple):
@@ -59,7 +65,7 @@ def canonicalize(url: str, base: str | None = None) -> str | None:
     >>> canonicalize("mailto:smith@abc.com") is None
     True
     """
-    return _default_policy().canonicalize(url, base)
+    return _DEFAULT.canonicalize(url, base)
 
 
 class Policy:
@@ -73,8 +79,8 @@ class Policy:
     def __init__(self, switches: Mapping[str, bool] | None = None, lines: Iterable[Line] = ()) -> None:
         self._switches = DEFAULTS | dict(switches or {})
         self._sites = Sites([*packaged_lines(), *lines])
-        self._everywhere = self._target_rules([])
-        self._authorities: dict[str, tuple[str | None, TargetRules]] = {}
+        self._rules: dict[tuple[Line, ...], TargetRules] = {}  # hosts for which the same lines hold share them
+        self._origins: dict[str, tuple[str | None, TargetRules]] = {}
 
     def canonicalize(self, url: str, base: str | None = None) -> str | None:
         """The one form under which this policy knows a URL; None if it is nothing we would ever visit."""
@@ -83,18 +89,12 @@ class Policy:
             href = _carefully_resolved(url, base)
             if href is None or not href.startswith(_WEB):
                 return None
-        start = 7 if href[4] == ":" else 8
-        end = href.index("/", start)
-        written = href[start:end]
-        known = self._authorities.get(written)
-        authority, rules = known if known is not None else self._learn(written)
-        if authority is None:
-            return None
+        end = href.index("/", 8)
+        written = href[:end]
+        origin, rules = self._origins.get(written) or self._learn(written)
         target = href[end:]
         tidy = rules.tidy(target)
-        if tidy is target and authority == written:
-            return href
-        return href[:start] + authority + tidy
+        return origin and origin + tidy
 
     def trace(self, url: str, base: str | None = None) -> list[Step]:
         """What each rule did to a URL that has a canonical form; rules that did nothing are left out.
@@ -110,64 +110,73 @@ class Policy:
         if href is None or not href.startswith(_WEB):
             return
         before = url
-        if base is not None:
-            before = url if _WRITTEN.match(url) else href
+        if base is not None and resolve(url) != href:
+            before = href
             yield Step("base", url, before)
         for rule, after in _standard_steps(before, href):
             yield Step(rule, before, after)
             before = after
-        start = href.index("//") + 2
-        end = href.index("/", start)
-        authority, rules = self._learn(href[start:end])
-        if authority is None:
+        end = href.index("/", 8)
+        origin, rules = self._learn(href[:end])
+        if origin is None:
             return
-        for rule, after in _authority_steps(href[start:end]):
-            after = href[:start] + after + href[end:]
+        for rule, after in _origin_steps(href[:end]):
+            after += href[end:]
             yield Step(rule, before, after)
             before = after
         for rule, target in rules.steps(href[end:]):
-            after = href[:start] + authority + target
+            after = origin + target
             yield Step(rule, before, after)
             before = after
 
     def _learn(self, written: str) -> tuple[str | None, TargetRules]:
-        """The authority as we write it, and the rules that hold there."""
-        authority = _visitable(written)
-        lines = self._sites.of(_host(authority)) if authority is not None else []
-        rules = self._target_rules(lines) if lines else self._everywhere
-        if len(self._authorities) >= MOST_AUTHORITIES:
-            self._authorities.clear()
-        self._authorities[written] = authority, rules
-        return authority, rules
+        """The origin as we write it, and the rules that hold there."""
+        origin = _visitable(written)
+        rules = self._target_rules(tuple(self._sites.of(host_of(origin)) if origin is not None else ()))
+        if len(written) <= LONGEST_HOST:
+            if len(self._origins) >= MOST_ORIGINS:
+                self._origins.clear()
+            self._origins[written] = origin, rules
+        return origin, rules
 
-    def _target_rules(self, lines: list[Line]) -> TargetRules:
-        return TargetRules(switched(self._switches, lines), Parameters([*self._sites.everywhere, *lines]))
+    def _target_rules(self, lines: tuple[Line, ...]) -> TargetRules:
+        if lines not in self._rules:
+            all_lines = [*self._sites.everywhere, *lines]
+            self._rules[lines] = TargetRules(switched(self._switches, all_lines), Parameters(all_lines))
+        return self._rules[lines]
 
 
-@lru_cache(maxsize=1)
-def _default_policy() -> Policy:
-    return Policy()
+_DEFAULT = Policy()
 
 
 def _quickly_resolved(url: str, base: str | None) -> str | None:
     """The answer where can_ada is known to give the standard's, else None.
 
     It takes a quarter of the other parser's time, but bundles older tables: it disagrees on "^", on host names
-    that go through IDNA (from whatever is not ASCII, escaped or begins with xn--) and on opaque paths.
+    that go through IDNA (from whatever is not ASCII, escaped or begins with xn--), on opaque paths, on dot segments
+    behind a segment that begins with a dot and on bases with an empty query.
     """
-    if not url.isascii() or "%" in url or "^" in url:
+    if not url.isascii() or "^" in url or ("%" in url and not _is_only_a_path(url)):
         return None
     try:
         href = (can_ada.parse(url) if base is None else _parsed_base(base) + url).href
     except ValueError:
         return None
-    return href if href.startswith(_WEB) and "xn--" not in href else None
+    return href if href.startswith(_WEB) and "xn--" not in href and "/." not in href else None
+
+
+def _is_only_a_path(url: str) -> bool:
+    """Whether this is surely relative to a host that the base names."""
+    return ":" not in url and "\\" not in url and url.isprintable() and url[0] != " " and url[:2] != "//"
 
 
 @lru_cache(maxsize=16)
 def _parsed_base(base: str) -> can_ada.URL:
-    """The links of a page share a base, so it is parsed once. ValueError if it is not a URL."""
-    return can_ada.parse(_carefully_resolved(base, None) or "")
+    """The links of a page share a base, so it is parsed once. ValueError if it is not a URL that can_ada understands."""
+    resolved = _carefully_resolved(base, None) or ""
+    if resolved.partition("#")[0].endswith("?"):
+        raise ValueError("it forgets an empty query")
+    return can_ada.parse(resolved)
 
 
 # The library complains at the end of the process about objects of its own that are still alive.
@@ -190,25 +199,25 @@ def _scalar_values(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _visitable(authority: str) -> str | None:
-    """The host and port alone, or None if no such host can exist in the DNS."""
+def _visitable(origin: str) -> str | None:
+    """Scheme, host and port alone, or None if no such host can exist or be asked."""
+    if len(origin) <= LONGEST_HOST and _PLAIN.fullmatch(origin):
+        return origin
+    scheme, _, authority = origin.partition("//")
     authority = authority.rpartition("@")[2]
-    if ".." in authority or authority[0] == ".":
+    if ".." in authority:
         return None
     if authority[-1] == "." or ".:" in authority:
         host, colon, port = authority.partition(":")
         authority = host[:-1] + colon + port
-    return None if len(_host(authority)) > LONGEST_HOST else authority
+    if _ASKABLE.fullmatch(authority) is None:
+        return None
+    return None if len(host_of(f"//{authority}")) > LONGEST_HOST else f"{scheme}//{authority}"
 
 
-def _host(authority: str) -> str:
-    if authority[0] == "[":
-        return authority[1:].partition("]")[0]
-    return authority.partition(":")[0]
-
-
-def _authority_steps(written: str) -> Iterator[tuple[str, str]]:
-    without_user = written.rpartition("@")[2]
+def _origin_steps(written: str) -> Iterator[tuple[str, str]]:
+    scheme, slashes, authority = written.partition("//")
+    without_user = scheme + slashes + authority.rpartition("@")[2]
     yield "user_info", without_user
     yield "host_dot", _visitable(written) or without_user
 
@@ -218,24 +227,26 @@ def _standard_steps(written: str, href: str) -> Iterator[tuple[str, str]]:
     cleaned = re.sub(r"[\t\n\r]", "", written.strip("".join(map(chr, range(33)))))
     yield "white_space", cleaned
     old, new = _WRITTEN.fullmatch(cleaned), _WRITTEN.fullmatch(href)
-    if old is not None and new is not None:
-        scheme, user, host, port, path, query, fragment = (old[part] or "" for part in _WRITTEN.groupindex)
+    if old is None or new is None:
+        yield "target_characters", href
+        return
+    parts = {name: old[name] or "" for name in _WRITTEN.groupindex}
 
-        def url() -> str:
-            return f"{scheme}://{user + '@' if user else ''}{host}{port}{path}{query}{fragment}"
+    def with_new(*names: str) -> str:
+        parts.update({name: new[name] or "" for name in names})
+        user = parts["user"] + "@" if old["user"] is not None else ""
+        return "".join(value if name != "user" else user for name, value in parts.items())
 
-        scheme, user = new["scheme"], new["user"] or ""
-        yield "scheme_case", cleaned.replace(old["scheme"], scheme, 1)
-        host = host.lower() if host.isascii() else host
-        yield "host_case", url()
-        host = new["host"]
-        yield "host_script", url()
-        port = new["port"] or ""
-        yield "default_port", url()
-        has_dots = _has_dot_segments(path)
-        path, query, fragment = path if has_dots else new["path"], new["query"] or "", new["fragment"] or ""
-        yield "target_characters", url()
-    yield "dot_segments", href
+    yield "scheme_case", with_new("scheme")
+    parts["host"] = parts["host"].lower() if parts["host"].isascii() else parts["host"]
+    yield "host_case", with_new()
+    yield "host_script", with_new("host")
+    yield "default_port", with_new("port")
+    if _has_dot_segments(parts["path"]):
+        yield "target_characters", with_new("slashes", "query", "fragment")
+        yield "dot_segments", with_new("path")
+    else:
+        yield "target_characters", with_new("slashes", "path", "query", "fragment")
 
 
 def _has_dot_segments(path: str) -> bool:

@@ -163,10 +163,9 @@ def repeated_segment(path: str, most: int) -> str:
     >>> repeated_segment("/a/b/a/b/a/b/a/b", 3), repeated_segment("/a/b/a/b/a/b", 3)
     ('a', '')
     """
-    if path.count("/") <= most:
-        return ""
-    segment, count = Counter(part for part in path.split("/") if part).most_common(1)[0] if path != "/" else ("", 0)
-    return segment if count > most else ""
+    counts = Counter(path.split("/"))
+    del counts[""]
+    return next((segment for segment, count in counts.items() if count > most), "")
 
 
 def acts(host: str, path: str, query: str) -> str:

@@ -13,6 +13,7 @@ from xxhash import xxh3_64_intdigest
 from crawler.items import Key
 
 _SIGN = 1 << 63
+_new = tuple.__new__  # the half of what a NamedTuple's own constructor takes
 
 
 def host_key(host: str) -> int:
@@ -28,13 +29,16 @@ def key_of(url: str) -> Key:
 
 def keys_of(urls: Iterable[str]) -> list[Key]:
     """The keys of canonical URLs, in their order; cheaper than one by one, as a page's links share few hosts."""
-    hosts: dict[str, int] = {}
+    origins: dict[str, tuple[int, str]] = {}
     keys = []
     for url in urls:
-        host, rest = _halves(url)
-        if host not in hosts:
-            hosts[host] = _fingerprint(host)
-        keys.append(Key(hosts[host], _fingerprint(rest)))
+        end = url.find("/", 8)
+        origin = origins.get(url[:end])
+        if origin is None:
+            host, rest = _halves(url[:end])
+            origin = origins[url[:end]] = _fingerprint(host), rest
+        digest = xxh3_64_intdigest((origin[1] + url[end:]).encode("utf-8", "surrogatepass"))
+        keys.append(_new(Key, (origin[0], (digest ^ _SIGN) - _SIGN)))
     return keys
 
 

@@ -29,7 +29,7 @@ class Patterns:
     def __init__(self, text: str = "", file: str = "") -> None:
         self._expressions: list[tuple[Pattern[str], str]] = []
         beginnings: dict[str, str] = {}
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
             pattern = line.strip()
             if not pattern or pattern.startswith("#"):
                 continue
@@ -69,7 +69,8 @@ def _compiled(expression: str, file: str, number: int) -> Pattern[str]:
 
 
 def _beginning(text: str, file: str, number: int) -> str:
-    beginning = _SPELLING.canonicalize(text) if text.lower().startswith(("http://", "https://")) else None
+    is_url = text.lower().startswith(("http://", "https://")) and "#" not in text  # a comment has its own line
+    beginning = _SPELLING.canonicalize(text) if is_url else None
     if beginning is None:
         raise BrokenLine(
             file,

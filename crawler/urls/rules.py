@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import StrEnum
+from operator import itemgetter
 from re import Match
 from typing import NamedTuple
 
-from crawler.urls.sites import Parameters
+from crawler.urls.sites import Parameters, rule_for_value
 
 
 class Grade(StrEnum):
@@ -202,10 +203,9 @@ _RECODABLE = re.compile(
     rf"(?<!%)(?<!%[0-9A-Fa-f])%({_UNRESERVED})"
     r"|%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f])"
 )
-_PATH_SESSION = re.compile(
-    r";(?:jsessionid|phpsessid)=[^/;]*"  # servlet containers, PHP
-    r"|/\((?:[A-Z]\([0-9A-Za-z_-]{10,}\))+\)(?=/|$)",  # ASP.NET without cookies: /(S(3x…))/
-    re.IGNORECASE,
+_PATH_PARAMETER = re.compile(r";(?:jsessionid|phpsessid)=[^/;]*", re.IGNORECASE)  # servlet containers, PHP
+_PATH_SEGMENT = re.compile(  # ASP.NET: /(S(3x…))/
+    r"/\((?=[^/]*\([0-9A-Z_-]{10,}\))(?:[A-Z]\([0-9A-Z_-]+\))+\)(?=/|$)", re.IGNORECASE
 )
 _DOT_SEGMENT = re.compile(r"/(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 _SLASHES = re.compile(r"(?<!:)//+")
@@ -213,6 +213,11 @@ _INDEX_PAGE = re.compile(
     r"(?<=/)(?:index\.(?:html?|shtml|xhtml|php[345]?|aspx?|jsp|cgi|cfm)|default\.(?:html?|aspx?))$", re.IGNORECASE
 )
 _DIRECTORY = re.compile(r"/[^/.;]+$")
+
+
+Parameter = tuple[str, str, str]  # name, "=" or nothing, value
+_EMPTY: Parameter = ("", "", "")
+_NAME = itemgetter(0)
 
 
 class TargetRules:
@@ -227,28 +232,31 @@ class TargetRules:
         self._sort = "query_order" in on
         self._tidy_query = "empty_query" in on
         self._path_rules = [act for name, act in _PATH_RULES.items() if name in on]
-        always = {"index_page", "trailing_slash"} & self.on
-        # What none of the rules could change is most of what there is, and leaves at once.
-        self._suspicious = re.compile("" if always else "[%#?;(]|//").search
+        self._always = bool({"index_page", "trailing_slash"} & self.on)
 
     def tidy(self, target: str) -> str:
         """Path, query and fragment in their canonical spelling."""
-        if self._suspicious(target) is None:
-            return target
+        has_query = "?" in target
+        # What no rule could change is most of what there is, and leaves at once.
+        if not (has_query or "#" in target or "%" in target or "//" in target or ";" in target or "(" in target):
+            return target if not self._always else self._tidy_path(target, "")
         if "#" in target:
             target = target.partition("#")[0]
         if self._unescape and "%" in target:
             target = unescaped(target)
         path, mark, query = target.partition("?")
-        if self._sessions:
-            path = without_path_sessions(path)
         if mark:
             query = self._query(query)
             if not query and self._tidy_query:
                 mark = ""
+        return self._tidy_path(path, mark) + mark + query
+
+    def _tidy_path(self, path: str, mark: str) -> str:
+        if self._sessions and (";" in path or "(" in path):
+            path = without_path_sessions(path)
         for act in self._path_rules:
             path = act(path, mark)
-        return path + mark + query
+        return path
 
     def steps(self, target: str) -> Iterator[tuple[str, str]]:
         """One rule at a time: its name, and the target after it. Ends where `tidy` ends."""
@@ -262,14 +270,14 @@ class TargetRules:
             path = without_path_sessions(path)
         for rule in ("sessions", "tracking", "site_parameters"):
             if rule in self._dropped:
-                query = "&".join(self._kept(query.split("&"), {rule})) if mark else query
+                query = "&".join(map("".join, self._kept(query, {rule})))
                 yield rule, path + mark + query
         if self._tidy_query:
             query = "&".join([piece for piece in query.split("&") if piece])
             mark = mark if query else ""
             yield "empty_query", path + mark + query
         if self._sort:
-            query = "&".join(_sorted(query.split("&")))
+            query = "&".join(map("".join, _sorted(self._kept(query, ()))))
             yield "query_order", path + mark + query
         for name, act in _PATH_RULES.items():
             if name in self.on:
@@ -277,14 +285,20 @@ class TargetRules:
                 yield name, path + mark + query
 
     def _query(self, query: str) -> str:
-        pieces = self._kept(query.split("&"), self._dropped)
-        if self._tidy_query and "" in pieces:
-            pieces = [piece for piece in pieces if piece]
-        return "&".join(_sorted(pieces) if self._sort else pieces)
+        parameters = self._kept(query, self._dropped)
+        if self._tidy_query:
+            parameters = [parameter for parameter in parameters if parameter != _EMPTY]
+        return "&".join(map("".join, _sorted(parameters) if self._sort else parameters))
 
-    def _kept(self, pieces: list[str], rules: Collection[str]) -> list[str]:
-        rule_for = self._parameters.rule_for
-        return [piece for piece in pieces if not piece or rule_for(piece) not in rules]
+    def _kept(self, query: str, dropped: Collection[str]) -> list[Parameter]:
+        """The parameters of a query but for those that one of these rules drops."""
+        rules, kept = self._parameters.rules, []
+        for piece in query.split("&"):
+            parameter = piece.partition("=")
+            rule = rules[parameter[0]]
+            if not rule or rule_for_value(rule, parameter[2]) not in dropped:
+                kept.append(parameter)
+        return kept
 
 
 def unescaped(target: str) -> str:
@@ -297,9 +311,7 @@ def _recoded(escape: Match[str]) -> str:
 
 
 def without_path_sessions(path: str) -> str:
-    if ";" not in path and "(" not in path:
-        return path
-    shorter = _PATH_SESSION.sub("", path) or "/"
+    shorter = _PATH_SEGMENT.sub("", _PATH_PARAMETER.sub("", path)) or "/"
     # "/a/..;jsessionid=1" would become "/a/..", which names something else.
     return path if _DOT_SEGMENT.search(shorter) else shorter
 
@@ -323,12 +335,11 @@ _PATH_RULES: Mapping[str, Callable[[str, str], str]] = {
 }
 
 
-def _sorted(pieces: list[str]) -> list[str]:
+def _sorted(parameters: list[Parameter]) -> list[Parameter]:
     """By name, unless these are no parameters: a query may be any text."""
-    if len(pieces) < 2 or not all("=" in piece for piece in pieces if piece):
-        return pieces
-    return sorted(pieces, key=_name)
-
-
-def _name(piece: str) -> str:
-    return piece.partition("=")[0]
+    if len(parameters) < 2:
+        return parameters
+    for name, equals, _ in parameters:
+        if name and not equals:
+            return parameters
+    return sorted(parameters, key=_NAME)

@@ -17,16 +17,21 @@ Names of parameters may end in a star, and their case does not matter. "#" begin
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from ipaddress import IPv6Address
 from typing import NamedTuple
+from urllib.parse import unquote
 
 _WORDS = ("tracking", "sessions", "session-like", "drop", "keep", "only", "on", "off")
-_SITE = re.compile(r"\*|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|[0-9a-f:]*:[0-9a-f:.]*")
+_NAME_OF_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _NAME = re.compile(r"[^\s,#*=&]+\*?")
-_ID = re.compile(r"(?=.*[0-9])(?:[0-9a-f]{16,}|[0-9a-f-]{32,}|[0-9a-z]{20,})", re.IGNORECASE)  # no slug, no word
+_ID = re.compile(  # letters and digits in no order that a word, a date or a number has
+    r"(?=.*[0-9])(?=.*[a-z])(?:[0-9a-f]{16,}|[0-9a-f-]{32,})|(?=(?:[a-z]*[0-9]+[a-z]+){3})[0-9a-z]{20,}", re.IGNORECASE
+)
 _MOST_NAMES = 10_000  # verdicts on parameters remembered before we start over
+_LONGEST_NAME = 64  # of which we remember one
 
 
 class BrokenLine(ValueError):
@@ -54,14 +59,14 @@ def read_lines(text: str, file: str, rules: Collection[str]) -> list[Line]:
 
 
 def _lines(text: str, file: str, rules: Collection[str]) -> Iterator[Line]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         fields = line.partition("#")[0].split(None, 2)
         if not fields:
             continue
         if len(fields) < 3:
             raise BrokenLine(file, number, f"{line.strip()!r}: a line is SITE WORD NAMES, such as: a.com drop view")
-        site, word, names = fields[0].lower(), fields[1].lower(), tuple(re.split(r"[\s,]+", fields[2].strip(", \t")))
-        if not _SITE.fullmatch(site):
+        site, word, names = fields[0].lower(), fields[1].lower(), tuple(re.split(r"[\s,]+", fields[2].strip(", \t\r")))
+        if site != "*" and not _is_host(site):
             raise BrokenLine(file, number, f"{site!r} is no host name; write it as the canonical URL has it, or *")
         if word not in _WORDS:
             raise BrokenLine(file, number, f"{word!r} is none of {', '.join(_WORDS)}")
@@ -71,6 +76,15 @@ def _lines(text: str, file: str, rules: Collection[str]) -> Iterator[Line]:
             if not _NAME.fullmatch(name):
                 raise BrokenLine(file, number, f"{name!r} is no name of a parameter; only its end may be a star")
         yield Line(site, word, names)
+
+
+def _is_host(text: str) -> bool:
+    if _NAME_OF_HOST.fullmatch(text):
+        return True
+    try:
+        return IPv6Address(text).compressed == text
+    except ValueError:
+        return False
 
 
 @cache
@@ -93,22 +107,7 @@ class Parameters:
         self._tracking = _Names(names["tracking"])
         self._sessions = _Names(names["sessions"])
         self._session_like = _Names(names["session-like"])
-        self._verdicts: dict[str, str] = {}
-
-    def rule_for(self, parameter: str) -> str:
-        """The name of the rule that drops "name=value"; empty if none does."""
-        name, _, value = parameter.partition("=")
-        verdict = self._verdicts.get(name)
-        if verdict is None:
-            if len(self._verdicts) >= _MOST_NAMES:
-                self._verdicts.clear()
-            verdict = self._verdicts[name] = self._judge(name)
-        if verdict:
-            if ";" in value:  # "a=1;b=2" may be two parameters
-                return ""
-            if verdict == "session-like":
-                return "sessions" if _ID.fullmatch(value) else ""
-        return verdict
+        self.rules = _Verdicts(self._judge)  # by name; empty = none
 
     def _judge(self, name: str) -> str:
         if name in self._keep:
@@ -124,11 +123,40 @@ class Parameters:
         return "session-like" if name in self._session_like else ""
 
 
+class _Verdicts(dict[str, str]):
+    """Made when first asked for; a name that is known costs a look-up."""
+
+    def __init__(self, judge: Callable[[str], str]) -> None:
+        super().__init__()
+        self._judge = judge
+
+    def __missing__(self, name: str) -> str:
+        verdict = self._judge(name)
+        if len(name) <= _LONGEST_NAME:
+            if len(self) >= _MOST_NAMES:
+                self.clear()
+            self[name] = verdict
+        return verdict
+
+
+def rule_for_value(rule: str, value: str) -> str:
+    """The rule that drops a parameter with this value, if a rule wants to drop it for its name; empty if none does.
+
+    >>> rule_for_value("session-like", "0123456789abcdef"), rule_for_value("session-like", "12")
+    ('sessions', '')
+    """
+    if ";" in value:  # "a=1;b=2" may be two parameters
+        return ""
+    if rule == "session-like":
+        return "sessions" if _ID.fullmatch(value) else ""
+    return rule
+
+
 class _Names:
     """Names and beginnings of names, whatever the case."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        lower = [name.lower() for name in names]
+        lower = [unquote(name).lower() for name in names]
         self._whole = frozenset(name for name in lower if not name.endswith("*"))
         self._beginnings = tuple(name[:-1] for name in lower if name.endswith("*"))
 
@@ -136,7 +164,8 @@ class _Names:
         return bool(self._whole or self._beginnings)
 
     def __contains__(self, name: str) -> bool:
-        lower = name.lower()
+        """Whether this name, as a URL has it, is one of them."""
+        lower = unquote(name).lower()
         return lower in self._whole or lower.startswith(self._beginnings)
 
 
@@ -151,21 +180,18 @@ class Sites:
 
     def of(self, host: str) -> list[Line]:
         """Those of the host itself and of the domains it lies in, the widest first; without those of all sites."""
-        if not self._lines:
-            return []
-        found: list[Line] = []
-        for site in _domains(host):
-            found.extend(self._lines.get(site, ()))
-        return found
-
-
-def _domains(host: str) -> list[str]:
-    """
-    >>> _domains("www.example.com")
-    ['com', 'example.com', 'www.example.com']
-    """
-    labels = host.split(".")
-    return [".".join(labels[-count:]) for count in range(1, len(labels) + 1)]
+        found: list[list[Line]] = []
+        if self._lines:
+            start = 0
+            while True:
+                lines = self._lines.get(host[start:])
+                if lines is not None:
+                    found.append(lines)
+                dot = host.find(".", start)
+                if dot < 0:
+                    break
+                start = dot + 1
+        return [line for lines in reversed(found) for line in lines]
 
 
 def switched(on: Mapping[str, bool], lines: Iterable[Line]) -> set[str]:

@@ -10,6 +10,7 @@ import apsw
 from crawler.frontier.priority import level_of
 from crawler.items import Key, Kind, Link, Outcome, Page, Reason, State, Visit, Visited
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
+from crawler.stores.sqlite import twins
 from crawler.stores.sqlite.frontier import LONGEST_DETAIL, Known, Row, insert
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values
 
@@ -29,7 +30,7 @@ def commit(
     _note_rules(connection, batch)
     connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
     _note_hosts(connection, batch)
-    new, duplicates, hosts = 0, 0, set[int]()
+    new, duplicates, hosts = 0, 0, twins.settle(connection, batch, now)
     content = _Content(connection, batch)
     for settled in batch:
         original = _note_document(connection, content, settled, now)

@@ -14,6 +14,7 @@ from crawler.items import Key, Kind, Reason, State, Visit
 from crawler.stores.contract import Judge, NewUrl, Outlook, Reconsidered
 from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
+from crawler.stores.sqlite.twins import fetched_twin, park
 from crawler.urls.hosts import host_of, partition_of, reversed_name
 from crawler.urls.scope import VERDICTS
 
@@ -39,6 +40,7 @@ WHERE host = ?4
 """
 
 
+_FOUND = (Reason.LINK, Reason.REDIRECT_TARGET)  # not asked for by anybody
 _VERDICTS = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
 _RECONSIDERED = 10_000  # URLs a transaction
 LONGEST_DETAIL = 500
@@ -111,6 +113,7 @@ def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tu
     due = rows[0][7]
     counts: dict[int, int] = {}
     best: dict[int, int] = {}
+    twins: list[tuple[Key, str]] = []
     first: dict[tuple[int, int], Row] = {}
     colliding = [row for row in rows if first.setdefault(row[:2], row)[2] != row[2]]
     for host, rest, url, state, level in connection.executemany(_INSERT_URL, list(first.values())):
@@ -119,7 +122,12 @@ def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tu
             continue
         counts[host] = counts.get(host, 0) + 1
         if state == State.WAITING:
-            best[host] = min(level, best.get(host, LEVELS))
+            twin = fetched_twin(connection, url) if first[host, rest][4] in _FOUND else None
+            if twin is not None:
+                twins.append((Key(host, rest), twin))
+            else:
+                best[host] = min(level, best.get(host, LEVELS))
+    park(connection, twins)
     connection.executemany(
         _ACCOUNT_HOST,
         [(count, due if host in best else None, best.get(host, 0), host) for host, count in counts.items()],
@@ -146,11 +154,11 @@ def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl],
         "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
     )
     for url in urls:
-        # What a scope had parked is visited once somebody asks for it.
+        # What a scope or a twin had parked is visited once somebody asks for it.
         opened = connection.execute(
             f"""UPDATE urls SET state = 0, reason = ?, due = ?, depth = 0, level = 0, detail = ''
-                WHERE host = ? AND rest = ? AND state = 2 AND reason IN ({_VERDICTS}) RETURNING host""",
-            (Reason.SEED, now, *url.key),
+                WHERE host = ? AND rest = ? AND state = 2 AND reason IN ({_VERDICTS}, ?) RETURNING host""",
+            (Reason.SEED, now, *url.key, Reason.SAME_PAGE),
         ).get
         if opened is not None:
             connection.execute(_ACCOUNT_HOST, (0, now, 0, url.key.host))
@@ -166,7 +174,7 @@ def reconsider(
             WHERE (host, rest) > (?, ?) AND host <= ?
               AND (state = 2 AND reason IN ({_VERDICTS}) OR state = 0 AND visits = 0 AND reason IN (?, ?))
             ORDER BY host, rest LIMIT ?""",
-        (*after, last, Reason.LINK, Reason.REDIRECT_TARGET, _RECONSIDERED),
+        (*after, last, *_FOUND, _RECONSIDERED),
     ).fetchall()  # type: ignore[assignment]
     opened: list[tuple[object, ...]] = []
     parked: list[tuple[object, ...]] = []

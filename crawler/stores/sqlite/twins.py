@@ -1,0 +1,70 @@
+"""A directory and its index page: when one of them has been fetched, the other is not asked for.
+
+It is parked, and waits again when the one that was fetched is no longer there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import apsw
+
+from crawler.items import Key, Kind, Outcome, Reason, State
+from crawler.stores.contract import Settled
+from crawler.urls.keys import key_of
+from crawler.urls.twins import index_twins
+
+
+def fetched_twin(connection: apsw.Connection, url: str) -> str | None:
+    """The page that shows what this URL would show, fetched when it was last visited."""
+    for twin in index_twins(url):
+        found = connection.execute(
+            "SELECT 1 FROM urls WHERE host = ? AND rest = ? AND url = ? AND kind = ? AND last_reason = ? AND state <> ?",
+            (*key_of(twin), twin, Kind.PAGE, Reason.OK, State.PARKED),
+        ).get
+        if found is not None:
+            return twin
+    return None
+
+
+def park(connection: apsw.Connection, pairs: Iterable[tuple[Key, str]]) -> None:
+    """These URLs, each with its twin, if they wait for a first visit that a link has asked for."""
+    connection.executemany(
+        """UPDATE urls SET state = ?, reason = ?, detail = ?
+           WHERE host = ? AND rest = ? AND state = ? AND visits = 0 AND reason IN (?, ?)""",
+        [
+            (State.PARKED, Reason.SAME_PAGE, twin, *key, State.WAITING, Reason.LINK, Reason.REDIRECT_TARGET)
+            for key, twin in pairs
+        ],
+    )
+
+
+def settle(connection: apsw.Connection, batch: Sequence[Settled], now: float) -> set[int]:
+    """Park the twins of what was fetched, open those of what is there no more; the hosts that have new ones to visit."""
+    hosts: set[int] = set()
+    for settled in batch:
+        visited = settled.visited
+        url = visited.visit.url
+        if visited.visit.kind is not Kind.PAGE or not (twins := index_twins(url)):
+            continue
+        keys = [key_of(twin) for twin in twins]
+        if visited.outcome is Outcome.FETCHED and visited.reason is Reason.OK:
+            park(connection, [(key, url) for key in keys])
+        elif settled.aftermath.state is State.PARKED:
+            hosts.update(_open(connection, keys, url, now))
+    return hosts
+
+
+def _open(connection: apsw.Connection, keys: Iterable[Key], url: str, now: float) -> set[int]:
+    opened = connection.executemany(
+        """UPDATE urls SET state = ?, reason = ?, detail = '', due = ?
+           WHERE host = ? AND rest = ? AND state = ? AND reason = ? AND detail = ? RETURNING host, level""",
+        [(State.WAITING, Reason.LINK, now, *key, State.PARKED, Reason.SAME_PAGE, url) for key in keys],
+    ).fetchall()
+    connection.executemany(
+        """UPDATE hosts SET due = max(held_until, min(coalesce(due, ?1), ?1)),
+                  level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END
+           WHERE host = ?3""",
+        [(now, level, host) for host, level in opened],
+    )
+    return {int(str(host)) for host, _ in opened}

@@ -1,0 +1,1 @@
+"""Real documentation sites: is every linked page fetched, and once?"""
