@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,9 @@ from crawler.fetch.dns import read_hosts_file
 from crawler.fetch.http import FetchLimits
 from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
+from crawler.urls.patterns import Patterns
 from crawler.urls.rules import SWITCHED
-from crawler.urls.scope import MODES, Scope, UrlOptions
+from crawler.urls.scope import BAD_PORTS, MODES, Scope, UrlOptions
 from crawler.urls.sites import BrokenLine
 
 PRODUCT = "Orbweaver"
@@ -129,7 +131,7 @@ class _Reader:
 
     def words(self, name: str) -> tuple[str, ...]:
         value = self._settings.get(name) or ()
-        words = value.split(",") if isinstance(value, str) else [str(word) for word in value]
+        words = str(value).split(",") if isinstance(value, str | int) else [str(word) for word in value]
         return tuple(word.strip().lower() for word in words if word.strip())
 
     def number(self, name: str, *, least: float = 0, whole: bool = False, infinite: bool = False) -> float:
@@ -165,7 +167,7 @@ def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions
         max_repeats=int(read.number("URL_MAX_REPEATS", least=1, whole=True)),
         max_parameters=int(read.number("URL_MAX_PARAMETERS", whole=True)),
         max_depth=int(read.number("CRAWL_MAX_DEPTH", whole=True)),
-        skip_types=tuple(word.removeprefix(".") for word in read.words("URL_SKIP_TYPES")),
+        skip_types=_types(read.words("URL_SKIP_TYPES")),
         skip_actions=read.flag("URL_SKIP_ACTIONS"),
         skip_apis=read.flag("URL_SKIP_APIS"),
         include=_text_file(read, "URL_INCLUDE"),
@@ -175,15 +177,31 @@ def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions
     )
     try:
         options.new_scope()
+        if options.include[0] and not Patterns(*reversed(options.include)):
+            raise Misconfigured(f"URL_INCLUDE={options.include[0]!r}: has no pattern, so nothing would be visited.")
     except BrokenLine as error:
         raise Misconfigured(f"{error}. Nothing was crawled.") from error
     return options
 
 
 def _ports(words: tuple[str, ...]) -> tuple[int, ...]:
-    if not all(word.isdecimal() and 0 < int(word) < 65_536 for word in words):
+    if not all(word.isdecimal() and len(word) <= 5 and 0 < int(word) < 65_536 for word in words):
         raise Misconfigured(f"URL_PORTS={','.join(words)!r}: must be numbers of ports with commas between.")
-    return tuple(int(word) for word in words)
+    ports = tuple(int(word) for word in words)
+    if bad := BAD_PORTS.intersection(ports):
+        raise Misconfigured(
+            f"URL_PORTS={','.join(words)!r}: {min(bad)} is a port of another protocol, and never asked."
+        )
+    return ports
+
+
+def _types(words: tuple[str, ...]) -> tuple[str, ...]:
+    types = tuple(word.removeprefix(".") for word in words)
+    if not all(re.fullmatch("[^./*;\\s]+", word) for word in types):
+        raise Misconfigured(
+            f"URL_SKIP_TYPES={','.join(words)!r}: must be endings such as zip,gz: what is behind the last dot."
+        )
+    return types
 
 
 def _text_file(read: _Reader, setting: str) -> tuple[str, str]:
@@ -193,7 +211,7 @@ def _text_file(read: _Reader, setting: str) -> tuple[str, str]:
         return "", ""
     try:
         return name, Path(name).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise Misconfigured(f"{setting}={name!r}: cannot be read ({error}).") from error
 
 

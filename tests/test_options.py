@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from crawler import settings as project
 from crawler.errors import Misconfigured
 from crawler.items import Reason
 from crawler.options import Options
+from crawler.urls.rules import SWITCHED, Rule
+from crawler.urls.scope import WEB_PORTS, UrlOptions
 
 
 def options_with(**given: Any) -> Options:
@@ -95,8 +98,10 @@ def test_flags_may_come_as_text(given: Any, is_on: bool) -> None:
     assert options_with(FETCH_VERIFY_TLS=given).verify_tls is is_on
 
 
+URL_FILES = ["URL_RULES", "URL_INCLUDE", "URL_EXCLUDE"]
 NUMBERS = [
-    *("CRAWL_MAX_PAGES", "CRAWL_MAX_SECONDS", "CRAWL_HORIZON", "URL_MAX_LENGTH", "POLITENESS_MIN_DELAY"),
+    *("CRAWL_MAX_PAGES", "CRAWL_MAX_SECONDS", "CRAWL_HORIZON", "CRAWL_MAX_DEPTH", "POLITENESS_MIN_DELAY"),
+    *("URL_MAX_LENGTH", "URL_MAX_SEGMENTS", "URL_MAX_REPEATS", "URL_MAX_PARAMETERS"),
     *("POLITENESS_LATENCY_FACTOR", "POLITENESS_LATENCY_CAP", "REVISIT_INTERVAL", "RETRY_DELAY", "ROBOTS_RETRY_DELAY"),
     *(
         "DNS_THREADS",
@@ -136,6 +141,10 @@ def test_only_the_horizon_may_be_endless(name: str) -> None:
         ("FETCH_MAX_BODY", 0),
         ("FETCH_MAX_HEAD", 1023),
         ("URL_MAX_LENGTH", 15),
+        ("URL_MAX_SEGMENTS", 0),
+        ("URL_MAX_REPEATS", 0),
+        ("URL_MAX_PARAMETERS", 1.5),
+        ("CRAWL_MAX_DEPTH", 0.5),
         ("DNS_THREADS", 0),
         ("FRONTIER_ACTIVE_HOSTS", 0),
         ("FRONTIER_QUEUE_LENGTH", 0),
@@ -149,6 +158,24 @@ def test_only_the_horizon_may_be_endless(name: str) -> None:
         ("SCOPE", "everything"),
         ("SCOPE", ""),
         ("FETCH_VERIFY_TLS", "perhaps"),
+        ("URL_SKIP_ACTIONS", "perhaps"),
+        ("URL_SKIP_APIS", 2),
+        *((rule.setting, "perhaps") for rule in SWITCHED.values()),
+        # ports
+        ("URL_PORTS", "80,http"),
+        ("URL_PORTS", "80;443"),
+        ("URL_PORTS", "80 443"),
+        ("URL_PORTS", "0"),
+        ("URL_PORTS", "-80"),
+        ("URL_PORTS", "65536"),
+        ("URL_PORTS", "8e1"),
+        ("URL_PORTS", "9" * 5_000),
+        ("URL_PORTS", [80, None]),
+        ("URL_PORTS", "80,22"),  # one that nobody may be asked on
+        # endings that no file can have
+        ("URL_SKIP_TYPES", "tar.gz"),
+        ("URL_SKIP_TYPES", "*.zip"),
+        ("URL_SKIP_TYPES", "zip;tar"),
         # a floor for strangers
         ("POLITENESS_MIN_DELAY", 0.5),
         # text that would break a header
@@ -159,6 +186,7 @@ def test_only_the_horizon_may_be_endless(name: str) -> None:
         ("INTRANET_NETWORKS", "10.0.0.0/33"),
         ("INTRANET_HOSTS", "a b.test"),
         ("DNS_HOSTS", "/no/such/file"),
+        *((name, value) for name in URL_FILES for value in ("/no/such/file", "/", "a\0b")),
         ("COMMIT_STEP_HOOK", "no.such.module:function"),
         ("COMMIT_STEP_HOOK", "math:no_such_function"),
         ("COMMIT_STEP_HOOK", "math"),
@@ -195,6 +223,119 @@ def test_without_a_contact_only_own_hosts_are_in_scope() -> None:
     assert options_with(SCOPE="any", CONTACT="me@a.test").new_scope().rejection("http://theirs.test/") is None
     short = options_with(SCOPE="any", CONTACT="me@a.test", URL_MAX_LENGTH=20).new_scope()
     assert short.rejection("http://theirs.test/too-long") == (Reason.URL_TOO_LONG, "27 characters, 20 at most")
+
+
+# ── URLs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_urls_are_judged_as_the_code_does_unless_told() -> None:
+    urls = options_with(SCOPE="any", CONTACT="me@a.test").urls
+    assert replace(urls, switches={}, skip_types=()) == UrlOptions()
+    assert urls.switches == {name: rule.default for name, rule in SWITCHED.items()}
+    assert {"jpg", "zip", "exe"} < set(urls.skip_types)
+    assert not {"html", "pdf", "txt", "xml", "php"} & set(urls.skip_types)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "url", "refusal"),
+    [
+        ("URL_MAX_LENGTH", 20, "http://a.test/2345678", (Reason.URL_TOO_LONG, "21 characters, 20 at most")),
+        ("URL_MAX_SEGMENTS", "2", "http://a.test/1/2/3", (Reason.PATH_TOO_DEEP, "3 segments, 2 at most")),
+        ("URL_MAX_REPEATS", 1, "http://a.test/x/x", (Reason.REPEATED_SEGMENT, "x occurs more than 1 times")),
+        ("URL_MAX_PARAMETERS", 0, "http://a.test/?a=1", (Reason.TOO_MANY_PARAMETERS, "1 parameters, 0 at most")),
+        ("URL_PORTS", "81", "http://a.test/", (Reason.PORT_DENIED, "80")),
+        ("URL_PORTS", 81, "http://a.test/", (Reason.PORT_DENIED, "80")),  # a single one may be a number
+        ("URL_PORTS", [81, "82"], "http://a.test/", (Reason.PORT_DENIED, "80")),
+        ("URL_SKIP_TYPES", "pdf", "http://a.test/a.PDF", (Reason.FILE_TYPE, "pdf")),
+        ("URL_SKIP_TYPES", " .PDF , txt", "http://a.test/a.pdf", (Reason.FILE_TYPE, "pdf")),
+        ("URL_SKIP_TYPES", ["unitypackage"], "http://a.test/a.unitypackage", (Reason.FILE_TYPE, "unitypackage")),
+        ("CRAWL_MAX_DEPTH", 1, "http://a.test/", (Reason.TOO_FAR, "2 links, 1 at most")),
+    ],
+)
+def test_a_url_that_a_setting_forbids_is_refused(name: str, value: Any, url: str, refusal: tuple[Reason, str]) -> None:
+    plain = options_with(SCOPE="any", CONTACT="me@a.test").new_scope()
+    told = options_with(SCOPE="any", CONTACT="me@a.test", **{name: value}).new_scope()
+    assert plain.rejection(url, 2) is None
+    assert told.rejection(url, 2) == refusal
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "url"),
+    [
+        ("URL_PORTS", "80,443,9000", "http://a.test:9000/"),
+        ("URL_SKIP_TYPES", "", "http://a.test/a.zip"),
+        ("URL_SKIP_ACTIONS", False, "http://a.test/logout"),
+        ("URL_SKIP_APIS", "no", "http://a.test/wp-json/"),
+        ("URL_MAX_REPEATS", 9, "http://a.test/x/x/x/x"),
+    ],
+)
+def test_a_url_that_a_setting_allows_is_visited(name: str, value: Any, url: str) -> None:
+    plain = options_with(SCOPE="any", CONTACT="me@a.test").new_scope()
+    told = options_with(SCOPE="any", CONTACT="me@a.test", **{name: value}).new_scope()
+    assert plain.rejection(url) is not None
+    assert told.rejection(url) is None
+
+
+def test_without_ports_only_those_of_the_seeds_are_asked() -> None:
+    options = options_with(SCOPE="any", CONTACT="me@a.test", URL_PORTS="")
+    scope = options.urls.new_scope(["http://a.test:9000/"])
+    assert options.urls.ports == ()
+    assert scope.rejection("http://b.test:9000/") is None
+    assert scope.rejection("http://b.test/") == (Reason.PORT_DENIED, "80")
+    assert options_with().urls.ports == WEB_PORTS
+
+
+@pytest.mark.parametrize("rule", SWITCHED.values(), ids=lambda rule: rule.setting)
+def test_every_rule_for_the_spelling_of_urls_can_be_switched(rule: Rule) -> None:
+    assert options_with(**{rule.setting: True}).urls.new_policy().canonicalize(rule.before) == rule.after
+    assert options_with(**{rule.setting: "no"}).urls.new_policy().canonicalize(rule.before) == rule.before
+
+
+def test_lists_of_urls_and_rules_come_from_files(tmp_path: Path) -> None:
+    include, exclude, rules = tmp_path / "in.txt", tmp_path / "out.txt", tmp_path / "rules.txt"
+    include.write_bytes("\ufeffhttp://a.test/\r\n# more\r\n".encode())  # as some editors write it
+    exclude.write_text("~/tag/\n")
+    rules.write_bytes("\ufeffa.test drop view\r\n".encode())
+    options = options_with(
+        SCOPE="any", CONTACT="me@a.test", URL_INCLUDE=f" {include} ", URL_EXCLUDE=str(exclude), URL_RULES=rules
+    )
+    scope = options.new_scope()
+    assert scope.rejection("http://a.test/x") is None
+    assert scope.rejection("http://b.test/x") == (Reason.NOT_INCLUDED, str(include))
+    assert scope.rejection("http://a.test/tag/x") == (Reason.EXCLUDED, f"{exclude}:1 ~/tag/")
+    assert scope.policy.canonicalize("http://a.test/?view=1") == "http://a.test/"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("URL_INCLUDE", "http://a.test/\na.test\n", "{file}:2: 'a.test' is no beginning of a URL"),
+        ("URL_INCLUDE", "~[\n", "{file}:1: '[' is no regular expression"),
+        ("URL_EXCLUDE", "\n\n~\n", "{file}:3: an empty regular expression"),
+        ("URL_RULES", "# x\na.test dorp x\n", "{file}:2: 'dorp' is none of"),
+        ("URL_RULES", "a.test off dot_segments\n", "{file}:1: 'dot_segments' is no rule"),
+    ],
+)
+def test_a_line_that_nobody_can_obey_stops_the_start(tmp_path: Path, name: str, content: str, message: str) -> None:
+    file = tmp_path / "list.txt"
+    file.write_text(content)
+    with pytest.raises(Misconfigured) as caught:
+        options_with(**{name: str(file)})
+    assert message.format(file=file) in str(caught.value)
+    assert "Nothing was crawled." in str(caught.value)
+
+
+@pytest.mark.parametrize("name", URL_FILES)
+def test_a_file_that_is_no_text_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "list.txt").write_bytes(b"http://a.test/\xff\n")
+    with pytest.raises(Misconfigured, match=rf"^{name}=.*list\.txt"):
+        options_with(**{name: str(tmp_path / "list.txt")})
+
+
+def test_a_list_of_what_to_include_that_includes_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("# none yet\n")
+    with pytest.raises(Misconfigured, match=r"^URL_INCLUDE="):
+        options_with(URL_INCLUDE=str(tmp_path / "list.txt"))
 
 
 def test_an_intranet_is_opened_by_host_and_network() -> None:

@@ -30,6 +30,7 @@ _COMPACT = PlainText(layout="strict", bullet="")
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _REFRESH = re.compile(r"\s*[0-9.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.IGNORECASE | re.DOTALL)
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _OPENING = re.compile(
     rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*+(?:(?><!--.*?-->|<\?xml[^>]*>)\s*+)*+"
     rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|base|iframe|frameset"
@@ -95,7 +96,7 @@ def parse_html(
     document = turbohtml.parse(decoded.text, positions=False)
     document.remove("template")  # what it holds is not part of the page until a script says so
     base = _base(document, url)
-    links, problem = _links(document, base, canonicalize)
+    links, problem = _links(document, base, decoded.encoding, canonicalize)
     directives = _robots_directives(document)
     main_text, all_text = _texts(document, with_all_text=with_all_text)
     return Html(
@@ -122,13 +123,15 @@ def _base(document: Document, url: str) -> str:
     return url
 
 
-def _links(document: Document, base: str, canonicalize: Canonicalize) -> tuple[list[HtmlLink], str]:
+def _links(document: Document, base: str, encoding: str, canonicalize: Canonicalize) -> tuple[list[HtmlLink], str]:
     """The links, and what kept us from taking them all."""
     links: dict[str, HtmlLink] = {}
     anchors = _Anchors()
     for count, element in enumerate(document.iter_elements(_LINK_ELEMENTS)):
         href, rel = _reference(element)
-        url = canonicalize(href, base) if href is not None and len(href) <= _LONGEST_HREF else None
+        if href is None or len(href) > _LONGEST_HREF:
+            continue
+        url = canonicalize(href if href.isascii() else _query_in(encoding, href), base)
         if url is None:
             continue
         if (len(links) >= MOST_LINKS and url not in links) or count >= _MOST_LINK_ELEMENTS:
@@ -139,6 +142,23 @@ def _links(document: Document, base: str, canonicalize: Canonicalize) -> tuple[l
         elif not first.anchor or "nofollow" in first.rel:
             links[url] = _merged(first, HtmlLink(url, anchors.of(element), rel))
     return list(links.values()), ""
+
+
+def _query_in(encoding: str, href: str) -> str:
+    """A link whose query is escaped in the encoding of its page, as browsers send it; the URL Standard assumes UTF-8."""
+    before, mark, query = href.partition("?")
+    query, hash_mark, fragment = query.partition("#")
+    if not mark or query.isascii() or "#" in before or encoding.startswith("utf"):
+        return href
+    escaped = _NOT_ASCII.sub(lambda run: "".join(_escapes(character, encoding) for character in run[0]), query)
+    return before + mark + escaped + hash_mark + fragment
+
+
+def _escapes(character: str, encoding: str) -> str:
+    try:
+        return "".join(f"%{octet:02X}" for octet in character.encode(encoding))
+    except UnicodeEncodeError:
+        return f"%26%23{ord(character)}%3B"  # a character reference, as in the forms of old
 
 
 def _reference(element: Element) -> tuple[str | None, str]:

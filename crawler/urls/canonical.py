@@ -16,6 +16,7 @@ from crawler.urls.rules import DEFAULTS, TargetRules
 from crawler.urls.sites import Line, Parameters, Sites, packaged_lines, switched
 
 LONGEST_HOST = 253  # RFC 1035 §2.3.4: 255 octets on the wire, which is 253 characters
+LONGEST_LABEL = 63
 MOST_ORIGINS = 65_536  # of which we remember what holds for them, before we start over
 
 _WEB = ("http://", "https://")
@@ -201,7 +202,7 @@ def _scalar_values(text: str) -> str:
 
 def _visitable(origin: str) -> str | None:
     """Scheme, host and port alone, or None if no such host can exist or be asked."""
-    if len(origin) <= LONGEST_HOST and _PLAIN.fullmatch(origin):
+    if len(origin) <= LONGEST_LABEL and _PLAIN.fullmatch(origin):
         return origin
     scheme, _, authority = origin.partition("//")
     authority = authority.rpartition("@")[2]
@@ -212,7 +213,10 @@ def _visitable(origin: str) -> str | None:
         authority = host[:-1] + colon + port
     if _ASKABLE.fullmatch(authority) is None:
         return None
-    return None if len(host_of(f"//{authority}")) > LONGEST_HOST else f"{scheme}//{authority}"
+    host = host_of(f"//{authority}")
+    if len(host) > LONGEST_HOST or max(map(len, host.split("."))) > LONGEST_LABEL:
+        return None
+    return f"{scheme}//{authority}"
 
 
 def _origin_steps(written: str) -> Iterator[tuple[str, str]]:

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterator, Sequence
 
-_SCRIPTS = ("", ".php", ".asp", ".aspx", ".jsp", ".do", ".cgi", ".action")
+_SCRIPTS = (".php", ".asp", ".aspx", ".jsp", ".do", ".cgi", ".action")
 
 
-def _spellings(*words: str) -> frozenset[str]:
-    """Segments that mean such a phrase: joined in each way, with each ending that programs on servers have."""
-    joined = {glue.join(phrase.split()) for phrase in words for glue in ("", "-", "_")}
-    return frozenset(word + ending for word in joined for ending in _SCRIPTS)
+def _spellings(*phrases: str) -> frozenset[str]:
+    """Segments that mean such a phrase, its words joined in each way."""
+    return frozenset(glue.join(phrase.split()) for phrase in phrases for glue in ("", "-", "_"))
+
+
+def _scripts(words: Collection[str]) -> frozenset[str]:
+    """The same words as programs on servers."""
+    return frozenset(word + ending for word in words for ending in _SCRIPTS)
 
 
 _LEAVING = _spellings("log out", "sign out", "log off", "sign off")
@@ -26,109 +29,84 @@ _CARTING = _spellings(
 )
 _CARTS = frozenset({"cart", "basket", "bag", "wishlist", "compare"})
 _CHANGES = frozenset(
-    [
-        "delete",
-        "remove",
-        "destroy",
-        "edit",
-        "purge",
-        "unsubscribe",
-        "upvote",
-        "downvote",
-        "unlike",
-        "unfollow",
-        "unwatch",
-        "undelete",
-        "rollback",
-    ]
+    {
+        *("delete", "remove", "destroy", "edit", "purge", "unsubscribe", "upvote", "downvote", "unlike", "unfollow"),
+        *("unwatch", "undelete", "rollback"),
+    }
 )
-_CHANGING = frozenset(word + ending for word in _CHANGES for ending in _SCRIPTS)
 _CART_CHANGES = _CHANGES | {"add", "update", "empty", "clear"}
-_ACTS = _LEAVING | _CARTING | _CHANGING | _CARTS
+_PROGRAMS = _scripts(_LEAVING | _CARTING | _CHANGES)
+
+# What may stand before "logout" where it logs out: elsewhere it is a page's name.
+_ACCOUNTS = frozenset(
+    {
+        *(
+            "user",
+            "users",
+            "account",
+            "accounts",
+            "auth",
+            "oauth",
+            "sso",
+            "cas",
+            "saml",
+            "login",
+            "session",
+            "sessions",
+        ),
+        *("member", "members", "customer", "customers", "my", "me", "profile", "admin", "app", "portal", "index.php"),
+        *("shop", "store", "forum", "forums", "community", "secure", "identity", "api", "wp-admin", "dashboard"),
+    }
+)
+_LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?")
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_ID = re.compile(r"[0-9]+|(?=.*[0-9])[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _ACTING_NAMES = frozenset(
-    [
-        "add-to-cart",
-        "add_to_cart",
-        "addtocart",
-        "remove_item",
-        "add_to_wishlist",
-        "add-to-wishlist",
-        "remove_from_wishlist",
-        "replytocom",
-        "logout",
-        "signout",
-        "unsubscribe",
-        "_wpnonce",
-        "csrf_token",
-        "csrftoken",
-        "authenticity_token",
-        "__eventtarget",
-    ]
+    {
+        *("add-to-cart", "add_to_cart", "addtocart", "remove_item", "add_to_wishlist", "add-to-wishlist"),
+        *("remove_from_wishlist", "replytocom", "logout", "signout", "unsubscribe", "_wpnonce", "csrf_token"),
+        *("csrftoken", "authenticity_token", "__eventtarget"),
+    }
 )
-_VERB_NAMES = frozenset(["action", "act", "do", "op", "task", "cmd", "mode", "operation"])
+_VERB_NAMES = frozenset({"action", "act", "do", "op", "task", "cmd", "operation", "mode", "veaction"})
 _VERBS = (
     _CHANGES
     | _LEAVING
     | _CARTING
-    | frozenset(
-        [
-            "add",
-            "buy",
-            "purchase",
-            "vote",
-            "like",
-            "follow",
-            "submit",
-            "subscribe",
-            "reply",
-            "report",
-            "watch",
-            "markpatrolled",
-            "protect",
-        ]
-    )
+    | {"add", "vote", "submit", "subscribe", "reply", "quote", "post", "markpatrolled", "protect", "buy_now"}
+)
+_NETWORKS = frozenset(
+    {
+        *("facebook", "twitter", "x", "linkedin", "pinterest", "reddit", "tumblr", "telegram", "whatsapp", "email"),
+        *("jetpack-whatsapp", "pocket", "mastodon", "bluesky", "threads", "skype", "print", "vk", "google-plus-1"),
+    }
 )
 _CALENDAR_NAMES = frozenset({"ical", "outlook-ical", "tribe-ical"})
 _CALENDAR_VALUES = frozenset({"ical", "ics", "icalendar", "vcal"})
 _CALENDAR_VALUED = frozenset({"format", "feed", "export", "type", "output", "view", "action", "do", "task"})
 
-_APIS = frozenset(
-    ["wp-json", "graphql", "xmlrpc.php", "jsonrpc", "oembed", "_api", "api.php", "admin-ajax.php", "trackback"]
+# Parts of well-known software that answer programs, wherever they stand.
+_INTERFACES = frozenset(
+    {"wp-json", "xmlrpc.php", "jsonrpc", "oembed", "_api", "api.php", "admin-ajax.php", "trackback"}
 )
-_API_VERSION = re.compile(r"v[0-9]+(?:\.[0-9]+)*|[0-9]+\.[0-9]+|rest_v[0-9]+|rest|json|latest")
+_API_VERSION = re.compile(r"v[0-9]+(?:\.[0-9]+)*|[0-9]+\.[0-9]+|rest_v[0-9]+|json|rest|api")
 _API_STEMS = frozenset({"api", "rest"})
+_API_PARAMETERS = frozenset({"wsdl", "rest_route"})
 
 # Pages about acts and calls show something.
 _ABOUT = frozenset(
-    [
-        "doc",
-        "docs",
-        "documentation",
-        "reference",
-        "manual",
-        "manuals",
-        "man",
-        "wiki",
-        "help",
-        "kb",
-        "support",
-        "blog",
-        "news",
-        "article",
-        "articles",
-        "tutorial",
-        "tutorials",
-        "guide",
-        "guides",
-        "developer",
-        "developers",
-        "learn",
-        "faq",
-    ]
+    {
+        *("doc", "docs", "documentation", "document", "documents", "reference", "manual", "manuals", "man", "man-page"),
+        *("man-pages", "wiki", "help", "kb", "support", "blog", "news", "article", "articles", "tutorial", "tutorials"),
+        *("guide", "guides", "developer", "developers", "learn", "faq", "blob", "tree", "src", "source"),
+        *("t", "r", "topic", "topics", "questions", "tag", "tags", "tagged", "package", "details"),
+        *("readthedocs", "dictionary", "glossary"),
+    }
 )
 
-_TELLING = _ACTS | _APIS | _API_STEMS
+_FILLERS = frozenset({"", "-", "all", "any"})  # segments that stand for a choice not made
+_TELLING = _LEAVING | _CARTING | _CARTS | _CHANGES | _PROGRAMS | _INTERFACES | _API_STEMS
 
 
 def says_what_it_does(path: str, query: str) -> bool:
@@ -148,13 +126,12 @@ def file_type(path: str, types: Collection[str]) -> str:
     ('jpg', '', '')
     """
     dot = path.rfind(".")
-    if dot < 0 or len(path) - dot > 9:
-        return ""
-    ending = path[dot + 1 :].lower()
-    if ending not in types:
+    ending = path[dot + 1 : dot + 33].lower()
+    if dot < 0 or ending not in types:
         return ""
     # A wiki's page about a file: what serves files has no colon in their names.
-    return "" if ":" in path[path.rfind("/") :] else ending
+    name = path[path.rfind("/") + 1 :]
+    return "" if ":" in name or "%3A" in name or "/wiki/" in path else ending
 
 
 def repeated_segment(path: str, most: int) -> str:
@@ -163,9 +140,10 @@ def repeated_segment(path: str, most: int) -> str:
     >>> repeated_segment("/a/b/a/b/a/b/a/b", 3), repeated_segment("/a/b/a/b/a/b", 3)
     ('a', '')
     """
-    counts = Counter(path.split("/"))
-    del counts[""]
-    return next((segment for segment, count in counts.items() if count > most), "")
+    for segment, count in Counter(path.split("/")).items():
+        if count > most and segment not in _FILLERS and not segment.isdecimal():
+            return segment
+    return ""
 
 
 def acts(host: str, path: str, query: str) -> str:
@@ -173,7 +151,7 @@ def acts(host: str, path: str, query: str) -> str:
 
     >>> acts("a.com", "/users/sign_out", ""), acts("a.com", "/posts/12/delete", ""), acts("a.com", "/p", "add-to-cart=7")
     ('sign_out', 'delete', 'add-to-cart')
-    >>> acts("a.com", "/docs/sql/delete", ""), acts("docs.a.com", "/logout", ""), acts("a.com", "/delete.html", "")
+    >>> acts("a.com", "/docs/sql/delete", ""), acts("a.com", "/topics/logout", ""), acts("a.com", "/2024/05/delete", "")
     ('', '', '')
     """
     lower = path.lower()
@@ -181,29 +159,39 @@ def acts(host: str, path: str, query: str) -> str:
         return "calendar export"
     if query and (found := _acting_parameter(query)):
         return found
-    segments = lower.split("/")
-    if _ACTS.isdisjoint(segments):
+    segments = [segment for segment in lower.split("/") if segment]
+    if _TELLING.isdisjoint(segments) or _is_about(host, segments):
         return ""
-    found = _acting_segment(segments, query)
-    return "" if found and _is_about(host, segments) else found
+    return _acting_segment(segments, query)
 
 
 def _acting_segment(segments: Sequence[str], query: str) -> str:
+    names_something = any(map(_ID.fullmatch, _values(query)))
     for place, segment in enumerate(segments):
-        before = segments[place - 1] if place else ""
+        before = segments[:place]
         after = segments[place + 1] if place + 1 < len(segments) else ""
-        if segment in _LEAVING or segment in _CARTING:
+        if segment in _PROGRAMS:
+            return segment
+        if segment in _LEAVING and not after and all(part in _ACCOUNTS or _LANGUAGE.fullmatch(part) for part in before):
             return segment
         if segment in _CARTS and after in _CART_CHANGES:
             return f"{segment}/{after}"
-        # Something is deleted: "/posts/12/delete", "/delete/12", "/delete.php?id=12"; not "/sql/delete".
-        if segment in _CHANGING and (_is_number(before) or _is_number(after) or (query and not after)):
+        if segment in _CARTING and (_ID.fullmatch(after) or names_something):
             return segment
+        # Something is deleted: "/posts/12/delete", "/delete/12", "/delete?id=12"; not "/sql/delete", "/2024/05/delete".
+        if segment in _CHANGES and not any(map(_YEAR.fullmatch, before)):
+            is_named = before and not after and _ID.fullmatch(before[-1])
+            if is_named or _ID.fullmatch(after) or (names_something and not after):
+                return segment
     return ""
 
 
-def _is_number(segment: str) -> bool:
-    return segment.isdecimal() or (len(segment) >= 16 and any(map(str.isdigit, segment)))
+def _values(query: str) -> Iterator[str]:
+    """The values of parameters that name a thing."""
+    for parameter in query.lower().split("&"):
+        name, _, value = parameter.partition("=")
+        if name.endswith("id") or name in ("item", "key", "product", "post", "p"):
+            yield value
 
 
 def _acting_parameter(query: str) -> str:
@@ -215,8 +203,8 @@ def _acting_parameter(query: str) -> str:
             return "calendar export"
         if name in _VERB_NAMES and value in _VERBS:
             return parameter
-        if name == "share" and value:
-            return "share"
+        if name == "share" and value in _NETWORKS:
+            return name
     return ""
 
 
@@ -228,27 +216,15 @@ def api_call(host: str, path: str, query: str) -> str:
     >>> api_call("a.com", "/reference/api/v2/users", ""), api_call("a.com", "/api/v1/users.html", "")
     ('', '')
     """
-    segments = path.lower().split("/")
-    found = ""
-    if not _APIS.isdisjoint(segments):
-        found = next(segment for segment in segments if segment in _APIS)
-    elif not _API_STEMS.isdisjoint(segments):
-        found = next(
-            (
-                f"{stem}/{name}"
-                for stem, name in pairwise(segments)
-                if stem in _API_STEMS and _API_VERSION.fullmatch(name)
-            ),
-            "",
-        )
-    if found:
-        return "" if segments[-1].endswith((".html", ".htm")) or _is_about(host, segments) else found
-    if query:
-        for parameter in query.lower().split("&"):
-            name = parameter.partition("=")[0]
-            if name in ("wsdl", "rest_route", "oembed"):
-                return name
-    return ""
+    segments = [segment for segment in path.lower().split("/") if segment]
+    if not _INTERFACES.isdisjoint(segments):
+        return next(segment for segment in segments if segment in _INTERFACES)
+    # "/api/v6/" alone is more often the description of an interface than a call of it.
+    if len(segments) > 2 and segments[0] in _API_STEMS and _API_VERSION.fullmatch(segments[1]):
+        is_page = segments[-1].endswith((".html", ".htm")) or _is_about(host, segments)
+        return "" if is_page else "/".join(segments[:2])
+    names = {parameter.partition("=")[0] for parameter in query.lower().split("&")}
+    return next(iter(names & _API_PARAMETERS), "")
 
 
 def _is_about(host: str, segments: Sequence[str]) -> bool:

@@ -122,9 +122,9 @@ RULES = (
     Rule(
         "escapes",
         Grade.ALWAYS,
-        "undo escapes of letters, digits and -._~, write all others in upper case",
-        "http://abc.com/%7esmith/%c3%a9",
-        "http://abc.com/~smith/%C3%A9",
+        "undo escapes of letters, digits and -._~, write all others in upper case, escape []{}|^`",
+        "http://abc.com/%7esmith/%c3%a9?a[]=1",
+        "http://abc.com/~smith/%C3%A9?a%5B%5D=1",
         "URL_UNESCAPE",
     ),
     Rule(
@@ -202,10 +202,15 @@ _RECODABLE = re.compile(
     # A "%" that begins no escape could begin one with the decoded letter behind it: "%%32e" must not become "%2e".
     rf"(?<!%)(?<!%[0-9A-Fa-f])%({_UNRESERVED})"
     r"|%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f])"
+    # Characters that the URL Standard leaves as they are, RFC 3986 allows nowhere in a path or query, and some servers
+    # answer with an error.
+    r"|[\[\]{}|^`\\]"
 )
+_RECODABLE_CHARACTER = re.compile(r"[%\[\]{}|^`\\]")
 _PATH_PARAMETER = re.compile(r";(?:jsessionid|phpsessid)=[^/;]*", re.IGNORECASE)  # servlet containers, PHP
 _PATH_SEGMENT = re.compile(  # ASP.NET: /(S(3x…))/
-    r"/\((?=[^/]*\([0-9A-Z_-]{10,}\))(?:[A-Z]\([0-9A-Z_-]+\))+\)(?=/|$)", re.IGNORECASE
+    r"/\((?:(?=[^/]*\([0-9A-Z_-]{10,}\))(?:[A-Z]\([0-9A-Z_-]+\))+|(?=[a-z]*[0-9])[0-9a-z]{24})\)(?=/|$)",
+    re.IGNORECASE,
 )
 _DOT_SEGMENT = re.compile(r"/(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 _SLASHES = re.compile(r"(?<!:)//+")
@@ -236,13 +241,21 @@ class TargetRules:
 
     def tidy(self, target: str) -> str:
         """Path, query and fragment in their canonical spelling."""
-        has_query = "?" in target
-        # What no rule could change is most of what there is, and leaves at once.
-        if not (has_query or "#" in target or "%" in target or "//" in target or ";" in target or "(" in target):
-            return target if not self._always else self._tidy_path(target, "")
         if "#" in target:
             target = target.partition("#")[0]
-        if self._unescape and "%" in target:
+        # What no rule could change is most of what there is, and leaves at once.
+        if not (
+            "?" in target
+            or "%" in target
+            or "//" in target
+            or ";" in target
+            or "(" in target
+            or "[" in target
+            or "]" in target
+            or "|" in target
+        ):
+            return target if not self._always else self._tidy_path(target, "")
+        if self._unescape and _RECODABLE_CHARACTER.search(target):
             target = unescaped(target)
         path, mark, query = target.partition("?")
         if mark:
@@ -306,8 +319,10 @@ def unescaped(target: str) -> str:
 
 
 def _recoded(escape: Match[str]) -> str:
-    octet = escape[1]
-    return escape[0].upper() if octet is None else chr(int(octet, 16))
+    octet, text = escape[1], escape[0]
+    if octet is not None:
+        return chr(int(octet, 16))
+    return text.upper() if text[0] == "%" else f"%{ord(text):02X}"
 
 
 def without_path_sessions(path: str) -> str:

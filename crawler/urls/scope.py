@@ -13,7 +13,7 @@ from crawler.urls.filters import acts, api_call, file_type, repeated_segment, sa
 from crawler.urls.hosts import host_of, matches, origin_of, port_of, registered_domain
 from crawler.urls.patterns import Patterns
 from crawler.urls.rules import SWITCHED
-from crawler.urls.sites import read_lines
+from crawler.urls.sites import packaged_lines, read_lines
 
 MODES = ("any", "domains", "hosts", "prefixes")
 WEB_PORTS = (80, 443, 8000, 8080, 8443)
@@ -60,7 +60,7 @@ class UrlOptions:
 
     def spelling(self) -> str:
         """Changes when URLs are spelled in another way."""
-        return _digest(sorted(self.switches.items()), self.rules[1])
+        return _digest(sorted(self.switches.items()), self.rules[1], packaged_lines())
 
     def scope(self) -> str:
         """Changes when other URLs are visited."""

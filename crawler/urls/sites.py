@@ -165,7 +165,7 @@ class _Names:
 
     def __contains__(self, name: str) -> bool:
         """Whether this name, as a URL has it, is one of them."""
-        lower = unquote(name).lower()
+        lower = unquote(name).lower().removeprefix("amp;")  # left over when "&" was escaped twice
         return lower in self._whole or lower.startswith(self._beginnings)
 
 

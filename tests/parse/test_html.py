@@ -346,3 +346,25 @@ def test_any_bytes_are_a_page(body, url, content_type):
 
 def test_the_examples_are_true():
     assert doctest.testmod(html).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("charset", "href", "expected"),
+    [
+        ("windows-1251", "/s?q=Россия", "http://a.test/s?q=%D0%EE%F1%F1%E8%FF"),
+        ("windows-1251", "/путь?a=b", "http://a.test/%D0%BF%D1%83%D1%82%D1%8C?a=b"),  # paths are UTF-8 everywhere
+        ("windows-1251", "/#?q=я", "http://a.test/"),
+        (
+            "iso-8859-1",
+            "?q=ü&amp;x=Ω#é",
+            "http://a.test/?q=%FC&x=%26%23937%3B",
+        ),  # what it does not have, as browsers do
+        ("shift_jis", "?q=日本", "http://a.test/?q=%93%FA%96%7B"),
+        ("utf-8", "?q=ü", "http://a.test/?q=%C3%BC"),
+        ("utf-16", "?q=ü", "http://a.test/?q=%C3%BC"),
+    ],
+)
+def test_a_query_is_written_in_the_encoding_of_its_page(charset, href, expected):
+    body = f"<a href='{href}'>x</a>".encode(charset, "xmlcharrefreplace")
+    page = parse_html(body, "http://a.test/", f"text/html; charset={charset}")
+    assert [link.url for link in page.links] == [expected]

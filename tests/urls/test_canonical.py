@@ -81,6 +81,14 @@ def test_spellings_of_one_url_are_one(spelling):
         ("http://a.com@b.com/", "http://b.com/"),
         ("http://example.com.:8080/", "http://example.com:8080/"),
         ("http://[::FFFF:127.0.0.1]:80/", "http://[::ffff:7f00:1]/"),
+        # every dot segment goes, also behind a name that only begins with a dot
+        ("http://example.com/a/.git/../b", "http://example.com/a/b"),
+        ("http://example.com/a/.git/./b", "http://example.com/a/.git/b"),
+        ("http://example.com/a/.b/%2e%2e/c", "http://example.com/a/c"),
+        ("http://example.com/a/.b/..", "http://example.com/a/"),
+        ("http://example.com/a/...", "http://example.com/a/..."),
+        ("http://example.com/.well-known/security.txt", "http://example.com/.well-known/security.txt"),
+        ("http://example.com/a?/../b", "http://example.com/a?/../b"),
     ],
 )
 def test_canonical_form(url, expected):
@@ -126,6 +134,12 @@ def test_the_longest_host_names_may_have_a_port():
         ("http://b.com/", "no base", None),  # the standard refuses to begin with such a base
         ("x", "mailto:a@b.com", None),
         ("x", "http://a.com/\ud800/", "http://a.com/%EF%BF%BD/x"),
+        (".b/../c", "http://a.com/d/", "http://a.com/d/c"),
+        ("../c", "http://a.com/d/.b/", "http://a.com/d/c"),
+        ("%2e%2e/c", "http://a.com/d/e/", "http://a.com/d/c"),
+        ("a%20b:c", "http://a.com/d/", "http://a.com/d/a%20b:c"),
+        ("//%61.com/", "https://b.com/", "https://a.com/"),
+        ("/%61", "http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/a"),
     ],
 )
 def test_links_are_resolved_against_their_base(url, base, expected):
@@ -160,11 +174,18 @@ def test_resolving_twice_changes_nothing(url, base):
     assert once is None or resolve(once) == once
 
 
-@settings(deadline=None)
+DOTTED = st.lists(
+    st.sampled_from(["/", "/", "a", ".", "..", ".b", "%2e", "?", "#", ";", "\\", "%41", "//", "c"]), max_size=10
+).map("".join)
+
+
+@settings(deadline=None, max_examples=1_000)
 @given(
-    PLAIN | URLISH.filter(str.isascii),
-    st.sampled_from([None, "http://a.com/b/c?d", "https://xn--bcher-kva.example/%5E"]),
+    PLAIN | URLISH.filter(str.isascii) | DOTTED | DOTTED.map("http://a.com/".__add__),
+    st.sampled_from([None, "http://a.com/b/c?d", "https://xn--bcher-kva.example/%5E", "http://a.com/b/.c/d"]),
 )
+@example("http://a.com/b/.c/../d", None)
+@example(".c/../d", "http://a.com/b/")
 def test_the_quick_parser_says_what_the_careful_one_says(url, base):
     try:
         expected = ada_url.join_url(base, url) if base else ada_url.normalize_url(url)

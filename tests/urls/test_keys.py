@@ -5,7 +5,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.items import Key
+from crawler.urls.canonical import canonicalize
+from crawler.urls.hosts import host_of
 from crawler.urls.keys import host_key, key_of, keys_of
+
+# Parts that fit together in many ways, so that a key that forgets a border would meet itself.
+URLS = st.tuples(
+    st.sampled_from(["http://", "https://"]),
+    st.sampled_from(["a", "a.b", "b", "ab", "127.0.0.1", "[::1]", "[::1:8080]", "[1::]"]),
+    st.sampled_from(["", ":80", ":443", ":8080", ":808"]),
+    st.lists(st.sampled_from(["/", "a", "b", ":", ":8080", "?", "0", "http:", "]", "@", "."]), max_size=5).map("".join),
+).map(lambda parts: canonicalize("{}{}{}/{}".format(*parts)))
 
 
 @pytest.mark.parametrize(
@@ -54,3 +64,12 @@ def test_keys_of_many_are_the_keys_of_each():
 def test_halves_fit_a_signed_64_bit_column(text):
     for half in key_of(text):
         assert -(2**63) <= half < 2**63
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.lists(URLS, max_size=6))
+def test_different_urls_have_different_keys_and_one_host_one_half(urls):
+    keys = keys_of(urls)
+    assert keys == [key_of(url) for url in urls]
+    assert len(set(keys)) == len(set(urls))
+    assert [key.host for key in keys] == [host_key(host_of(url)) for url in urls]

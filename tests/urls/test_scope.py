@@ -1,10 +1,17 @@
 """The scope lets in what the seeds ask for, and says why it lets nothing else in."""
 
-import pytest
+import doctest
+from dataclasses import fields, replace
 
-from crawler.items import Reason
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.items import Reason, Refusal
 from crawler.urls import scope as scope_module
-from crawler.urls.scope import UrlOptions
+from crawler.urls.canonical import canonicalize
+from crawler.urls.scope import BAD_PORTS, MODES, VERDICTS, WEB_PORTS, UrlOptions
+from crawler.urls.sites import BrokenLine
 
 SEEDS = ["https://www.example.com/docs/guide/start.html?x=/y/", "http://127.0.0.1/a/", "http://h1.test:9000/"]
 
@@ -96,3 +103,261 @@ def test_memory_for_verdicts_is_bounded(monkeypatch):
 def test_an_unknown_mode_is_named():
     with pytest.raises(ValueError, match="'everything'"):
         UrlOptions(mode="everything").new_scope([])
+
+
+@pytest.mark.parametrize("port", sorted(BAD_PORTS))
+def test_no_seed_and_no_setting_opens_a_port_of_another_protocol(port):
+    scope = UrlOptions(ports=(port,)).new_scope([f"http://example.com:{port}/"])
+    assert scope.rejection(f"http://example.com:{port}/") == (Reason.PORT_DENIED, str(port))
+
+
+def test_web_ports_are_no_bad_ports():
+    assert not BAD_PORTS & set(WEB_PORTS)
+
+
+# ── Limits ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("options", "last", "first", "refusal"),
+    [
+        (
+            {"max_length": 20},
+            "http://a.com/" + "a" * 7,
+            "http://a.com/" + "a" * 8,
+            (Reason.URL_TOO_LONG, "21 characters, 20 at most"),
+        ),
+        (
+            {"max_segments": 3},
+            "http://a.com/a/b/c",
+            "http://a.com/a/b/c/d",
+            (Reason.PATH_TOO_DEEP, "4 segments, 3 at most"),
+        ),
+        ({"max_segments": 3}, "http://a.com/a/b/?c/d/e/f", "http://a.com/a/b/c/", (Reason.PATH_TOO_DEEP, None)),
+        (
+            {"max_repeats": 2},
+            "http://a.com/a/b/a",
+            "http://a.com/a/b/a/c/a",
+            (Reason.REPEATED_SEGMENT, "a occurs more than 2 times"),
+        ),
+        ({"max_repeats": 1}, "http://a.com/a", "http://a.com/a/a", (Reason.REPEATED_SEGMENT, None)),
+        (
+            {"max_parameters": 2},
+            "http://a.com/?a=1&b=2",
+            "http://a.com/?a=1&b=2&c=3",
+            (Reason.TOO_MANY_PARAMETERS, "3 parameters, 2 at most"),
+        ),
+        ({"max_parameters": 0}, "http://a.com/a", "http://a.com/a?b", (Reason.TOO_MANY_PARAMETERS, None)),
+        # the defaults
+        ({}, "http://a.com/" + "a" * 2035, "http://a.com/" + "a" * 2036, (Reason.URL_TOO_LONG, None)),
+        (
+            {},
+            "http://a.com/" + "/".join(map(str, range(20))),
+            "http://a.com/" + "/".join(map(str, range(21))),
+            (Reason.PATH_TOO_DEEP, None),
+        ),
+        ({}, "http://a.com/a/a/a", "http://a.com/a/a/a/a", (Reason.REPEATED_SEGMENT, None)),
+        (
+            {},
+            "http://a.com/?" + "&".join(f"a{n}=" for n in range(16)),
+            "http://a.com/?" + "&".join(f"a{n}=" for n in range(17)),
+            (Reason.TOO_MANY_PARAMETERS, None),
+        ),
+    ],
+)
+def test_limits_hold_to_the_last(options, last, first, refusal):
+    scope = UrlOptions(**options).new_scope([])
+    expected, detail = refusal
+    found = scope.rejection(first)
+    assert scope.rejection(last) is None
+    assert found.reason is expected
+    assert detail is None or found.detail == detail
+
+
+@pytest.mark.parametrize(("most", "depth", "refused"), [(0, 10_000, False), (3, 3, False), (3, 4, True), (1, 2, True)])
+def test_a_crawl_ends_so_many_links_from_its_seeds(most, depth, refused):
+    found = UrlOptions(max_depth=most).new_scope([]).rejection("http://a.com/", depth)
+    assert found == ((Reason.TOO_FAR, f"{depth} links, {most} at most") if refused else None)
+
+
+# ── Patterns ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+INCLUDE = ("in.txt", "# what we want\nhttps://a.com/docs/\n~[.]pdf$")
+EXCLUDE = ("out.txt", "https://a.com/docs/old/\n\n~[?&]sort=")
+
+
+@pytest.mark.parametrize(
+    ("url", "refusal"),
+    [
+        ("https://a.com/docs/", None),
+        ("https://a.com/docs/new/x?a=1", None),
+        ("https://b.com/paper.pdf", None),
+        # what is excluded stays out, whatever includes it
+        ("https://a.com/docs/old/", (Reason.EXCLUDED, "out.txt:1 https://a.com/docs/old/")),
+        ("https://a.com/docs/x?sort=up", (Reason.EXCLUDED, "out.txt:3 ~[?&]sort=")),
+        ("https://b.com/x?sort=up", (Reason.EXCLUDED, "out.txt:3 ~[?&]sort=")),
+        # what nothing includes
+        ("https://a.com/", (Reason.NOT_INCLUDED, "in.txt")),
+        ("https://a.com.evil.net/docs/", (Reason.NOT_INCLUDED, "in.txt")),
+        ("https://b.com/docs/", (Reason.NOT_INCLUDED, "in.txt")),
+        # what is included still has to be a page, and in the scope
+        ("https://a.com/docs/x.zip", (Reason.FILE_TYPE, "zip")),
+        ("https://a.com/docs/a/a/a/a", (Reason.REPEATED_SEGMENT, "a occurs more than 3 times")),
+        ("https://a.com/docs/?action=edit", (Reason.ACTION, "action=edit")),
+        ("https://c.com/paper.pdf", (Reason.OUT_OF_SCOPE, "hosts")),
+        ("https://c.com/?sort=up", (Reason.OUT_OF_SCOPE, "hosts")),
+        ("https://a.com:22/docs/", (Reason.PORT_DENIED, "22")),
+    ],
+)
+def test_a_url_must_be_included_and_not_excluded(url, refusal):
+    options = UrlOptions(mode="hosts", include=INCLUDE, exclude=EXCLUDE, skip_types=("zip",))
+    scope = options.new_scope(["https://a.com/", "https://b.com/", "https://a.com.evil.net/"])
+    assert scope.rejection(url) == refusal
+
+
+def test_without_patterns_everything_is_included_and_nothing_excluded():
+    scope = UrlOptions(include=("", ""), exclude=("out.txt", "# nothing yet")).new_scope([])
+    assert scope.rejection("https://a.com/anything") is None
+
+
+@pytest.mark.parametrize("field", ["include", "exclude", "rules"])
+def test_a_broken_file_is_named_with_its_line(field):
+    with pytest.raises(BrokenLine, match=r"^list\.txt:2: "):
+        UrlOptions(**{field: ("list.txt", "# first\nnonsense")}).new_scope([])
+
+
+# ── Why ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("options", "url", "text"),
+    [
+        ({"mode": "hosts"}, "http://b.com/", "outside the scope of the seeds: hosts (out_of_scope)"),
+        ({}, "http://a.com:25/", "no server that means to serve pages listens on this port: 25 (port_denied)"),
+        ({"contact": False}, "http://a.com/", "not an own host, and no CONTACT is given (no_contact)"),
+        (
+            {"max_length": 16},
+            "http://a.com/abcd",
+            "the URL is longer than we visit: 17 characters, 16 at most (url_too_long)",
+        ),
+        ({"skip_types": ("zip",)}, "http://a.com/b.zip", "a file of a type that is not read: zip (file_type)"),
+        ({}, "http://a.com/logout", "it does something rather than show something: logout (action)"),
+        ({}, "http://a.com/wp-json/", "meant for programs, not for readers: wp-json (api_call)"),
+        ({}, "http://a.com/a/a/a/a", "its path goes in circles: a occurs more than 3 times (repeated_segment)"),
+    ],
+)
+def test_a_refusal_says_what_and_why(options, url, text):
+    assert str(UrlOptions(**options).new_scope(["http://a.com/"]).rejection(url)) == text
+
+
+@pytest.mark.parametrize("reason", sorted(VERDICTS))
+def test_every_verdict_can_be_told(reason):
+    assert str(Refusal(reason)) == f"{reason.meaning} ({reason.name.lower()})"
+    assert f"{Refusal(reason, 'x')}" == f"{reason.meaning}: x ({reason.name.lower()})"
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("origin_of", "http://a.com/"),
+        ("port_of", "http://a.com/"),
+        ("file_type", "http://a.com/"),
+        ("repeated_segment", "http://a.com/1/2/3/4/5"),
+        ("says_what_it_does", "http://a.com/"),
+        ("acts", "http://a.com/?a=1"),
+        ("api_call", "http://a.com/?a=1"),
+    ],
+)
+def test_what_cannot_be_judged_is_not_visited(monkeypatch, name, url):
+    def fails(*args):
+        raise RuntimeError("the filter is broken")
+
+    scope = UrlOptions().new_scope([])
+    with monkeypatch.context() as patched:
+        patched.setattr(scope_module, name, fails)
+        assert scope.rejection(url) == (Reason.FILTER_FAILED, "RuntimeError('the filter is broken')")
+    assert scope.rejection(url) is None  # and nothing of it is remembered
+
+
+def test_a_pattern_that_fails_lets_nothing_in(monkeypatch):
+    def fails(self, url):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(scope_module.Patterns, "first", fails)
+    for options in (UrlOptions(include=INCLUDE), UrlOptions(exclude=EXCLUDE)):
+        assert reason(options.new_scope([]), "https://a.com/docs/") is Reason.FILTER_FAILED
+
+
+URLS = st.tuples(
+    st.sampled_from(["http://a.com", "https://b.com:8443", "http://[::1]", "http://127.0.0.1:22", "http://docs.a.com"]),
+    st.lists(
+        st.sampled_from(["/", "a", "logout", "?", "&", "=", "12", ".zip", "%", "api", "v1", "é", "//"]), max_size=12
+    ),
+).map(lambda parts: canonicalize(parts[0] + "/" + "".join(parts[1])))
+
+
+@settings(deadline=None, max_examples=300)
+@given(URLS, st.sampled_from(MODES), st.integers(0, 3))
+def test_every_answer_is_one_of_the_verdicts_and_stays_the_same(url, mode, depth):
+    options = UrlOptions(
+        mode=mode, include=INCLUDE, exclude=EXCLUDE, skip_types=("zip",), max_depth=2, max_parameters=3
+    )
+    scope = options.new_scope(["http://a.com/a/"])
+    refusal = scope.rejection(url, depth)
+    assert refusal is None or (refusal.reason in VERDICTS and refusal.reason is not Reason.FILTER_FAILED)
+    assert scope.rejection(url, depth) == options.new_scope(["http://a.com/a/"]).rejection(url, depth) == refusal
+
+
+# ── What has changed since ────────────────────────────────────────────────────────────────────────────────────────────
+
+OTHER = {
+    "mode": "hosts",
+    "own_hosts": ("a.com",),
+    "contact": False,
+    "ports": (80,),
+    "max_length": 100,
+    "max_segments": 5,
+    "max_repeats": 1,
+    "max_parameters": 2,
+    "max_depth": 7,
+    "skip_types": ("zip",),
+    "skip_actions": False,
+    "skip_apis": False,
+    "include": ("in.txt", "http://a.com/"),
+    "exclude": ("out.txt", "http://a.com/"),
+    "switches": {"slashes": False},
+    "rules": ("rules.txt", "a.com drop b"),
+}
+
+
+def test_each_option_changes_the_scope_or_the_spelling_and_not_both():
+    assert OTHER.keys() == {field.name for field in fields(UrlOptions)}
+    was = UrlOptions()
+    for name, value in OTHER.items():
+        now = replace(was, **{name: value})
+        spells = name in {"switches", "rules"}
+        assert (now.spelling() != was.spelling()) is spells, name
+        assert (now.scope() != was.scope()) is not spells, name
+
+
+def test_the_name_of_a_file_changes_nothing():
+    was = UrlOptions(include=("a.txt", "~x"), exclude=("b.txt", "~y"), rules=("c.txt", "a.com drop b"))
+    now = UrlOptions(include=("A.txt", "~x"), exclude=("B.txt", "~y"), rules=("C.txt", "a.com drop b"))
+    assert (now.scope(), now.spelling()) == (was.scope(), was.spelling())
+    assert UrlOptions(include=("a.txt", "~x")).scope() != UrlOptions(exclude=("a.txt", "~x")).scope()
+
+
+def test_the_order_in_which_switches_are_given_changes_nothing():
+    one, other = {"slashes": True, "escapes": False}, {"escapes": False, "slashes": True}
+    assert UrlOptions(switches=one).spelling() == UrlOptions(switches=other).spelling()
+
+
+def test_seeds_are_spelled_as_links_are():
+    options = UrlOptions(mode="prefixes", rules=("rules.txt", "a.com on index_page\na.com drop view"))
+    scope = options.new_scope(["HTTP://A.com:80//docs//index.html?view=grid#top"])
+    assert scope.rejection(scope.policy.canonicalize("http://a.com/docs/x")) is None
+    assert reason(scope, "http://a.com/other") is Reason.OUT_OF_SCOPE
+
+
+def test_the_examples_are_true():
+    assert doctest.testmod(scope_module).failed == 0
