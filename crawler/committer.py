@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from crawler.archive.records import revisit_record
 from crawler.archive.segments import SegmentWriter
-from crawler.items import Key, Kind, Outcome, Reason, Record, Visited
-from crawler.stores.contract import Committed, LateCommit, Original, Place, SegmentState, Settled, Store
+from crawler.items import Key, Kind, Link, Outcome, Reason, Record, Visited
+from crawler.stores.contract import Committed, Judge, LateCommit, Original, Place, SegmentState, Settled, Store
 
 LINKS_A_VISIT = 2_000  # a visit with more brings the rest in transactions of its own, ahead of its own
 STEPS = (
@@ -41,10 +41,12 @@ class Committer:
         self.archive = archive
         self._now = now
         self._step = step
+        self.judge: Judge | None = None  # of seeds that came while links were being judged
 
     def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
         """Acknowledge visits; also the keys of those that another worker has taken over, which are discarded."""
         late: set[Key] = set()
+        batch = [self._judged_again(settled) for settled in batch]
         early = [self._bring_links(settled) for settled in batch]
         while True:
             ours = [settled for settled in batch if settled.visited.visit.key not in late]
@@ -114,6 +116,19 @@ class Committer:
             )
         ]
 
+    def _judged_again(self, settled: Settled) -> Settled:
+        """What the old scope refused the new one may have."""
+        judge, visited = self.judge, settled.visited
+        if judge is None:
+            return settled
+        depth = visited.visit.depth
+        if visited.page is not None and any(_is_narrow(link) for link in visited.page.links):
+            links = [_judged(link, judge, depth + 1) for link in visited.page.links]
+            visited = replace(visited, page=replace(visited.page, links=links))
+        if visited.location is not None:
+            visited = replace(visited, location=_judged(visited.location, judge, depth))
+        return replace(settled, visited=visited)
+
     def _bring_links(self, settled: Settled) -> Committed:
         """Insert what is too much for one transaction before it; doing it twice does no harm."""
         page, visit = settled.visited.page, settled.visited.visit
@@ -121,6 +136,14 @@ class Committer:
         starts = range(LINKS_A_VISIT, len(links), LINKS_A_VISIT)
         found = [self.store.add_links(visit, links[at : at + LINKS_A_VISIT], self._now()) for at in starts]
         return _sum(*found)
+
+
+def _is_narrow(link: Link) -> bool:
+    return link.refused is not None and link.refused.reason in (Reason.OUT_OF_SCOPE, Reason.PORT_DENIED)
+
+
+def _judged(link: Link, judge: Judge, depth: int) -> Link:
+    return link._replace(refused=judge(link.url, depth)) if _is_narrow(link) else link
 
 
 class _Bodies:

@@ -25,6 +25,10 @@ class StoreUnreachable(CrawlError):
     exit_code = 69
 
 
+class NoCrawl(StoreUnreachable):
+    """There is none yet."""
+
+
 class DiskTrouble(CrawlError):
     exit_code = 74
 

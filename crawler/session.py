@@ -8,7 +8,7 @@ import os
 import resource
 import secrets
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ from crawler.run_record import RunRecord
 from crawler.slots import SlotLock, free_slots, running
 from crawler.stores.contract import Reconsidered, Store
 from crawler.stores.open import open_store
-from crawler.urls.hosts import host_of, registered_domain
+from crawler.urls.hosts import host_of, matches, port_of, registered_domain
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -148,6 +148,7 @@ class Session:
             store.acquire(self.owner, self._lock.number, self.now(), lease, longest)
             self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
             self.learn(self.new_seeds())
+            self.refuse_strangers(self.seeds)
             self._reconsider()
         except BaseException:
             store.close()
@@ -173,15 +174,35 @@ class Session:
 
     def welcome(self, seeds: Sequence[str]) -> None:
         """Open what these seeds bring into the scope and was found before them. In the store's thread."""
-        mode = self.options.urls.mode
-        if mode == "any" or not seeds:
+        if not seeds:
             return
-        hosts = {host_of(url) for url in seeds}
-        sites = {registered_domain(host) or host for host in hosts} if mode == "domains" else hosts
         judge = self.options.urls.new_scope(self.seeds).rejection  # of our own: the other belongs to the event loop
-        for site in sites if len(sites) <= FEW_SITES else [None]:
+        self.committer.judge = judge  # of links that were judged before these seeds and come after them
+        for site in self._widened(seeds):
             self._tell(self.store.reconsider(judge, self.now(), site))
         self.store.note_facts({"judged_seed": str(self._last_seed)})
+
+    def _widened(self, seeds: Sequence[str]) -> Iterable[str | None]:
+        """The sites of which more is in the scope with these seeds; None = all."""
+        mode, ports = self.options.urls.mode, self.options.urls.ports
+        if any(port_of(url) not in ports for url in seeds):
+            return [None]  # a seed's port is allowed everywhere
+        hosts = {host_of(url) for url in seeds} if mode != "any" else set()
+        sites = {registered_domain(host) or host for host in hosts} if mode == "domains" else hosts
+        return sites if len(sites) <= FEW_SITES else [None]
+
+    def refuse_strangers(self, seeds: Sequence[str]) -> None:
+        """Nobody is visited who could not find out by whom."""
+        options = self.options
+        if options.contact:
+            return
+        strangers = [url for url in seeds if not matches(host_of(url), options.urls.own_hosts)]
+        if strangers:
+            raise Misconfigured(
+                f"CONTACT is not set, so {host_of(strangers[0])} may not be crawled: the people who run it must be able to "
+                "reach you. Add -s CONTACT=https://your.site/about-the-bot (or an e-mail address); only hosts in OWN_HOSTS "
+                "can do without."
+            )
 
     @staticmethod
     def _tell(judged: Reconsidered) -> None:

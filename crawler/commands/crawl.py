@@ -10,7 +10,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from scrapy.commands import BaseRunSpiderCommand
@@ -30,7 +30,6 @@ from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
 from crawler.summary import as_data, lines
 from crawler.urls.canonical import Policy
-from crawler.urls.hosts import host_of, matches
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +84,7 @@ class Command(BaseRunSpiderCommand):
         seeds = list(_seeds(arguments.get("seeds", ""), options.urls.new_policy()))
         session = Session.open(options)
         try:
-            _refuse_strangers(session, [*session.seeds, *(seed.url for seed in seeds)])
+            session.refuse_strangers([seed.url for seed in seeds])
             _add_seeds(session, seeds)
         except BaseException:
             session.close()
@@ -172,20 +171,6 @@ def _add_seeds(session: Session, seeds: list[NewUrl]) -> None:
     new = session.call(add)
     session.learn(new)
     session.call(lambda: session.welcome(new))
-
-
-def _refuse_strangers(session: Session, seeds: Sequence[str]) -> None:
-    """Nobody is visited who could not find out by whom."""
-    options = session.options
-    if options.contact:
-        return
-    strangers = [url for url in seeds if not matches(host_of(url), options.urls.own_hosts)]
-    if strangers:
-        raise Misconfigured(
-            f"CONTACT is not set, so {host_of(strangers[0])} may not be crawled: the people who run it must be able to "
-            "reach you. Add -s CONTACT=https://your.site/about-the-bot (or an e-mail address); only hosts in OWN_HOSTS "
-            "can do without."
-        )
 
 
 def _exit_code(session: Session) -> int:

@@ -96,6 +96,9 @@ def _pieces(store: Store, directory: Path, url: str, opts: argparse.Namespace, *
 
 def _versions(store: Store, url: str) -> list[DocumentRow]:
     """The oldest first; at least one."""
+    row = store.find_url(key_of(url))
+    if row is not None and row.url != url:
+        raise CrawlError(f"{url}: could not be kept, it has the same key as {row.url}, which was found first.")
     versions = store.documents(key_of(url))
     if not versions:
         raise CrawlError(f"{url}: {_why_not(store, url)}; `scrapy why {url}` tells more.")

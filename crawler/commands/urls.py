@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.common import failing_politely
-from crawler.errors import StoreUnreachable
+from crawler.errors import NoCrawl
 from crawler.options import Options
 from crawler.stores.open import open_store
 from crawler.urls.canonical import resolve
@@ -59,32 +59,36 @@ class Command(ScrapyCommand):
             for line in _rules(options, as_json=opts.json):
                 print(line)
             return 0
-        scope = _scope(options)
+        if opts.base is not None and resolve(opts.base) is None:
+            raise UsageError(f"--base {opts.base}: not a URL", print_help=False)
+        sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+        scope, seeds = _scope(options)
         texts: Iterable[str] = (line.rstrip("\n") for line in sys.stdin) if args == ["-"] else args
         for text in texts:
-            told = _told(scope, text, opts.base)
+            told = _told(scope, seeds, text, opts.base)
             print(json.dumps(told) if opts.json else "\n".join(_lines(told)))
         return 0
 
 
-def _scope(options: Options) -> Scope:
+def _scope(options: Options) -> tuple[Scope, set[str]]:
     """That of the crawl; while it has no seeds, one in which every site is as good as any other."""
     if not options.contact:
         print("CONTACT is not set; without it only OWN_HOSTS are visited, whatever follows.", file=sys.stderr)
     urls = replace(options.urls, contact=True)
     try:
         store = open_store(options.store, read_only=True)
-    except StoreUnreachable:
+    except NoCrawl:
         seeds = []
     else:
         try:
             seeds = [seed for _, seed in store.seeds()]
         finally:
             store.close()
-    return (urls if seeds else replace(urls, mode="any")).new_scope(seeds)
+    return (urls if seeds else replace(urls, mode="any")).new_scope(seeds), set(seeds)
 
 
-def _told(scope: Scope, text: str, base: str | None) -> dict[str, Any]:
+def _told(scope: Scope, seeds: set[str], text: str, base: str | None) -> dict[str, Any]:
     url = scope.policy.canonicalize(text, base)
     told: dict[str, Any] = {"given": text, "url": url}
     if url is None:
@@ -95,7 +99,7 @@ def _told(scope: Scope, text: str, base: str | None) -> dict[str, Any]:
             "detail": resolved or "",
         }
         return told
-    refusal = scope.rejection(url)
+    refusal = None if url in seeds else scope.rejection(url)
     told |= {
         "host": host_of(url),
         "domain": registered_domain(host_of(url)),
@@ -138,6 +142,6 @@ def _rules(options: Options, *, as_json: bool) -> Iterator[str]:
         switch = f"{rule.setting}={is_on}" if rule.setting else f"cannot be switched: {rule.why_fixed}"
         default = "" if is_on == rule.default else f", by default {rule.default}"
         yield f"{order:2}  {rule.name:18} {rule.grade:10} {'on ' if is_on else 'off'}  {switch}{default}"
-        yield f"    {rule.does}: {rule.before.strip()} → {rule.after}"
+        yield f"    {rule.does}: {rule.before} → {rule.after}"
     if not as_json:
         yield "Sites of their own can be told apart in the file URL_RULES; README shows how."

@@ -9,14 +9,19 @@ from pathlib import Path
 import apsw
 import pytest
 
-from crawler.commands import crawl, seed, status, why
+from crawler.commands import crawl, seed, status, urls, why
+from crawler.items import Reason, Refusal
+from crawler.stores.open import open_store
 from crawler.stores.schema import SCHEMA_VERSION
+from crawler.urls.keys import key_of
 from tests.crawl.runner import polite_to, rows, scrapy, seeds_file
+from tests.samples import NOW, new_url
+from tests.stores.versions import as_version_1
 from tests.web.server import Served
 
 pytestmark = pytest.mark.crawl
 
-COMMANDS = {"crawl": crawl, "seed": seed, "status": status, "why": why}
+COMMANDS = {"crawl": crawl, "seed": seed, "status": status, "urls": urls, "why": why}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +51,18 @@ def test_help_teaches_with_an_example(name: str) -> None:
     assert f"Example: scrapy {name}" in " ".join(result.stdout.split())
 
 
-@pytest.mark.parametrize("words", [("seed",), ("why",), ("why", "a", "b"), ("crawl",), ("crawl", "web", "web")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("seed",),
+        ("why",),
+        ("why", "a", "b"),
+        ("crawl",),
+        ("crawl", "web", "web"),
+        ("urls",),
+        ("urls", "--rules", "http://a.example/"),
+    ],
+)
 def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> None:
     assert scrapy(*words, CRAWL_DIR=tmp_path / "x").returncode == 2
     assert not (tmp_path / "x").exists()
@@ -132,6 +148,92 @@ def test_why_shows_the_canonical_form(done: tuple[Served, dict[str, object]]) ->
     served, settings = done
     spelled = served.web.seeds()[0].replace("http://h", "HTTP://H") + "#top"
     assert f"is the canonical form of {spelled}" in tell(spelled, settings)
+
+
+def test_why_tells_what_each_rule_did_to_a_url(done: tuple[Served, dict[str, object]]) -> None:
+    served, settings = done
+    front = served.web.seeds()[0]
+    told = tell(front.replace("http://", "HTTP://") + "a/..//?utm_source=mail#top", settings)
+    assert [line.split()[:2] for line in told.splitlines() if "→" in line] == [
+        ["scheme_case", "→"],
+        ["dot_segments", "→"],
+        ["fragment", "→"],
+        ["tracking", "→"],
+        ["empty_query", "→"],
+        ["slashes", "→"],
+    ]
+    assert told.startswith(f"{front}\n")
+    assert f"slashes            → {front}\n" in told
+    assert "as a seed" in told
+    assert "→" not in tell(front, settings)
+
+
+def test_why_names_what_of_a_url_was_refused(tmp_path: Path) -> None:
+    refused = {
+        "http://a.example/x": Refusal(Reason.EXCLUDED, "exclude.txt:1 http://a.example/"),
+        "http://a.example:81/": Refusal(Reason.PORT_DENIED, "81"),
+        "http://b.example/": Refusal(Reason.NO_CONTACT),
+        "http://b.example/long": Refusal(Reason.EXCLUDED, "long.txt:1 ~" + "x" * 1_000),
+    }
+    store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
+    store.add([new_url(url, reason=Reason.LINK, refused=why_not) for url, why_not in refused.items()], NOW)
+    store.close()
+    told = {url: tell(url, {"CRAWL_DIR": tmp_path}) for url in refused}
+    said = "parked: a pattern of URL_EXCLUDE fits it (excluded) [exclude.txt:1 http://a.example/]\n"
+    assert said in told["http://a.example/x"]
+    assert "(port_denied) [81]\n" in told["http://a.example:81/"]
+    assert "(no_contact)\n" in told["http://b.example/"]
+    assert "[long.txt:1 ~xxx" in told["http://b.example/long"]
+
+
+def test_why_an_unknown_url_would_be_refused_is_told_with_what_of_it(tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("http://a.example/")
+    (tmp_path / "exclude.txt").write_text("\n~/x/")
+    settings = {"CRAWL_DIR": tmp_path, "CONTACT": "me@a.example", "URL_EXCLUDE": tmp_path / "exclude.txt"}
+    assert scrapy("seed", str(tmp_path / "seeds"), **settings).returncode == 0
+    assert f"would be parked: a pattern of URL_EXCLUDE fits it: {tmp_path / 'exclude.txt'}:2 ~/x/ (excluded)." in tell(
+        "http://a.example/x/y", settings
+    )
+    assert "would be parked: outside the scope of the seeds: domains (out_of_scope)." in tell(
+        "http://b.example/", settings
+    )
+
+
+# ── two URLs with one key ──
+
+FIRST, DOUBLE = "http://a.example/first", "http://a.example/double"
+
+
+@pytest.fixture
+def collided(tmp_path: Path) -> Path:
+    """A crawl in which a URL has the key of another, put there by hand."""
+    store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
+    store.add([new_url(FIRST, key=key_of(DOUBLE))], NOW)
+    store.add([new_url(DOUBLE)], NOW)
+    store.close()
+    return tmp_path
+
+
+def test_why_a_url_could_not_be_kept_names_the_one_that_was(collided: Path) -> None:
+    told = tell(DOUBLE + "#top", {"CRAWL_DIR": collided})
+    assert f"  cannot be kept: it has the same key as {FIRST}, which was found first.\n" in told
+    assert told.startswith(f"{DOUBLE}\n  is the canonical form of {DOUBLE}#top\n")
+    assert "waiting" not in told
+    assert "seed" not in told
+
+
+def test_status_tells_of_urls_that_could_not_be_kept_and_still_adds_up(collided: Path) -> None:
+    told = scrapy("status", CRAWL_DIR=collided).stdout
+    assert "1 URLs of 1 hosts known = 1 waiting + 0 leased + 0 parked" in told
+    assert "1 more could not be kept, because another URL has the same key" in told
+    data = json.loads(scrapy("status", "--json", CRAWL_DIR=collided).stdout)
+    assert (data["known"], data["waiting"], data["collisions"]) == (1, 1, 1)
+
+
+def test_status_does_not_speak_of_collisions_where_there_are_none(done: tuple[Served, dict[str, object]]) -> None:
+    _, settings = done
+    assert "could not be kept" not in scrapy("status", **settings).stdout
+    assert json.loads(scrapy("status", "--json", **settings).stdout)["collisions"] == 0
 
 
 # ── status ──
@@ -234,6 +336,13 @@ def test_seeds_on_the_command_line_that_are_neither_file_nor_url(tmp_path: Path)
         ("CONTENT_HOOK", "nowhere:nothing"),
         ("FETCH_VERIFY_TLS", "perhaps"),
         ("CONTACT", "two\nlines"),
+        ("URL_SORT_QUERY", "perhaps"),
+        ("URL_MAX_LENGTH", "1"),
+        ("URL_PORTS", "80,http"),
+        ("URL_RULES", "no/such/file"),
+        ("URL_INCLUDE", "no/such/file"),
+        ("URL_EXCLUDE", "no/such/file"),
+        ("CRAWL_MAX_DEPTH", "-1"),
     ],
 )
 def test_a_setting_that_cannot_be_obeyed_stops_the_start(name: str, value: str, tmp_path: Path) -> None:
@@ -281,7 +390,14 @@ def read_only(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "words", [("crawl", "web"), ("status",), ("why", "http://a.example/"), ("seed", "data/seeds/example.txt")]
+    "words",
+    [
+        ("crawl", "web"),
+        ("status",),
+        ("why", "http://a.example/"),
+        ("urls", "http://a.example/"),
+        ("seed", "data/seeds/example.txt"),
+    ],
 )
 def test_a_newer_schema_is_refused_and_nothing_changed(words: tuple[str, ...], tmp_path: Path) -> None:
     assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
@@ -295,7 +411,40 @@ def test_a_newer_schema_is_refused_and_nothing_changed(words: tuple[str, ...], t
     assert (tmp_path / "crawl.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("words", [("crawl", "web"), ("status",), ("seed", "data/seeds/example.txt")])
+READERS = [
+    ("status",),
+    ("why", "http://www.example.com/"),
+    ("show", "http://www.example.com/"),
+    ("export", "--to", "jsonl"),
+    ("urls", "http://www.example.com/"),
+]
+
+
+@pytest.mark.parametrize("words", READERS)
+def test_reading_an_older_crawl_says_what_to_do_and_changes_nothing(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
+    as_version_1(tmp_path / "crawl.db")
+    before = (tmp_path / "crawl.db").read_bytes()
+    result = scrapy(*words, CRAWL_DIR=tmp_path)
+    assert (result.returncode, result.stdout) == (69, "")
+    assert "`scrapy crawl web` brings it forward, and keeps a copy." in one_sentence(result.stderr)
+    assert (tmp_path / "crawl.db").read_bytes() == before
+    assert not (tmp_path / "crawl.db.schema1").exists()
+
+
+def test_seeding_an_older_crawl_brings_it_forward_and_keeps_a_copy(tmp_path: Path) -> None:
+    assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
+    as_version_1(tmp_path / "crawl.db")
+    (tmp_path / "seeds").write_text("http://new.example/")
+    result = scrapy("seed", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path)
+    assert "1 seeds read, 1 new" in result.stdout
+    assert (tmp_path / "crawl.db.schema1").exists()
+    assert scrapy("status", CRAWL_DIR=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("crawl", "web"), ("status",), ("urls", "http://a.example/"), ("seed", "data/seeds/example.txt")]
+)
 def test_a_store_of_garbage_is_refused_and_nothing_changed(words: tuple[str, ...], tmp_path: Path) -> None:
     assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
     garbage = os.urandom(50_000)

@@ -17,6 +17,7 @@ from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from scrapy.settings import Settings
 
@@ -26,6 +27,7 @@ from crawler.committer import Committer
 from crawler.content import examine
 from crawler.fetch.answers import meaning_of
 from crawler.stores.open import open_store
+from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
 from tests.crawl.runner import ROOT, command, polite_to, rows, scrapy, seeds_file
 from tests.samples import NOW, answer, new_url, settled, visit_to, visited
@@ -294,6 +296,19 @@ def test_what_is_no_url_is_explained(text: str, crawled: Path) -> None:
     code, output, said = show(crawled, text)
     assert (code, output) == (1, b"")
     assert "`scrapy why` tells what is wrong with it" in one_sentence(said)
+
+
+def test_a_url_that_could_not_be_kept_is_not_shown_as_the_one_that_has_its_key(collection: Collection) -> None:
+    first, double = "http://a.test/first", "http://a.test/double"
+    collection.add(first, b"<p>The first", Content_Type="text/html")
+    connection = apsw.Connection(str(collection.directory / "crawl.db"))
+    for table in ("urls", "documents"):  # nobody knows two URLs with one key
+        connection.execute(f"UPDATE {table} SET rest = ? WHERE rest = ?", (key_of(double).rest, key_of(first).rest))
+    connection.close()
+    code, output, said = show(collection.directory, double)
+    assert (code, output) == (1, b"")
+    assert f"{double}: " in one_sentence(said)
+    assert first in said
 
 
 def test_an_archive_file_that_is_gone_is_told_in_a_sentence(served: Served, crawled: Path, tmp_path: Path) -> None:

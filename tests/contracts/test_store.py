@@ -14,10 +14,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.politeness import HostClock, Politeness
-from crawler.items import Kind, OriginRules, Outcome, Page, Reason, Refusal, State, Visit
-from crawler.stores.contract import LateCommit, Place, SegmentState, Store
+from crawler.items import Kind, Link, OriginRules, Outcome, Page, Reason, Refusal, State, Visit
+from crawler.stores.contract import Judge, LateCommit, NewUrl, Place, Reconsidered, SegmentState, Store, UrlRow
 from crawler.stores.open import open_store
+from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
+from crawler.urls.scope import VERDICTS
 from tests.samples import NOW, answer, link, new_url, settled, visit_to, visited
 
 Opener = Callable[[], Store]
@@ -85,6 +87,149 @@ def test_seeds_are_read_from_where_one_stopped(store: Store) -> None:
     last = max(serial for serial, _ in store.seeds())
     store.add_seeds([new_url(A), new_url(B)], NOW)
     assert [url for _, url in store.seeds(last)] == [B]
+
+
+# ── two URLs with one key ──
+
+DOUBLE = "http://a.test/double"  # given the key of A by hand: nobody knows two real ones
+
+
+def double(url: str = DOUBLE, **facts: Any) -> NewUrl:
+    return new_url(url, **{"key": key_of(A), "reason": Reason.LINK} | facts)
+
+
+def link_to_double(url: str = DOUBLE, anchor: str = "") -> Link:
+    return link(url, anchor)._replace(key=key_of(A))
+
+
+def row_of(store: Store, url: str) -> UrlRow:
+    row = store.find_url(key_of(url))
+    assert row is not None
+    return row
+
+
+def visit_b(store: Store) -> Visit:
+    store.add([new_url(B)], NOW)
+    (visit,) = store.lease("me", [visit_to(B)])
+    return visit
+
+
+def find_in_one_add(store: Store) -> int:
+    return store.add([new_url(B), new_url(A), double(), new_url(A), double()], NOW) - 2
+
+
+def find_in_two_adds(store: Store) -> int:
+    store.add([new_url(A), new_url(B)], NOW)
+    return store.add([double(), new_url(A), double()], NOW)
+
+
+def find_as_link(store: Store) -> int:
+    store.add([new_url(A)], NOW)
+    return store.commit([settled(visited(visit_b(store), link_to_double()))], [], NOW).new_urls
+
+
+def find_both_as_links(store: Store) -> int:
+    result = visited(visit_b(store), link(A), link_to_double(), link(A), link_to_double())
+    return store.commit([settled(result)], [], NOW).new_urls - 1
+
+
+def find_as_early_link(store: Store) -> int:
+    store.add([new_url(A)], NOW)
+    return store.add_links(visit_b(store), [link_to_double(), link(A)], NOW).new_urls
+
+
+def find_as_redirect_target(store: Store) -> int:
+    store.add([new_url(A)], NOW)
+    facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "detail": DOUBLE}
+    return store.commit([settled(visited(visit_b(store), location=link_to_double(), **facts))], [], NOW).new_urls
+
+
+def find_as_seed(store: Store) -> int:
+    store.add([new_url(A), new_url(B)], NOW)
+    return store.add_seeds([double(reason=Reason.SEED)], NOW)
+
+
+WAYS = [
+    find_in_one_add,
+    find_in_two_adds,
+    find_as_link,
+    find_both_as_links,
+    find_as_early_link,
+    find_as_redirect_target,
+    find_as_seed,
+]
+
+
+@pytest.mark.parametrize("find", WAYS)
+def test_of_two_urls_with_one_key_the_first_is_kept_and_the_other_written_down(
+    find: Callable[[Store], int], store: Store
+) -> None:
+    assert find(store) == 0
+    account, host = store.account(), store.find_host(key_of(A).host)
+    assert row_of(store, A).url == A
+    assert store.collision(key_of(A)) == [DOUBLE]
+    assert store.collision(key_of(B)) == []
+    assert account.known == account.waiting + account.leased + account.parked == 2
+    assert account.collisions == 1
+    assert host is not None
+    assert host.known == 2
+    assert DOUBLE not in [visit.url for load in store.activate("me", NOW, 9, 9, ()) for visit in load.visits]
+
+
+@pytest.mark.parametrize("find", WAYS)
+def test_a_collision_is_counted_once_however_often_it_is_found(
+    find: Callable[[Store], int], store: Store, opener: Opener
+) -> None:
+    find(store)
+    for _ in range(3):
+        assert store.add([new_url(A), double(), double(), new_url(A)], NOW) == 0
+        assert store.add_links(visit_to(B), [link_to_double(), link(A), link_to_double()], NOW).new_urls == 0
+    another = opener()
+    assert another.add([double(), new_url(A)], NOW) == 0
+    assert (another.collision(key_of(A)), another.account().collisions) == ([DOUBLE], 1)
+    assert another.find_url(key_of(A)) == store.find_url(key_of(A))
+    another.close()
+    assert states(store)[0] == 2
+
+
+def test_several_urls_may_collide_with_one(store: Store) -> None:
+    others = [f"http://a.test/double{number}" for number in range(3)]
+    store.add([double(url) for url in others], NOW)
+    store.add([new_url(A)], NOW)
+    assert row_of(store, A).url == others[0]  # whichever came first
+    assert sorted(store.collision(key_of(A))) == sorted([A, *others[1:]])
+    assert (states(store)[0], store.account().collisions) == (1, 3)
+
+
+def test_a_link_that_was_seen_many_times_does_not_hide_another_with_its_key(store: Store) -> None:
+    store.add([new_url(A)], NOW)
+    for number in range(5):
+        store.add_links(visit_to(B), [link(A), link(f"http://a.test/{number}")], NOW)
+    assert store.collision(key_of(A)) == []
+    committed = store.add_links(visit_to(B), [link(A), link_to_double(), link(A)], NOW)
+    assert (committed.new_urls, list(committed.hosts_with_new)) == (0, [])
+    assert store.collision(key_of(A)) == [DOUBLE]
+    assert row_of(store, A).url == A
+
+
+def test_a_colliding_url_of_another_host_does_not_make_that_host_known(store: Store) -> None:
+    store.add([new_url(A), double(ELSEWHERE)], NOW)
+    assert store.collision(key_of(A)) == [ELSEWHERE]
+    assert store.account().hosts == 1
+
+
+def test_a_seed_that_cannot_be_kept_opens_nothing_else(store: Store) -> None:
+    store.add([new_url(A, refused=Refusal(Reason.EXCLUDED, "exclude.txt:1"))], NOW)
+    store.add_seeds([double(reason=Reason.SEED)], NOW)
+    assert store.collision(key_of(A)) == [DOUBLE]
+    assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
+
+
+def test_words_about_a_url_that_cannot_be_kept_are_not_said_of_the_one_that_is(store: Store) -> None:
+    store.add([new_url(A), new_url(ELSEWHERE)], NOW)
+    (visit,) = store.lease("me", [visit_to(ELSEWHERE)])
+    store.commit([settled(visited(visit, link(A, "of the first"), link_to_double(anchor="of the other")))], [], NOW)
+    assert store.anchors(key_of(A)) == [("b.test", "of the first")]
 
 
 # ── hosts are activated ──
@@ -291,6 +436,341 @@ def test_links_brought_early_are_the_same_links(store: Store) -> None:
     assert store.add_links(visit, [link(B)], NOW).new_urls == 1
     assert store.commit([settled(visited(visit, link(B)))], [], NOW).new_urls == 0
     assert states(store) == (2, 2, 0, 0)
+
+
+# ── the scope changes ──
+
+REFUSED = Refusal(Reason.EXCLUDED, "exclude.txt:1 http://a.test/")
+UNTOUCHED = Reconsidered(opened=0, closed=0)
+
+
+def everything(url: str, depth: int) -> Refusal | None:
+    """A scope to which every URL belongs."""
+    return None
+
+
+def nothing(url: str, depth: int) -> Refusal | None:
+    """One to which none does."""
+    return REFUSED
+
+
+def found(url: str, **facts: Any) -> NewUrl:
+    return new_url(url, **{"reason": Reason.LINK, "via": key_of(ELSEWHERE), "depth": 1, "level": 1} | facts)
+
+
+@pytest.mark.parametrize("reason", sorted(VERDICTS))
+def test_what_a_scope_had_parked_waits_when_the_scope_has_it(reason: Reason, store: Store) -> None:
+    store.add([found(A, refused=Refusal(reason, "so"), depth=3, level=3), found(B)], NOW)
+    lease_all(store)
+    assert store.outlook().next_due is None or store.load(key_of(A).host, NOW, 9) == []
+    assert store.reconsider(everything, NOW + 1) == Reconsidered(opened=1, closed=0)
+    row = row_of(store, A)
+    assert (row.state, row.reason, row.detail, row.due) == (State.WAITING, Reason.LINK, "", NOW + 1)
+    assert (row.depth, row.level, row.found) == (3, 3, NOW)
+    assert store.outlook().next_due == NOW + 1
+    assert [visit.url for visit in lease_all(store, NOW + 1)] == [A]
+    assert store.reconsider(everything, NOW + 2) == UNTOUCHED
+
+
+@pytest.mark.parametrize("reason", [Reason.LINK, Reason.REDIRECT_TARGET])
+def test_what_was_found_and_not_visited_is_parked_when_the_scope_has_it_no_more(reason: Reason, store: Store) -> None:
+    store.add([found(A, reason=reason, hops=int(reason is Reason.REDIRECT_TARGET))], NOW)
+    assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=1)
+    row = row_of(store, A)
+    assert (row.state, row.reason, row.detail) == (State.PARKED, *REFUSED)
+    assert states(store) == (1, 0, 0, 1)
+    assert lease_all(store, NOW + 1) == []
+    assert store.reconsider(nothing, NOW + 2) == UNTOUCHED
+
+
+def test_a_redirects_target_that_is_opened_is_still_as_many_hops_away(store: Store) -> None:
+    source = visit_b(store)
+    facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "detail": A}
+    store.commit([settled(visited(source, location=link(A, refused=Reason.EXCLUDED), **facts))], [], NOW)
+    assert store.reconsider(everything, NOW).opened == 1
+    (visit,) = lease_all(store)
+    assert (visit.url, visit.hops, visit.via) == (A, 1, B)
+    assert row_of(store, B).reason is Reason.REDIRECTED
+
+
+def test_seeds_and_what_a_spider_asked_for_are_never_parked(store: Store) -> None:
+    store.add_seeds([new_url(A)], NOW)
+    store.add([new_url(B, reason=Reason.REQUESTED)], NOW)
+    assert store.reconsider(nothing, NOW + 1) == UNTOUCHED
+    assert {visit.url for visit in lease_all(store)} == {A, B}
+
+
+def test_a_seed_that_was_found_as_a_link_before_is_a_seed_all_the_same(store: Store) -> None:
+    store.add([found(A)], NOW)
+    store.add_seeds([new_url(A)], NOW)
+    assert store.reconsider(nothing, NOW + 1) == UNTOUCHED
+    assert [visit.url for visit in lease_all(store)] == [A]
+
+
+def test_a_seed_that_was_in_flight_when_a_crawl_died_is_a_seed_all_the_same(store: Store) -> None:
+    store.add_seeds([new_url(A)], NOW)
+    lease_all(store)
+    store.recover([0], NOW, lambda name, clock: clock)
+    assert store.reconsider(nothing, NOW + 1) == UNTOUCHED
+    assert row_of(store, A).state is State.WAITING
+
+
+def test_what_is_leased_is_not_judged(store: Store) -> None:
+    store.add([found(A)], NOW)
+    (visit,) = lease_all(store)
+    assert store.reconsider(nothing, NOW + 1) == UNTOUCHED
+    assert states(store) == (1, 0, 1, 0)
+    store.commit([settled(visited(visit))], [], NOW + 1)
+    assert row_of(store, A).reason is Reason.REVISIT
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=NOW),
+        Aftermath(state=State.WAITING, reason=Reason.TIMEOUT, due=NOW, tries=1),
+        Aftermath(state=State.WAITING, reason=Reason.BUSY, due=NOW),
+        *(
+            Aftermath(state=State.PARKED, reason=reason)
+            for reason in Reason
+            if reason.value >= 30 and reason not in {*VERDICTS, Reason.SAME_PAGE}
+        ),
+    ],
+    ids=lambda after: f"{after.state.name} {after.reason.name}",
+)
+@pytest.mark.parametrize("judge", [everything, nothing])
+def test_what_was_visited_stays_as_it_is(judge: Judge, after: Aftermath, store: Store) -> None:
+    store.add([found(A)], NOW)
+    (visit,) = lease_all(store)
+    store.commit([settled(visited(visit), after=after)], [], NOW)
+    before = store.find_url(key_of(A))
+    assert store.reconsider(judge, NOW + 1) == UNTOUCHED
+    assert store.find_url(key_of(A)) == before
+
+
+def test_a_link_that_was_in_flight_when_a_crawl_died_was_not_visited(store: Store) -> None:
+    store.add([found(A)], NOW)
+    lease_all(store)
+    store.recover([0], NOW, lambda name, clock: clock)
+    assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=1)
+    assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
+
+
+def test_a_link_that_waits_for_its_origins_robots_file_was_not_visited(store: Store) -> None:
+    store.add([found(A)], NOW)
+    store.postpone([(visit_to(A), NOW + 100)], Reason.ROBOTS_UNAVAILABLE)
+    assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=1)
+    assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
+
+
+ROBOTS = "http://a.test/robots.txt"
+
+
+def test_a_robots_file_is_not_judged(store: Store) -> None:
+    store.add([new_url(B)], NOW)
+    robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
+    store.lease("me", [robots])
+    store.commit([settled(visited(robots))], [], NOW)
+    before = store.find_url(robots.key)
+    for judge in (everything, nothing):
+        assert store.reconsider(judge, NOW + 1) == UNTOUCHED
+        assert store.find_url(robots.key) == before
+
+
+@pytest.mark.parametrize("change", ["scope", "seed"])
+def test_a_robots_file_that_was_also_a_refused_link_is_never_waiting(change: str, store: Store) -> None:
+    store.add([new_url(B), found(ROBOTS, refused=REFUSED)], NOW)
+    robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
+    assert store.lease("me", [robots]) == [robots]
+    store.unlease([robots], NOW)  # the crawl was stopped before it was sent
+    if change == "scope":
+        store.reconsider(everything, NOW)
+    else:
+        store.add_seeds([new_url(ROBOTS)], NOW)
+    row = row_of(store, ROBOTS)
+    assert (row.kind, row.state) in [(Kind.ROBOTS, State.PARKED), (Kind.PAGE, State.WAITING)]
+
+
+def test_a_refusal_that_has_another_cause_now_says_so(store: Store) -> None:
+    store.add([found(A, refused=Refusal(Reason.OUT_OF_SCOPE, "hosts")), found(B, refused=REFUSED)], NOW)
+    now_so = Refusal(Reason.EXCLUDED, "exclude.txt:7 ~test")
+    assert store.reconsider(lambda url, depth: now_so, NOW + 1) == UNTOUCHED
+    for url in (A, B):
+        row = row_of(store, url)
+        assert (row.state, row.reason, row.detail) == (State.PARKED, *now_so), url
+
+
+def test_the_judge_is_told_how_far_a_url_is_from_a_seed_and_asked_once(store: Store) -> None:
+    store.add([found(f"http://a.test/{depth}", depth=depth, refused=REFUSED) for depth in range(4)], NOW)
+    store.add([found(f"http://b.test/{depth}", depth=depth) for depth in range(4)], NOW)
+    store.add_seeds([new_url(A)], NOW)
+    asked: list[tuple[str, int]] = []
+
+    def judge(url: str, depth: int) -> Refusal | None:
+        asked.append((url, depth))
+        return Refusal(Reason.TOO_FAR, f"{depth} links, 1 at most") if depth > 1 else None
+
+    assert store.reconsider(judge, NOW + 1) == Reconsidered(opened=2, closed=2)
+    assert sorted(asked) == sorted((f"http://{host}.test/{depth}", depth) for host in "ab" for depth in range(4))
+    assert row_of(store, "http://b.test/2").detail == "2 links, 1 at most"
+
+
+SITE = ["example.test", "www.example.test", "a.b.example.test"]
+NO_PART_OF_IT = [
+    *("not-example.test", "example0.test", "example.tes", "xample.test", "example-test", "test"),
+    *("example.test.evil.test", "www.example.test2", "127.0.0.1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("site", "judged"),
+    [
+        ("example.test", SITE),
+        ("www.example.test", SITE[1:2]),
+        ("b.example.test", SITE[2:]),
+        ("127.0.0.1", ["127.0.0.1"]),
+        ("0.0.1", []),
+        ("::1", []),
+        ("nobody.test", []),
+    ],
+)
+@pytest.mark.parametrize("is_wider", [True, False])
+def test_one_site_is_a_host_and_those_below_it(is_wider: bool, site: str, judged: list[str], store: Store) -> None:
+    hosts = {*SITE, *NO_PART_OF_IT}
+    refused, judge = (REFUSED, everything) if is_wider else (None, nothing)
+    store.add([found(f"http://{host}/{page}", refused=refused) for host in hosts for page in range(2)], NOW)
+    count = 2 * len(judged)
+    expected = Reconsidered(opened=count, closed=0) if is_wider else Reconsidered(opened=0, closed=count)
+    assert store.reconsider(judge, NOW + 1, site) == expected
+    waiting = {host for host in hosts if row_of(store, f"http://{host}/0").state is State.WAITING}
+    assert waiting == (set(judged) if is_wider else hosts - set(judged))
+
+
+def test_an_address_is_a_site_of_its_own(store: Store) -> None:
+    urls = ["http://[::1]/", "http://[::1]:8080/", "http://[::2]/", "http://1.127.0.0.1.test/"]
+    store.add([found(url, refused=REFUSED) for url in urls], NOW)
+    assert store.reconsider(everything, NOW, "::1") == Reconsidered(opened=2, closed=0)
+    assert {visit.url for visit in lease_all(store)} == set(urls[:2])
+
+
+def test_a_hold_on_the_host_is_not_undercut_by_what_is_opened(store: Store) -> None:
+    store.add([found(A), found(B, refused=REFUSED)], NOW)
+    (visit,) = lease_all(store)
+    busy = visited(visit, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
+    store.commit([settled(busy, clock=HostClock(held_until=NOW + 600, next_visit=NOW + 600))], [], NOW)
+    assert store.reconsider(everything, NOW + 1).opened == 1
+    assert store.outlook().next_due == NOW + 600
+    assert store.activate("me", NOW + 599, 9, 9, ()) == []
+    assert [len(load.visits) for load in store.activate("me", NOW + 600, 9, 9, ())] == [2]
+
+
+def test_when_all_that_waited_is_parked_the_end_is_found(store: Store) -> None:
+    hosts = [f"http://h{number}.test/" for number in range(30)]
+    store.add([found(url + page, level=level) for url in hosts for level, page in enumerate("abc")], NOW)
+    assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=90)
+    for _ in range(30):  # a look takes only some hosts, but it takes them for good
+        assert store.activate("me", NOW + 1, 5, 9, ()) == []
+        if store.outlook().next_due is None:
+            break
+    assert store.outlook().next_due is None
+    assert store.account().next_due is None
+    assert all(store.load(key_of(url).host, NOW + 1, 9) == [] for url in hosts)
+
+
+def test_hosts_with_nothing_left_do_not_hide_those_that_have_something(store: Store) -> None:
+    store.add([found(f"http://h{number}.test/") for number in range(30)], NOW)
+    store.add([found(A), found(B)], NOW + 1)
+    store.reconsider(lambda url, depth: None if url == B else REFUSED, NOW + 1)
+    visits: list[Visit] = []
+    for _ in range(31):
+        visits += [visit for load in store.activate("me", NOW + 2, 1, 9, ()) for visit in load.visits]
+    assert {visit.url for visit in visits} == {B}
+
+
+def test_what_was_loaded_before_it_was_parked_is_not_leased(store: Store) -> None:
+    store.add([found(A), found(B)], NOW)
+    (load,) = store.activate("me", NOW, 9, 9, ())
+    store.reconsider(lambda url, depth: None if url == B else REFUSED, NOW)
+    assert [visit.url for visit in store.lease("me", load.visits)] == [B]
+    assert states(store) == (2, 0, 1, 1)
+
+
+def test_judging_again_makes_nothing_known_and_loses_nothing(store: Store) -> None:
+    urls = [f"http://h{host}.test/{page}" for host in range(3) for page in range(5)]
+    store.add([found(url, refused=REFUSED if number % 2 else None) for number, url in enumerate(urls)], NOW)
+    rows = {url: row_of(store, url) for url in urls}
+    for judge in (everything, nothing, everything):
+        store.reconsider(judge, NOW + 1)
+        account = store.account()
+        assert account.known == account.waiting + account.leased + account.parked == 15
+        hosts = [store.find_host(key_of(f"http://h{host}.test/").host) for host in range(3)]
+        assert [host.known for host in hosts if host is not None] == [5, 5, 5]
+    for url, row in rows.items():
+        now_so = row_of(store, url)
+        assert (now_so.state, now_so.depth, now_so.via, now_so.found) == (State.WAITING, row.depth, row.via, row.found)
+
+
+def test_facts_are_remembered(store: Store, opener: Opener) -> None:
+    assert store.facts() == {}
+    store.note_facts({"url_scope": "1", "url_spelling": "ä\n"})
+    store.note_facts({"url_scope": "2", "": ""})
+    store.commit([], [], NOW)  # the store's own notes are none of them
+    expected = {"url_scope": "2", "url_spelling": "ä\n", "": ""}
+    assert store.facts() == expected
+    assert store.last_commit() == NOW
+    another = opener()
+    assert another.facts() == expected
+    another.close()
+
+
+# ── a directory and its index page, when the scope changes ──
+
+DIRECTORY, INDEX = "http://a.test/dir/", "http://a.test/dir/index.html"
+
+
+def visit_directory(store: Store, **facts: Any) -> None:
+    """It is fetched, unless the facts say something else."""
+    (visit,) = store.lease("me", [visit_to(DIRECTORY)])
+    store.commit([settled(visited(visit, **facts))], [], NOW)
+
+
+def state_of(store: Store, url: str) -> tuple[State, Reason]:
+    row = row_of(store, url)
+    return row.state, row.reason
+
+
+def test_an_index_page_waits_only_until_its_directory_is_fetched_and_while_it_is_there(store: Store) -> None:
+    store.add([found(DIRECTORY), found(INDEX)], NOW)
+    visit_directory(store)
+    assert state_of(store, INDEX) == (State.PARKED, Reason.SAME_PAGE)
+    for judge in (everything, nothing, everything):
+        store.reconsider(judge, NOW)
+        assert row_of(store, INDEX).state is State.PARKED
+    visit_directory(store, outcome=Outcome.REFUSED, reason=Reason.GONE)
+    assert state_of(store, INDEX) == (State.WAITING, Reason.LINK)
+
+
+def test_an_index_page_that_the_scope_has_now_is_not_opened_where_its_directory_was_fetched(store: Store) -> None:
+    store.add([found(DIRECTORY), found(INDEX, refused=REFUSED)], NOW)
+    visit_directory(store)
+    store.reconsider(everything, NOW)
+    assert row_of(store, INDEX).state is State.PARKED
+
+
+def test_an_index_page_that_the_scope_has_no_more_is_not_opened_when_its_directory_goes(store: Store) -> None:
+    store.add([found(DIRECTORY), found(INDEX)], NOW)
+    visit_directory(store)
+    store.reconsider(nothing, NOW)
+    visit_directory(store, outcome=Outcome.REFUSED, reason=Reason.GONE)
+    assert row_of(store, INDEX).state is State.PARKED
+
+
+@pytest.mark.parametrize("was_found", [False, True])
+def test_an_index_page_that_is_a_seed_is_visited_all_the_same(was_found: bool, store: Store) -> None:
+    store.add([found(DIRECTORY), *([found(INDEX)] if was_found else [])], NOW)
+    store.add_seeds([new_url(INDEX)], NOW)
+    visit_directory(store)
+    assert row_of(store, INDEX).state is State.WAITING
 
 
 # ── what is published ──
@@ -503,6 +983,10 @@ AFTER = {
 }
 
 
+def nothing_of(refused: set[str]) -> Judge:
+    return lambda url, depth: REFUSED if url in refused else None
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
     engine: str, tmp_path_factory: pytest.TempPathFactory
@@ -513,14 +997,37 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
             self.store = ENGINES[engine](tmp_path_factory.mktemp("store"))()
             self.store.acquire("me", 0, NOW, 60, 60)
             self.known: set[str] = set()
+            self.seeds: set[str] = set()
             self.out: list[Visit] = []
 
         @rule(urls=urls_given, parked=st.booleans())
         def add(self, urls: list[str], parked: bool) -> None:
-            refused = Refusal(Reason.OUT_OF_SCOPE) if parked else None
-            new = self.store.add([new_url(url, refused=refused) for url in urls], NOW)
+            new = self.store.add([found(url, refused=REFUSED if parked else None) for url in urls], NOW)
             assert new == len(set(urls) - self.known)
             self.known |= set(urls)
+
+        @rule(urls=urls_given)
+        def seed(self, urls: list[str]) -> None:
+            assert self.store.add_seeds([new_url(url) for url in urls], NOW) == len(set(urls) - self.known)
+            self.known |= set(urls)
+            self.seeds |= set(urls)
+
+        @rule(refused=st.sets(st.sampled_from(URLS)), site=st.sampled_from([None, "h0.test", "test"]))
+        def change_the_scope(self, refused: set[str], site: str | None) -> None:
+            before = {url: row_of(self.store, url) for url in self.known}
+            judge = nothing_of(refused)
+            judged = self.store.reconsider(judge, NOW, site)
+            after = {url: row_of(self.store, url) for url in self.known}
+            changed = {url for url in self.known if before[url] != after[url]}
+            assert all(site in (None, "test", host_of(url)) for url in changed)
+            assert not any(after[url].state is State.PARKED for url in changed & self.seeds)
+            if site != "h0.test":
+                assert {url for url, row in after.items() if row.reason in VERDICTS} <= refused - self.seeds
+                never = {url for url, row in after.items() if row.visited is None and row.state is State.WAITING}
+                assert never & refused <= self.seeds
+            states = [(before[url].state, after[url].state) for url in changed]
+            assert judged.opened == states.count((State.PARKED, State.WAITING))
+            assert judged.closed == states.count((State.WAITING, State.PARKED))
 
         @rule(hosts=st.integers(1, 3), urls=st.integers(1, 3))
         def lease(self, hosts: int, urls: int) -> None:
@@ -557,6 +1064,6 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
             self.store.close()
 
     Life.TestCase.settings = settings(
-        max_examples=40, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=60, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
     )
     Life.TestCase("runTest").runTest()

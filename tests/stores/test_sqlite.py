@@ -12,12 +12,15 @@ import apsw
 import pytest
 
 from crawler.errors import CrawlError, DiskTrouble, StoreUnreachable
-from crawler.items import Reason
+from crawler.items import Reason, Refusal, State
+from crawler.stores.contract import Reconsidered, Store
 from crawler.stores.open import open_store
-from crawler.stores.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION
+from crawler.stores.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION, TABLES
+from crawler.stores.sqlite import frontier
 from crawler.stores.sqlite.connection import bring_forward, open_for_reading, open_for_writing
 from crawler.urls.keys import key_of
-from tests.samples import NOW, new_url, settled, visited
+from tests.samples import NOW, link, new_url, settled, visited
+from tests.stores.versions import as_version_1
 
 ROOT = Path(__file__).resolve().parents[2]
 A, B = "http://a.test/", "http://b.test/"
@@ -228,6 +231,148 @@ def test_nobody_sees_half_a_migration(path: Path, connection: apsw.Connection) -
     assert seen == [before, before]
     assert dump(reader)[0] == NEXT + 1
     reader.close()
+
+
+# ── the first version ──
+
+
+def everything_in(path: Path, schema: str = "") -> dict[str, list[tuple[Any, ...]]]:
+    """Table → rows, of a file or of the tables in one."""
+    connection = apsw.Connection(str(path))
+    connection.execute(schema)
+    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+    rows["the schema"] = sorted(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall())
+    rows["the version"] = [(connection.pragma("user_version"), connection.pragma("application_id"))]
+    connection.close()
+    return rows
+
+
+@pytest.fixture
+def version_1(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """What a crawl of the first version holds, in a file at `path`."""
+    store = open_store(f"sqlite:{path}")
+    store.acquire("me", 0, NOW, 60, 60)
+    store.add_seeds([new_url(A), new_url(B)], NOW)
+    visits = [visit for load in store.activate("me", NOW, 9, 9, ()) for visit in load.visits]
+    store.lease("me", visits)
+    result = visited(visits[0], link("http://c.test/", "words", refused=Reason.OUT_OF_SCOPE), link("http://d.test/"))
+    store.commit([settled(result)], [], NOW)
+    store.close()
+    as_version_1(path)
+    return everything_in(path)
+
+
+def test_a_crawl_of_the_first_version_is_brought_forward_with_all_it_holds(
+    path: Path, version_1: dict[str, list[tuple[Any, ...]]]
+) -> None:
+    assert version_1["the version"] == [(1, APPLICATION_ID)]
+    assert "collisions" not in version_1
+    open_for_writing(path, check=True).close()
+    now_so = everything_in(path)
+    assert now_so["the version"] == [(SCHEMA_VERSION, APPLICATION_ID)]
+    assert now_so["the schema"] == everything_in(Path(":memory:"), TABLES)["the schema"]
+    assert now_so["collisions"] == []
+    assert now_so["reasons"] == [(reason.value, reason.name, reason.meaning) for reason in sorted(Reason)]
+    assert len(version_1["reasons"]) < len(now_so["reasons"])
+    kept = version_1.keys() - {"reasons", "the schema", "the version"}
+    assert {"urls", "hosts", "seeds", "partitions", "crawl", "anchors"} <= kept
+    assert {name: now_so[name] for name in kept} == {name: version_1[name] for name in kept}
+    assert everything_in(path.with_name("crawl.db.schema1")) == version_1
+
+
+def test_what_the_first_version_parked_can_be_judged_again(
+    path: Path, version_1: dict[str, list[tuple[Any, ...]]]
+) -> None:
+    store = open_store(f"sqlite:{path}")
+    assert store.facts() == {}
+    assert store.account().collisions == 0
+    assert store.reconsider(lambda url, depth: None, NOW) == Reconsidered(opened=1, closed=0)
+    assert store.add([new_url("http://c.test/double", key=key_of("http://c.test/"))], NOW) == 0
+    assert store.collision(key_of("http://c.test/")) == ["http://c.test/double"]
+    store.close()
+
+
+def test_readers_say_what_brings_an_older_crawl_forward_and_change_nothing(
+    path: Path, version_1: dict[str, list[tuple[Any, ...]]]
+) -> None:
+    before = path.read_bytes()
+    with pytest.raises(
+        StoreUnreachable,
+        match=r"crawl\.db: .*older Orbweaver \(schema 1, now 2\)\. `scrapy crawl web` brings it forward",
+    ):
+        open_store(f"sqlite:{path}", read_only=True)
+    assert path.read_bytes() == before
+    assert not path.with_name("crawl.db.schema1").exists()
+
+
+def test_codes_that_came_later_are_explained_in_a_file_of_this_version_too(path: Path) -> None:
+    open_for_writing(path).close()
+    made_by_another_program(
+        path, "DELETE FROM reasons WHERE code > 90; UPDATE reasons SET meaning = 'old' WHERE code = 1"
+    )
+    open_for_writing(path).close()
+    expected = [(reason.value, reason.name, reason.meaning) for reason in sorted(Reason)]
+    assert everything_in(path)["reasons"] == expected
+
+
+# ── a change of the scope, in several transactions ──
+
+STRETCHES = [f"http://h{host}.test/{page}" for host in range(3) for page in range(4)]
+
+
+@pytest.fixture
+def parked(path: Path) -> Iterator[Store]:
+    """A store with twelve URLs of three hosts that a scope has parked."""
+    store = open_store(f"sqlite:{path}")
+    refused = Refusal(Reason.OUT_OF_SCOPE, "hosts")
+    store.add([new_url(url, reason=Reason.LINK, refused=refused, via=key_of(A)) for url in STRETCHES], NOW)
+    yield store
+    store.close()
+
+
+def waiting_in(store: Store) -> set[str]:
+    rows = [store.find_url(key_of(url)) for url in STRETCHES]
+    return {row.url for row in rows if row is not None and row.state is State.WAITING}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 11, 12, 13])
+def test_all_are_judged_once_however_many_fit_in_a_transaction(
+    size: int, parked: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frontier, "_RECONSIDERED", size)
+    asked: list[str] = []
+
+    def judge(url: str, depth: int) -> Refusal | None:
+        asked.append(url)
+        return None if url.endswith(("1", "2")) else Refusal(Reason.EXCLUDED)
+
+    assert parked.reconsider(judge, NOW) == Reconsidered(opened=6, closed=0)
+    assert sorted(asked) == STRETCHES
+    assert waiting_in(parked) == {url for url in STRETCHES if url.endswith(("1", "2"))}
+    assert parked.reconsider(lambda url, depth: Refusal(Reason.EXCLUDED), NOW) == Reconsidered(opened=0, closed=6)
+    asked.clear()
+    assert parked.reconsider(judge, NOW, "h1.test").opened == 2
+    assert sorted(asked) == STRETCHES[4:8]
+
+
+def test_who_is_interrupted_does_it_again(parked: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frontier, "_RECONSIDERED", 5)
+    asked: list[str] = []
+
+    def judge(url: str, depth: int) -> Refusal | None:
+        asked.append(url)
+        if len(asked) == 8:
+            raise KeyboardInterrupt
+        return None
+
+    with pytest.raises(KeyboardInterrupt):
+        parked.reconsider(judge, NOW)
+    assert waiting_in(parked) == set(asked[:5])  # a transaction is undone as a whole
+    assert parked.reconsider(judge, NOW) == Reconsidered(opened=7, closed=0)
+    assert parked.add([new_url(STRETCHES[0]), new_url("http://new.test/")], NOW) == 1
+    account = parked.account()
+    assert (account.known, account.waiting, account.parked) == (13, 13, 0)
 
 
 # ── several processes ──

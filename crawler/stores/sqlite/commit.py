@@ -358,8 +358,11 @@ def _note_anchors(connection: apsw.Connection, known: Known, visited: Visited) -
     if visited.page is None:
         return
     source, new = visited.visit.key.host, []
-    for key, _, anchor, _ in visited.page.links:
+    for key, url, anchor, _ in visited.page.links:
         if not anchor or key.host == source:
+            continue
+        text = hash(url)
+        if known.urls.get(key, text) != text:  # of another URL with this key
             continue
         fingerprint = hash((key, source, anchor))
         if fingerprint not in known.anchors:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from crawler.errors import CrawlError, DiskTrouble, StoreUnreachable
+from crawler.errors import CrawlError, DiskTrouble, NoCrawl, StoreUnreachable
 from crawler.stores import schema
 
 _MAGIC = b"SQLite format 3\0"
@@ -51,7 +51,7 @@ def open_for_writing(path: Path, *, check: bool = False) -> apsw.Connection:
 def open_for_reading(path: Path) -> apsw.Connection:
     """The store's file as it is; another process may be writing to it."""
     if not path.exists():
-        raise StoreUnreachable(_nothing_here(path))
+        raise NoCrawl(_nothing_here(path))
     _refuse_foreign_file(path)
     with trouble(path):
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -61,7 +61,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
             refuse_newer(connection, path)
             version = connection.pragma("user_version")
             if version == 0:
-                raise StoreUnreachable(_nothing_here(path))
+                raise NoCrawl(_nothing_here(path))
             if version < schema.SCHEMA_VERSION:
                 raise StoreUnreachable(
                     f"{path}: this crawl was written by an older Orbweaver (schema {version}, now {schema.SCHEMA_VERSION}). "
@@ -94,8 +94,9 @@ def bring_forward(
             for step in range(found, version):
                 connection.execute(migrations[step + 1])
         if found != version:
-            connection.executemany("INSERT OR REPLACE INTO reasons VALUES (?, ?, ?)", schema.REASONS)
             connection.pragma("user_version", version)
+        if connection.execute("SELECT code, name, meaning FROM reasons").fetchall() != sorted(schema.REASONS):
+            connection.executemany("INSERT OR REPLACE INTO reasons VALUES (?, ?, ?)", schema.REASONS)
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

@@ -10,7 +10,7 @@ import apsw
 
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.priority import LEVELS
-from crawler.items import Key, Kind, Reason, State, Visit
+from crawler.items import Key, Kind, Reason, Refusal, State, Visit
 from crawler.stores.contract import Judge, NewUrl, Outlook, Reconsidered
 from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
@@ -29,6 +29,12 @@ INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops,
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (host, rest) DO UPDATE SET url = urls.url WHERE urls.url <> excluded.url
 RETURNING host, rest, url, state, level
+"""
+
+# What was too far is near on another way.
+_NEARER = f"""
+UPDATE urls SET state = 0, reason = ?, level = ?, due = ?, depth = ?, hops = ?, via_host = ?, via_rest = ?, detail = ''
+WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.TOO_FAR)} RETURNING host, level
 """
 
 # A hold on the host is never undercut by a URL that is due.
@@ -55,6 +61,7 @@ class Known:
         self.anchor_counts: dict[Key, int] = {}  # of targets; not less than there are
         self._hosts: set[int] = set()
         self._most = (hosts, urls, anchors, urls)
+        self._far: bool | None = None  # not looked up yet
 
     def make_hosts_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
         """Give each host of (fingerprint, any URL of it) a row."""
@@ -69,6 +76,15 @@ class Known:
         )
         self._hosts.update(new)
 
+    def has_far(self, connection: apsw.Connection, rows: Iterable[Row]) -> bool:
+        """Whether any URL was ever too far from the seeds: most crawls have no limit, and need not look for shorter ways."""
+        if self._far is None:
+            self._far = connection.execute("SELECT 1 FROM crawl WHERE name = 'too_far'").get is not None
+        if not self._far and any(row[4] == Reason.TOO_FAR for row in rows):
+            connection.execute("INSERT INTO crawl VALUES ('too_far', 1)")
+            self._far = True
+        return self._far
+
     def trim(self) -> None:
         """Start anew with what has grown too large; it is only a shortcut."""
         shortcuts: list[set[Any] | dict[Key, int]] = [self._hosts, self.urls, self.anchors, self.anchor_counts]
@@ -82,6 +98,7 @@ class Known:
         self.urls.clear()
         self.anchors.clear()
         self.anchor_counts.clear()
+        self._far = None
 
 
 def row_of(url: NewUrl, now: float) -> Row:
@@ -128,24 +145,43 @@ def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tu
             else:
                 best[host] = min(level, best.get(host, LEVELS))
     park(connection, twins)
+    if known.has_far(connection, first.values()):
+        for host, level in connection.executemany(
+            _NEARER, [_nearer_values(row) for row in first.values() if not row[3]]
+        ):
+            counts.setdefault(host, 0)
+            best[host] = min(level, best.get(host, LEVELS))
     connection.executemany(
         _ACCOUNT_HOST,
         [(count, due if host in best else None, best.get(host, 0), host) for host, count in counts.items()],
     )
-    _note_collisions(connection, colliding)
-    known.urls.update((Key(row[0], row[1]), hash(row[2])) for row in rows)
+    strangers = _note_collisions(connection, colliding)
+    known.urls.update(
+        (Key(row[0], row[1]), hash(row[2]))
+        for row in rows
+        if row[:3] not in strangers and row[4] != Reason.TOO_FAR  # which a shorter way may lead to
+    )
     known.trim()
     return sum(counts.values()), set(best)
 
 
-def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> None:
-    """Of URLs with one key the first is kept; the others are written down."""
+def _nearer_values(row: Row) -> tuple[object, ...]:
+    host, rest, url, _, reason, _, level, due, depth, hops, via_host, via_rest, _, _ = row
+    return reason, level, due, depth, hops, via_host, via_rest, host, rest, url
+
+
+def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> set[tuple[int, int, str]]:
+    """Of URLs with one key the first is kept; the others are written down, and returned."""
+    strangers = set()
     for row in rows:
         host, rest, url = row[:3]
         kept = connection.execute("SELECT url FROM urls WHERE host = ? AND rest = ?", (host, rest)).get
         if url != kept:
-            logger.warning("%s cannot be kept: it has the same key as %s", url, kept)
+            strangers.add((host, rest, url))
             connection.execute("INSERT OR IGNORE INTO collisions VALUES (?, ?, ?, ?)", (host, rest, url, row[12]))
+            if connection.changes():
+                logger.warning("%s cannot be kept: it has the same key as %s", url, kept)
+    return strangers
 
 
 def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl], now: float) -> int:
@@ -154,14 +190,16 @@ def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl],
         "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
     )
     for url in urls:
-        # What a scope or a twin had parked is visited once somebody asks for it.
-        opened = connection.execute(
-            f"""UPDATE urls SET state = 0, reason = ?, due = ?, depth = 0, level = 0, detail = ''
-                WHERE host = ? AND rest = ? AND state = 2 AND reason IN ({_VERDICTS}, ?) RETURNING host""",
-            (Reason.SEED, now, *url.key, Reason.SAME_PAGE),
+        # What a scope or a twin had parked is visited once somebody asks for it, and what waits for a first visit is a seed.
+        due = connection.execute(
+            f"""UPDATE urls SET reason = ?1, due = CASE state WHEN 2 THEN ?2 ELSE due END, state = 0, depth = 0, level = 0,
+                       detail = ''
+                WHERE host = ?3 AND rest = ?4 AND url = ?5 AND kind = 0
+                  AND (state = 2 AND reason IN ({_VERDICTS}, ?6) OR state = 0 AND visits = 0) RETURNING due""",
+            (Reason.SEED, now, *url.key, url.url, Reason.SAME_PAGE),
         ).get
-        if opened is not None:
-            connection.execute(_ACCOUNT_HOST, (0, now, 0, url.key.host))
+        if due is not None:
+            connection.execute(_ACCOUNT_HOST, (0, due, 0, url.key.host))
     return new
 
 
@@ -169,24 +207,30 @@ def reconsider(
     connection: apsw.Connection, judge: Judge, now: float, after: tuple[float, float], last: float
 ) -> tuple[tuple[float, float] | None, Reconsidered]:
     """Judge a stretch of the URLs again, from behind a key to the end of a host; where to go on, or None at the end."""
-    rows: list[tuple[int, int, str, int, int, int, int]] = connection.execute(
-        f"""SELECT host, rest, url, depth, state, reason, level FROM urls
-            WHERE (host, rest) > (?, ?) AND host <= ?
-              AND (state = 2 AND reason IN ({_VERDICTS}) OR state = 0 AND visits = 0 AND reason IN (?, ?))
+    # What nobody asked for was found on a page, whatever the reason for which it waits now.
+    rows: list[tuple[int, int, str, int, int, int, str, int, int]] = connection.execute(
+        f"""SELECT host, rest, url, depth, state, reason, detail, level,
+                   EXISTS (SELECT 1 FROM seeds s WHERE s.url = urls.url) FROM urls
+            WHERE (host, rest) > (?, ?) AND host <= ? AND kind = 0
+              AND (state = 2 AND reason IN ({_VERDICTS}, ?) OR state = 0 AND visits = 0 AND via_host IS NOT NULL)
             ORDER BY host, rest LIMIT ?""",
-        (*after, last, *_FOUND, _RECONSIDERED),
+        (*after, last, Reason.SAME_PAGE, _RECONSIDERED),
     ).fetchall()  # type: ignore[assignment]
     opened: list[tuple[object, ...]] = []
     parked: list[tuple[object, ...]] = []
     closed = 0
     hosts: dict[int, int] = {}
-    for host, rest, url, depth, state, reason, level in rows:
-        refusal = judge(url, depth)
+    for host, rest, url, depth, state, reason, detail, level, is_seed in rows:
+        refusal = None if is_seed else judge(url, depth)
+        if refusal is None and state == State.PARKED and not is_seed and (twin := fetched_twin(connection, url)):
+            refusal = Refusal(Reason.SAME_PAGE, twin)
         if refusal is None and state == State.PARKED:
             opened.append((State.WAITING, Reason.LINK, "", now, host, rest))
             hosts[host] = min(level, hosts.get(host, LEVELS))
-        elif refusal is not None and (state == State.WAITING or reason != refusal.reason):
-            parked.append((State.PARKED, refusal.reason, refusal.detail[:LONGEST_DETAIL], now, host, rest))
+        elif refusal is not None:
+            verdict = (State.PARKED, refusal.reason, refusal.detail[:LONGEST_DETAIL])
+            if verdict != (state, reason, detail):
+                parked.append((*verdict, now, host, rest))
             closed += state == State.WAITING
     connection.executemany(
         "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?", [*opened, *parked]

@@ -1,0 +1,20 @@
+"""Stores as older versions of Orbweaver left them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+_FIRST_REASONS = (*range(1, 77), *range(80, 85))  # codes that the first version knew
+
+
+def as_version_1(path: Path) -> None:
+    """Make of a store's file, written now, one that the first version could have written."""
+    connection = apsw.Connection(str(path))
+    connection.execute("DROP TABLE collisions")
+    connection.execute("DELETE FROM crawl WHERE name <> 'last_commit'")
+    connection.execute(f"DELETE FROM reasons WHERE code NOT IN ({','.join(map(str, _FIRST_REASONS))})")
+    connection.execute("UPDATE urls SET detail = '' WHERE visited IS NULL")
+    connection.pragma("user_version", 1)
+    connection.close()

@@ -1,0 +1,312 @@
+"""What a start makes of what was found under other settings, and of seeds that came since."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler import session as module
+from crawler import settings as project
+from crawler.items import Reason, Refusal, State
+from crawler.options import Options
+from crawler.session import Session
+from crawler.stores.contract import Store
+from crawler.stores.open import open_store
+from crawler.urls.keys import key_of
+from tests.samples import NOW, link, new_url, settled, visited
+from tests.stores.versions import as_version_1
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+WIDER = "The scope is not that of the last crawl"
+SPELLED = "URLs are spelled by other rules than in the last crawl"
+
+pytestmark = pytest.mark.usefixtures("told")
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO, "crawler")
+    return caplog
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "crawl"
+
+
+def options(directory: Path, **given: Any) -> Options:
+    settings = Settings({"CRAWL_DIR": str(directory), "CONTACT": "me@a.test", "SCOPE": "hosts"} | given)
+    settings.setmodule(project, priority="default")
+    return Options.of(settings)
+
+
+@contextmanager
+def session(directory: Path, **given: Any) -> Iterator[Session]:
+    """A crawl that is open, and closed well."""
+    opened = Session.open(options(directory, **given))
+    try:
+        yield opened
+    finally:
+        opened.close()
+    assert opened.fatal is None
+
+
+def start(directory: Path, **given: Any) -> None:
+    with session(directory, **given):
+        pass
+
+
+@contextmanager
+def store_in(directory: Path) -> Iterator[Store]:
+    directory.mkdir(exist_ok=True)
+    store = open_store(f"sqlite:{directory / 'crawl.db'}")
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def seed(directory: Path, *urls: str) -> None:
+    """As `scrapy seed` does."""
+    with store_in(directory) as store:
+        store.add_seeds([new_url(url) for url in urls], NOW)
+
+
+def find(directory: Path, *urls: str, refused: Refusal | None = None, **facts: Any) -> None:
+    """As a crawl does that follows links."""
+    with store_in(directory) as store:
+        given = {"reason": Reason.LINK, "refused": refused, "via": key_of(A)} | facts
+        store.add([new_url(url, **given) for url in urls], NOW)
+
+
+def crawl_a_page(directory: Path, *links: str) -> None:
+    """As a crawl does that visits A."""
+    with store_in(directory) as store:
+        store.acquire("me", 0, NOW, 60, 60)
+        (visit,) = store.lease("me", store.load(key_of(A).host, NOW, 1))
+        store.commit([settled(visited(visit, *map(link, links)))], [], NOW)
+        store.release("me")
+
+
+def waiting(directory: Path, *urls: str) -> set[str]:
+    with store_in(directory) as store:
+        rows = [store.find_url(key_of(url)) for url in urls]
+    assert None not in rows
+    return {row.url for row in rows if row is not None and row.state is State.WAITING}
+
+
+OUT = Refusal(Reason.OUT_OF_SCOPE, "hosts")
+
+
+# ── at a start ──
+
+
+def test_a_first_start_judges_nothing(directory: Path, told: pytest.LogCaptureFixture) -> None:
+    seed(directory, A)
+    find(directory, A + "x.zip", B)  # whoever put them there
+    start(directory)
+    assert told.messages == []
+    assert waiting(directory, A, A + "x.zip", B) == {A, A + "x.zip", B}
+
+
+def test_the_same_settings_judge_nothing_again(directory: Path, told: pytest.LogCaptureFixture) -> None:
+    seed(directory, A)
+    start(directory)
+    find(directory, B, refused=OUT)
+    for _ in range(2):
+        start(directory)
+    assert told.messages == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "closed"),
+    [
+        ("URL_SKIP_TYPES", "html", {A + "x.html"}),
+        ("CRAWL_MAX_DEPTH", 1, {A + "far"}),
+        ("URL_MAX_LENGTH", 19, {A + "x.html"}),
+        ("SCOPE", "prefixes", {"http://a.test:8080/"}),
+        ("URL_PORTS", "80", {"http://a.test:8080/"}),
+        ("URL_EXCLUDE", "~x\\.html$", {A + "x.html"}),
+        ("URL_INCLUDE", "http://a.test:8080/", {A + "x.html", A + "far"}),
+        ("URL_EXCLUDE", "~.", {A + "x.html", A + "far", "http://a.test:8080/"}),
+    ],
+)
+def test_another_scope_parks_what_it_refuses_and_the_old_one_brings_it_back(
+    setting: str, value: object, closed: set[str], directory: Path, tmp_path: Path, told: pytest.LogCaptureFixture
+) -> None:
+    if setting in ("URL_EXCLUDE", "URL_INCLUDE"):
+        (tmp_path / "patterns.txt").write_text(str(value))
+        value = str(tmp_path / "patterns.txt")
+    links = [A + "x.html", "http://a.test:8080/"]
+    seed(directory, A)
+    start(directory)
+    find(directory, *links, depth=1)
+    find(directory, A + "far", depth=2)
+    everything = {A, A + "far", *links}
+    start(directory, **{setting: value})
+    assert waiting(directory, *everything) == everything - closed
+    assert [message for message in told.messages if WIDER in message] != []
+    start(directory)
+    assert waiting(directory, *everything) == everything
+
+
+def test_a_pattern_file_that_says_something_else_is_another_scope(directory: Path, tmp_path: Path) -> None:
+    exclude = tmp_path / "exclude.txt"
+    exclude.write_text("")
+    seed(directory, A)
+    start(directory, URL_EXCLUDE=str(exclude))
+    find(directory, A + "x", A + "y")
+    exclude.write_text(A + "x")
+    start(directory, URL_EXCLUDE=str(exclude))
+    assert waiting(directory, A + "x", A + "y") == {A + "y"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_told"),
+    [
+        ({}, {}, False),
+        ({"URL_SORT_QUERY": False}, {}, True),
+        ({}, {"URL_DROP_INDEX_PAGE": True}, True),
+        ({}, {"URL_RULES": "a.test drop view"}, True),
+        ({"URL_RULES": "a.test drop view"}, {"URL_RULES": "a.test drop sort"}, True),
+        ({"URL_RULES": "a.test drop view"}, {"URL_RULES": "a.test drop view"}, False),
+        ({}, {"URL_MAX_LENGTH": 100}, False),
+    ],
+)
+def test_urls_that_are_spelled_by_other_rules_are_warned_of(
+    first: dict[str, Any],
+    second: dict[str, Any],
+    is_told: bool,
+    directory: Path,
+    tmp_path: Path,
+    told: pytest.LogCaptureFixture,
+) -> None:
+    for number, given in enumerate([first, second]):
+        if "URL_RULES" in given:
+            (tmp_path / f"rules{number}.txt").write_text(given["URL_RULES"])
+            given = given | {"URL_RULES": str(tmp_path / f"rules{number}.txt")}
+        start(directory, **given)
+    warned = [record for record in told.records if SPELLED in record.getMessage()]
+    assert [record.levelno for record in warned] == [logging.WARNING] * is_told
+    told.clear()
+    start(directory, **given)
+    assert not any(SPELLED in message for message in told.messages)
+
+
+def test_a_crawl_of_the_first_version_is_judged_anew(directory: Path, told: pytest.LogCaptureFixture) -> None:
+    seed(directory, A)
+    crawl_a_page(directory, A + "x", A + "x.zip")
+    find(directory, A + "y", B, refused=OUT)
+    as_version_1(directory / "crawl.db")
+    start(directory)
+    assert any(WIDER in message for message in told.messages)
+    assert waiting(directory, A, A + "x", A + "x.zip", A + "y", B) == {A, A + "x", A + "y"}
+    told.clear()
+    start(directory)
+    assert told.messages == []
+
+
+def test_a_start_that_is_interrupted_is_made_up_for(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seed(directory, A)
+    start(directory)
+    find(directory, A + "x.zip")
+
+    def dies(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("crawler.stores.sqlite.store.SqliteStore.note_facts", dies)
+        with pytest.raises(KeyboardInterrupt):
+            start(directory, URL_SKIP_TYPES="")
+    find(directory, A + "y.zip", refused=Refusal(Reason.FILE_TYPE, "zip"))
+    start(directory, URL_SKIP_TYPES="")
+    assert waiting(directory, A + "x.zip", A + "y.zip") == {A + "x.zip", A + "y.zip"}
+
+
+# ── new seeds ──
+
+
+def by_seeding_before_a_start(directory: Path, *urls: str, **given: Any) -> None:
+    seed(directory, *urls)
+    start(directory, **given)
+
+
+def by_seeding_a_running_crawl(directory: Path, *urls: str, **given: Any) -> None:
+    with session(directory, **given) as running:
+        seed(directory, *urls)
+        new = running.call(running.new_seeds)
+        running.learn(new)
+        running.call(lambda: running.welcome(new))
+
+
+def by_seeding_a_crawl_that_died_before_it_looked(directory: Path, *urls: str, **given: Any) -> None:
+    with session(directory, **given) as running:
+        seed(directory, *urls)
+        running.learn(running.call(running.new_seeds))
+    start(directory, **given)
+
+
+Seeding = Callable[..., None]
+seedings = pytest.mark.parametrize(
+    "welcome", [by_seeding_before_a_start, by_seeding_a_running_crawl, by_seeding_a_crawl_that_died_before_it_looked]
+)
+
+
+@seedings
+@pytest.mark.parametrize(
+    ("mode", "opened"),
+    [
+        ("hosts", {B + "x/y", B + "z", B + "z?q=1"}),
+        ("domains", {B + "x/y", B + "z", B + "z?q=1", "http://www.b.test/", "http://a.b.test/"}),
+        ("prefixes", {B + "x/y"}),
+    ],
+)
+def test_a_new_seed_opens_what_was_found_of_its_site_before(
+    mode: str, opened: set[str], welcome: Seeding, directory: Path
+) -> None:
+    seed(directory, A)
+    start(directory, SCOPE=mode)
+    found = {B + "x/y", B + "z", B + "z?q=1", "http://www.b.test/", "http://a.b.test/", "http://notb.test/", C}
+    find(directory, *found, refused=Refusal(Reason.OUT_OF_SCOPE, mode))
+    find(directory, B + "x/a.zip", refused=Refusal(Reason.FILE_TYPE, "zip"))
+    welcome(directory, B + "x/", SCOPE=mode)
+    assert waiting(directory, *found, B + "x/a.zip", B + "x/") == {B + "x/", *opened}
+
+
+@seedings
+@pytest.mark.parametrize("mode", ["any", "domains", "hosts"])
+def test_a_new_seed_opens_its_port_wherever_the_scope_has_it(mode: str, welcome: Seeding, directory: Path) -> None:
+    """`scrapy urls` says so too: the ports of the seeds are allowed on all hosts."""
+    seed(directory, A)
+    start(directory, SCOPE=mode)
+    found = {"http://b.test:9000/x", "http://a.test:9000/"}
+    find(directory, *found, "http://b.test:9001/", refused=Refusal(Reason.PORT_DENIED, "9000"))
+    welcome(directory, "http://b.test:9000/", SCOPE=mode)
+    assert waiting(directory, *found, "http://b.test:9001/") == found
+
+
+def test_very_many_new_sites_are_welcomed_all_at_once(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FEW_SITES", 2)
+    seed(directory, A)
+    start(directory)
+    find(directory, *(f"http://h{number}.test/x" for number in range(5)), refused=OUT)
+    new = [f"http://h{number}.test/" for number in range(4)]
+    by_seeding_before_a_start(directory, *new)
+    assert waiting(directory, *(f"http://h{number}.test/x" for number in range(5))) == {url + "x" for url in new}
+
+
+def test_seeds_are_welcomed_once(directory: Path, told: pytest.LogCaptureFixture) -> None:
+    seed(directory, A)
+    start(directory)
+    find(directory, B + "x", refused=OUT)
+    by_seeding_a_running_crawl(directory, B)
+    assert [message for message in told.messages if "in the scope now" in message] != []
+    find(directory, B + "y", refused=OUT)  # whoever parked it
+    start(directory)
+    assert waiting(directory, B + "x", B + "y") == {B + "x"}
