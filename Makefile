@@ -3,13 +3,16 @@
 # make test      all tests, in three parts
 # make lint      format, lint and types
 # make bench     pages per CPU-second against stock Scrapy
+# make conformance  what the tests of other projects say of URLs, and why we differ where we do
+# make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
+# make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
 # make prove-kill   the full proof that kill -9 loses nothing (about 15 minutes)
 
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench test test-units test-conformance test-crawls lint prove-kill clean
+.PHONY: setup crawl bench test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-kill clean
 
 setup: .venv/ready
 

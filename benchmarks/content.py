@@ -39,9 +39,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _elsewhere(pages: list[Visited], count: int) -> float:
-    configuration = Configuration(
-        scope="any", own_hosts=("*",), contact=True, max_length=2048, cpu_seconds=10, memory=1024**3, hook=""
-    )
+    configuration = Configuration(urls=UrlOptions(), cpu_seconds=10, memory=1024**3, hook="")
     pool = ContentPool(1, configuration, 20.0)
     pool.start()
     await pool.examine(pages[0], None)  # it has started

@@ -32,6 +32,12 @@ _ASKABLE = re.compile(r"(?:[a-z0-9_~-][a-z0-9._~-]*|\[[0-9a-f:.]+\])(?::[0-9]+)?
 
 _PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
+# A path that no parser and no rule would change, and a fragment that nobody sees.
+_PLAIN_LINK = re.compile(
+    r"(/?(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)?)(?:#.*)?", re.DOTALL
+)
+_MOST_BASES = 16  # a page at a time has one
+
 
 class Step(NamedTuple):
     """What one rule did."""
@@ -82,9 +88,16 @@ class Policy:
         self._sites = Sites([*packaged_lines(), *lines])
         self._rules: dict[tuple[Line, ...], TargetRules] = {}  # hosts for which the same lines hold share them
         self._origins: dict[str, tuple[str | None, TargetRules]] = {}
+        self._bases: dict[str, tuple[str, str]] = {}
 
     def canonicalize(self, url: str, base: str | None = None) -> str | None:
         """The one form under which this policy knows a URL; None if it is nothing we would ever visit."""
+        if base is not None and (plain := _PLAIN_LINK.fullmatch(url)) is not None:
+            path = plain[1]
+            root, directory = self._bases.get(base) or self._learn_base(base)
+            before = root if path[:1] == "/" else directory
+            if before and path:
+                return before + path
         href = _quickly_resolved(url, base)
         if href is None:
             href = _carefully_resolved(url, base)
@@ -129,6 +142,21 @@ class Policy:
             after = origin + target
             yield Step(rule, before, after)
             before = after
+
+    def _learn_base(self, base: str) -> tuple[str, str]:
+        """What makes plain paths canonical when it is put before them, absolute ones and relative ones; empty if nothing."""
+        before = ("", "")
+        href = _carefully_resolved(base, None)
+        if href is not None and href.startswith(_WEB):
+            end = href.index("/", 8)
+            root, rules = self._learn(href[:end])
+            if root is not None and not rules.changes_plain_paths:
+                directory = href[end:].partition("#")[0].partition("?")[0].rpartition("/")[0] + "/"
+                before = root, root + directory if _PLAIN_LINK.fullmatch(directory) else ""
+        if len(self._bases) >= _MOST_BASES:
+            self._bases.clear()
+        self._bases[base] = before
+        return before
 
     def _learn(self, written: str) -> tuple[str | None, TargetRules]:
         """The origin as we write it, and the rules that hold there."""

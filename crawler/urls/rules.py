@@ -237,7 +237,7 @@ class TargetRules:
         self._sort = "query_order" in on
         self._tidy_query = "empty_query" in on
         self._path_rules = [act for name, act in _PATH_RULES.items() if name in on]
-        self._always = bool({"index_page", "trailing_slash"} & self.on)
+        self.changes_plain_paths = bool({"index_page", "trailing_slash"} & self.on)
 
     def tidy(self, target: str) -> str:
         """Path, query and fragment in their canonical spelling."""
@@ -254,7 +254,7 @@ class TargetRules:
             or "]" in target
             or "|" in target
         ):
-            return target if not self._always else self._tidy_path(target, "")
+            return target if not self.changes_plain_paths else self._tidy_path(target, "")
         if self._unescape and _RECODABLE_CHARACTER.search(target):
             target = unescaped(target)
         path, mark, query = target.partition("?")
