@@ -32,9 +32,10 @@ _ASKABLE = re.compile(r"(?:[a-z0-9_~-][a-z0-9._~-]*|\[[0-9a-f:.]+\])(?::[0-9]+)?
 
 _PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
-# A path that no parser and no rule would change, and a fragment that nobody sees.
+# A path that no parser and no rule would change, perhaps with an origin, and a fragment that nobody sees.
 _PLAIN_LINK = re.compile(
-    r"(/?(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)?)(?:#.*)?", re.DOTALL
+    r"(?:(https?://[a-z0-9.-]++)(?=/))?(/?(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)?)(?:#.*)?",
+    re.DOTALL,
 )
 _MOST_BASES = 16  # a page at a time has one
 
@@ -93,10 +94,13 @@ class Policy:
     def canonicalize(self, url: str, base: str | None = None) -> str | None:
         """The one form under which this policy knows a URL; None if it is nothing we would ever visit."""
         if base is not None and (plain := _PLAIN_LINK.fullmatch(url)) is not None:
-            path = plain[1]
+            written, path = plain.groups()
             root, directory = self._bases.get(base) or self._learn_base(base)
-            before = root if path[:1] == "/" else directory
-            if before and path:
+            if written is not None:
+                known = self._origins.get(written)
+                if root and known is not None and known[0] is not None and not known[1].changes_plain_paths:
+                    return known[0] + path
+            elif path and (before := root if path[0] == "/" else directory):
                 return before + path
         href = _quickly_resolved(url, base)
         if href is None:
@@ -152,7 +156,8 @@ class Policy:
             root, rules = self._learn(href[:end])
             if root is not None and not rules.changes_plain_paths:
                 directory = href[end:].partition("#")[0].partition("?")[0].rpartition("/")[0] + "/"
-                before = root, root + directory if _PLAIN_LINK.fullmatch(directory) else ""
+                is_plain = _PLAIN_LINK.fullmatch(directory) is not None
+                before = root, root + directory if is_plain else ""
         if len(self._bases) >= _MOST_BASES:
             self._bases.clear()
         self._bases[base] = before
