@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -13,12 +13,14 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from crawler.fetch.dns import Answer, Resolver, system_lookup
+from crawler.fetch.dns import Answer, Resolver
 from crawler.fetch.http import HttpClient
 from crawler.items import Fetched, Reason, Visit
 from crawler.lookups import Lookups
 from crawler.session import Session, connections_possible, session_of
 from crawler.urls.hosts import host_of
+
+T = TypeVar("T")
 
 # Keys of request.meta
 VISIT = "visit"  # the Visit that the request stands for; its URL is the one that is asked for
@@ -74,9 +76,8 @@ class Client:
         options = session.options
         self._now = session.now
         self._refusal = lru_cache(maxsize=10_000)(options.guard.refusal)
-        self._resolver = Resolver(system_lookup, options.dns_hosts)
-        self._lookups = Lookups(options.dns_threads)
-        self._dns_timeout = options.dns_timeout
+        self._lookups = Lookups(servers=options.dns_servers, threads=options.dns_threads, timeout=options.dns_timeout)
+        self._resolver = Resolver(self._lookups.ask, options.dns_hosts, lifetimes=options.dns_lifetimes)
         self._stopped: asyncio.Event = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._http = HttpClient(
@@ -102,12 +103,17 @@ class Client:
             return Fetched(url=url, reason=reason, detail=detail, started=started, ended=self._now())
         done: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
 
-        def finish(fetched: Fetched) -> None:
-            if not done.done():
-                done.set_result(fetched)
-
-        self._http.fetch(url, address=allowed, done=finish)
+        self._http.fetch(url, address=allowed, done=partial(_settle, done))
         return await done
+
+    async def address_of(self, host: str) -> str:
+        """The address that a fetch would connect to, looked up if need be; empty if there is none."""
+        return self._check(host, await self._resolve(host))[0]
+
+    def known_address(self, host: str) -> str | None:
+        """The address that a fetch would connect to now; None if it must be looked up, or there is none."""
+        answer = self._resolver.cached(host, self._now())
+        return (self._check(host, answer)[0] or None) if answer is not None else None
 
     @property
     def bytes_in_flight(self) -> int:
@@ -122,6 +128,7 @@ class Client:
     def close(self) -> None:
         self._stopped.set()
         self._http.close()
+        self._lookups.close()
         if self._timer is not None:
             self._timer.cancel()
 
@@ -130,14 +137,15 @@ class Client:
         answer = self._resolver.cached(host, now)
         if answer is not None:
             return answer
-        found = self._lookups.ask(lambda: self._resolver.look_up(host, now))
+        if self._stopped.is_set():
+            return Answer(addresses=(), error="stopped", expires=now)
+        found: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._resolver.look_up(host, now, partial(_settle, found))
         stopped = asyncio.ensure_future(self._stopped.wait())
         either: set[asyncio.Future[Any]] = {found, stopped}
-        await asyncio.wait(either, timeout=self._dns_timeout, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
-        if found.done():
-            return found.result()
-        return Answer(addresses=(), error=f"no answer within {self._dns_timeout:g} s", expires=now)
+        return found.result() if found.done() else Answer(addresses=(), error="stopped", expires=now)
 
     def _check(self, host: str, answer: Answer) -> tuple[str, str]:
         """The first address that may be contacted, or why none may."""
@@ -166,6 +174,11 @@ class Client:
             self._timer = None
         if delay is not None:
             self._timer = asyncio.get_running_loop().call_later(delay, self._http.timeout)
+
+
+def _settle(future: asyncio.Future[T], result: T) -> None:
+    if not future.done():  # else nobody waits any more
+        future.set_result(result)
 
 
 _clients: WeakKeyDictionary[Session, Client] = WeakKeyDictionary()

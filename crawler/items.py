@@ -237,6 +237,32 @@ class Page:
     problem: str = ""  # what could not be understood
 
 
+class Window(NamedTuple):
+    """A part of each day, in minutes after midnight UTC; it may contain midnight."""
+
+    start: int
+    end: int
+
+
+class RequestRate(NamedTuple):
+    """At most so many requests in so many seconds, in a part of the day or always."""
+
+    requests: int
+    seconds: int
+    window: Window | None = None
+
+
+class Wishes(NamedTuple):
+    """How often and when a site wants to be visited."""
+
+    crawl_delay: float | None = None
+    request_rate: RequestRate | None = None
+    visit_time: Window | None = None
+
+
+NO_WISHES = Wishes()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginRules:
     """What an origin's robots.txt says, or how it could not be had."""
@@ -253,7 +279,7 @@ class OriginRules:
         ""  # where a redirect says the file is; empty = it was found, or will be looked for, at its own place
     )
     hops: int = 0  # redirects followed so far
-    crawl_delay: float | None = None  # what the rules ask of us
+    wishes: Wishes = NO_WISHES  # what the rules ask of us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from crawler.errors import Misconfigured
 from crawler.fetch.addresses import AddressGuard
-from crawler.fetch.dns import read_hosts_file
+from crawler.fetch.dns import Lifetimes, read_hosts_file, read_server
 from crawler.fetch.http import FetchLimits
 from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
@@ -46,6 +46,8 @@ class Options:
     robots_retry: float
     guard: AddressGuard
     dns_hosts: Mapping[str, tuple[str, ...]]
+    dns_servers: tuple[str, ...]
+    dns_lifetimes: Lifetimes
     dns_timeout: float
     dns_threads: int
     limits: FetchLimits
@@ -98,6 +100,8 @@ class Options:
             robots_retry=read.number("ROBOTS_RETRY_DELAY"),
             guard=_guard(read),
             dns_hosts=_dns_hosts(read.text("DNS_HOSTS")),
+            dns_servers=_dns_servers(read.words("DNS_SERVERS")),
+            dns_lifetimes=_dns_lifetimes(read),
             dns_timeout=read.number("DNS_TIMEOUT"),
             dns_threads=int(read.number("DNS_THREADS", least=1, whole=True)),
             limits=_limits(read),
@@ -233,6 +237,9 @@ def _politeness(read: _Reader, own_hosts: tuple[str, ...]) -> Politeness:
         factor=read.number("POLITENESS_LATENCY_FACTOR"),
         cap=read.number("POLITENESS_LATENCY_CAP"),
         own_hosts=own_hosts,
+        groups=read.words("POLITENESS_GROUPS"),
+        address_connections=int(read.number("POLITENESS_ADDRESS_CONNECTIONS", least=1, whole=True)),
+        address_gap=read.number("POLITENESS_ADDRESS_GAP"),
     )
 
 
@@ -252,6 +259,20 @@ def _dns_hosts(path: str) -> Mapping[str, tuple[str, ...]]:
         raise Misconfigured(f"DNS_HOSTS={path!r}: cannot be read ({error}).") from error
     except ValueError as error:
         raise Misconfigured(f"DNS_HOSTS={path!r}: {error}.") from error
+
+
+def _dns_servers(words: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(map(read_server, words))
+    except ValueError as error:
+        raise Misconfigured(f"DNS_SERVERS={','.join(words)!r}: {error}.") from error
+
+
+def _dns_lifetimes(read: _Reader) -> Lifetimes:
+    least, most = read.number("DNS_MIN_TTL"), read.number("DNS_MAX_TTL")
+    if least > most:
+        raise Misconfigured(f"DNS_MIN_TTL={least:g}: must not be greater than DNS_MAX_TTL={most:g}.")
+    return Lifetimes(least=least, most=most, failure=read.number("DNS_NEGATIVE_TTL"))
 
 
 def _limits(read: _Reader) -> FetchLimits:

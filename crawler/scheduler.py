@@ -63,6 +63,7 @@ class FrontierScheduler(BaseScheduler):
         self._committing: list[tuple[Settled, asyncio.Future[None]]] = []
         self._flush_again = False
         self._asked = 0  # questions to the store that are not answered yet
+        self._named: set[int] = set()  # hosts whose names are being looked up
         self._busy: set[str] = set()  # questions of which one at a time is enough
         self._look_at = 0.0  # when to ask the store for hosts
         self._pages = 0
@@ -85,6 +86,7 @@ class FrontierScheduler(BaseScheduler):
             self._crawler.signals.connect(handler, signal=signal)
         self._spider = spider
         self._frontier.lease_end = self._session.started + self._options.partition_lease
+        self._frontier.restore_gates(self._session.gates)
         self._set_timer("renew", self._options.partition_lease / 3, self._renew)
         if self._options.max_seconds:
             self._set_timer("limit", self._options.max_seconds, partial(self._finish, "time limit reached"))
@@ -126,6 +128,8 @@ class FrontierScheduler(BaseScheduler):
     def view(self) -> str:
         """What is going on right now, in words."""
         frontier = self._frontier
+        if frontier.network.is_down:
+            return "our network seems to be down; waiting"
         uncommitted = len(self._batch) + len(self._committing)
         return f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active, {uncommitted} to commit"
 
@@ -134,7 +138,7 @@ class FrontierScheduler(BaseScheduler):
         back = self._frontier.hosts[visit.asked]
         clock = back.clock
         gap = self._session.now() - clock.last_end if clock.last_end else None
-        self._session.record.released(back.name, gap, self._options.politeness.rest(back.name, clock))
+        self._session.record.released(back.name, gap, self._options.politeness.rest(back.name, clock, clock.last_end))
 
     # ── results ──
 
@@ -148,16 +152,32 @@ class FrontierScheduler(BaseScheduler):
             return
         now = self._session.now()
         visited = self._with_rules(visited, now)
+        was_down = self._frontier.network.is_down
         clocks = self._frontier.ended(visited, now)
-        after = self._options.revisit.after(visited, now, clocks[visit.asked].next_visit)
+        self._note_network(was_down=was_down)
+        clock = clocks[visit.asked]
+        excused = self._frontier.network.is_down or clock.backoff > 1  # it is not this URL that fails
+        after = self._options.revisit.after(visited, now, clock.next_visit, excused=excused)
+        gates = self._frontier.gate_times(visit.asked)
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._batch.append((Settled(visited=visited, aftermath=after, clocks=clocks), acknowledged))
+        self._batch.append((Settled(visited=visited, aftermath=after, clocks=clocks, gates=gates), acknowledged))
         if len(self._batch) >= self._options.commit_visits or visit.crashes:
             self._flush()
         elif "flush" not in self._timers:
             self._set_timer("flush", self._options.commit_interval, self._flush)
         self._pump_soon()
         await acknowledged
+
+    def _note_network(self, *, was_down: bool) -> None:
+        is_down = self._frontier.network.is_down
+        if is_down and not was_down:
+            self._stats.inc_value("frontier/outages")
+            logger.warning(
+                "Our network seems to be down: hosts that answered before cannot be reached. The crawl waits, tries one "
+                "now and then, and blames nobody"
+            )
+        elif was_down and not is_down:
+            logger.warning("The network is back; the crawl goes on")
 
     def _with_rules(self, visited: Visited, now: float) -> Visited:
         """A robots.txt visit over which we failed counts as no answer: its origin is left alone, not asked at once."""
@@ -236,6 +256,9 @@ class FrontierScheduler(BaseScheduler):
             self._frontier.forget(visit)
 
     def _postpone(self) -> None:
+        held = self._frontier.to_hold()
+        if held:
+            self._ask(lambda: self._session.store.hold(held), lambda _: None)
         postponed = self._frontier.to_postpone()
         if postponed:
             self._stats.inc_value("frontier/postponed", len(postponed))
@@ -253,13 +276,13 @@ class FrontierScheduler(BaseScheduler):
             self._frontier.refill(host, visits, self._session.now())
 
     def _activate(self, now: float) -> None:
-        room = min(self._frontier.wants_hosts(), HOSTS_A_LOOK)
+        room = min(self._frontier.wants_hosts() - len(self._named), HOSTS_A_LOOK)
         if now < self._look_at:
             return
         self._look_at = now + LOOK_EVERY
-        if room == 0:
+        if room <= 0:
             return
-        session, active = self._session, set(self._frontier.hosts)
+        session, active = self._session, set(self._frontier.hosts) | self._named
 
         def look() -> tuple[list[str], list[HostLoad]]:
             seeds = session.new_seeds()
@@ -274,9 +297,31 @@ class FrontierScheduler(BaseScheduler):
             self._ask(lambda: self._session.welcome(seeds), lambda _: self._look_now(0))
         for load in loads:
             self._done = False
-            self._frontier.activate(self._sane(load), self._session.now())
+            self._name(load)
         if len(loads) == room:
             self._look_at = 0.0
+
+    def _name(self, load: HostLoad) -> None:
+        """A host becomes active when its server is known: it may share it with others that are being visited."""
+        client = client_of(self._session)
+        if client.known_address(load.name) is not None:
+            self._named_now(load)
+            return
+        self._named.add(load.host)
+        self._asked += 1
+        look_up = asyncio.ensure_future(client.address_of(load.name))
+        look_up.add_done_callback(partial(self._looked_up, load))
+
+    def _looked_up(self, load: HostLoad, _: object) -> None:
+        self._asked -= 1
+        self._named.discard(load.host)
+        if not self._stopping and self._session.fatal is None:
+            self._named_now(load)
+            self._pump_soon()
+
+    def _named_now(self, load: HostLoad) -> None:
+        address = client_of(self._session).known_address(load.name) or load.address
+        self._frontier.activate(replace(self._sane(load), address=address), self._session.now())
 
     def _sane(self, load: HostLoad) -> HostLoad:
         return replace(load, clock=self._options.politeness.sane(load.clock, self._session.now()))

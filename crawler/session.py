@@ -23,7 +23,7 @@ from crawler.archive.segments import SegmentWriter
 from crawler.clock import steady_clock
 from crawler.committer import Committer
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
-from crawler.frontier.politeness import RETRY_AFTER_LIMIT
+from crawler.frontier.politeness import LONGEST_HOLD, HostClock
 from crawler.options import PRODUCT, VERSION, Options
 from crawler.run_record import RunRecord
 from crawler.slots import SlotLock, free_slots, running
@@ -55,6 +55,7 @@ class Session:
         self._committer: Committer | None = None
         self._last_seed = 0
         self.seeds: list[str] = []
+        self.gates: dict[str, float] = {}  # groups of hosts, and when each may be visited again
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # who else must know of new seeds
 
     @classmethod
@@ -147,6 +148,8 @@ class Session:
             lease, longest = self.options.partition_lease, self.options.limits.total
             store.acquire(self.owner, self._lock.number, self.now(), lease, longest)
             self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
+            for group, next_visit in store.gates().items():
+                self._rest_group(group, next_visit)
             self.learn(self.new_seeds())
             self.refuse_strangers(self.seeds)
             self._reconsider()
@@ -217,7 +220,14 @@ class Session:
         for name in whole:
             store.close_segment(name)
         now = self.now()
-        left = store.recover([lock.number], now, lambda name, clock: politeness.after_unclean_stop(name, clock, now))
+
+        def full_rest(name: str, clock: HostClock) -> HostClock:
+            rested = politeness.after_unclean_stop(name, clock, now)
+            if group := politeness.group_of(name):
+                self._rest_group(group, rested.next_visit)
+            return rested
+
+        left = store.recover([lock.number], now, full_rest)
         if lock.was_unclean or left.returned or left.quarantined or cut:
             logger.warning(
                 "The last crawl did not end well: %d URLs that were in flight wait again, %d are left alone because "
@@ -227,6 +237,9 @@ class Session:
                 cut,
             )
 
+    def _rest_group(self, group: str, until: float) -> None:
+        self.gates[group] = max(self.gates.get(group, 0.0), until)
+
     def _check_time(self, store: Store) -> None:
         last = store.last_commit()
         if last is not None and self.now() < last - 60:
@@ -235,7 +248,7 @@ class Session:
                 "up, but pages fetched meanwhile are due again by the clock that was",
                 last - self.now(),
             )
-            store.believe_no_later_than(self.now() + RETRY_AFTER_LIMIT)
+            store.believe_no_later_than(self.now() + LONGEST_HOLD)
 
     def _new_archive(self) -> SegmentWriter:
         options = self.options

@@ -12,6 +12,7 @@ from scrapy.settings import Settings, default_settings
 
 from crawler import settings as project
 from crawler.errors import Misconfigured
+from crawler.fetch.dns import Lifetimes
 from crawler.items import Reason
 from crawler.options import Options
 from crawler.urls.rules import SWITCHED, Rule
@@ -105,6 +106,9 @@ NUMBERS = [
     *("POLITENESS_LATENCY_FACTOR", "POLITENESS_LATENCY_CAP", "REVISIT_INTERVAL", "RETRY_DELAY", "ROBOTS_RETRY_DELAY"),
     *(
         "DNS_THREADS",
+        "DNS_MIN_TTL",
+        "DNS_MAX_TTL",
+        "DNS_NEGATIVE_TTL",
         "FETCH_CONNECT_TIMEOUT",
         "FETCH_FIRST_BYTE_TIMEOUT",
         "FETCH_TIMEOUT",
@@ -186,6 +190,10 @@ def test_only_the_horizon_may_be_endless(name: str) -> None:
         ("INTRANET_NETWORKS", "10.0.0.0/33"),
         ("INTRANET_HOSTS", "a b.test"),
         ("DNS_HOSTS", "/no/such/file"),
+        ("DNS_SERVERS", "dns.test"),
+        ("DNS_SERVERS", "192.0.2.1 192.0.2.2"),
+        ("DNS_MIN_TTL", 86_401),
+        ("DNS_MAX_TTL", 59),
         *((name, value) for name in URL_FILES for value in ("/no/such/file", "/", "a\0b")),
         ("COMMIT_STEP_HOOK", "no.such.module:function"),
         ("COMMIT_STEP_HOOK", "math:no_such_function"),
@@ -348,6 +356,13 @@ def test_names_come_from_a_hosts_file(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("127.0.0.2 a.test b.test\n")
     assert options_with(DNS_HOSTS=str(path)).dns_hosts == {"a.test": ("127.0.0.2",), "b.test": ("127.0.0.2",)}
+
+
+def test_names_are_asked_of_the_servers_that_are_named_and_kept_as_long_as_told() -> None:
+    options = options_with(DNS_SERVERS="127.0.0.1:5353, [::1]:53,", DNS_MIN_TTL=1, DNS_MAX_TTL="2", DNS_NEGATIVE_TTL=0)
+    assert options.dns_servers == ("127.0.0.1:5353", "[::1]:53")
+    assert options.dns_lifetimes == Lifetimes(least=1, most=2, failure=0)
+    assert (options_with().dns_servers, options_with().dns_lifetimes) == ((), Lifetimes())
 
 
 @pytest.mark.parametrize("content", [b"nonsense a.test\n", b"127.0.0.1\n", b"\xff\xfe\n"])

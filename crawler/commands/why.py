@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 from crawler.clock import steady_clock
 from crawler.commands.common import date_of, failing_politely, span_of
 from crawler.fetch.robots import RobotsRules
+from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
 from crawler.items import Kind, Reason, State
 from crawler.options import ROBOTS_TOKEN, Options
 from crawler.stores.contract import Store, UrlRow
@@ -80,7 +81,7 @@ def explain(store: Store, options: Options, steps: Sequence[Step], url: str) -> 
         yield _last_visit(row)
     yield from _robots(store, url, now)
     if row.state is State.WAITING:
-        yield from _waits_for(store, row, now)
+        yield from _waits_for(store, options.politeness, row, now)
     yield from _archived(store, row)
 
 
@@ -154,17 +155,40 @@ def _robots(store: Store, url: str, now: float) -> Iterator[str]:
     yield f"robots.txt of {origin}: {verdict} (status {rules.status}, fetched {date_of(rules.fetched)}, {age})"
 
 
-def _waits_for(store: Store, row: UrlRow, now: float) -> Iterator[str]:
+def _waits_for(store: Store, politeness: Politeness, row: UrlRow, now: float) -> Iterator[str]:
     host = store.find_host(row.key.host)
     if host is None or row.due > now:
         return
     name, clock = host_of(row.url), host.clock
     if clock.held_until > now:
-        yield f"waits for its host: {name} asked for a rest, or fails; not before {date_of(clock.held_until)}"
+        yield f"waits for its host: {name} {_why_held(clock)}; not before {date_of(clock.held_until)}"
     elif clock.next_visit > now:
         yield f"waits for its host: {name} rests for another {span_of(clock.next_visit - now)}"
     else:
         yield f"waits for its turn: {name} may be visited now (scrapy crawl web)"
+    yield f"  {name} {_rest_of(name, clock, politeness)}"
+
+
+def _why_held(clock: HostClock) -> str:
+    hours = clock.wishes.visit_time
+    if clock.backoff >= SNOOZE_AFTER:
+        return f"has failed {clock.backoff} times in a row"
+    if clock.backoff:
+        return "asked for a rest, or failed"
+    if hours is not None:
+        return f"has visiting hours, from {_time_of(hours.start)} to {_time_of(hours.end)} UTC"
+    return "asked for a rest"
+
+
+def _rest_of(name: str, clock: HostClock, politeness: Politeness) -> str:
+    parts = {part: seconds for part, seconds in politeness.parts(name, clock).items() if seconds}
+    listed = ", ".join(f"{part} {span_of(seconds)}" for part, seconds in parts.items())
+    doubled = f", doubled {clock.backoff} times for recent trouble" if clock.backoff else ""
+    return f"rests {span_of(politeness.rest(name, clock))} after each answer: {listed}{doubled}"
+
+
+def _time_of(minutes: int) -> str:
+    return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
 def _archived(store: Store, row: UrlRow) -> Iterator[str]:

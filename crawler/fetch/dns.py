@@ -1,22 +1,30 @@
 """Which addresses does a name have?
 
-A hosts file speaks first, then the name itself if it is an address, then whatever look-up was given. Answers are
-kept for a while, failures for a shorter one.
+A hosts file speaks first, then the name itself if it is an address, then whatever look-up was given. Answers are kept
+as long as their records allow, within limits; failures for a shorter time. A name is looked up once at a time: those
+who ask meanwhile share the answer.
 """
 
 from __future__ import annotations
 
 import re
 import socket
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import ip_address
 from math import inf
 
 _HOST_NAME = re.compile(r"[^\s#/:@\[\]]+")
+_WITH_PORT = re.compile(r"(\[.*\]|[^:]*):[0-9]{1,5}")
+_DNS_PORT = "53"
+
+# Of one name; more would let a stranger fill the cache: an answer has room for 4,000.
+_MOST_ADDRESSES = 32
+# RFC 9520 §3.2: that nobody could say is remembered too, for at least 1 s, at first about 5 s.
+_UNSURE = 5.0
+_NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,25 +36,52 @@ class Answer:
     expires: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a look-up brought: addresses, or why there are none."""
+
+    addresses: tuple[str, ...] = ()
+    ttl: float = 0.0  # the smallest of the records that led to the addresses; 0 also if nobody said
+    error: str = ""
+    is_sure: bool = False  # there is no such name; else nobody could say
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifetimes:
+    """How long an answer is kept, whatever its records say."""
+
+    least: float = 60.0
+    most: float = 86_400.0
+    failure: float = 60.0
+
+    def of(self, found: Found) -> float:
+        if found.addresses:
+            return min(max(found.ttl, self.least), self.most)
+        return self.failure if found.is_sure else min(self.failure, _UNSURE)
+
+
+Lookup = Callable[[str, Callable[[Found], None]], None]
+"""Starts to look up a name and tells what it found, at once or later, in the thread that asked. It may tell that time is
+up, and once more if the answer comes after all."""
+
+
 class Resolver:
-    """A cache in front of a look-up. Any thread may call it; the lock is never held during a look-up."""
+    """A cache in front of a look-up. Belongs to one thread, and never waits."""
 
     def __init__(
         self,
-        lookup: Callable[[str], Sequence[str]],
+        lookup: Lookup,
         hosts: Mapping[str, tuple[str, ...]],
         *,
-        ttl: float = 300.0,
-        negative_ttl: float = 60.0,
+        lifetimes: Lifetimes | None = None,
         capacity: int = 10_000,
     ) -> None:
         self._lookup = lookup
         self._hosts = {_folded(name): _in_order(addresses) for name, addresses in hosts.items()}
-        self._ttl = ttl
-        self._negative_ttl = negative_ttl
+        self._lifetimes = lifetimes or Lifetimes()
         self._capacity = capacity
         self._answers: OrderedDict[str, Answer] = OrderedDict()  # least recently used first
-        self._lock = threading.Lock()
+        self._waiting: dict[str, list[Callable[[Answer], None]]] = {}  # by the name that is being looked up
 
     def cached(self, name: str, now: float) -> Answer | None:
         """The answer if it is known without asking anyone; None = look it up."""
@@ -54,42 +89,74 @@ class Resolver:
         known = self._hosts.get(name) or _literal(name)
         if known:
             return Answer(addresses=known, error="", expires=inf)
-        with self._lock:
-            answer = self._answers.get(name)
-            if answer is None or answer.expires <= now:
-                return None
-            self._answers.move_to_end(name)
-            return answer
-
-    def look_up(self, name: str, now: float) -> Answer:
-        """The answer, asked for if need be; blocks. A failure is an answer without addresses."""
-        answer = self.cached(name, now)
-        if answer is None:
-            answer = self._ask(_folded(name), now)
-            self._keep(_folded(name), answer)
+        answer = self._answers.get(name)
+        if answer is None or answer.expires <= now:
+            return None
+        self._answers.move_to_end(name)
         return answer
 
-    def _ask(self, name: str, now: float) -> Answer:
-        try:
-            addresses = _in_order(self._lookup(name))
-        except Exception as error:  # the look-up is not ours: whatever it raises, the name has no address now
-            return Answer(addresses=(), error=str(error) or type(error).__name__, expires=now + self._negative_ttl)
-        if not addresses:
-            return Answer(addresses=(), error="the name has no address", expires=now + self._negative_ttl)
-        return Answer(addresses=addresses, error="", expires=now + self._ttl)
+    def is_asking(self, name: str) -> bool:
+        """Whether the name is being looked up."""
+        return _folded(name) in self._waiting
+
+    def look_up(self, name: str, now: float, tell: Callable[[Answer], None]) -> None:
+        """Tell the answer, asked for if need be. A failure is an answer without addresses."""
+        answer = self.cached(name, now)
+        if answer is not None:
+            tell(answer)
+            return
+        name = _folded(name)
+        waiting = self._waiting.setdefault(name, [])
+        waiting.append(tell)
+        if len(waiting) == 1:
+            hear = partial(self._hear, name, now)
+            try:
+                self._lookup(name, hear)
+            except Exception as error:  # the look-up is not ours: whatever it raises, the name has no address now
+                hear(Found(error=str(error) or type(error).__name__))
+
+    def _hear(self, name: str, asked: float, found: Found) -> None:
+        addresses = _in_order(found.addresses)[:_MOST_ADDRESSES]
+        error = "" if addresses else found.error or "the name has no address"
+        answer = Answer(addresses=addresses, error=error, expires=asked + self._lifetimes.of(found))
+        self._keep(name, answer)
+        for tell in self._waiting.pop(name, ()):
+            tell(answer)
 
     def _keep(self, name: str, answer: Answer) -> None:
-        with self._lock:
-            self._answers[name] = answer
-            self._answers.move_to_end(name)
-            while len(self._answers) > self._capacity:
-                self._answers.popitem(last=False)
+        known = self._answers.get(name)
+        if known is not None and known.addresses and known.expires >= answer.expires:
+            return  # an older question was answered after a newer one
+        self._answers[name] = answer
+        self._answers.move_to_end(name)
+        while len(self._answers) > self._capacity:
+            self._answers.popitem(last=False)
 
 
-def system_lookup(name: str) -> tuple[str, ...]:
-    """Ask the operating system; raises OSError if it does not know, UnicodeError if the name cannot be asked for."""
-    found = socket.getaddrinfo(name, None, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
-    return _in_order(str(address[0]) for *_, address in found)
+def system_lookup(name: str) -> Found:
+    """Ask the operating system, which does not say how long its answer holds. Blocks."""
+    try:
+        found = socket.getaddrinfo(name, None, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        return Found(error=error.strerror or str(error), is_sure=error.errno in _NO_SUCH_NAME)
+    except UnicodeError as error:
+        return Found(error=str(error), is_sure=True)
+    except OSError as error:
+        return Found(error=str(error))
+    return Found(addresses=_in_order(str(address[0]) for *_, address in found))
+
+
+def read_server(text: str) -> str:
+    """A name server as address and port.
+
+    >>> read_server("192.0.2.1"), read_server("[2001:db8::1]:5353"), read_server("::1")
+    ('192.0.2.1:53', '[2001:db8::1]:5353', '[::1]:53')
+    """
+    address, _, port = text.rpartition(":") if _WITH_PORT.fullmatch(text) else (text, "", _DNS_PORT)
+    bare = "".join(_literal(address))
+    if not bare or "%" in bare or not 0 < int(port) < 65_536:
+        raise ValueError(f"{text!r} is not the address of a name server")
+    return f"[{bare}]:{port}" if ":" in bare else f"{bare}:{port}"
 
 
 def read_hosts_file(text: str) -> dict[str, tuple[str, ...]]:

@@ -6,11 +6,11 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import time
-from typing import NamedTuple, Self
+from typing import Self
 
 from protego import Protego
 
-from crawler.items import OriginRules, Reason
+from crawler.items import OriginRules, Reason, RequestRate, Window, Wishes
 
 LARGEST_FILE = 500 * 1024  # RFC 9309 §2.5: at least this much is to be read
 HOUR, DAY = 3600.0, 86_400.0
@@ -26,21 +26,6 @@ _HTML = re.compile(r"\s*(?:<!--.*?-->\s*)?<(?:html|!doctype)", re.IGNORECASE | r
 # RFC 9309 §2.2.4: other lines must not interfere, that is, not end a group. Misspellings are known ones.
 _KNOWN = re.compile(r"\s*(?:user|all|dis|dias|crawl|request|visit|site|host)", re.IGNORECASE)
 _UTF8_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF8[:2], codecs.BOM_UTF8[:1])  # editors lose parts of it
-
-
-class Window(NamedTuple):
-    """A part of each day, in minutes after midnight UTC; it may contain midnight."""
-
-    start: int
-    end: int
-
-
-class RequestRate(NamedTuple):
-    """At most so many requests in so many seconds, in a part of the day or always."""
-
-    requests: int
-    seconds: int
-    window: Window | None = None
 
 
 class RobotsRules:
@@ -83,6 +68,10 @@ class RobotsRules:
         """When to come, if the rules say."""
         visit_time = self._rules.visit_time(agent)
         return None if visit_time is None else _window(visit_time.start_time, visit_time.end_time)
+
+    def wishes(self, agent: str) -> Wishes:
+        """How often and when the agent should come."""
+        return Wishes(self.crawl_delay(agent), self.request_rate(agent), self.visit_time(agent))
 
     @property
     def sitemaps(self) -> Sequence[str]:

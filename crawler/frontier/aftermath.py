@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crawler.frontier.politeness import UNREACHABLE
 from crawler.items import Kind, Outcome, Reason, State, Visited
 
 TRIES = 3  # visits that may end badly by themselves before the URL is left alone
@@ -26,15 +27,18 @@ class RevisitPolicy:
     interval: float = 7 * 86_400.0
     retry_delay: float = 30.0  # doubled with each try
 
-    def after(self, visited: Visited, now: float, host_free: float) -> Aftermath:
-        """The next state of the visited URL; `host_free` is when its host may be asked again."""
+    def after(self, visited: Visited, now: float, host_free: float, *, excused: bool = False) -> Aftermath:
+        """The next state of the visited URL; `host_free` is when its host may be asked again.
+
+        A failure of the host that is excused, because the host or our network keeps failing, is not the URL's.
+        """
         visit, outcome, reason = visited.visit, visited.outcome, visited.reason
         if visit.kind is Kind.ROBOTS:
             # Fetched when a page of the origin needs it, never for its own sake.
             return Aftermath(state=State.PARKED, reason=Reason.ROBOTS_FILE)
         if outcome is Outcome.FETCHED:
             return Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=now + self.interval)
-        if outcome is Outcome.BUSY:
+        if outcome is Outcome.BUSY or (excused and reason in UNREACHABLE):
             return Aftermath(state=State.WAITING, reason=reason, due=max(now, host_free), tries=visit.tries)
         if outcome is Outcome.ABORTED:
             return Aftermath(state=State.WAITING, reason=reason, due=now, tries=visit.tries)

@@ -8,7 +8,7 @@ its URLs is being leased or visited (so a host never has two connections); *refi
 store may have more; *dropped* when the store has nothing due and nothing of it is uncommitted.
 
 Nothing here does I/O or reads a clock. Whoever drives the frontier asks it what it wants (`wants_hosts`,
-`wants_refill`, `to_lease`, `to_postpone`, `errands`), does that with the store, and tells it the answer (`activate`, `refill`, `leased`); `next`
+`wants_refill`, `to_lease`, `to_hold`, `to_postpone`, `errands`), does that with the store, and tells it the answer (`activate`, `refill`, `leased`); `next`
 gives a visit whose time has come; `ended` and `committed` report what became of it.
 """
 
@@ -19,8 +19,10 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from crawler.frontier.gates import Gate, Gates
+from crawler.frontier.network import Network
 from crawler.frontier.politeness import HostClock, Politeness
-from crawler.items import Key, Kind, OriginRules, Visit, Visited
+from crawler.items import Key, Kind, OriginRules, Outcome, Visit, Visited, Wishes
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
@@ -37,6 +39,7 @@ class HostLoad:
     epoch: int
     visits: Sequence[Visit]
     rules: Sequence[OriginRules]
+    address: str = ""  # to which it was last connected
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,8 +54,10 @@ class BackQueue:
     errands: deque[Visit] = field(default_factory=deque)
     rules: dict[str, OriginRules] = field(default_factory=dict)
     asking_rules: set[str] = field(default_factory=set)  # origins whose robots.txt is on its way
+    group: Gate | None = None
+    address: Gate | None = None
     busy: bool = False
-    in_heap: bool = False
+    in_heap: bool = False  # or in line at a gate
     uncommitted: int = 0
     refilling: bool = False
     drained: bool = False  # the store had nothing more due when it was last asked
@@ -63,6 +68,7 @@ class Frontier:
 
     def __init__(self, politeness: Politeness, *, active_hosts: int, in_flight: int, ahead: float) -> None:
         self.politeness = politeness
+        self.network = Network()
         self.lease_end = 0.0  # of the partitions: nothing is released at or after it
         self.hosts: dict[int, BackQueue] = {}
         self.in_flight: dict[Key, Visit] = {}
@@ -70,10 +76,12 @@ class Frontier:
         self._active_hosts = active_hosts
         self._in_flight = in_flight
         self._ahead = ahead  # leases are taken this long before the host's time, so that a commit does not delay it
-        self._idle: list[tuple[float, int, int]] = []  # (ready at, order, host)
+        self._gates = Gates()
+        self._idle: list[tuple[float, int, int | Gate]] = []  # (ready at, order, a host or a gate with hosts in line)
         self._leased: list[tuple[float, int, Visit]] = []  # granted, waiting for their time
         self._leasing: dict[Key, float] = {}  # asked of the store → ready at
         self._refills: list[int] = []
+        self._held: list[tuple[int, float]] = []  # hosts whose visiting hours are over, until then
         self._postponed: list[tuple[Visit, float]] = []  # URLs of origins whose robots.txt cannot be had, until then
         self._solo: deque[Visit] = deque()
         self._alone: Key | None = None  # the URL that is being visited with nothing else in flight
@@ -97,6 +105,11 @@ class Frontier:
         postponed, self._postponed = self._postponed, []
         return postponed
 
+    def to_hold(self) -> list[tuple[int, float]]:
+        """Hosts that must not be asked before a time; asked once."""
+        held, self._held = self._held, []
+        return held
+
     def to_lease(self, now: float) -> list[Visit]:
         """Visits whose host may be asked within a moment; each must be answered by `leased`."""
         if self._alone is not None:
@@ -105,15 +118,23 @@ class Frontier:
             return self._lease_alone(now)
         chosen: list[Visit] = []
         room = self._room()
+        if self.network.is_down:
+            # One visit now and then tells when the network is back; all others wait, and nobody is blamed.
+            is_probe_due = now >= self.network.next_probe and not (self.in_flight or self._leasing or self._leased)
+            room = min(room, 1) if is_probe_due else 0
         while room > len(chosen) and self._idle and self._idle[0][0] <= now + self._ahead:
-            ready, _, host = heapq.heappop(self._idle)
-            back = self.hosts[host]
+            ready, _, what = heapq.heappop(self._idle)
+            back = self.hosts[what] if isinstance(what, int) else self._first_in_line(what)
+            if back is None:
+                continue
             back.in_heap = False
+            if self._waits_at_a_gate(back, ready) or self._is_closed(back, max(now, ready), now):
+                continue
             visit = self._choose(back, now) if back.clock.next_visit <= ready else None
             if visit is None:
                 self._settle(back)
                 continue
-            back.busy = True
+            self._pass_gates(back)
             if visit.crashes >= CRASHES:
                 self._solo.append(visit)
                 continue
@@ -135,7 +156,11 @@ class Frontier:
         if release and self._leased and now < self.lease_end:
             times.append(self._leased[0][0])
         if lease and self._idle and self._room() > 0 and not self._solo and self._alone is None:
-            times.append(self._idle[0][0] - self._ahead)
+            ready = self._idle[0][0] - self._ahead
+            if not self.network.is_down:
+                times.append(ready)
+            elif not (self.in_flight or self._leasing or self._leased):
+                times.append(max(ready, self.network.next_probe))
         return max(now, min(times)) if times else None
 
     def _room(self) -> int:
@@ -144,8 +169,8 @@ class Frontier:
     @property
     def is_quiet(self) -> bool:
         """Nothing is leased, in flight, uncommitted or about to be."""
-        waiting = self.in_flight or self._leased or self._leasing or self._solo or self.errands or self._postponed
-        return not waiting and not any(
+        waiting = (self.in_flight, self._leased, self._leasing, self._solo, self.errands, self._postponed, self._held)
+        return not any(waiting) and not any(
             back.queue or back.errands or back.busy or back.uncommitted or back.refilling
             for back in self.hosts.values()
         )
@@ -161,6 +186,9 @@ class Frontier:
             back.queue.extend(load.visits)
             back.drained = not load.visits
             self.hosts[load.host] = back
+            group = self.politeness.group_of(load.name)
+            back.group = self._gates.enter(group, 1, now) if group else None
+            self._meet(back, load.address, now)
         # A host that is active already keeps what it has: the store's rows may be older than what is in memory.
         if errand is not None:
             back.errands.append(errand)
@@ -201,7 +229,7 @@ class Frontier:
                 if self._alone == visit.key:
                     self._alone = None
                 self._forget_asking(visit)
-                self.hosts[visit.asked].busy = False
+                self._leave_gates(self.hosts[visit.asked])
                 self._settle(self.hosts[visit.asked])
 
     def recall(self) -> list[Visit]:
@@ -209,8 +237,7 @@ class Frontier:
         visits = [entry[2] for entry in self._leased]
         self._leased.clear()
         for visit in visits:
-            back = self.hosts[visit.asked]
-            back.busy = False
+            self._leave_gates(self.hosts[visit.asked])
             self._forget_asking(visit)
         return visits
 
@@ -219,8 +246,9 @@ class Frontier:
         visit = visited.visit
         del self.in_flight[visit.key]
         back = self.hosts[visit.asked]
-        back.clock = self.politeness.after(back.name, back.clock, visited, now)
-        back.busy = False
+        self.network.note(back.host, visited, now)
+        back.clock = self.politeness.after(back.name, back.clock, visited, now, excused=self.network.is_down)
+        self._leave_gates(back, visited, now)
         back.uncommitted += 1
         clocks = {back.host: back.clock} | self._obey(visited.rules)
         self._keep_hold(back, now)
@@ -237,6 +265,82 @@ class Frontier:
             self.hosts[visited.rules.host].rules[visited.rules.origin] = visited.rules
         self._forget_asking(visited.visit)
         self._settle(back)
+
+    # ── gates ──
+
+    def restore_gates(self, times: dict[str, float]) -> None:
+        """Groups that an earlier crawl has visited, with the time before which they rest."""
+        self._gates.restore(times)
+
+    def gate_times(self, host: int) -> dict[str, tuple[float, float]]:
+        """What must be kept of the group of a host that was visited: name → not before, rest."""
+        back = self.hosts.get(host)
+        gate = back.group if back is not None else None
+        return {gate.name: (gate.next_visit, gate.rest)} if gate is not None else {}
+
+    def _meet(self, back: BackQueue, address: str, now: float) -> None:
+        """A host's server is known; it may have moved."""
+        if not address or (back.address is not None and back.address.name == address):
+            return
+        gate = self._gates.enter(address, self.politeness.address_connections, now)
+        if back.address is not None:
+            self._gates.leave(back.address)
+        back.address = gate
+
+    @staticmethod
+    def _gates_of(back: BackQueue) -> list[Gate]:
+        return [gate for gate in (back.group, back.address) if gate is not None]
+
+    def _waits_at_a_gate(self, back: BackQueue, at: float) -> bool:
+        """Whether the host must stand in line; it is called when the gate opens."""
+        for gate in self._gates_of(back):
+            if not gate.is_open(at):
+                gate.waiting.append(back.host)
+                back.in_heap = True
+                self._announce(gate)
+                return True
+        return False
+
+    def _first_in_line(self, gate: Gate) -> BackQueue | None:
+        gate.in_heap = False
+        back = self.hosts[gate.waiting.popleft()] if gate.waiting and gate.busy < gate.limit else None
+        self._announce(gate)
+        return back
+
+    def _announce(self, gate: Gate) -> None:
+        """Have the next in line called as soon as the gate is open."""
+        if gate.waiting and not gate.in_heap and gate.busy < gate.limit:
+            self._order += 1
+            heapq.heappush(self._idle, (gate.next_visit, self._order, gate))
+            gate.in_heap = True
+
+    def _pass_gates(self, back: BackQueue) -> None:
+        back.busy = True
+        for gate in self._gates_of(back):
+            gate.busy += 1
+
+    def _leave_gates(self, back: BackQueue, visited: Visited | None = None, now: float = 0.0) -> None:
+        """A host is not busy any more; after a visit its group and its server rest."""
+        back.busy = False
+        gates = self._gates_of(back)
+        for gate in gates:
+            gate.busy -= 1
+        if visited is not None and visited.fetched is not None and visited.fetched.was_sent:
+            self._rest_gates(back, visited, visited.fetched.ended)
+            self._meet(back, visited.fetched.address, now)
+        for gate in gates:
+            self._announce(gate)
+
+    def _rest_gates(self, back: BackQueue, visited: Visited, ended: float) -> None:
+        if back.group is not None:
+            rest = self.politeness.rest(back.name, back.clock, ended)
+            # The group is asked for patience with the host; that the host is dead is no matter of the group.
+            until = back.clock.next_visit if visited.outcome is Outcome.BUSY else ended + rest
+            back.group.rest = rest
+            back.group.next_visit = max(back.group.next_visit, until)
+        if back.address is not None:
+            gap = self.politeness.gap_of(back.name)
+            back.address.next_visit = max(back.address.next_visit, ended + gap)
 
     # ── how it decides ──
 
@@ -263,14 +367,24 @@ class Frontier:
                 )
             self._forget_asking(visit)
 
+    def _is_closed(self, back: BackQueue, at: float, now: float) -> bool:
+        """Whether the host's visiting hours are over; it waits in the store then."""
+        clock = self.politeness.opened(back.clock, at)
+        if clock.held_until <= at:
+            return False
+        back.clock = clock
+        self._held.append((back.host, clock.held_until))
+        self._keep_hold(back, now)
+        self._settle(back)
+        return True
+
     def _obey(self, rules: OriginRules | None) -> dict[int, HostClock]:
-        """A Crawl-delay binds at once; where a host's origins ask for different ones, the longest."""
+        """What a robots.txt asks for binds at once; where a host's origins ask for different things, the most."""
         back = self.hosts.get(rules.host) if rules is not None else None
         if rules is None or back is None:
             return {}
-        others = [known.crawl_delay for origin, known in back.rules.items() if origin != rules.origin]
-        delays = [delay for delay in (rules.crawl_delay, *others) if delay is not None]
-        back.clock = self.politeness.obey(back.name, back.clock, max(delays, default=None))
+        others = [known.wishes for origin, known in back.rules.items() if origin != rules.origin]
+        back.clock = self.politeness.obey(back.name, back.clock, _combined([rules.wishes, *others]))
         return {back.host: back.clock}
 
     def _choose(self, back: BackQueue, now: float) -> Visit | None:
@@ -333,6 +447,8 @@ class Frontier:
                 self._refills.append(back.host)
         elif not back.uncommitted and not back.asking_rules:
             del self.hosts[back.host]
+            for gate in self._gates_of(back):
+                self._gates.leave(gate)
 
     @staticmethod
     def _has_choice(back: BackQueue) -> bool:
@@ -348,3 +464,13 @@ class Frontier:
         self._alone = visit.key
         self._leasing[visit.key] = max(now, self.hosts[visit.asked].clock.next_visit)
         return [visit]
+
+
+def _combined(wishes: Sequence[Wishes]) -> Wishes:
+    """The longest delay, the lowest rate, the first visiting hours."""
+    rates = [wish.request_rate for wish in wishes if wish.request_rate is not None]
+    return Wishes(
+        crawl_delay=max((wish.crawl_delay for wish in wishes if wish.crawl_delay is not None), default=None),
+        request_rate=max(rates, key=lambda rate: rate.seconds / max(rate.requests, 1), default=None),
+        visit_time=next((wish.visit_time for wish in wishes if wish.visit_time is not None), None),
+    )

@@ -18,7 +18,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler.download import FETCHED, RULES, VISIT, Denied
 from crawler.fetch.answers import Meaning, meaning_of
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots
-from crawler.items import Fetched, Kind, OriginRules, Outcome, Reason, Visit
+from crawler.items import NO_WISHES, Fetched, Kind, OriginRules, Outcome, Reason, Visit
 from crawler.options import ROBOTS_TOKEN
 from crawler.parse.coding import plain_body
 from crawler.session import session_of
@@ -79,8 +79,8 @@ class RobotsMiddleware:
             origin=visit.origin,
             retry=self._retry,
         )
-        delay = self._parse(rules).crawl_delay(ROBOTS_TOKEN) if rules.body is not None else None
-        return replace(rules, crawl_delay=delay)
+        wishes = self._parse(rules).wishes(ROBOTS_TOKEN) if rules.body is not None else NO_WISHES
+        return replace(rules, wishes=wishes)
 
     def _may_be_asked(self, url: str) -> bool:
         """The file may lie outside the scope, but not where nobody may be asked at all."""
@@ -117,5 +117,5 @@ def _moved(visit: Visit, fetched: Fetched, target: str, previous: OriginRules | 
         failures=previous.failures if previous is not None else 0,
         location=target,
         hops=visit.hops + 1,
-        crawl_delay=previous.crawl_delay if previous is not None else None,
+        wishes=previous.wishes if previous is not None else NO_WISHES,
     )

@@ -7,7 +7,7 @@ raise `StoreUnreachable` or `DiskTrouble`; nothing is changed then.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from crawler.frontier.aftermath import Aftermath
@@ -61,6 +61,7 @@ class Settled:
     aftermath: Aftermath
     clocks: Mapping[int, HostClock]  # of the hosts whose clock the visit moved
     place: Place | None = None  # None = nothing was archived
+    gates: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # groups: not before, rest
     is_revisit: bool = False  # only the head was archived: the body is in the record of another document
 
 
@@ -270,6 +271,12 @@ class Store(Protocol):
 
     def postpone(self, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
         """Let waiting URLs wait until a time."""
+
+    def gates(self) -> dict[str, float]:
+        """Groups of hosts that count as one, and the time before which each rests."""
+
+    def hold(self, hosts: Sequence[tuple[int, float]]) -> None:
+        """Let hosts wait until a time."""
 
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         """Acknowledge visits: all of this batch in one transaction, or `LateCommit`."""

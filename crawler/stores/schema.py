@@ -14,8 +14,16 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Reason
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
+
+_GATES = """
+CREATE TABLE gates (                    -- clocks of groups of hosts that count as one
+    name TEXT PRIMARY KEY,
+    next_visit REAL NOT NULL,
+    rest REAL NOT NULL
+) WITHOUT ROWID;
+"""
 
 _COLLISIONS = """
 CREATE TABLE collisions (               -- URLs that are not in `urls`, because another URL has their key
@@ -57,7 +65,9 @@ CREATE TABLE hosts (
     due REAL,                           -- none is due earlier; NULL = none waits
     next_visit REAL NOT NULL DEFAULT 0, -- the clock: not asked before
     held_until REAL NOT NULL DEFAULT 0, -- nor before, by the host's wish or for its failures
-    crawl_delay REAL,
+    crawl_delay REAL,                   -- what its robots.txt asks for
+    request_rate TEXT NOT NULL DEFAULT '',  -- requests, seconds; and from, to in minutes of the day UTC
+    visit_time TEXT NOT NULL DEFAULT '',    -- from, to
     backoff INTEGER NOT NULL DEFAULT 0,
     latency REAL NOT NULL DEFAULT 0,
     last_end REAL NOT NULL DEFAULT 0,   -- when its last answer ended
@@ -82,7 +92,9 @@ CREATE TABLE origins (
     failures INTEGER NOT NULL DEFAULT 0,
     location TEXT NOT NULL DEFAULT '',  -- where a redirect says robots.txt is
     hops INTEGER NOT NULL DEFAULT 0,
-    crawl_delay REAL
+    crawl_delay REAL,
+    request_rate TEXT NOT NULL DEFAULT '',
+    visit_time TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE INDEX origins_of_host ON origins (host);
 
@@ -118,6 +130,7 @@ CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0;
 CREATE INDEX urls_leased ON urls (host) WHERE state = 1;
 
 {_COLLISIONS}
+{_GATES}
 CREATE TABLE seeds (
     serial INTEGER PRIMARY KEY AUTOINCREMENT,
     url TEXT NOT NULL UNIQUE,
@@ -197,4 +210,12 @@ CREATE VIEW accounting AS
 REASONS = [(reason.value, reason.name, reason.meaning) for reason in Reason]
 
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
-MIGRATIONS: Mapping[int, str] = {2: _COLLISIONS}
+MIGRATIONS: Mapping[int, str] = {
+    2: _COLLISIONS,
+    3: _GATES
+    + "".join(
+        f"ALTER TABLE {table} ADD COLUMN {column} TEXT NOT NULL DEFAULT '';"
+        for table in ("hosts", "origins")
+        for column in ("request_rate", "visit_time")
+    ),
+}

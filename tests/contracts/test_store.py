@@ -14,7 +14,20 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.politeness import HostClock, Politeness
-from crawler.items import Kind, Link, OriginRules, Outcome, Page, Reason, Refusal, State, Visit
+from crawler.items import (
+    Kind,
+    Link,
+    OriginRules,
+    Outcome,
+    Page,
+    Reason,
+    Refusal,
+    RequestRate,
+    State,
+    Visit,
+    Window,
+    Wishes,
+)
 from crawler.stores.contract import Judge, LateCommit, NewUrl, Place, Reconsidered, SegmentState, Store, UrlRow
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
@@ -331,9 +344,9 @@ def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
     rules = OriginRules(
         host=robots.key.host, origin="http://a.test", status=200, body=b"User-agent: *", fetched=NOW, expires=NOW + 9
     )
-    store.commit([settled(visited(robots, rules=replace(rules, crawl_delay=3.0)))], [], NOW)
+    store.commit([settled(visited(robots, rules=replace(rules, wishes=Wishes(crawl_delay=3.0))))], [], NOW)
     assert states(store) == (2, 1, 0, 1)
-    assert store.find_rules("http://a.test") == replace(rules, crawl_delay=3.0)
+    assert store.find_rules("http://a.test") == replace(rules, wishes=Wishes(crawl_delay=3.0))
     assert store.lease("me", [robots]) == [robots]  # on demand, again
 
 
@@ -1067,3 +1080,39 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
         max_examples=60, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
     )
     Life.TestCase("runTest").runTest()
+
+
+# ── holds and wishes ──
+
+
+def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
+    store.add([new_url(A), new_url(ELSEWHERE)], NOW)
+    store.hold([(key_of(A).host, NOW + 100)])
+    assert [load.name for load in store.activate("me", NOW + 99, 9, 9, ())] == ["b.test"]
+    assert store.load(key_of(A).host, NOW + 99, 9) == []
+    assert {load.name for load in store.activate("me", NOW + 100, 9, 9, ())} == {"a.test", "b.test"}
+    host = store.find_host(key_of(A).host)
+    assert host is not None
+    assert host.clock.held_until == host.clock.next_visit == NOW + 100
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        Wishes(),
+        Wishes(crawl_delay=2.5),
+        Wishes(request_rate=RequestRate(1, 60)),
+        Wishes(crawl_delay=0.0, request_rate=RequestRate(3, 7, Window(0, 1439)), visit_time=Window(1320, 360)),
+    ],
+)
+def test_what_a_site_asks_for_is_kept(wishes: Wishes, store: Store) -> None:
+    store.add([new_url(A)], NOW)
+    (visit,) = lease_all(store)
+    rules = OriginRules(
+        host=visit.key.host, origin="http://a.test", status=200, body=b"x", fetched=NOW, expires=NOW + 9, wishes=wishes
+    )
+    store.commit([settled(visited(visit, rules=rules), clock=HostClock(wishes=wishes))], [], NOW)
+    assert store.find_rules("http://a.test") == rules
+    host = store.find_host(visit.key.host)
+    assert host is not None
+    assert host.clock.wishes == wishes

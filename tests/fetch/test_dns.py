@@ -1,71 +1,153 @@
 import socket
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from math import inf
 
 import pytest
 
-from crawler.fetch.dns import Resolver, read_hosts_file, system_lookup
+from crawler.fetch.dns import Answer, Found, Lifetimes, Resolver, read_hosts_file, read_server, system_lookup
 
-NAMES = {"a.test": ["192.0.2.1"], "b.test": ["2001:db8::2", "192.0.2.2", "192.0.2.2"], "empty.test": []}
+NAMES = {"a.test": ("192.0.2.1",), "b.test": ("2001:db8::2", "192.0.2.2", "192.0.2.2"), "empty.test": ()}
 
 
 class Lookup:
-    """A name service of a few names that remembers what it was asked."""
+    """A name service of a few names that remembers what it was asked; `ttl` seconds hold its answers."""
 
-    def __init__(self, names=NAMES):
-        self.names = dict(names)
+    def __init__(self, names=NAMES, ttl=100.0):
+        self.names, self.ttl = dict(names), ttl
         self.asked = []
 
-    def __call__(self, name):
+    def __call__(self, name, tell):
         self.asked.append(name)
         if name not in self.names:
             raise OSError(f"no such name: {name}")
-        return self.names[name]
+        tell(Found(addresses=self.names[name], ttl=self.ttl, is_sure=True))
+
+
+class Slow:
+    """A name service that answers when it is told to."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, name, tell):
+        self.asked.append((name, tell))
+
+
+def looked_up(resolver, name, now):
+    told = []
+    resolver.look_up(name, now, told.append)
+    (answer,) = told
+    return answer
 
 
 def test_an_answer_is_kept_until_it_expires():
     lookup = Lookup()
-    resolver = Resolver(lookup, {}, ttl=100)
+    resolver = Resolver(lookup, {})
     assert resolver.cached("a.test", 0) is None
-    answer = resolver.look_up("a.test", 0)
+    answer = looked_up(resolver, "a.test", 0)
     assert (answer.addresses, answer.error, answer.expires) == (("192.0.2.1",), "", 100)
     assert resolver.cached("a.test", 99.9) == answer
     assert resolver.cached("a.test", 100) is None
-    resolver.look_up("a.test", 50)
+    assert looked_up(resolver, "a.test", 50) == answer
     assert lookup.asked == ["a.test"]
-    lookup.names["a.test"] = ["192.0.2.9"]
-    assert resolver.look_up("a.test", 100).addresses == ("192.0.2.9",)
+    lookup.names["a.test"] = ("192.0.2.9",)
+    assert looked_up(resolver, "a.test", 100).addresses == ("192.0.2.9",)
+
+
+@pytest.mark.parametrize(
+    ("found", "seconds"),
+    [
+        (Found(addresses=("192.0.2.1",), ttl=50), 50),
+        (Found(addresses=("192.0.2.1",), ttl=0), 20),
+        (Found(addresses=("192.0.2.1",), ttl=1e9), 1000),
+        (Found(error="no such name", is_sure=True), 10),
+        (Found(error="time is up"), 5),
+        (Found(), 5),
+    ],
+)
+def test_how_long_an_answer_holds(found, seconds):
+    lifetimes = Lifetimes(least=20, most=1000, failure=10)
+    resolver = Resolver(lambda name, tell: tell(found), {}, lifetimes=lifetimes)
+    answer = looked_up(resolver, "a.test", 7)
+    assert answer.expires == 7 + seconds
+    assert bool(answer.error) is not bool(answer.addresses)
+    assert resolver.cached("a.test", 6.9 + seconds) == answer
+    assert resolver.cached("a.test", 7 + seconds) is None
+
+
+def test_a_failure_may_be_kept_even_shorter():
+    assert Lifetimes(failure=2).of(Found(error="time is up")) == 2
+    assert Lifetimes(failure=0).of(Found(is_sure=True)) == 0
 
 
 def test_ipv4_comes_first_and_nothing_twice():
-    assert Resolver(Lookup(), {}).look_up("b.test", 0).addresses == ("192.0.2.2", "2001:db8::2")
+    assert looked_up(Resolver(Lookup(), {}), "b.test", 0).addresses == ("192.0.2.2", "2001:db8::2")
 
 
-@pytest.mark.parametrize("name", ["missing.test", "empty.test"])
-def test_a_failure_is_an_answer_for_a_shorter_time(name):
-    lookup = Lookup()
-    resolver = Resolver(lookup, {}, ttl=100, negative_ttl=10)
-    answer = resolver.look_up(name, 0)
-    assert (answer.addresses, answer.expires) == ((), 10)
-    assert answer.error
-    assert resolver.cached(name, 9) == answer
-    assert resolver.cached(name, 10) is None
-    assert lookup.asked == [name]
+def test_nobody_fills_the_cache_with_one_name():
+    many = tuple(f"192.0.2.{number}" for number in range(200))
+    assert looked_up(Resolver(Lookup({"a.test": many}), {}), "a.test", 0).addresses == many[:32]
 
 
 @pytest.mark.parametrize("error", [OSError("down"), UnicodeError("label too long"), KeyError(), RuntimeError("odd")])
 def test_whatever_the_lookup_raises_is_an_answer(error):
-    def fail(name):
+    def fail(name, tell):
         raise error
 
-    assert Resolver(fail, {}).look_up("a.test", 0).error == (str(error) or type(error).__name__)
+    assert looked_up(Resolver(fail, {}), "a.test", 0).error == (str(error) or type(error).__name__)
+
+
+def test_those_who_ask_at_the_same_time_share_one_look_up():
+    slow, told = Slow(), []
+    resolver = Resolver(slow, {})
+    for name in ("a.test", "A.TEST.", "a.test"):
+        resolver.look_up(name, 0, told.append)
+    assert resolver.is_asking("A.test")
+    assert not resolver.is_asking("b.test")
+    ((name, tell),) = slow.asked
+    tell(Found(addresses=("192.0.2.1",)))
+    assert (name, told) == ("a.test", [Answer(addresses=("192.0.2.1",), error="", expires=60)] * 3)
+    assert not resolver.is_asking("a.test")
+    resolver.look_up("a.test", 60, told.append)
+    assert len(slow.asked) == 2
+
+
+def test_a_slow_name_holds_up_no_other():
+    slow, told = Slow(), []
+    resolver = Resolver(slow, {})
+    resolver.look_up("slow.test", 0, told.append)
+    resolver.look_up("quick.test", 0, told.append)
+    slow.asked[1][1](Found(addresses=("192.0.2.1",)))
+    assert [answer.addresses for answer in told] == [("192.0.2.1",)]
+
+
+def test_an_answer_that_comes_too_late_is_kept_for_the_next():
+    slow, told = Slow(), []
+    resolver = Resolver(slow, {})
+    resolver.look_up("a.test", 0, told.append)
+    tell = slow.asked[0][1]
+    tell(Found(error="time is up"))
+    assert resolver.cached("a.test", 4).error == "time is up"
+    tell(Found(addresses=("192.0.2.1",)))
+    assert resolver.cached("a.test", 4).addresses == ("192.0.2.1",)
+    assert [answer.error for answer in told] == ["time is up"]
+
+
+@pytest.mark.parametrize("late", [Found(error="time is up"), Found(addresses=("192.0.2.9",))])
+def test_an_old_answer_does_not_replace_a_newer_one(late):
+    slow, told = Slow(), []
+    resolver = Resolver(slow, {})
+    resolver.look_up("a.test", 0, told.append)
+    slow.asked[0][1](Found(error="time is up"))
+    resolver.look_up("a.test", 10, told.append)
+    slow.asked[1][1](Found(addresses=("192.0.2.1",), ttl=300))
+    slow.asked[0][1](late)
+    assert resolver.cached("a.test", 20).addresses == ("192.0.2.1",)
 
 
 def test_names_are_one_whatever_their_case_and_final_dot():
     lookup = Lookup()
     resolver = Resolver(lookup, {})
-    assert resolver.look_up("A.Test.", 0) == resolver.look_up("a.test", 1) == resolver.cached("A.TEST", 2)
+    assert looked_up(resolver, "A.Test.", 0) == looked_up(resolver, "a.test", 1) == resolver.cached("A.TEST", 2)
     assert lookup.asked == ["a.test"]
 
 
@@ -74,7 +156,7 @@ def test_the_hosts_file_speaks_first_and_for_ever():
     resolver = Resolver(lookup, {"A.test": ("2001:db8::1", "127.0.0.2")})
     answer = resolver.cached("a.test", 0)
     assert (answer.addresses, answer.expires) == (("127.0.0.2", "2001:db8::1"), inf)
-    assert resolver.look_up("a.TEST", 1e12) == answer
+    assert looked_up(resolver, "a.TEST", 1e12) == answer
     assert lookup.asked == []
 
 
@@ -85,7 +167,7 @@ def test_the_hosts_file_speaks_first_and_for_ever():
 def test_an_address_is_its_own_answer(name, address):
     lookup = Lookup()
     resolver = Resolver(lookup, {})
-    assert resolver.look_up(name, 0).addresses == (address,)
+    assert looked_up(resolver, name, 0).addresses == (address,)
     assert resolver.cached(name, 0).addresses == (address,)
     assert lookup.asked == []
 
@@ -93,55 +175,45 @@ def test_an_address_is_its_own_answer(name, address):
 @pytest.mark.parametrize("name", ["127.1", "0x7f.1", "2130706433", "[", "]", ""])
 def test_what_only_resembles_an_address_is_looked_up(name):
     lookup = Lookup()
-    Resolver(lookup, {}).look_up(name, 0)
+    looked_up(Resolver(lookup, {}), name, 0)
     assert lookup.asked == [name]
 
 
 def test_the_least_recently_used_answer_gives_way():
-    resolver = Resolver(Lookup({name: ["192.0.2.1"] for name in "abc"}), {}, capacity=2)
-    resolver.look_up("a", 0)
-    resolver.look_up("b", 0)
+    resolver = Resolver(Lookup(dict.fromkeys("abc", ("192.0.2.1",))), {}, capacity=2)
+    looked_up(resolver, "a", 0)
+    looked_up(resolver, "b", 0)
     resolver.cached("a", 0)
-    resolver.look_up("c", 0)
+    looked_up(resolver, "c", 0)
     assert [name for name in "abc" if resolver.cached(name, 0)] == ["a", "c"]
 
 
-def test_a_slow_name_holds_up_no_other():
-    release = threading.Event()
-
-    def lookup(name):
-        assert name != "slow.test" or release.wait(20)
-        return ["192.0.2.1"]
-
-    resolver = Resolver(lookup, {})
-    with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(resolver.look_up, "slow.test", 0)
-        assert resolver.look_up("quick.test", 0).addresses
-        assert resolver.cached("slow.test", 0) is None
-        release.set()
-        assert slow.result(20).addresses
-
-
-def test_many_threads_may_ask():
-    names = [f"{number}.test" for number in range(50)]
-    resolver = Resolver(Lookup({name: [f"192.0.2.{name.split('.')[0]}"] for name in names}), {}, capacity=10)
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda name: resolver.look_up(name, 0), names * 20))
-    assert [answer.addresses[0] for answer in answers] == [f"192.0.2.{name.split('.')[0]}" for name in names * 20]
-    assert sum(resolver.cached(name, 0) is not None for name in names) == 10
-
-
 def test_the_system_knows_localhost():
-    addresses = system_lookup("localhost")
-    assert "127.0.0.1" in addresses
-    assert len(set(addresses)) == len(addresses)
+    found = system_lookup("localhost")
+    assert "127.0.0.1" in found.addresses
+    assert len(set(found.addresses)) == len(found.addresses)
 
 
 def test_the_system_refuses_what_is_no_name():
-    with pytest.raises((OSError, UnicodeError)):
-        system_lookup("a" * 64 + ".test")
-    answer = Resolver(system_lookup, {}).look_up("a" * 64 + ".test", 0)
-    assert answer.error
+    found = system_lookup("a" * 64 + ".test")
+    assert (found.addresses, found.is_sure) == ((), True)
+    assert found.error
+
+
+@pytest.mark.parametrize(
+    ("error", "is_sure"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), True),
+        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"), False),
+        (OSError("too many open files"), False),
+    ],
+)
+def test_what_the_system_cannot_say_is_a_failure(monkeypatch, error, is_sure):
+    def getaddrinfo(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    assert system_lookup("a.test") == Found(error=error.strerror or str(error), is_sure=is_sure)
 
 
 def test_the_system_is_asked_for_streams_of_either_family(monkeypatch):
@@ -152,7 +224,45 @@ def test_the_system_is_asked_for_streams_of_either_family(monkeypatch):
         return [six, four, six]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    assert system_lookup("a.test") == ("192.0.2.1", "2001:db8::1")
+    assert system_lookup("a.test") == Found(addresses=("192.0.2.1", "2001:db8::1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "server"),
+    [
+        ("192.0.2.1", "192.0.2.1:53"),
+        ("127.0.0.1:5353", "127.0.0.1:5353"),
+        ("::1", "[::1]:53"),
+        ("[::1]", "[::1]:53"),
+        ("[2001:db8::1]:1053", "[2001:db8::1]:1053"),
+    ],
+)
+def test_a_name_server_is_an_address_and_perhaps_a_port(text, server):
+    assert read_server(text) == server
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "dns.test",
+        "192.0.2",
+        "192.0.2.1:",
+        "192.0.2.1:0",
+        "192.0.2.1:65536",
+        "192.0.2.1:x",
+        "[::1",
+        "::1]",
+        "[]:53",
+        "fe80::1%lo",
+        "[::1]:53:53",
+        "192.0.2.1,192.0.2.2",
+        ":53",
+    ],
+)
+def test_what_is_no_name_server_is_refused(text):
+    with pytest.raises(ValueError, match="is not the address of a name server"):
+        read_server(text)
 
 
 def test_a_hosts_file_is_read():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from crawler.frontier.aftermath import RevisitPolicy
@@ -30,7 +30,7 @@ class Request:
 
 def fetched_page(visit: Visit, started: float, took: float = 0.1) -> Visited:
     """A visit that goes well; a robots.txt that says nothing."""
-    fetched = answer(visit.url, started=started, ended=started + took)
+    fetched = answer(visit.url, started=started, ended=started + took, address=f"address of {host_of(visit.url)}")
     rules = None
     if visit.kind is Kind.ROBOTS:
         rules = OriginRules(
@@ -49,12 +49,14 @@ class Simulation:
     active_hosts: int = 100
     queue_length: int = 5
     commit_delay: float = 0.05
+    address_of: Callable[[str], str] = "address of {}".format
     now: float = NOW
     log: list[Request] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.frontier = Frontier(self.politeness, active_hosts=self.active_hosts, in_flight=50, ahead=0.5)
         self.frontier.lease_end = float("inf")
+        self.frontier.restore_gates(self.store.gates())
         self.store.acquire("me", 0, self.now, 1e12, 60)
         self.revisit = RevisitPolicy()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -87,7 +89,7 @@ class Simulation:
         room = frontier.wants_hosts()
         if room:
             for load in store.activate("me", self.now, room, self.queue_length, set(frontier.hosts)):
-                frontier.activate(load, self.now)
+                frontier.activate(replace(load, address=self.address_of(load.name)), self.now)
         visits = frontier.to_lease(self.now)
         frontier.leased(visits, store.lease("me", visits))
         while frontier.errands:
@@ -95,6 +97,7 @@ class Simulation:
             load = store.load_host("me", visit.asked, host_of(visit.url), self.now, 0)
             assert load is not None
             frontier.activate(load, self.now, errand=visit)
+        store.hold(frontier.to_hold())
         store.postpone(frontier.to_postpone(), Reason.ROBOTS_UNAVAILABLE)
 
     def _send(self, visit: Visit) -> None:
@@ -107,8 +110,11 @@ class Simulation:
 
     def _end(self, result: Visited) -> None:
         clocks = self.frontier.ended(result, self.now)
-        after = self.revisit.after(result, self.now, clocks[result.visit.asked].next_visit)
-        settled = Settled(visited=result, aftermath=after, clocks=clocks)
+        clock = clocks[result.visit.asked]
+        excused = self.frontier.network.is_down or clock.backoff > 1
+        after = self.revisit.after(result, self.now, clock.next_visit, excused=excused)
+        gates = self.frontier.gate_times(result.visit.asked)
+        settled = Settled(visited=result, aftermath=after, clocks=clocks, gates=gates)
         self._at(self.now + self.commit_delay, lambda: self._commit(settled))
 
     def _commit(self, settled: Settled) -> None:

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crawler.frontier.politeness import BACKOFF_LIMIT, CRAWL_DELAY_LIMIT, RETRY_AFTER_LIMIT, HostClock, Politeness
-from crawler.items import Outcome, Reason, Visited
+from crawler.frontier.politeness import (
+    BACKOFF_LIMIT,
+    CRAWL_DELAY_LIMIT,
+    LONGEST_HOLD,
+    RETRY_AFTER_LIMIT,
+    SNOOZES,
+    HostClock,
+    Politeness,
+)
+from crawler.items import Outcome, Reason, RequestRate, Visited, Window, Wishes
 from tests.samples import NOW, answer, visit_to, visited
 
 URL = "http://a.test/"
@@ -17,17 +27,17 @@ URL = "http://a.test/"
         # the floor
         (HostClock(), 5.0),
         (HostClock(latency=0.5), 5.0),
-        (HostClock(crawl_delay=1.0), 5.0),
+        (HostClock(wishes=Wishes(crawl_delay=1.0)), 5.0),
         # slowness, up to the cap
         (HostClock(latency=2.0), 10.0),
         (HostClock(latency=60.0), 30.0),
         # what the site asks for, within reason
-        (HostClock(crawl_delay=20.0), 20.0),
-        (HostClock(crawl_delay=20.0, latency=5.0), 25.0),
-        (HostClock(crawl_delay=86_400.0), CRAWL_DELAY_LIMIT),
+        (HostClock(wishes=Wishes(crawl_delay=20.0)), 20.0),
+        (HostClock(wishes=Wishes(crawl_delay=20.0), latency=5.0), 25.0),
+        (HostClock(wishes=Wishes(crawl_delay=86_400.0)), CRAWL_DELAY_LIMIT),
         # trouble
         (HostClock(backoff=1), 10.0),
-        (HostClock(backoff=3, crawl_delay=10.0), 80.0),
+        (HostClock(backoff=3, wishes=Wishes(crawl_delay=10.0)), 80.0),
         (HostClock(backoff=30), BACKOFF_LIMIT),
     ],
 )
@@ -73,10 +83,109 @@ def test_a_visit_whose_end_is_unknown_counts_as_ended_now() -> None:
 
 def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due() -> None:
     politeness = Politeness()
-    assert politeness.after_unclean_stop("a.test", HostClock(crawl_delay=9.0), NOW).next_visit == NOW + 9
+    assert politeness.after_unclean_stop("a.test", HostClock(wishes=Wishes(crawl_delay=9.0)), NOW).next_visit == NOW + 9
     assert politeness.after_unclean_stop("a.test", HostClock(next_visit=NOW + 50), NOW).next_visit == NOW + 50
 
 
 def test_a_clock_from_the_future_is_not_believed() -> None:
     clock = Politeness.sane(HostClock(next_visit=NOW + 1e9, held_until=NOW + 1e9), NOW)
-    assert clock.next_visit == clock.held_until == NOW + RETRY_AFTER_LIMIT
+    assert clock.next_visit == clock.held_until == NOW + LONGEST_HOLD
+
+
+# ── rates and hours ──
+
+NINE_TO_FIVE = Window(9 * 60, 17 * 60)
+MIDNIGHT = 20_000 * 86_400.0
+HOUR = 3_600.0
+
+
+@pytest.mark.parametrize(
+    ("rate", "at", "rest"),
+    [
+        (RequestRate(1, 60), None, 60.0),
+        (RequestRate(6, 60), None, 10.0),
+        (RequestRate(100, 60), None, 5.0),  # not faster than the floor
+        (RequestRate(1, 86_400), None, CRAWL_DELAY_LIMIT),
+        (RequestRate(1, 60, NINE_TO_FIVE), None, 60.0),  # whatever the time
+        (RequestRate(1, 60, NINE_TO_FIVE), MIDNIGHT + 8 * HOUR, 5.0),
+        (RequestRate(1, 60, NINE_TO_FIVE), MIDNIGHT + 9 * HOUR, 60.0),
+        (RequestRate(1, 60, NINE_TO_FIVE), MIDNIGHT + 17 * HOUR, 5.0),
+        (RequestRate(0, 60), None, 60.0),  # nobody means never: that is what Disallow says
+    ],
+)
+def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: float) -> None:
+    assert Politeness().rest("a.test", HostClock(wishes=Wishes(request_rate=rate)), at) == rest
+
+
+@pytest.mark.parametrize(
+    ("window", "at", "opens"),
+    [
+        (NINE_TO_FIVE, 8.0, 9.0),
+        (NINE_TO_FIVE, 9.0, 9.0),
+        (NINE_TO_FIVE, 16.9, 16.9),
+        (NINE_TO_FIVE, 17.0, 33.0),
+        (Window(22 * 60, 6 * 60), 5.9, 5.9),  # over midnight
+        (Window(22 * 60, 6 * 60), 12.0, 22.0),
+        (Window(22 * 60, 6 * 60), 23.0, 23.0),
+        (Window(0, 0), 12.0, 12.0),  # all day
+    ],
+)
+def test_a_visit_comes_in_visiting_hours(window: Window, at: float, opens: float) -> None:
+    clock = HostClock(wishes=Wishes(visit_time=window))
+    later = Politeness().opened(clock, MIDNIGHT + at * HOUR)
+    assert later.next_visit == MIDNIGHT + opens * HOUR
+    assert (later.held_until > 0) == (opens > at)
+
+
+@given(st.integers(0, 1439), st.integers(0, 1439), st.floats(0, 10 * 86_400))
+def test_visiting_hours_are_always_kept(start: int, end: int, at: float) -> None:
+    clock = HostClock(wishes=Wishes(visit_time=Window(start, end)))
+    opens = Politeness().opened(clock, at).next_visit
+    assert at <= opens <= at + 86_400
+    minute = opens / 60 % 1440
+    assert start == end or (start <= minute < end if start < end else minute >= start or minute < end)
+
+
+# ── hosts that keep failing ──
+
+
+def failing(clock: HostClock, times: int, reason: Reason = Reason.CONNECT_FAILED) -> list[float]:
+    """How long the host is left alone after each of so many failures in a row."""
+    rests = []
+    for _ in range(times):
+        at = max(clock.next_visit, NOW)
+        lost = visited(
+            visit_to(URL), outcome=Outcome.FAILED, reason=reason, fetched=answer("http://a.test/", started=at, ended=at)
+        )
+        clock = Politeness().after("a.test", clock, lost, at)
+        rests.append(clock.held_until - at)
+    return rests
+
+
+def test_a_host_that_keeps_failing_is_left_alone_for_longer_and_longer() -> None:
+    assert failing(HostClock(), 9) == [10, 20, 40, *SNOOZES, SNOOZES[-1], SNOOZES[-1]]
+
+
+def test_a_host_that_is_only_busy_is_not_snoozed() -> None:
+    assert failing(HostClock(), 9, Reason.BUSY)[-1] == 5 * 2**9
+
+
+def test_one_answer_ends_a_snooze_and_the_rest_shortens_step_by_step() -> None:
+    clock, rests = HostClock(backoff=7), []
+    for _ in range(5):
+        clock = Politeness().after(
+            "a.test", clock, visited(visit_to(URL), fetched=answer("http://a.test/", started=NOW, ended=NOW)), NOW
+        )
+        rests.append(Politeness().rest("a.test", clock))
+    assert rests == [40, 20, 10, 5, 5]
+
+
+def test_a_failure_of_our_network_is_not_held_against_a_host() -> None:
+    lost = visited(
+        visit_to(URL),
+        outcome=Outcome.FAILED,
+        reason=Reason.DNS_FAILED,
+        fetched=answer("http://a.test/", started=NOW, ended=NOW),
+    )
+    clock = Politeness().after("a.test", HostClock(), lost, NOW, excused=True)
+    assert (clock.backoff, clock.held_until, clock.next_visit) == (0, 0.0, NOW + 5)

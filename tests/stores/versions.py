@@ -13,6 +13,10 @@ def as_version_1(path: Path) -> None:
     """Make of a store's file, written now, one that the first version could have written."""
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
+    connection.execute("DROP TABLE gates")
+    for table in ("hosts", "origins"):
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN request_rate")
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN visit_time")
     connection.execute("DELETE FROM crawl WHERE name <> 'last_commit'")
     connection.execute(f"DELETE FROM reasons WHERE code NOT IN ({','.join(map(str, _FIRST_REASONS))})")
     connection.execute("UPDATE urls SET detail = '' WHERE visited IS NULL")

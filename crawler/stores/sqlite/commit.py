@@ -12,7 +12,7 @@ from crawler.items import Key, Kind, Link, Outcome, Page, Reason, State, Visit, 
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
 from crawler.stores.sqlite import twins
 from crawler.stores.sqlite.frontier import LONGEST_DETAIL, Known, Row, insert
-from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values
+from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
 
 ANCHORS_PER_TARGET = 64
 _DELETED_BY = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.FORBIDDEN, Reason.ROBOTS_DENIED})
@@ -252,11 +252,12 @@ def _was_published(connection: apsw.Connection, key: tuple[int, int]) -> bool:
 
 def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
     connection.executemany(
-        f"""INSERT INTO origins ({RULES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        f"""INSERT INTO origins ({RULES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
                fetched = excluded.fetched, expires = excluded.expires, held_until = excluded.held_until,
                failures = excluded.failures, location = excluded.location, hops = excluded.hops,
-               crawl_delay = excluded.crawl_delay""",
+               crawl_delay = excluded.crawl_delay, request_rate = excluded.request_rate,
+               visit_time = excluded.visit_time""",
         [
             (
                 rules.host,
@@ -269,7 +270,7 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
                 rules.failures,
                 rules.location,
                 rules.hops,
-                rules.crawl_delay,
+                *wishes_values(rules.wishes),
             )
             for settled in batch
             if (rules := settled.visited.rules) is not None
@@ -279,9 +280,10 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
 
 def _note_hosts(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
     connection.executemany(
-        """UPDATE hosts SET next_visit = ?1, held_until = ?2, crawl_delay = ?3, backoff = ?4, latency = ?5,
-                  last_end = ?6, due = CASE WHEN due IS NULL THEN NULL ELSE max(due, ?2) END
-           WHERE host = ?7""",
+        """UPDATE hosts SET next_visit = ?1, held_until = ?2, crawl_delay = ?3, request_rate = ?4, visit_time = ?5,
+                  backoff = ?6, latency = ?7, last_end = ?8,
+                  due = CASE WHEN due IS NULL THEN NULL ELSE max(due, ?2) END
+           WHERE host = ?9""",
         [(*clock_values(clock), host) for settled in batch for host, clock in settled.clocks.items()],
     )
     connection.executemany(
@@ -289,6 +291,11 @@ def _note_hosts(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
                   address = coalesce(nullif(?, ''), address)
            WHERE host = ?""",
         [_host_counts(settled.visited) for settled in batch],
+    )
+    connection.executemany(
+        """INSERT INTO gates VALUES (?1, ?2, ?3)
+           ON CONFLICT (name) DO UPDATE SET next_visit = max(next_visit, ?2), rest = ?3""",
+        [(name, *times) for settled in batch for name, times in settled.gates.items()],
     )
 
 

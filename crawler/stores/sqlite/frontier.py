@@ -275,7 +275,7 @@ def activate(
 
 def load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
     row = connection.execute(
-        f"""SELECT h.name, p.epoch, {CLOCK_COLUMNS} FROM hosts h JOIN partitions p ON p.id = h.partition
+        f"""SELECT h.name, p.epoch, h.address, {CLOCK_COLUMNS} FROM hosts h JOIN partitions p ON p.id = h.partition
             WHERE h.host = ? AND p.owner = ?""",
         (host, owner),
     ).get
@@ -286,7 +286,8 @@ def load_host(connection: apsw.Connection, owner: str, host: int, now: float, ur
         host=host,
         name=row[0],
         epoch=row[1],
-        clock=clock_of(row[2:]),
+        address=row[2],
+        clock=clock_of(row[3:]),
         visits=load(connection, host, now, urls),
         rules=[rules_of(rule) for rule in rules],
     )
@@ -372,6 +373,14 @@ def postpone(connection: apsw.Connection, visits: Sequence[tuple[Visit, float]],
     connection.executemany(
         "UPDATE urls SET due = ?, reason = ? WHERE host = ? AND rest = ? AND state = 0",
         [(until, reason, *visit.key) for visit, until in visits],
+    )
+
+
+def hold(connection: apsw.Connection, hosts: Sequence[tuple[int, float]]) -> None:
+    connection.executemany(
+        """UPDATE hosts SET held_until = max(held_until, ?1), next_visit = max(next_visit, ?1), due = max(due, ?1)
+           WHERE host = ?2""",
+        [(until, host) for host, until in hosts],
     )
 
 

@@ -6,21 +6,53 @@ from collections.abc import Sequence
 from typing import Any
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import Key, Kind, OriginRules, Visit
+from crawler.items import Key, Kind, OriginRules, RequestRate, Visit, Window, Wishes
 
-CLOCK_COLUMNS = "next_visit, held_until, crawl_delay, backoff, latency, last_end"
+CLOCK_COLUMNS = "next_visit, held_until, crawl_delay, request_rate, visit_time, backoff, latency, last_end"
 VISIT_COLUMNS = "u.host, u.rest, u.url, u.kind, u.depth, u.level, u.hops, u.tries, u.crashes, v.url"
-RULES_COLUMNS = "host, origin, status, body, fetched, expires, held_until, failures, location, hops, crawl_delay"
+RULES_COLUMNS = "host, origin, status, body, fetched, expires, held_until, failures, location, hops, crawl_delay, request_rate, visit_time"
 
 
 def clock_of(row: Sequence[Any]) -> HostClock:
     return HostClock(
-        next_visit=row[0], held_until=row[1], crawl_delay=row[2], backoff=row[3], latency=row[4], last_end=row[5]
+        next_visit=row[0],
+        held_until=row[1],
+        wishes=_wishes_of(row[2:5]),
+        backoff=row[5],
+        latency=row[6],
+        last_end=row[7],
     )
 
 
-def clock_values(clock: HostClock) -> tuple[float, float, float | None, int, float, float]:
-    return (clock.next_visit, clock.held_until, clock.crawl_delay, clock.backoff, clock.latency, clock.last_end)
+def clock_values(clock: HostClock) -> tuple[float, float, float | None, str, str, int, float, float]:
+    return (
+        clock.next_visit,
+        clock.held_until,
+        *wishes_values(clock.wishes),
+        clock.backoff,
+        clock.latency,
+        clock.last_end,
+    )
+
+
+def _wishes_of(row: Sequence[Any]) -> Wishes:
+    delay, rate, visit_time = row
+    return Wishes(
+        crawl_delay=delay,
+        request_rate=_rate_of(*map(int, rate.split())) if rate else None,
+        visit_time=Window(*map(int, visit_time.split())) if visit_time else None,
+    )
+
+
+def _rate_of(requests: int, seconds: int, *window: int) -> RequestRate:
+    return RequestRate(requests, seconds, Window(*window) if window else None)
+
+
+def wishes_values(wishes: Wishes) -> tuple[float | None, str, str]:
+    """Crawl-delay, Request-rate and Visit-time: numbers with spaces between, empty if nothing is asked."""
+    rate = wishes.request_rate
+    numbers = (rate.requests, rate.seconds, *(rate.window or ())) if rate is not None else ()
+    return wishes.crawl_delay, " ".join(map(str, numbers)), " ".join(map(str, wishes.visit_time or ()))
 
 
 def visit_of(row: Sequence[Any], epoch: int) -> Visit:
@@ -51,5 +83,5 @@ def rules_of(row: Sequence[Any]) -> OriginRules:
         failures=row[7],
         location=row[8],
         hops=row[9],
-        crawl_delay=row[10],
+        wishes=_wishes_of(row[10:13]),
     )

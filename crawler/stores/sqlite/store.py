@@ -164,6 +164,14 @@ class SqliteStore:
         with self._transaction() as connection:
             frontier.postpone(connection, visits, reason)
 
+    def gates(self) -> dict[str, float]:
+        with trouble(self._path):
+            return dict(self._connection.execute("SELECT name, next_visit FROM gates"))
+
+    def hold(self, hosts: Sequence[tuple[int, float]]) -> None:
+        with self._transaction() as connection:
+            frontier.hold(connection, hosts)
+
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         with self._transaction() as connection:
             return commit.commit(connection, self._known, batch, segments, now)

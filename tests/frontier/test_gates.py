@@ -1,0 +1,172 @@
+"""Clocks that hosts share, under a virtual clock and on a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawler.frontier.politeness import Politeness
+from crawler.items import Outcome, Reason, Visit, Visited
+from crawler.stores.contract import Store
+from crawler.stores.open import open_store
+from crawler.urls.hosts import host_of
+from tests.frontier.simulation import Request, Respond, Simulation, fetched_page
+from tests.samples import NOW, new_url
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
+    yield opened
+    opened.close()
+
+
+def seeded(store: Store, *urls: str) -> Store:
+    store.add([new_url(url) for url in urls], NOW)
+    return store
+
+
+def served_from(*addresses: str, took: float = 0.1) -> Respond:
+    """Hosts h0, h1, … take turns with these addresses."""
+
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started, took)
+        assert result.fetched is not None
+        return replace(result, fetched=replace(result.fetched, address=address_in(addresses, host_of(visit.url))))
+
+    return respond
+
+
+def address_in(addresses: Sequence[str], host: str) -> str:
+    return addresses[int(host.split(".")[0].strip("h")) % len(addresses)]
+
+
+def most_at_once(requests: list[Request]) -> int:
+    events = sorted([(each.started, 1) for each in requests] + [(each.ended, -1) for each in requests])
+    now = most = 0
+    for _, change in events:
+        now += change
+        most = max(most, now)
+    return most
+
+
+def gaps(requests: list[Request]) -> list[float]:
+    ordered = sorted(requests, key=lambda each: each.started)
+    return [later.started - earlier.ended for earlier, later in pairwise(ordered)]
+
+
+GROUPED = Politeness(groups=("*.farm.test", "one.test"))
+
+
+def test_hosts_of_a_group_are_visited_as_one(store: Store) -> None:
+    urls = [f"http://h{host}.farm.test/{n}" for host in range(8) for n in range(3)]
+    simulation = Simulation(seeded(store, *urls, "http://h0.else.test/"), politeness=GROUPED)
+    simulation.run()
+    farm = [request for request in simulation.log if "farm" in request.host]
+    assert {request.url for request in farm} >= set(urls)
+    assert min(gaps(farm)) >= 5 - 1e-6
+    assert max(gaps(farm)) < 7  # and do not wait longer than one host would
+
+
+def test_a_group_takes_its_hosts_in_turn(store: Store) -> None:
+    urls = [f"http://h{host}.farm.test/{n}" for host in range(5) for n in range(10)]
+    simulation = Simulation(seeded(store, *urls), politeness=GROUPED)
+    simulation.run()
+    first = [request.host for request in simulation.log][:15]
+    assert all(first.count(f"h{host}.farm.test") >= 2 for host in range(5))
+
+
+def test_a_group_that_asks_for_patience_gets_it_from_all(store: Store) -> None:
+    told: list[float] = []
+
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.url.endswith("/busy") and not told:
+            told.append(started)
+            return replace(result, outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=600.0, page=None)
+        return result
+
+    urls = [f"http://h{host}.farm.test/{n}" for host in range(4) for n in (1, 2, 3, "busy")]
+    simulation = Simulation(seeded(store, *urls), respond, GROUPED)
+    simulation.run(horizon=1000)
+    later = [request.started for request in simulation.log if request.started > told[0]]
+    assert min(later) >= told[0] + 600
+    assert {request.url for request in simulation.log} >= set(urls)
+
+
+def test_a_group_rests_across_crawls(store: Store) -> None:
+    simulation = Simulation(seeded(store, "http://h0.farm.test/"), politeness=GROUPED)
+    simulation.run()
+    last = max(request.ended for request in simulation.log)
+    store.add([new_url("http://h1.farm.test/")], NOW)
+    again = Simulation(store, politeness=GROUPED, now=last + 0.1)
+    again.run()
+    assert min(request.started for request in again.log) >= last + 5
+
+
+def test_a_server_with_many_names_has_four_visitors_at_most_and_a_gap_between(store: Store) -> None:
+    urls = [f"http://h{host}.test/{n}" for host in range(40) for n in range(4)]
+    simulation = Simulation(seeded(store, *urls), served_from("shared", took=2.0), address_of=lambda host: "shared")
+    simulation.run()
+    assert {request.url for request in simulation.log} >= set(urls)
+    assert most_at_once(simulation.log) == 4
+    ends = sorted(request.ended for request in simulation.log)
+    for request in simulation.log:
+        before = [end for end in ends if end <= request.started]
+        assert not before or request.started - before[-1] >= 0.5 - 1e-6
+
+
+def test_servers_do_not_wait_for_each_other(store: Store) -> None:
+    urls = [f"http://h{host}.test/{n}" for host in range(20) for n in range(3)]
+    servers = [f"server {n}" for n in range(20)]
+    simulation = Simulation(seeded(store, *urls), served_from(*servers), address_of=partial(address_in, servers))
+    simulation.run()
+    assert simulation.now - NOW < 3 * (5.0 + 0.2) + 6
+
+
+def test_own_hosts_share_a_server_without_a_gap(store: Store) -> None:
+    politeness = Politeness(floor=0.1, own_hosts=("*.test",))
+    urls = [f"http://h{host}.test/{n}" for host in range(8) for n in range(5)]
+    simulation = Simulation(seeded(store, *urls), served_from("shared"), politeness, address_of=lambda host: "shared")
+    simulation.run()
+    assert simulation.now - NOW < 8
+    assert most_at_once(simulation.log) <= 4
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_gate_is_ever_passed_early_and_every_url_is_visited(data: st.DataObject, tmp_path_factory: object) -> None:
+    assert isinstance(tmp_path_factory, pytest.TempPathFactory)
+    store = open_store(f"sqlite:{tmp_path_factory.mktemp('gates') / 'crawl.db'}")
+    try:
+        hosts = data.draw(st.integers(1, 12))
+        addresses = data.draw(st.lists(st.sampled_from("ABC"), min_size=1, max_size=4))
+        grouped = data.draw(st.integers(0, hosts))
+        names = [f"h{n}.{'farm.test' if n < grouped else 'test'}" for n in range(hosts)]
+        counts = {name: data.draw(st.integers(1, 4)) for name in names}
+        urls = [f"http://{name}/{n}" for name, count in counts.items() for n in range(count)]
+        took = data.draw(st.sampled_from([0.01, 0.3, 3.0]))
+        simulation = Simulation(
+            seeded(store, *urls),
+            served_from(*addresses, took=took),
+            replace(GROUPED, address_connections=2),
+            address_of=partial(address_in, addresses),
+        )
+        simulation.run()
+        assert {request.url for request in simulation.log} >= set(urls)
+        farm = [request for request in simulation.log if "farm" in request.host]
+        assert all(gap >= 5 - 1e-6 for gap in gaps(farm))
+        for name in names:
+            assert all(gap >= 5 - 1e-6 for gap in simulation.gaps(name))
+        for address in set(addresses):
+            mine = {name for name in names if address_in(addresses, name) == address}
+            assert most_at_once([request for request in simulation.log if request.host in mine]) <= 2
+    finally:
+        store.close()

@@ -1,0 +1,225 @@
+"""A fetch finds its address by itself, once for all who want it, and never trusts an old look."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler import settings as project
+from crawler.download import Client
+from crawler.items import Reason
+from crawler.options import Options
+from crawler.session import Session
+from tests.fetch.dns_server import NXDOMAIN, SERVFAIL, DnsServer, Says, addresses
+from tests.fetch.raw_server import RawServer
+
+PUBLIC = "8.8.8.8"  # known only; nothing here connects to it
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def names() -> Iterator[DnsServer]:
+    with DnsServer({"a.test": says("a.test", "127.0.0.1")}) as server:
+        yield server
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def run(names: DnsServer, clock: Clock) -> Callable[..., None]:
+    def run(act: Callable[[Client], Awaitable[None]], **given: Any) -> None:
+        settings = Settings({"DNS_SERVERS": names.address, "DNS_TIMEOUT": 100, "INTRANET_HOSTS": "*.test"} | given)
+        settings.setmodule(project, priority="default")
+        session = SimpleNamespace(options=Options.of(settings), now=clock)
+
+        async def main() -> None:
+            client = Client(cast("Session", session))
+            try:
+                await act(client)
+            finally:
+                client.close()
+
+        asyncio.run(main())
+
+    return run
+
+
+def says(name: str, *values: str, ttl: int = 0, is_held: bool = False) -> Says:
+    """By default what no cache but ours keeps."""
+    return Says(records=addresses(name, *values, ttl=ttl), is_held=is_held)
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Let the look-ups go on until something is so."""
+    while not is_so():  # noqa: ASYNC110 -- other threads make it so
+        await asyncio.sleep(0.001)
+
+
+Run = Callable[..., None]
+
+
+_AHEAD: set[asyncio.Future[str]] = set()
+
+
+def ahead(client: Client, host: str) -> None:
+    """Look a name up that is needed soon."""
+    future = asyncio.ensure_future(client.address_of(host))
+    _AHEAD.add(future)
+    future.add_done_callback(_AHEAD.discard)
+
+
+def test_fetches_at_the_same_time_share_one_look_up(run: Run, names: DnsServer) -> None:
+    with closing(RawServer()) as web:
+        names.names["a.test"] = says("a.test", "127.0.0.1", is_held=True)
+
+        async def act(client: Client) -> None:
+            urls = [f"http://a.test:{web.port}/{number}" for number in range(5)]
+            fetching = [asyncio.ensure_future(client.fetch(url)) for url in urls]
+            await until(lambda: names.count("a.test") == 1)
+            names.release()
+            assert {fetched.status for fetched in await asyncio.gather(*fetching)} == {200}
+            assert names.count("a.test") == 1
+
+        run(act, INTRANET_NETWORKS="127.0.0.1/32")
+
+
+def test_what_was_looked_up_ahead_is_not_asked_again(run: Run, names: DnsServer) -> None:
+    with closing(RawServer()) as web:
+
+        async def act(client: Client) -> None:
+            assert client.known_address("a.test") is None
+            for _ in range(3):
+                ahead(client, "a.test")
+            await until(lambda: client.known_address("a.test") is not None)
+            assert client.known_address("A.test") == "127.0.0.1"
+            ahead(client, "a.test")
+            assert (await client.fetch(f"http://a.test:{web.port}/")).status == 200
+            assert names.count("a.test") == 1
+
+        run(act, INTRANET_NETWORKS="127.0.0.1/32")
+
+
+def test_a_fetch_waits_for_a_look_up_that_was_begun_ahead(run: Run, names: DnsServer) -> None:
+    names.names["a.test"] = Says(rcode=NXDOMAIN, is_held=True)
+
+    async def act(client: Client) -> None:
+        ahead(client, "a.test")
+        fetching = asyncio.ensure_future(client.fetch("http://a.test/"))
+        await until(lambda: names.count("a.test") == 1)
+        names.release()
+        assert (await fetching).reason is Reason.DNS_FAILED
+        assert names.count("a.test") == 1
+
+    run(act)
+
+
+@pytest.mark.parametrize(("rcode", "seconds"), [(NXDOMAIN, 60), (SERVFAIL, 5)])
+def test_a_failure_ahead_is_only_remembered(
+    run: Run, names: DnsServer, clock: Clock, rcode: int, seconds: float
+) -> None:
+    names.names["a.test"] = Says(rcode=rcode)
+
+    async def act(client: Client) -> None:
+        ahead(client, "a.test")
+        assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
+        asked = len(names.asked)
+        clock.now += seconds - 0.1
+        ahead(client, "a.test")
+        assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
+        assert (client.known_address("a.test"), len(names.asked)) == (None, asked)
+        clock.now += 0.1
+        assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
+        assert len(names.asked) > asked
+
+    run(act)
+
+
+def test_only_an_address_that_may_be_contacted_is_known(run: Run, names: DnsServer) -> None:
+    names.names["b.test"] = says("b.test", "10.0.0.1", PUBLIC, "127.0.0.1")
+    names.names["c.test"] = says("c.test", "::1", "2606:4700::1")
+
+    async def act(client: Client) -> None:
+        for name in ("a.test", "b.test", "c.test"):
+            ahead(client, name)
+        await until(lambda: None not in (client.known_address("b.test"), client.known_address("c.test")))
+        assert (await client.fetch("http://a.test/")).reason is Reason.ADDRESS_DENIED
+        known = [client.known_address(name) for name in ("a.test", "b.test", "c.test", "127.0.0.1", "[2606:4700::1]")]
+        assert known == [None, PUBLIC, "2606:4700::1", None, "2606:4700::1"]
+
+    run(act)
+
+
+def test_a_name_that_moves_inside_is_refused(run: Run, names: DnsServer, clock: Clock) -> None:
+    """DNS rebinding: each new answer is checked, and the fetch goes to the address that was checked."""
+    names.names["a.test"] = says("a.test", PUBLIC)
+    with closing(RawServer()) as inside:
+
+        async def act(client: Client) -> None:
+            ahead(client, "a.test")
+            await until(lambda: client.known_address("a.test") == PUBLIC)
+            names.names["a.test"] = says("a.test", "127.0.0.1")
+            clock.now += 59.9
+            assert client.known_address("a.test") == PUBLIC
+            clock.now += 0.1
+            assert client.known_address("a.test") is None
+            fetched = await client.fetch(f"http://a.test:{inside.port}/")
+            assert (fetched.reason, fetched.detail) == (Reason.ADDRESS_DENIED, "a.test is 127.0.0.1: loopback")
+
+        run(act)
+        assert not inside.connections
+
+
+def test_a_fetch_goes_where_the_name_leads_now(run: Run, names: DnsServer, clock: Clock) -> None:
+    with closing(RawServer(address="127.0.0.2")) as old, closing(RawServer(address="127.0.0.3", port=old.port)) as new:
+
+        async def act(client: Client) -> None:
+            names.names["a.test"] = says("a.test", "127.0.0.2")
+            for address, seconds in (("127.0.0.3", 30), ("127.0.0.3", 30), ("127.0.0.4", 60)):
+                assert (await client.fetch(f"http://a.test:{old.port}/")).status == 200
+                names.names["a.test"] = says("a.test", address)
+                clock.now += seconds
+            assert (await client.fetch(f"http://a.test:{old.port}/")).reason is Reason.ADDRESS_DENIED
+
+        run(act, INTRANET_NETWORKS="127.0.0.2/31")
+        assert [sum(len(each.requests) for each in web.connections) for web in (old, new)] == [2, 1]
+
+
+def test_a_name_that_nobody_answers_fails_in_time(run: Run, names: DnsServer) -> None:
+    names.names["a.test"] = Says(is_held=True)
+
+    async def act(client: Client) -> None:
+        fetched = await client.fetch("http://a.test/")
+        assert (fetched.reason, fetched.detail) == (Reason.DNS_FAILED, "no answer within 0.01 s")
+
+    run(act, DNS_TIMEOUT=0.01)
+
+
+def test_a_stop_reaches_names_that_are_being_looked_up(run: Run, names: DnsServer) -> None:
+    names.names["a.test"] = Says(is_held=True)
+
+    async def act(client: Client) -> None:
+        fetching = asyncio.ensure_future(client.fetch("http://a.test/"))
+        await until(lambda: names.count("a.test") == 1)
+        client.abort_all()
+        assert (await fetching).reason is Reason.STOPPED
+        ahead(client, "b.test")
+        assert (await client.fetch("http://c.test/")).reason is Reason.STOPPED
+        assert names.count("b.test") == 0
+
+    run(act)
