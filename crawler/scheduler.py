@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,6 +28,7 @@ from crawler.download import RULES, VISIT, Denied, client_of
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.frontier import Frontier, HostLoad
+from crawler.frontier.priority import BiasedDraw
 from crawler.items import Key, Kind, Outcome, Reason, Visit, Visited
 from crawler.session import Session, connections_possible, session_of
 from crawler.stores.contract import Committed, NewUrl, Outlook, Settled
@@ -63,6 +65,7 @@ class FrontierScheduler(BaseScheduler):
         self._committing: list[tuple[Settled, asyncio.Future[None]]] = []
         self._flush_again = False
         self._asked = 0  # questions to the store that are not answered yet
+        self._draw = BiasedDraw(random.random)
         self._named: set[int] = set()  # hosts whose names are being looked up
         self._busy: set[str] = set()  # questions of which one at a time is enough
         self._look_at = 0.0  # when to ask the store for hosts
@@ -217,6 +220,7 @@ class FrontierScheduler(BaseScheduler):
         if self._stopping or self._session.fatal is not None:
             return
         now = self._session.now()
+        self._send_back(now)
         self._refill(now)
         self._activate(now)
         self._lease(now)
@@ -265,6 +269,12 @@ class FrontierScheduler(BaseScheduler):
             store = self._session.store
             self._ask(lambda: store.postpone(postponed, Reason.ROBOTS_UNAVAILABLE), lambda _: None)
 
+    def _send_back(self, now: float) -> None:
+        hosts = self._frontier.to_send_back()
+        if hosts:
+            self._look_at = 0.0  # others can take their places; the store is asked in this order
+            self._ask(lambda: self._session.store.send_back(hosts, now), lambda _: None)
+
     def _refill(self, now: float) -> None:
         store, length = self._session.store, self._options.queue_length
         hosts = self._frontier.wants_refill()
@@ -286,7 +296,9 @@ class FrontierScheduler(BaseScheduler):
 
         def look() -> tuple[list[str], list[HostLoad]]:
             seeds = session.new_seeds()
-            return seeds, session.store.activate(session.owner, now, room, self._options.queue_length, active)
+            return seeds, session.store.activate(
+                session.owner, now, room, self._options.queue_length, active, self._draw
+            )
 
         self._ask(look, partial(self._activated, room), one="activate")
 

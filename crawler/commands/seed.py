@@ -38,21 +38,23 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Read files with one URL a line (# starts a comment) and make the URLs known to the crawl in CRAWL_DIR. A URL "
-            "that is known already stays as it is. Lines that are no URLs are reported by number; with --strict they "
+            "that is known already stays as it is, but is visited whatever the filters say; with --now it is visited before "
+            "everything that waits, again if need be. Lines that are no URLs are reported by number; with --strict they "
             "stop the command with exit code 65 before anything is seeded. A crawl that is running takes new seeds up "
             "by itself. Example: scrapy seed data/seeds/example.txt"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        parser.add_argument("--now", action="store_true", help="visit them before all others, also those known already")
         parser.add_argument("--strict", action="store_true", help="seed nothing if any line is bad")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args:
             raise UsageError("name at least one file with seeds", print_help=False)
-        self.exitcode = failing_politely(lambda: self._seed(args, strict=opts.strict))
+        self.exitcode = failing_politely(lambda: self._seed(args, strict=opts.strict, now=opts.now))
 
-    def _seed(self, files: list[str], *, strict: bool) -> int:
+    def _seed(self, files: list[str], *, strict: bool, now: bool) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
         policy = options.urls.new_policy()
@@ -66,7 +68,7 @@ class Command(ScrapyCommand):
         try:
             bad_lines: list[BadLine] = []
             counts = {"good": 0, "bad": 0}
-            new = store.add_seeds(_good(files, policy, bad_lines, counts), steady_clock()())
+            new = store.add_seeds(_good(files, policy, bad_lines, counts), steady_clock()(), urgent=now)
             _report(bad_lines, total=counts["bad"])
             account = store.account()
         finally:

@@ -5,10 +5,11 @@ queue per active host, and a heap that holds for each the earliest time at which
 
 Life of a host here: *activated* with some of its due URLs; *idle* in the heap until its time comes; *busy* while one of
 its URLs is being leased or visited (so a host never has two connections); *refilled* when its queue is empty and the
-store may have more; *dropped* when the store has nothing due and nothing of it is uncommitted.
+store may have more; *sent back* when it had its turn and the window is full; *dropped* when the store has nothing due and
+nothing of it is uncommitted.
 
 Nothing here does I/O or reads a clock. Whoever drives the frontier asks it what it wants (`wants_hosts`,
-`wants_refill`, `to_lease`, `to_hold`, `to_postpone`, `errands`), does that with the store, and tells it the answer (`activate`, `refill`, `leased`); `next`
+`wants_refill`, `to_lease`, `to_send_back`, `to_hold`, `to_postpone`, `errands`), does that with the store, and tells it the answer (`activate`, `refill`, `leased`); `next`
 gives a visit whose time has come; `ended` and `committed` report what became of it.
 """
 
@@ -81,6 +82,7 @@ class Frontier:
         self._leased: list[tuple[float, int, Visit]] = []  # granted, waiting for their time
         self._leasing: dict[Key, float] = {}  # asked of the store → ready at
         self._refills: list[int] = []
+        self._sent_back: list[int] = []  # hosts that made room for others
         self._held: list[tuple[int, float]] = []  # hosts whose visiting hours are over, until then
         self._postponed: list[tuple[Visit, float]] = []  # URLs of origins whose robots.txt cannot be had, until then
         self._solo: deque[Visit] = deque()
@@ -104,6 +106,11 @@ class Frontier:
         """URLs that must wait in the store until a time, with their origin; asked once."""
         postponed, self._postponed = self._postponed, []
         return postponed
+
+    def to_send_back(self) -> list[int]:
+        """Hosts that have more to visit and make room for others; asked once."""
+        hosts, self._sent_back = self._sent_back, []
+        return hosts
 
     def to_hold(self) -> list[tuple[int, float]]:
         """Hosts that must not be asked before a time; asked once."""
@@ -169,10 +176,15 @@ class Frontier:
     @property
     def is_quiet(self) -> bool:
         """Nothing is leased, in flight, uncommitted or about to be."""
-        waiting = (self.in_flight, self._leased, self._leasing, self._solo, self.errands, self._postponed, self._held)
-        return not any(waiting) and not any(
-            back.queue or back.errands or back.busy or back.uncommitted or back.refilling
-            for back in self.hosts.values()
+        waiting = (self.in_flight, self._leased, self._leasing, self._solo, self.errands)
+        to_tell = (self._postponed, self._held, self._sent_back)
+        return (
+            not any(waiting)
+            and not any(to_tell)
+            and not any(
+                back.queue or back.errands or back.busy or back.uncommitted or back.refilling
+                for back in self.hosts.values()
+            )
         )
 
     # ── what it is told ──
@@ -442,10 +454,12 @@ class Frontier:
             back.in_heap = True
         elif back.queue:
             return  # all of its URLs wait for a robots.txt
-        elif not back.drained:
+        elif not back.drained and len(self.hosts) < self._active_hosts:
             if back.host not in self._refills:
                 self._refills.append(back.host)
         elif not back.uncommitted and not back.asking_rules:
+            if not back.drained:
+                self._sent_back.append(back.host)  # it had its turn; others may be waiting for theirs
             del self.hosts[back.host]
             for gate in self._gates_of(back):
                 self._gates.leave(gate)

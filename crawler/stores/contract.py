@@ -13,6 +13,7 @@ from typing import Protocol
 from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
+from crawler.frontier.priority import Draw, most_important
 from crawler.items import Key, Kind, Link, OriginRules, Reason, Refusal, State, Visit, Visited
 
 Judge = Callable[[str, int], Refusal | None]  # why a URL so many links from a seed must not be visited
@@ -230,8 +231,11 @@ class Store(Protocol):
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
         """Make URLs known; the number of those that were new. What is known already is left as it is."""
 
-    def add_seeds(self, urls: Iterable[NewUrl], now: float) -> int:
-        """Like `add`, and remember them as seeds; a seed that a scope had parked waits again."""
+    def add_seeds(self, urls: Iterable[NewUrl], now: float, *, urgent: bool = False) -> int:
+        """Like `add`, and remember them as seeds; a seed that a scope had parked waits again.
+
+        Urgent ones are visited before all others of their hosts, and their hosts before all others; those that were
+        visited before are visited again."""
 
     def reconsider(self, judge: Judge, now: float, site: str | None = None) -> Reconsidered:
         """Judge again what was parked by a scope or found and never visited: of one site (a host and those below), or all.
@@ -251,8 +255,16 @@ class Store(Protocol):
     def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:
         """(serial number, URL) of the seeds added after a serial number."""
 
-    def activate(self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int]) -> list[HostLoad]:
-        """Up to `hosts` hosts of this owner with URLs that are due, the most important first, each with some URLs."""
+    def activate(
+        self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw = most_important
+    ) -> list[HostLoad]:
+        """Up to `hosts` hosts of this owner with URLs that are due, each with some URLs.
+
+        Each is the one that has waited longest in the level that is drawn.
+        """
+
+    def send_back(self, hosts: Sequence[int], now: float) -> None:
+        """Let hosts that had their turn wait behind all that are due now."""
 
     def load_host(self, owner: str, host: int, name: str, now: float, urls: int) -> HostLoad | None:
         """One host, made known if it was not; None if it is not this owner's."""

@@ -10,6 +10,7 @@ from itertools import pairwise
 from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.politeness import Politeness
+from crawler.frontier.priority import Draw, most_important
 from crawler.items import Kind, OriginRules, Outcome, Reason, Visit, Visited
 from crawler.stores.contract import Settled, Store
 from crawler.urls.hosts import host_of
@@ -49,6 +50,7 @@ class Simulation:
     active_hosts: int = 100
     queue_length: int = 5
     commit_delay: float = 0.05
+    draw: Draw = most_important
     address_of: Callable[[str], str] = "address of {}".format
     now: float = NOW
     log: list[Request] = field(default_factory=list)
@@ -86,9 +88,10 @@ class Simulation:
         frontier, store = self.frontier, self.store
         for host in frontier.wants_refill():
             frontier.refill(host, store.load(host, self.now, self.queue_length), self.now)
+        store.send_back(frontier.to_send_back(), self.now)
         room = frontier.wants_hosts()
         if room:
-            for load in store.activate("me", self.now, room, self.queue_length, set(frontier.hosts)):
+            for load in store.activate("me", self.now, room, self.queue_length, set(frontier.hosts), self.draw):
                 frontier.activate(replace(load, address=self.address_of(load.name)), self.now)
         visits = frontier.to_lease(self.now)
         frontier.leased(visits, store.lease("me", visits))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
 
 from crawler.frontier.frontier import HostLoad
-from crawler.frontier.priority import LEVELS
+from crawler.frontier.priority import LEVELS, Draw
 from crawler.items import Key, Kind, Reason, Refusal, State, Visit
 from crawler.stores.contract import Judge, NewUrl, Outlook, Reconsidered
 from crawler.stores.schema import PARTITIONS
@@ -203,6 +204,18 @@ def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl],
     return new
 
 
+def put_in_front(connection: apsw.Connection, urls: Sequence[NewUrl]) -> None:
+    """Due since ever, so the first of the first level; a host's hold is not undercut."""
+    for url in urls:
+        found = connection.execute(
+            """UPDATE urls SET due = 0, level = 0, depth = 0, reason = ?
+               WHERE host = ? AND rest = ? AND url = ? AND state = 0 AND kind = 0 RETURNING host""",
+            (Reason.SEED, *url.key, url.url),
+        ).get
+        if found is not None:
+            connection.execute("UPDATE hosts SET due = max(held_until, 0), level = 0 WHERE host = ?", (found,))
+
+
 def reconsider(
     connection: apsw.Connection, judge: Judge, now: float, after: tuple[float, float], last: float
 ) -> tuple[tuple[float, float] | None, Reconsidered]:
@@ -254,22 +267,26 @@ def seeds(connection: apsw.Connection, after: int) -> Iterator[tuple[int, str]]:
 
 
 def activate(
-    connection: apsw.Connection, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int]
+    connection: apsw.Connection, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw
 ) -> list[HostLoad]:
-    loads: list[HostLoad] = []
+    lines: dict[int, deque[int]] = {}
     for level in range(LEVELS):
-        candidates: list[tuple[int]] = connection.execute(
+        due = connection.execute(
             """SELECT h.host FROM hosts h JOIN partitions p ON p.id = h.partition
                WHERE h.level = ? AND h.due <= ? AND p.owner = ? ORDER BY h.due LIMIT ?""",
             (level, now, owner, hosts + len(exclude)),
-        ).fetchall()  # type: ignore[assignment]
-        for (host,) in candidates:
-            if len(loads) >= hosts:
-                return loads
-            if host not in exclude:
-                load = load_host(connection, owner, host, now, urls)
-                if load is not None and load.visits:
-                    loads.append(load)
+        )
+        line = deque(host for (host,) in due if host not in exclude)
+        if line:
+            lines[level] = line
+    loads: list[HostLoad] = []
+    while lines and len(loads) < hosts:
+        level = draw(list(lines))
+        load = load_host(connection, owner, lines[level].popleft(), now, urls)
+        if load is not None and load.visits:
+            loads.append(load)
+        if not lines[level]:
+            del lines[level]
     return loads
 
 

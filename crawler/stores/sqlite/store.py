@@ -12,6 +12,7 @@ import apsw
 
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
+from crawler.frontier.priority import Draw, most_important
 from crawler.items import Key, Link, OriginRules, Reason, Visit
 from crawler.stores.contract import (
     Account,
@@ -92,8 +93,14 @@ class SqliteStore:
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
         return self._in_batches(urls, lambda connection, batch: self._add(connection, batch, now))
 
-    def add_seeds(self, urls: Iterable[NewUrl], now: float) -> int:
-        return self._in_batches(urls, lambda connection, batch: frontier.add_seeds(connection, self._known, batch, now))
+    def add_seeds(self, urls: Iterable[NewUrl], now: float, *, urgent: bool = False) -> int:
+        def add(connection: apsw.Connection, batch: Sequence[NewUrl]) -> int:
+            new = frontier.add_seeds(connection, self._known, batch, now)
+            if urgent:
+                frontier.put_in_front(connection, batch)
+            return new
+
+        return self._in_batches(urls, add)
 
     def _add(self, connection: apsw.Connection, urls: Sequence[NewUrl], now: float) -> int:
         return frontier.insert(connection, self._known, [frontier.row_of(url, now) for url in urls])[0]
@@ -135,9 +142,15 @@ class SqliteStore:
         with trouble(self._path):
             yield from frontier.seeds(self._connection, after)
 
-    def activate(self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int]) -> list[HostLoad]:
+    def activate(
+        self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw = most_important
+    ) -> list[HostLoad]:
         with self._transaction() as connection:
-            return frontier.activate(connection, owner, now, hosts, urls, exclude)
+            return frontier.activate(connection, owner, now, hosts, urls, exclude, draw)
+
+    def send_back(self, hosts: Sequence[int], now: float) -> None:
+        with self._transaction() as connection:
+            connection.executemany("UPDATE hosts SET due = max(due, ?) WHERE host = ?", [(now, host) for host in hosts])
 
     def load_host(self, owner: str, host: int, name: str, now: float, urls: int) -> HostLoad | None:
         with self._transaction() as connection:
