@@ -6,13 +6,14 @@
 # make conformance  what the tests of other projects say of URLs, and why we differ where we do
 # make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
 # make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
+# make prove-polite 100,000 requests to 4,000 hosts, with kills, judged by the server's log (about 4 minutes)
 # make prove-kill   the full proof that kill -9 loses nothing (about 15 minutes)
 
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-kill clean
+.PHONY: setup crawl bench test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-polite prove-kill clean
 
 setup: .venv/ready
 
@@ -57,6 +58,9 @@ prove-urls: setup
 
 conformance: setup
 	$(BIN)/python -m tests.conformance
+
+prove-polite: setup
+	$(BIN)/python -m tests.polite --request-rate --address-limit 4
 
 prove-kill: setup
 	$(BIN)/python -m tests.kill

@@ -255,7 +255,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _errand_loaded(self, visit: Visit, load: HostLoad | None) -> None:
         if load is not None:
-            self._frontier.activate(self._sane(load), self._session.now(), errand=visit)
+            self._name(load, visit)
         else:
             self._frontier.forget(visit)
 
@@ -313,27 +313,27 @@ class FrontierScheduler(BaseScheduler):
         if len(loads) == room:
             self._look_at = 0.0
 
-    def _name(self, load: HostLoad) -> None:
+    def _name(self, load: HostLoad, errand: Visit | None = None) -> None:
         """A host becomes active when its server is known: it may share it with others that are being visited."""
         client = client_of(self._session)
         if client.known_address(load.name) is not None:
-            self._named_now(load)
+            self._named_now(load, errand)
             return
         self._named.add(load.host)
         self._asked += 1
         look_up = asyncio.ensure_future(client.address_of(load.name))
-        look_up.add_done_callback(partial(self._looked_up, load))
+        look_up.add_done_callback(partial(self._looked_up, load, errand))
 
-    def _looked_up(self, load: HostLoad, _: object) -> None:
+    def _looked_up(self, load: HostLoad, errand: Visit | None, _: object) -> None:
         self._asked -= 1
         self._named.discard(load.host)
         if not self._stopping and self._session.fatal is None:
-            self._named_now(load)
+            self._named_now(load, errand)
             self._pump_soon()
 
-    def _named_now(self, load: HostLoad) -> None:
+    def _named_now(self, load: HostLoad, errand: Visit | None) -> None:
         address = client_of(self._session).known_address(load.name) or load.address
-        self._frontier.activate(replace(self._sane(load), address=address), self._session.now())
+        self._frontier.activate(replace(self._sane(load), address=address), self._session.now(), errand)
 
     def _sane(self, load: HostLoad) -> HostLoad:
         return replace(load, clock=self._options.politeness.sane(load.clock, self._session.now()))

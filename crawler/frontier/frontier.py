@@ -151,6 +151,9 @@ class Frontier:
 
     def next(self, now: float) -> Visit | None:
         """A leased visit whose time has come."""
+        # Its host may have been told since the lease to rest longer: its rules can lie with another host.
+        while self._leased and (due := self.hosts[self._leased[0][2].asked].clock.next_visit) > self._leased[0][0]:
+            heapq.heapreplace(self._leased, (due, *self._leased[0][1:]))
         if not self._leased or self._leased[0][0] > now or now >= self.lease_end:
             return None
         visit = heapq.heappop(self._leased)[2]

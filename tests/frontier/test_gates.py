@@ -17,6 +17,7 @@ from crawler.items import Outcome, Reason, Visit, Visited
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
+from crawler.urls.keys import key_of
 from tests.frontier.simulation import Request, Respond, Simulation, fetched_page
 from tests.samples import NOW, new_url
 
@@ -170,3 +171,21 @@ def test_no_gate_is_ever_passed_early_and_every_url_is_visited(data: st.DataObje
             assert most_at_once([request for request in simulation.log if request.host in mine]) <= 2
     finally:
         store.close()
+
+
+def test_a_visit_that_is_leased_obeys_what_its_host_asks_for_meanwhile(store: Store) -> None:
+    frontier = Simulation(seeded(store, "http://a.test/1", "http://b.test/")).frontier
+    for load in store.activate("me", NOW, 9, 9, ()):
+        frontier.activate(load, NOW)
+    visits = frontier.to_lease(NOW)
+    frontier.leased(visits, store.lease("me", visits))
+    back = frontier.hosts[key_of("http://a.test/").host]
+    back.clock = replace(back.clock, next_visit=NOW + 40)
+    first, second = frontier.next(NOW), frontier.next(NOW)
+    assert first is not None
+    assert (first.asked, second) == (key_of("http://b.test/").host, None)
+    assert frontier.next(NOW + 39) is None
+    assert frontier.next_time(NOW + 1) == NOW + 40
+    last = frontier.next(NOW + 40)
+    assert last is not None
+    assert last.asked == back.host
