@@ -111,7 +111,6 @@ class Reason(IntEnum):
     INTERNAL_ERROR = 82, "our own code failed on it"
     CONTENT_DIED = 83, "its page ended the process that looked at it"
     CONTENT_HUNG = 84, "looking at its page took too long"
-    KEY_COLLISION = 85, "another URL has the same key, so this one cannot be kept"
 
     # We do not ask, either
     ACTION = 90, "it does something rather than show something"

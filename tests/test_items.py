@@ -61,7 +61,6 @@ CODES = {
     "INTERNAL_ERROR": 82,
     "CONTENT_DIED": 83,
     "CONTENT_HUNG": 84,
-    "KEY_COLLISION": 85,
     "ACTION": 90,
     "API_CALL": 91,
     "PATH_TOO_DEEP": 92,

@@ -70,7 +70,8 @@ def explain(store: Store, options: Options, steps: Sequence[Step], url: str) -> 
         yield from (f"  {step.rule:18} → {step.after}" for step in steps)
     row = store.find_url(key_of(url))
     if row is not None and row.url != url:
-        yield f"cannot be kept: it has the same key as {row.url}, which was found first."
+        was_found = url in store.collision(row.key)
+        yield f"{'' if was_found else 'is not known, and '}cannot be kept: it has the same key as {row.url}, which was found first."
         return
     if row is None:
         yield from _unknown(store, options, url)

@@ -95,10 +95,6 @@ class Resolver:
         self._answers.move_to_end(name)
         return answer
 
-    def is_asking(self, name: str) -> bool:
-        """Whether the name is being looked up."""
-        return _folded(name) in self._waiting
-
     def look_up(self, name: str, now: float, tell: Callable[[Answer], None]) -> None:
         """Tell the answer, asked for if need be. A failure is an answer without addresses."""
         answer = self.cached(name, now)

@@ -14,7 +14,7 @@ from crawler.frontier.priority import Draw, most_important
 from crawler.items import Kind, OriginRules, Outcome, Reason, Visit, Visited
 from crawler.stores.contract import Settled, Store
 from crawler.urls.hosts import host_of
-from tests.samples import NOW, answer, visited
+from tests.samples import NOW, answer, new_url, visited
 
 Respond = Callable[[Visit, float], Visited]  # what becomes of a visit that starts at a time
 
@@ -27,6 +27,11 @@ class Request:
     host: str
     started: float
     ended: float
+
+
+def seeded(store: Store, *urls: str) -> Store:
+    store.add([new_url(url) for url in urls], NOW)
+    return store
 
 
 def fetched_page(visit: Visit, started: float, took: float = 0.1) -> Visited:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import doctest
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,17 +11,9 @@ import pytest
 from crawler.frontier import priority
 from crawler.frontier.priority import LEVELS, BiasedDraw
 from crawler.stores.contract import Store
-from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.frontier.simulation import Simulation
 from tests.samples import NOW, new_url
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    yield opened
-    opened.close()
 
 
 def pages(simulation: Simulation) -> list[str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,22 +15,10 @@ from crawler.items import Kind, OriginRules, Outcome, Reason, State, Visit, Visi
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
-from tests.frontier.simulation import Simulation, fetched_page
+from tests.frontier.simulation import Simulation, fetched_page, seeded
 from tests.samples import NOW, answer, link, new_url, visited
 
 EPSILON = 1e-6
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    yield opened
-    opened.close()
-
-
-def seeded(store: Store, *urls: str) -> Store:
-    store.add([new_url(url) for url in urls], NOW)
-    return store
 
 
 def rules_for(visit: Visit, started: float, **facts: object) -> OriginRules:

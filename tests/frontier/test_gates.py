@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,20 +17,8 @@ from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
-from tests.frontier.simulation import Request, Respond, Simulation, fetched_page
+from tests.frontier.simulation import Request, Respond, Simulation, fetched_page, seeded
 from tests.samples import NOW, new_url
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    yield opened
-    opened.close()
-
-
-def seeded(store: Store, *urls: str) -> Store:
-    store.add([new_url(url) for url in urls], NOW)
-    return store
 
 
 def served_from(*addresses: str, took: float = 0.1) -> Respond:

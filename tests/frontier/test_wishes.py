@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -13,25 +11,12 @@ from crawler.frontier.network import PROBE_EVERY
 from crawler.frontier.politeness import SNOOZES
 from crawler.items import Kind, OriginRules, Outcome, Reason, RequestRate, State, Visit, Visited, Window, Wishes
 from crawler.stores.contract import Store
-from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
-from tests.frontier.simulation import Respond, Simulation, fetched_page
-from tests.samples import NOW, answer, new_url, visited
+from tests.frontier.simulation import Respond, Simulation, fetched_page, seeded
+from tests.samples import NOW, answer, visited
 
 HOUR, DAY = 3_600.0, 86_400.0
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    yield opened
-    opened.close()
-
-
-def seeded(store: Store, *urls: str) -> Store:
-    store.add([new_url(url) for url in urls], NOW)
-    return store
 
 
 def wishing(wishes: Wishes) -> Respond:
