@@ -268,7 +268,7 @@ def test_the_log_lies_within_what_the_client_saw(served: Served, client: Client)
         entry = entries(served, front)[-1]  # already there: the line comes before the end of the answer
         assert before <= entry.t0 <= entry.t1 <= after
         latency = served.web.answer(*host_and_target(front), 1).delay
-        assert entry.t1 - entry.t0 >= latency * 0.9
+        assert entry.t1 - entry.t0 >= latency - 0.002  # a timer may fire a moment early
 
 
 def test_lines_are_numbered_without_a_gap(served: Served, client: Client) -> None:
