@@ -9,12 +9,12 @@ import pytest
 
 from tests.polite.proof import KILLS, Proof
 
-pytestmark = [pytest.mark.crawl, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
 
 
 def test_a_crawl_that_is_killed_now_and_then_is_polite_by_the_servers_log(tmp_path: Path) -> None:
     proof = Proof(tmp_path, requests=8_000, seed=11)
-    findings = proof.run(time.monotonic() + 150)
+    findings = proof.run(time.monotonic() + 330)
     assert findings.wrong == []
     assert list(map(str, findings.verdict.violations[:10])) == []
     assert findings.kills == KILLS
