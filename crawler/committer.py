@@ -41,7 +41,12 @@ class Committer:
         self.archive = archive
         self._now = now
         self._step = step
-        self.judge: Judge | None = None  # of seeds that came while links were being judged
+        self._judge: Judge | None = None
+        self._judged_until = 0.0
+
+    def judge_again(self, judge: Judge) -> None:
+        """New seeds have come: the links of pages that were fetched before may have been judged without them."""
+        self._judge, self._judged_until = judge, self._now()
 
     def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
         """Acknowledge visits; also the keys of those that another worker has taken over, which are discarded."""
@@ -118,8 +123,8 @@ class Committer:
 
     def _judged_again(self, settled: Settled) -> Settled:
         """What the old scope refused the new one may have."""
-        judge, visited = self.judge, settled.visited
-        if judge is None:
+        judge, visited = self._judge, settled.visited
+        if judge is None or visited.fetched is None or visited.fetched.ended > self._judged_until:
             return settled
         depth = visited.visit.depth
         if visited.page is not None and any(_is_narrow(link) for link in visited.page.links):

@@ -180,7 +180,7 @@ class Session:
         if not seeds:
             return
         judge = self.options.urls.new_scope(self.seeds).rejection  # of our own: the other belongs to the event loop
-        self.committer.judge = judge  # of links that were judged before these seeds and come after them
+        self.committer.judge_again(judge)
         for site in self._widened(seeds):
             self._tell(self.store.reconsider(judge, self.now(), site))
         self.store.note_facts({"judged_seed": str(self._last_seed)})

@@ -16,7 +16,7 @@ from crawler.items import Reason, Refusal, State
 from crawler.stores.contract import Reconsidered, Store
 from crawler.stores.open import open_store
 from crawler.stores.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION, TABLES
-from crawler.stores.sqlite import frontier
+from crawler.stores.sqlite import scope
 from crawler.stores.sqlite.connection import bring_forward, open_for_reading, open_for_writing
 from crawler.urls.keys import key_of
 from tests.samples import NOW, link, new_url, settled, visited
@@ -354,7 +354,7 @@ def waiting_in(store: Store) -> set[str]:
 def test_all_are_judged_once_however_many_fit_in_a_transaction(
     size: int, parked: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frontier, "_RECONSIDERED", size)
+    monkeypatch.setattr(scope, "_RECONSIDERED", size)
     asked: list[str] = []
 
     def judge(url: str, depth: int) -> Refusal | None:
@@ -371,7 +371,7 @@ def test_all_are_judged_once_however_many_fit_in_a_transaction(
 
 
 def test_who_is_interrupted_does_it_again(parked: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frontier, "_RECONSIDERED", 5)
+    monkeypatch.setattr(scope, "_RECONSIDERED", 5)
     asked: list[str] = []
 
     def judge(url: str, depth: int) -> Refusal | None:

@@ -11,8 +11,8 @@ import apsw
 
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.priority import LEVELS, Draw
-from crawler.items import Key, Kind, Reason, Refusal, State, Visit
-from crawler.stores.contract import Judge, NewUrl, Outlook, Reconsidered
+from crawler.items import Key, Kind, Reason, State, Visit
+from crawler.stores.contract import NewUrl, Outlook
 from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
 from crawler.stores.sqlite.twins import fetched_twin, park
@@ -39,7 +39,7 @@ WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.T
 """
 
 # A hold on the host is never undercut by a URL that is due.
-_ACCOUNT_HOST = """
+ACCOUNT_HOST = """
 UPDATE hosts SET known = known + ?1,
     due = CASE WHEN ?2 IS NULL THEN due ELSE max(held_until, min(coalesce(due, ?2), ?2)) END,
     level = CASE WHEN ?2 IS NULL THEN level WHEN due IS NULL THEN ?3 ELSE min(level, ?3) END
@@ -48,8 +48,7 @@ WHERE host = ?4
 
 
 _FOUND = (Reason.LINK, Reason.REDIRECT_TARGET)  # not asked for by anybody
-_VERDICTS = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
-_RECONSIDERED = 10_000  # URLs a transaction
+VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
 LONGEST_DETAIL = 500
 
 
@@ -153,7 +152,7 @@ def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tu
             counts.setdefault(host, 0)
             best[host] = min(level, best.get(host, LEVELS))
     connection.executemany(
-        _ACCOUNT_HOST,
+        ACCOUNT_HOST,
         [(count, due if host in best else None, best.get(host, 0), host) for host, count in counts.items()],
     )
     strangers = _note_collisions(connection, colliding)
@@ -196,11 +195,11 @@ def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl],
             f"""UPDATE urls SET reason = ?1, due = CASE state WHEN 2 THEN ?2 ELSE due END, state = 0, depth = 0, level = 0,
                        detail = ''
                 WHERE host = ?3 AND rest = ?4 AND url = ?5 AND kind = 0
-                  AND (state = 2 AND reason IN ({_VERDICTS}, ?6) OR state = 0 AND visits = 0) RETURNING due""",
+                  AND (state = 2 AND reason IN ({VERDICT_CODES}, ?6) OR state = 0 AND visits = 0) RETURNING due""",
             (Reason.SEED, now, *url.key, url.url, Reason.SAME_PAGE),
         ).get
         if due is not None:
-            connection.execute(_ACCOUNT_HOST, (0, due, 0, url.key.host))
+            connection.execute(ACCOUNT_HOST, (0, due, 0, url.key.host))
     return new
 
 
@@ -214,52 +213,6 @@ def put_in_front(connection: apsw.Connection, urls: Sequence[NewUrl]) -> None:
         ).get
         if found is not None:
             connection.execute("UPDATE hosts SET due = max(held_until, 0), level = 0 WHERE host = ?", (found,))
-
-
-def reconsider(
-    connection: apsw.Connection, judge: Judge, now: float, after: tuple[float, float], last: float
-) -> tuple[tuple[float, float] | None, Reconsidered]:
-    """Judge a stretch of the URLs again, from behind a key to the end of a host; where to go on, or None at the end."""
-    # What nobody asked for was found on a page, whatever the reason for which it waits now.
-    rows: list[tuple[int, int, str, int, int, int, str, int, int]] = connection.execute(
-        f"""SELECT host, rest, url, depth, state, reason, detail, level,
-                   EXISTS (SELECT 1 FROM seeds s WHERE s.url = urls.url) FROM urls
-            WHERE (host, rest) > (?, ?) AND host <= ? AND kind = 0
-              AND (state = 2 AND reason IN ({_VERDICTS}, ?) OR state = 0 AND visits = 0 AND via_host IS NOT NULL)
-            ORDER BY host, rest LIMIT ?""",
-        (*after, last, Reason.SAME_PAGE, _RECONSIDERED),
-    ).fetchall()  # type: ignore[assignment]
-    opened: list[tuple[object, ...]] = []
-    parked: list[tuple[object, ...]] = []
-    closed = 0
-    hosts: dict[int, int] = {}
-    for host, rest, url, depth, state, reason, detail, level, is_seed in rows:
-        refusal = None if is_seed else judge(url, depth)
-        if refusal is None and state == State.PARKED and not is_seed and (twin := fetched_twin(connection, url)):
-            refusal = Refusal(Reason.SAME_PAGE, twin)
-        if refusal is None and state == State.PARKED:
-            opened.append((State.WAITING, Reason.LINK, "", now, host, rest))
-            hosts[host] = min(level, hosts.get(host, LEVELS))
-        elif refusal is not None:
-            verdict = (State.PARKED, refusal.reason, refusal.detail[:LONGEST_DETAIL])
-            if verdict != (state, reason, detail):
-                parked.append((*verdict, now, host, rest))
-            closed += state == State.WAITING
-    connection.executemany(
-        "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?", [*opened, *parked]
-    )
-    connection.executemany(_ACCOUNT_HOST, [(0, now, level, host) for host, level in hosts.items()])
-    # A host whose URLs are all parked is found out when it is next looked at.
-    after_these = (rows[-1][0], rows[-1][1]) if len(rows) == _RECONSIDERED else None
-    return after_these, Reconsidered(opened=len(opened), closed=closed)
-
-
-def hosts_of_site(connection: apsw.Connection, site: str) -> list[int]:
-    name = reversed_name(site)
-    rows = connection.execute(
-        "SELECT host FROM hosts WHERE reversed = ?1 OR (reversed > ?1 || '.' AND reversed < ?1 || '/')", (name,)
-    )
-    return [row[0] for row in rows]
 
 
 def seeds(connection: apsw.Connection, after: int) -> Iterator[tuple[int, str]]:
@@ -383,7 +336,7 @@ def unlease(connection: apsw.Connection, visits: Sequence[Visit], now: float) ->
             (State.PARKED if robots else State.WAITING, *visit.key, visit.epoch),
         )
         if not robots:
-            connection.execute(_ACCOUNT_HOST, (0, now, visit.level, visit.key.host))
+            connection.execute(ACCOUNT_HOST, (0, now, visit.level, visit.key.host))
 
 
 def postpone(connection: apsw.Connection, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:

@@ -30,7 +30,7 @@ from crawler.stores.contract import (
     Settled,
     UrlRow,
 )
-from crawler.stores.sqlite import commit, frontier, partitions, reading
+from crawler.stores.sqlite import commit, frontier, partitions, reading, scope
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 
 _ADD_BATCH = 5_000  # URLs a transaction when a long list is made known
@@ -114,7 +114,7 @@ class SqliteStore:
 
     def reconsider(self, judge: Judge, now: float, site: str | None = None) -> Reconsidered:
         with trouble(self._path):
-            hosts = [None] if site is None else frontier.hosts_of_site(self._connection, site)
+            hosts = [None] if site is None else scope.hosts_of_site(self._connection, site)
         done = [part for host in hosts for part in self._reconsidered(judge, now, host)]
         return Reconsidered(opened=sum(part.opened for part in done), closed=sum(part.closed for part in done))
 
@@ -123,7 +123,7 @@ class SqliteStore:
         after: tuple[float, float] | None = (-math.inf if host is None else host, -math.inf)
         while after is not None:
             with self._transaction() as connection:
-                after, part = frontier.reconsider(connection, judge, now, after, math.inf if host is None else host)
+                after, part = scope.reconsider(connection, judge, now, after, math.inf if host is None else host)
             yield part
 
     def collision(self, key: Key) -> list[str]:

@@ -1,0 +1,60 @@
+"""What a change of the scope changes: URLs that it parked are judged again, and those found and not visited."""
+
+from __future__ import annotations
+
+import apsw
+
+from crawler.frontier.priority import LEVELS
+from crawler.items import Reason, Refusal, State
+from crawler.stores.contract import Judge, Reconsidered
+from crawler.stores.sqlite.frontier import ACCOUNT_HOST, LONGEST_DETAIL, VERDICT_CODES
+from crawler.stores.sqlite.twins import fetched_twin
+from crawler.urls.hosts import reversed_name
+
+_RECONSIDERED = 10_000  # URLs a transaction
+
+
+def reconsider(
+    connection: apsw.Connection, judge: Judge, now: float, after: tuple[float, float], last: float
+) -> tuple[tuple[float, float] | None, Reconsidered]:
+    """Judge a stretch of the URLs again, from behind a key to the end of a host; where to go on, or None at the end."""
+    # What nobody asked for was found on a page, whatever the reason for which it waits now.
+    rows: list[tuple[int, int, str, int, int, int, str, int, int]] = connection.execute(
+        f"""SELECT host, rest, url, depth, state, reason, detail, level,
+                   EXISTS (SELECT 1 FROM seeds s WHERE s.url = urls.url) FROM urls
+            WHERE (host, rest) > (?, ?) AND host <= ? AND kind = 0
+              AND (state = 2 AND reason IN ({VERDICT_CODES}, ?) OR state = 0 AND visits = 0 AND via_host IS NOT NULL)
+            ORDER BY host, rest LIMIT ?""",
+        (*after, last, Reason.SAME_PAGE, _RECONSIDERED),
+    ).fetchall()  # type: ignore[assignment]
+    opened: list[tuple[object, ...]] = []
+    parked: list[tuple[object, ...]] = []
+    closed = 0
+    hosts: dict[int, int] = {}
+    for host, rest, url, depth, state, reason, detail, level, is_seed in rows:
+        refusal = None if is_seed else judge(url, depth)
+        if refusal is None and state == State.PARKED and not is_seed and (twin := fetched_twin(connection, url)):
+            refusal = Refusal(Reason.SAME_PAGE, twin)
+        if refusal is None and state == State.PARKED:
+            opened.append((State.WAITING, Reason.LINK, "", now, host, rest))
+            hosts[host] = min(level, hosts.get(host, LEVELS))
+        elif refusal is not None:
+            verdict = (State.PARKED, refusal.reason, refusal.detail[:LONGEST_DETAIL])
+            if verdict != (state, reason, detail):
+                parked.append((*verdict, now, host, rest))
+            closed += state == State.WAITING
+    connection.executemany(
+        "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?", [*opened, *parked]
+    )
+    connection.executemany(ACCOUNT_HOST, [(0, now, level, host) for host, level in hosts.items()])
+    # A host whose URLs are all parked is found out when it is next looked at.
+    after_these = (rows[-1][0], rows[-1][1]) if len(rows) == _RECONSIDERED else None
+    return after_these, Reconsidered(opened=len(opened), closed=closed)
+
+
+def hosts_of_site(connection: apsw.Connection, site: str) -> list[int]:
+    name = reversed_name(site)
+    rows = connection.execute(
+        "SELECT host FROM hosts WHERE reversed = ?1 OR (reversed > ?1 || '.' AND reversed < ?1 || '/')", (name,)
+    )
+    return [row[0] for row in rows]
