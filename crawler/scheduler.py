@@ -320,12 +320,10 @@ class FrontierScheduler(BaseScheduler):
             self._named_now(load, errand)
             return
         self._named.add(load.host)
-        self._asked += 1
         look_up = asyncio.ensure_future(client.address_of(load.name))
         look_up.add_done_callback(partial(self._looked_up, load, errand))
 
     def _looked_up(self, load: HostLoad, errand: Visit | None, _: object) -> None:
-        self._asked -= 1
         self._named.discard(load.host)
         if not self._stopping and self._session.fatal is None:
             self._named_now(load, errand)
@@ -435,12 +433,13 @@ class FrontierScheduler(BaseScheduler):
 
     def _look_ahead(self) -> None:
         """When nothing is left in memory, ask the store whether anything is left at all."""
-        if not self._done and not self._asked and not self._batch and self._frontier.is_quiet:
+        waiting = self._asked or self._named or self._batch
+        if not self._done and not waiting and self._frontier.is_quiet:
             self._ask(self._session.store.outlook, self._looked_ahead, one="outlook")
 
     def _looked_ahead(self, outlook: Outlook) -> None:
         now = self._session.now()
-        if not self._frontier.is_quiet or self._batch:
+        if not self._frontier.is_quiet or self._batch or self._named:
             return
         next_due = outlook.next_due if outlook.next_due is not None else math.inf
         if outlook.leased or next_due <= now + self._options.horizon:
