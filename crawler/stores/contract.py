@@ -263,6 +263,9 @@ class Store(Protocol):
         Each is the one that has waited longest in the level that is drawn.
         """
 
+    def next_due(self, now: float) -> float:
+        """When the next host becomes due that is not due now; infinite if there is none."""
+
     def send_back(self, hosts: Sequence[int], now: float) -> None:
         """Let hosts that had their turn wait behind all that are due now."""
 

@@ -10,9 +10,10 @@ import pytest
 
 from crawler.frontier import priority
 from crawler.frontier.priority import LEVELS, BiasedDraw
+from crawler.items import Visit, Visited
 from crawler.stores.contract import Store
 from crawler.urls.keys import key_of
-from tests.frontier.simulation import Simulation
+from tests.frontier.simulation import Simulation, fetched_page
 from tests.samples import NOW, new_url
 
 
@@ -57,15 +58,13 @@ def test_hosts_with_much_to_visit_take_turns_with_those_outside_the_window(store
 
 def test_the_window_is_never_larger_than_allowed(store: Store) -> None:
     store.add([new_url(f"http://h{host}.test/{n}") for host in range(50) for n in range(5)], NOW)
-    simulation = Simulation(store, active_hosts=7, queue_length=2)
     sizes: set[int] = set()
-    step = simulation._pump
 
-    def pump() -> None:
-        step()
+    def respond(visit: Visit, started: float) -> Visited:
         sizes.add(len(simulation.frontier.hosts))
+        return fetched_page(visit, started)
 
-    simulation._pump = pump  # type: ignore[method-assign]
+    simulation = Simulation(store, respond, active_hosts=7, queue_length=2)
     simulation.run()
     assert max(sizes) == 7
     assert len(pages(simulation)) == 250
@@ -84,8 +83,8 @@ def test_an_urgent_seed_is_visited_again(store: Store) -> None:
     store.add([new_url("http://a.test/")], NOW)
     first = Simulation(store)
     first.run()
-    store.add_seeds([new_url("http://a.test/")], first.now, urgent=True)
-    second = Simulation(store, now=first.now + 60)
+    store.add_seeds([new_url("http://a.test/")], first.time, urgent=True)
+    second = Simulation(store, now=first.time + 60)
     second.run()
     assert pages(second) == ["http://a.test/"]
     row = store.find_url(key_of("http://a.test/"))

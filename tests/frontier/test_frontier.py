@@ -45,7 +45,7 @@ def test_every_url_is_visited_once_and_robots_txt_before_any_page(store: Store) 
 def test_hosts_do_not_wait_for_each_other(store: Store) -> None:
     simulation = Simulation(seeded(store, *(f"http://h{host}.test/{page}" for host in range(20) for page in range(3))))
     simulation.run()
-    assert simulation.now - NOW < 3 * (5.0 + 0.2) + 1  # as long as one host alone
+    assert simulation.time - NOW < 3 * (5.0 + 0.2) + 1  # as long as one host alone
 
 
 def test_a_host_with_many_urls_is_refilled_in_order_of_importance(store: Store) -> None:
@@ -143,11 +143,11 @@ def test_a_long_retry_after_ends_the_crawl_and_leaves_the_urls_waiting(store: St
 
     simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2"), respond)
     simulation.run()
-    assert simulation.now < NOW + 100
+    assert simulation.time < NOW + 100
     assert store.account().waiting == 2
     assert store.outlook().next_due == pytest.approx(NOW + 5_005, abs=10)
-    simulation.now = NOW + 6_000
-    simulation.respond = fetched_page
+    simulation.time = NOW + 6_000
+    simulation.answer = fetched_page
     simulation.run()
     assert len(set(pages(simulation))) == 2
 
@@ -161,8 +161,8 @@ def test_trouble_doubles_the_rest_and_success_halves_it(store: Store) -> None:
             return replace(result, outcome=Outcome.FAILED, reason=Reason.FIRST_BYTE_TIMEOUT, page=None)
         return result
 
-    simulation = Simulation(seeded(store, *(f"http://a.test/{n}" for n in range(5))), respond)
-    simulation.run(horizon=600)
+    simulation = Simulation(seeded(store, *(f"http://a.test/{n}" for n in range(5))), respond, horizon=600)
+    simulation.run()
     gaps = simulation.gaps("a.test")
     assert gaps[1:4] == pytest.approx([10, 20, 40], abs=1)
     assert gaps[4:6] == pytest.approx([20, 10], abs=1)
@@ -184,8 +184,8 @@ def test_an_origin_without_robots_txt_answer_is_left_alone_and_the_other_origin_
     row = store.find_url(key_of("https://a.test/0"))
     assert row is not None
     assert (row.state, row.reason) == (State.WAITING, Reason.ROBOTS_UNAVAILABLE)
-    simulation.respond = fetched_page
-    simulation.now = NOW + 4_000
+    simulation.answer = fetched_page
+    simulation.time = NOW + 4_000
     simulation.run()
     assert len(set(pages(simulation))) == 6
 
@@ -193,7 +193,7 @@ def test_an_origin_without_robots_txt_answer_is_left_alone_and_the_other_origin_
 def test_robots_txt_is_asked_for_again_when_it_has_expired(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/"))
     simulation.run()
-    simulation.now = NOW + 8 * 86_400
+    simulation.time = NOW + 8 * 86_400
     simulation.run()
     assert simulation.urls() == ["http://a.test/robots.txt", "http://a.test/"] * 2
 
@@ -235,7 +235,7 @@ def test_a_robots_txt_on_a_host_that_must_be_left_alone_does_not_keep_the_crawl_
 
     simulation = Simulation(seeded(store, "http://b.test/", "http://a.test/"), respond)
     simulation.run()
-    assert simulation.now < NOW + 100
+    assert simulation.time < NOW + 100
     assert simulation.frontier.is_quiet
     row = store.find_url(key_of("http://a.test/"))
     assert row is not None
@@ -252,7 +252,7 @@ def test_the_robots_txt_of_one_origin_does_not_bring_that_of_another_twice(store
         return result
 
     urls = ["https://a.test/1", "http://a.test/1", "http://b.test/1"]
-    simulation = Simulation(seeded(store, *urls), respond, commit_delay=7.0)
+    simulation = Simulation(seeded(store, *urls), respond, commit_interval=7.0)
     simulation.run()
     assert sorted(pages(simulation)) == sorted(urls)
     assert simulation.urls().count("http://b.test/robots.txt") == 2
@@ -269,9 +269,9 @@ def test_new_urls_do_not_wake_a_host_that_must_be_left_alone(store: Store) -> No
             return replace(result, page=replace(result.page, links=[link("http://b.test/new")]))
         return result
 
-    simulation = Simulation(seeded(store, "http://b.test/", "http://a.test/"), respond, commit_delay=0.4)
+    simulation = Simulation(seeded(store, "http://b.test/", "http://a.test/"), respond, commit_interval=0.4)
     simulation.run()
-    assert simulation.now < NOW + 100
+    assert simulation.time < NOW + 100
     assert simulation.frontier.is_quiet
 
 
@@ -298,7 +298,7 @@ def test_a_denied_visit_costs_its_host_no_rest(store: Store) -> None:
     simulation.run()
     assert pages(simulation) == ["http://a.test/public"]
     assert store.account().parked == 51
-    assert simulation.now - NOW < 15
+    assert simulation.time - NOW < 15
 
 
 def test_failures_are_tried_three_times_with_growing_pauses_then_left_alone(store: Store) -> None:
@@ -342,8 +342,8 @@ def test_a_url_over_which_processes_died_is_visited_with_nothing_else_in_flight(
 
 def test_nothing_is_released_when_the_partitions_lease_has_ended(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/"))
+    simulation.lease_now(1)
     simulation.frontier.lease_end = NOW
-    simulation._pump()
     assert simulation.frontier.next(NOW + 10) is None
     simulation.frontier.lease_end = NOW + 20
     assert simulation.frontier.next(NOW + 10) is not None
@@ -351,7 +351,7 @@ def test_nothing_is_released_when_the_partitions_lease_has_ended(store: Store) -
 
 def test_what_is_recalled_was_leased_and_never_sent(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/", "http://b.test/"))
-    simulation._pump()
+    simulation.lease_now(2)
     recalled = simulation.frontier.recall()
     assert len(recalled) == 2
     assert simulation.frontier.next(NOW + 100) is None
@@ -368,7 +368,7 @@ def test_the_window_in_memory_is_bounded_and_all_hosts_are_visited(store: Store)
         sizes.append(len(simulation.frontier.hosts))
         return fetched_page(visit, started)
 
-    simulation.respond = respond
+    simulation.answer = respond
     simulation.run()
     assert sorted(pages(simulation)) == sorted(urls)
     assert max(sizes) <= 5
@@ -434,9 +434,14 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
         return result
 
     simulation = Simulation(
-        seeded(store, *names), respond, Politeness(floor=1.0, factor=5.0), active_hosts=active, queue_length=queue
+        seeded(store, *names),
+        respond,
+        Politeness(floor=1.0, factor=5.0),
+        active_hosts=active,
+        queue_length=queue,
+        horizon=100_000,
     )
-    simulation.run(horizon=100_000)
+    simulation.run()
     account = store.account()
     assert account.leased == 0
     assert account.known == account.waiting + account.parked

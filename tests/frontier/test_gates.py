@@ -82,8 +82,8 @@ def test_a_group_that_asks_for_patience_gets_it_from_all(store: Store) -> None:
         return result
 
     urls = [f"http://h{host}.farm.test/{n}" for host in range(4) for n in (1, 2, 3, "busy")]
-    simulation = Simulation(seeded(store, *urls), respond, GROUPED)
-    simulation.run(horizon=1000)
+    simulation = Simulation(seeded(store, *urls), respond, GROUPED, horizon=1000)
+    simulation.run()
     later = [request.started for request in simulation.log if request.started > told[0]]
     assert min(later) >= told[0] + 600
     assert {request.url for request in simulation.log} >= set(urls)
@@ -116,7 +116,7 @@ def test_servers_do_not_wait_for_each_other(store: Store) -> None:
     servers = [f"server {n}" for n in range(20)]
     simulation = Simulation(seeded(store, *urls), served_from(*servers), address_of=partial(address_in, servers))
     simulation.run()
-    assert simulation.now - NOW < 3 * (5.0 + 0.2) + 6
+    assert simulation.time - NOW < 3 * (5.0 + 0.2) + 6
 
 
 def test_own_hosts_share_a_server_without_a_gap(store: Store) -> None:
@@ -124,7 +124,7 @@ def test_own_hosts_share_a_server_without_a_gap(store: Store) -> None:
     urls = [f"http://h{host}.test/{n}" for host in range(8) for n in range(5)]
     simulation = Simulation(seeded(store, *urls), served_from("shared"), politeness, address_of=lambda host: "shared")
     simulation.run()
-    assert simulation.now - NOW < 8
+    assert simulation.time - NOW < 8
     assert most_at_once(simulation.log) <= 4
 
 

@@ -86,8 +86,8 @@ def test_visits_come_in_visiting_hours_only_and_all_of_them_come(store: Store) -
     opens = int((NOW % DAY) / 60) + 90  # in an hour and a half, for twelve minutes
     wishes = Wishes(visit_time=Window(opens % 1440, (opens + 12) % 1440))
     urls = [f"http://a.test/{n}" for n in range(300)]
-    simulation = Simulation(seeded(store, *urls), wishing(wishes))
-    simulation.run(horizon=2 * DAY)
+    simulation = Simulation(seeded(store, *urls), wishing(wishes), horizon=2 * DAY)
+    simulation.run()
     asked = [request for request in simulation.log if not request.url.endswith("robots.txt")]
     assert {request.url for request in asked} == set(urls)
     minutes = {int(request.started / 60 % 1440) for request in asked}
@@ -101,8 +101,8 @@ def test_a_dead_host_is_tried_ever_more_rarely_and_loses_no_url(store: Store) ->
         return lost(visit, started) if dead else fetched_page(visit, started)
 
     urls = [f"http://dead.test/{n}" for n in range(50)]
-    simulation = Simulation(seeded(store, *urls, "http://alive.test/"), respond)
-    simulation.run(horizon=8 * DAY, until=NOW + 30 * DAY)
+    simulation = Simulation(seeded(store, *urls, "http://alive.test/"), respond, horizon=8 * DAY)
+    simulation.run(until=NOW + 30 * DAY)
     tried = [request.started for request in simulation.log if request.host == "dead.test"]
     pauses = [later - earlier for earlier, later in pairwise(tried)]
     assert pauses[4:8] == pytest.approx(SNOOZES, rel=0.01)
@@ -116,8 +116,8 @@ def test_a_host_that_comes_back_is_crawled_to_the_end(store: Store) -> None:
         return lost(visit, started) if is_down else fetched_page(visit, started)
 
     urls = [f"http://a.test/{n}" for n in range(20)]
-    simulation = Simulation(seeded(store, *urls), respond)
-    simulation.run(horizon=2 * DAY)
+    simulation = Simulation(seeded(store, *urls), respond, horizon=2 * DAY)
+    simulation.run()
     assert {request.url for request in simulation.log if request.started >= NOW + 3 * HOUR} >= set(urls)
 
 
@@ -129,8 +129,8 @@ def test_when_our_network_fails_we_wait_and_nobody_is_blamed(hosts: int, store: 
         return lost(visit, started) if fails <= started < returns else fetched_page(visit, started)
 
     urls = [f"http://h{host}.test/{n}" for host in range(hosts) for n in range(30)]
-    simulation = Simulation(seeded(store, *urls), respond)
-    simulation.run(horizon=2 * DAY)
+    simulation = Simulation(seeded(store, *urls), respond, horizon=2 * DAY)
+    simulation.run()
     during = [request for request in simulation.log if fails + 60 <= request.started < returns]
     assert len(during) <= 2 * HOUR / PROBE_EVERY
     assert all(later.started - earlier.started >= PROBE_EVERY for earlier, later in pairwise(during))
@@ -146,8 +146,8 @@ def test_dead_hosts_among_living_ones_are_not_our_network(store: Store) -> None:
 
     living = [f"http://h{host}.test/{n}" for host in range(10) for n in range(20)]
     dead = [f"http://dead{host}.test/" for host in range(40)]
-    simulation = Simulation(seeded(store, *living, *dead), respond)
-    simulation.run(horizon=30)
+    simulation = Simulation(seeded(store, *living, *dead), respond, horizon=30)
+    simulation.run()
     assert not simulation.frontier.network.is_down
     last = max(request.started for request in simulation.log if not host_of(request.url).startswith("dead"))
     assert last - NOW < 20 * 5.2 + 30
@@ -156,8 +156,10 @@ def test_dead_hosts_among_living_ones_are_not_our_network(store: Store) -> None:
 def test_a_start_without_a_network_burns_no_tries(store: Store) -> None:
     urls = [f"http://h{host}.test/" for host in range(30)]
     simulation = Simulation(
-        seeded(store, *urls), lambda visit, at: lost(visit, at) if at < NOW + HOUR / 2 else fetched_page(visit, at)
+        seeded(store, *urls),
+        lambda visit, at: lost(visit, at) if at < NOW + HOUR / 2 else fetched_page(visit, at),
+        horizon=DAY,
     )
-    simulation.run(horizon=DAY)
+    simulation.run()
     assert {request.url for request in simulation.log if request.started >= NOW + HOUR / 2} >= set(urls)
     assert store.account().parked == 30  # the robots.txt files

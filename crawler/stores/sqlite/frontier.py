@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -241,6 +242,14 @@ def activate(
         if not lines[level]:
             del lines[level]
     return loads
+
+
+def next_due(connection: apsw.Connection, now: float) -> float:
+    first = [
+        connection.execute("SELECT min(due) FROM hosts WHERE level = ? AND due > ?", (level, now)).get
+        for level in range(LEVELS)
+    ]
+    return min((due for due in first if due is not None), default=math.inf)
 
 
 def load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:

@@ -148,6 +148,10 @@ class SqliteStore:
         with self._transaction() as connection:
             return frontier.activate(connection, owner, now, hosts, urls, exclude, draw)
 
+    def next_due(self, now: float) -> float:
+        with self._snapshot() as connection:
+            return frontier.next_due(connection, now)
+
     def send_back(self, hosts: Sequence[int], now: float) -> None:
         with self._transaction() as connection:
             connection.executemany("UPDATE hosts SET due = max(due, ?) WHERE host = ?", [(now, host) for host in hosts])

@@ -1,0 +1,445 @@
+"""Between the frontier and the store: what the frontier wants is done in the store, and it is told the answer.
+
+The frontier decides and does no I/O; the store takes its time. The messenger asks the frontier what it wants, has it done,
+and brings the answer back; results of visits it commits in batches. Whoever runs a crawl gives it its surroundings: under
+Scrapy the event loop and the store's thread, in a simulation a virtual clock.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Protocol, TypeVar
+
+from crawler.errors import CrawlError
+from crawler.frontier.frontier import Frontier, HostLoad
+from crawler.frontier.priority import Draw
+from crawler.items import Key, Reason, Visit, Visited
+from crawler.options import Options
+from crawler.stores.contract import Committed, NewUrl, Outlook, Settled, Store
+from crawler.urls.hosts import host_of
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+Done = Callable[[BaseException | None], None]  # called when a visit is acknowledged, or cannot be
+
+LOOK_EVERY = 0.5  # how often the store is asked for hosts that have become due, or were seeded from outside
+LOOK_WHEN_IDLE = 5.0  # at least this often when nothing happens: others may have put something into it
+PUMP_EVERY = 0.02  # seconds
+HOSTS_A_LOOK = 500
+
+
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Surroundings(Protocol):
+    """Where a messenger works. What touches the store is only called from what is given to `in_store`."""
+
+    owner: str
+
+    @property
+    def store(self) -> Store: ...
+
+    def now(self) -> float: ...
+
+    def later(self, delay: float, act: Callable[[], object]) -> Timer: ...
+
+    def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Do something after all that was asked for before, and then something with the answer."""
+
+    def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
+        """Acknowledge visits; also the keys of those that another worker has taken over. In the store."""
+
+    def new_seeds(self) -> list[str]:
+        """Seeds that came from outside since the last call. In the store."""
+
+    def welcome(self, seeds: Sequence[str]) -> Callable[[], None]:
+        """Learn of new seeds; what then remains to be done in the store."""
+
+    def known_address(self, host: str) -> str | None:
+        """The address of a host, if it need not be looked up."""
+
+    def look_up(self, host: str, then: Callable[[], None]) -> None:
+        """Find out the address of a host; then, whether it was found or not, do something."""
+
+    def may_release(self) -> bool:
+        """Whether a visit that is ready could be sent now."""
+
+    def wake(self) -> None:
+        """Something may be ready, or everything over."""
+
+    def acknowledged(self, host: str, visited: Visited) -> None:
+        """A visit's result is durable."""
+
+    def committed(self, committed: Committed) -> None:
+        """A batch is durable."""
+
+    def count(self, what: str, times: int = 1) -> None: ...
+
+    def fail(self, error: BaseException) -> None:
+        """Nothing can be done any more."""
+
+
+class Messenger:
+    """One worker's traffic with the store."""
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        options: Options,
+        frontier: Frontier,
+        draw: Draw,
+        patience: float = LOOK_WHEN_IDLE,
+    ) -> None:
+        self.frontier = frontier
+        self.is_done = False  # nothing is left to do, within the horizon
+        self._around = surroundings
+        self._options = options
+        self._draw = draw
+        self._patience = patience
+        self._batch: list[tuple[Settled, Done]] = []
+        self._committing: list[tuple[Settled, Done]] = []
+        self._flush_again = False
+        self._asked = 0  # questions to the store that are not answered yet
+        self._named: set[int] = set()  # hosts whose names are being looked up
+        self._busy: set[str] = set()  # questions of which one at a time is enough
+        self._look_at = 0.0  # when to ask the store for hosts
+        self._is_idle = False  # nothing happened since the last look
+        self._stopped = False
+        self._timers: dict[str, Timer] = {}
+
+    def open(self) -> None:
+        """Begin. The partitions are leased already."""
+        self.frontier.lease_end = self._around.now() + self._options.partition_lease
+        self._set_timer("renew", self._options.partition_lease / 3, self._renew)
+        self._pump()
+
+    def next(self) -> Visit | None:
+        """A visit whose time has come."""
+        visit = self.frontier.next(self._around.now())
+        if visit is None:
+            self._pump_soon()
+        return visit
+
+    def stop(self) -> None:
+        """Release nothing more, and give back what was not sent."""
+        self._stopped = True
+        self._give_back()
+
+    def close(self) -> None:
+        """After `stop`: commit what is left. It is over when `is_waiting` is false."""
+        self._cancel_timers()
+        self._give_back()
+        self.flush()
+
+    def abandon(self, error: BaseException) -> None:
+        """Tell everybody who waits for a commit that there will be none."""
+        self._cancel_timers()
+        for _, done in (*self._batch, *self._committing):
+            done(error)
+        self._batch.clear()
+        self._committing.clear()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the store has not answered yet."""
+        return self._asked > 0
+
+    @property
+    def uncommitted(self) -> int:
+        """Visits that have ended and are not acknowledged."""
+        return len(self._batch) + len(self._committing)
+
+    def add(self, new: NewUrl) -> None:
+        """Make a URL known that was asked for."""
+        self.is_done = False
+        self._ask(lambda: self._around.store.add([new], self._around.now()), lambda _: self.look_now())
+
+    def look_now(self) -> None:
+        """The store may have something new."""
+        self.is_done = False
+        self._look_at = 0.0
+        self._pump_soon()
+
+    # ── results ──
+
+    def settle(self, visited: Visited, done: Done) -> None:
+        """Take in what became of a visit."""
+        now, visit = self._around.now(), visited.visit
+        was_down = self.frontier.network.is_down
+        clocks = self.frontier.ended(visited, now)
+        self._note_network(was_down=was_down)
+        clock = clocks[visit.asked]
+        excused = self.frontier.network.is_down or clock.backoff > 1  # it is not this URL that fails
+        after = self._options.revisit.after(visited, now, clock.next_visit, excused=excused)
+        gates = self.frontier.gate_times(visit.asked)
+        self._batch.append((Settled(visited=visited, aftermath=after, clocks=clocks, gates=gates), done))
+        if len(self._batch) >= self._options.commit_visits or visit.crashes:
+            self.flush()
+        elif "flush" not in self._timers:
+            self._set_timer("flush", self._options.commit_interval, self.flush)
+        self._pump_soon()
+
+    def _note_network(self, *, was_down: bool) -> None:
+        is_down = self.frontier.network.is_down
+        if is_down and not was_down:
+            self._around.count("frontier/outages")
+            logger.warning(
+                "Our network seems to be down: hosts that answered before cannot be reached. The crawl waits, tries one "
+                "now and then, and blames nobody"
+            )
+        elif was_down and not is_down:
+            logger.warning("The network is back; the crawl goes on")
+
+    def flush(self) -> None:
+        """Commit what has ended."""
+        self._cancel_timer("flush")
+        if "commit" in self._busy:
+            self._flush_again = True  # the batch grows meanwhile; `_committed` comes back for it
+            return
+        most = self._options.commit_visits
+        batch, self._batch = self._batch[:most], self._batch[most:]
+        if batch:
+            self._committing += batch
+            settled = [entry[0] for entry in batch]
+            self._ask(lambda: self._around.commit(settled), partial(self._committed, batch), one="commit")
+
+    def _committed(self, batch: Sequence[tuple[Settled, Done]], answer: tuple[Committed, Collection[Key]]) -> None:
+        committed, late = answer
+        for settled, done in batch:
+            visited = settled.visited
+            if visited.visit.key in late:
+                self._around.count("commit/late")
+                visited = replace(visited, rules=None)
+            else:
+                self._around.acknowledged(self.frontier.hosts[visited.visit.asked].name, visited)
+            self.frontier.committed(visited)
+            done(None)
+        self._committing = self._committing[len(batch) :]
+        self._around.committed(committed)
+        self.frontier.found(committed.hosts_with_new, self._around.now())
+        self._look_soon()
+        if any(host not in self.frontier.hosts for host in committed.hosts_with_new):
+            self._look_at = 0.0
+        if self._flush_again or self._stopped:
+            self._flush_again = False
+            self.flush()
+        self._around.wake()
+
+    # ── what the frontier wants ──
+
+    def _pump_soon(self) -> None:
+        """Pump once for all that happens within a moment: at speed, a dozen things happen per page."""
+        if "pump soon" not in self._timers and not self._stopped:
+            self._set_timer("pump soon", PUMP_EVERY, self._pump)
+
+    def _pump(self) -> None:
+        """Do whatever can be done now, and come back when more can."""
+        self._timers.pop("pump soon", None)
+        if self._stopped:
+            return
+        now = self._around.now()
+        self._send_back(now)
+        self._refill(now)
+        self._activate(now)
+        self._lease(now)
+        self._run_errands(now)
+        self._postpone()
+        self._look_ahead()
+        self._come_back(now)
+
+    def _ask(self, act: Callable[[], T], then: Callable[[T], None], one: str = "") -> None:
+        """Have something done in the store; of a kind with a name, one at a time."""
+        if one and one in self._busy:
+            return
+        self._busy.add(one)
+        self._asked += 1
+        self._around.in_store(act, partial(self._answered, then, one))
+
+    def _answered(self, then: Callable[[T], None], one: str, answer: T) -> None:
+        self._asked -= 1
+        self._busy.discard(one)
+        try:
+            then(answer)
+            self._pump_soon()
+        except Exception as error:
+            self._around.fail(error)
+
+    def _run_errands(self, now: float) -> None:
+        around = self._around
+        while self.frontier.errands:
+            visit = self.frontier.errands.popleft()
+            load = partial(around.store.load_host, around.owner, visit.asked, host_of(visit.url), now, 0)
+            self._ask(load, partial(self._errand_loaded, visit))
+
+    def _errand_loaded(self, visit: Visit, load: HostLoad | None) -> None:
+        if load is not None:
+            self._name(load, visit)
+        else:
+            self.frontier.forget(visit)
+
+    def _postpone(self) -> None:
+        held = self.frontier.to_hold()
+        if held:
+            self._ask(lambda: self._around.store.hold(held), _nothing_more)
+        postponed = self.frontier.to_postpone()
+        if postponed:
+            self._around.count("frontier/postponed", len(postponed))
+            self._ask(lambda: self._around.store.postpone(postponed, Reason.ROBOTS_UNAVAILABLE), _nothing_more)
+
+    def _send_back(self, now: float) -> None:
+        hosts = self.frontier.to_send_back()
+        if hosts:
+            self._look_at = 0.0  # others can take their places; the store is asked in this order
+            self._ask(lambda: self._around.store.send_back(hosts, now), _nothing_more)
+
+    def _refill(self, now: float) -> None:
+        length = self._options.queue_length
+        hosts = self.frontier.wants_refill()
+        if hosts:
+            self._ask(lambda: self._around.store.load_all(hosts, now, length), self._refilled)
+
+    def _refilled(self, loads: Sequence[tuple[int, Sequence[Visit]]]) -> None:
+        for host, visits in loads:
+            self.frontier.refill(host, visits, self._around.now())
+        self._look_soon()
+
+    def _activate(self, now: float) -> None:
+        if now < self._look_at or "activate" in self._busy:
+            return
+        self._look_at = now + LOOK_EVERY
+        self._is_idle = True
+        room = min(max(self.frontier.wants_hosts() - len(self._named), 0), HOSTS_A_LOOK)
+        around, active, length = self._around, set(self.frontier.hosts) | self._named, self._options.queue_length
+
+        def look() -> tuple[list[str], list[HostLoad], float]:
+            seeds = around.new_seeds()
+            loads = around.store.activate(around.owner, now, room, length, active, self._draw) if room else []
+            return seeds, loads, around.store.next_due(now)
+
+        self._ask(look, partial(self._activated, room), one="activate")
+
+    def _activated(self, room: int, answer: tuple[Sequence[str], Sequence[HostLoad], float]) -> None:
+        seeds, loads, next_due = answer
+        if seeds:
+            self._ask(self._around.welcome(seeds), lambda _: self.look_now())
+        for load in loads:
+            self.is_done = False
+            self._name(load)
+        if loads and len(loads) == room:
+            self._look_at = 0.0
+        elif not loads and self._is_idle:
+            self._look_at = max(self._look_at, min(next_due, self._around.now() + self._patience))
+
+    def _look_soon(self) -> None:
+        """Something has changed, so that a host may be due which was not."""
+        self._is_idle = False
+        self._look_at = min(self._look_at, self._around.now() + LOOK_EVERY)
+
+    def _name(self, load: HostLoad, errand: Visit | None = None) -> None:
+        """A host becomes active when its server is known: it may share it with others that are being visited."""
+        if self._around.known_address(load.name) is not None:
+            self._named_now(load, errand)
+            return
+        self._named.add(load.host)
+        self._around.look_up(load.name, partial(self._looked_up, load, errand))
+
+    def _looked_up(self, load: HostLoad, errand: Visit | None) -> None:
+        self._named.discard(load.host)
+        if not self._stopped:
+            self._named_now(load, errand)
+            self._pump_soon()
+
+    def _named_now(self, load: HostLoad, errand: Visit | None) -> None:
+        now = self._around.now()
+        address = self._around.known_address(load.name) or load.address
+        clock = self._options.politeness.sane(load.clock, now)
+        self.frontier.activate(replace(load, address=address, clock=clock), now, errand)
+
+    def _lease(self, now: float) -> None:
+        if "lease" in self._busy:
+            return
+        visits = self.frontier.to_lease(now)
+        if visits:
+            around = self._around
+            self._ask(lambda: around.store.lease(around.owner, visits), partial(self._leased, visits), one="lease")
+
+    def _leased(self, asked: Sequence[Visit], granted: Sequence[Visit]) -> None:
+        self.frontier.leased(asked, granted)
+        if self._stopped:
+            self._give_back()
+        self._around.wake()
+
+    def _give_back(self) -> None:
+        visits = self.frontier.recall()
+        if visits:
+            around = self._around
+            self._ask(lambda: around.store.unlease(visits, around.now()), _nothing_more)
+
+    def _renew(self) -> None:
+        around, lease = self._around, self._options.partition_lease
+        now = around.now()
+        self._ask(lambda: around.store.renew(around.owner, now, lease), partial(self._renewed, now + lease))
+        self._set_timer("renew", lease / 3, self._renew)
+
+    def _renewed(self, lease_end: float, partitions: int) -> None:
+        if partitions:
+            self.frontier.lease_end = lease_end
+        else:
+            self._around.fail(CrawlError("Another worker has taken over this crawl's hosts. Nothing was lost."))
+
+    # ── the end ──
+
+    def _look_ahead(self) -> None:
+        """When nothing is left in memory, ask the store whether anything is left at all."""
+        waiting = self._asked or self._named or self._batch
+        if not self.is_done and not waiting and self.frontier.is_quiet:
+            self._ask(self._around.store.outlook, self._looked_ahead, one="outlook")
+
+    def _looked_ahead(self, outlook: Outlook) -> None:
+        now = self._around.now()
+        if not self.frontier.is_quiet or self._batch or self._named:
+            return
+        next_due = outlook.next_due if outlook.next_due is not None else math.inf
+        if outlook.leased or next_due <= now + self._options.horizon:
+            self._look_at = min(max(next_due, now + LOOK_EVERY / 5), now + self._patience)
+            self._busy.add("outlook")  # until then: `_tick` takes it out
+        else:
+            self.is_done = True
+            self._around.wake()
+
+    def _come_back(self, now: float) -> None:
+        times = [self._look_at]
+        release = self._around.may_release()
+        next_time = self.frontier.next_time(now, lease="lease" not in self._busy, release=release)
+        if next_time is not None:
+            times.append(next_time)
+        self._set_timer("pump", max(0.0, min(times) - now), self._tick)
+
+    def _tick(self) -> None:
+        if self._look_at <= self._around.now():
+            self._busy.discard("outlook")
+        self._around.wake()
+        self._pump()
+
+    def _set_timer(self, name: str, delay: float, act: Callable[[], object]) -> None:
+        self._cancel_timer(name)
+        self._timers[name] = self._around.later(delay, act)
+
+    def _cancel_timers(self) -> None:
+        self._stopped = True
+        for name in list(self._timers):
+            self._cancel_timer(name)
+
+    def _cancel_timer(self, name: str) -> None:
+        timer = self._timers.pop(name, None)
+        if timer is not None:
+            timer.cancel()
+
+
+def _nothing_more(_: object) -> None:
+    pass

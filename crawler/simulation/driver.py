@@ -1,0 +1,144 @@
+"""Drive a crawl under a virtual clock: weeks of crawling in minutes.
+
+Everything that decides is the real thing: frontier, politeness, messenger, store. Only the network is replaced, by a
+function that says what becomes of a visit and when.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.priority import Draw
+from crawler.items import Key, Visit, Visited
+from crawler.messenger import Messenger
+from crawler.options import Options
+from crawler.stores.contract import Committed, Settled, Store
+
+T = TypeVar("T")
+_FOREVER = 1e12
+Respond = Callable[[Visit, float], Visited]  # what becomes of a visit that starts at a time
+
+
+@dataclass(order=True, slots=True)
+class Event:
+    """Something that is to happen; the timer of whoever asked for it."""
+
+    at: float
+    order: int
+    act: Callable[[], object] | None = field(compare=False)
+
+    def cancel(self) -> None:
+        self.act = None
+
+
+class Simulation:
+    """One worker, and the surroundings of its messenger."""
+
+    owner = "simulation"
+
+    def __init__(
+        self,
+        store: Store,
+        options: Options,
+        respond: Respond,
+        *,
+        now: float,
+        draw: Draw,
+        address_of: Callable[[str], str],
+        store_time: float = 0.005,
+    ) -> None:
+        options = replace(options, partition_lease=_FOREVER)  # there is nobody else
+        self.store = store
+        self.time = now
+        self.respond = respond
+        self.most_in_flight = 0
+        self._address_of = address_of
+        self._store_time = store_time  # that each answer of the store takes
+        self._events: list[Event] = []
+        self._order = 0
+        self._is_awake = False
+        self.frontier = Frontier(
+            options.politeness,
+            active_hosts=options.active_hosts,
+            in_flight=options.in_flight,
+            ahead=options.lease_ahead,
+        )
+        self.frontier.restore_gates(store.gates())
+        self.messenger = Messenger(self, options, self.frontier, draw, patience=math.inf)
+        store.acquire(self.owner, 0, now, options.partition_lease, options.limits.total)
+        self.messenger.open()
+
+    def run(self, until: float = math.inf) -> None:
+        """Crawl until nothing is due within the horizon, or a time has come."""
+        self.messenger.look_now()
+        while not self.messenger.is_done and self._events[0].at <= until and self._events[0].at < math.inf:
+            event = heapq.heappop(self._events)
+            self.time = max(self.time, event.at)
+            if event.act is not None:
+                event.act()
+            if self._is_awake:
+                self._is_awake = False
+                self._release()
+        if not self.messenger.is_done and until < math.inf:
+            self.time = max(self.time, until)
+
+    def _release(self) -> None:
+        while (visit := self.messenger.next()) is not None:
+            self.most_in_flight = max(self.most_in_flight, len(self.frontier.in_flight))
+            visited = self.respond(visit, self.time)
+            ended = visited.fetched.ended if visited.fetched is not None else self.time
+            self.later(ended - self.time, partial(self.messenger.settle, visited, _ignore))
+
+    # ── the messenger's surroundings ──
+
+    def now(self) -> float:
+        return self.time
+
+    def later(self, delay: float, act: Callable[[], object]) -> Event:
+        self._order += 1
+        event = Event(self.time + delay, self._order, act)
+        heapq.heappush(self._events, event)
+        return event
+
+    def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
+        self.later(self._store_time, partial(then, act()))
+
+    def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
+        return self.store.commit(batch, [], self.time), ()
+
+    def new_seeds(self) -> list[str]:
+        return []
+
+    def welcome(self, seeds: Sequence[str]) -> Callable[[], None]:
+        raise AssertionError("a simulation has no seeds from outside")
+
+    def known_address(self, host: str) -> str | None:
+        return self._address_of(host) or None
+
+    def look_up(self, host: str, then: Callable[[], None]) -> None:
+        self.later(0.0, then)
+
+    def may_release(self) -> bool:
+        return True
+
+    def wake(self) -> None:
+        self._is_awake = True
+
+    def acknowledged(self, host: str, visited: Visited) -> None: ...
+
+    def committed(self, committed: Committed) -> None: ...
+
+    def count(self, what: str, times: int = 1) -> None: ...
+
+    def fail(self, error: BaseException) -> None:
+        raise error
+
+
+def _ignore(_: BaseException | None) -> None:
+    pass
