@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.web import Web, page_path
-from crawler.frontier.priority import level_of
 from crawler.items import Reason
 from crawler.stores import schema
 from crawler.stores.contract import NewUrl
@@ -50,4 +49,4 @@ def _urls(count: int, web: Web) -> Iterator[NewUrl]:
     addresses = web.addresses()
     for number in range(count):
         url = f"http://{addresses[number % len(addresses)]}/known{page_path(number)}"
-        yield NewUrl(key=key_of(url), url=url, reason=Reason.LINK, depth=DEPTH, level=level_of(DEPTH))
+        yield NewUrl(key=key_of(url), url=url, reason=Reason.LINK, depth=DEPTH)

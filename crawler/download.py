@@ -15,7 +15,7 @@ from scrapy.http import Response
 
 from crawler.fetch.dns import Answer, Resolver
 from crawler.fetch.http import HttpClient
-from crawler.items import Fetched, Reason, Visit
+from crawler.items import Fetched, Link, Reason, Visit
 from crawler.lookups import Lookups
 from crawler.session import Session, connections_possible, session_of
 from crawler.urls.hosts import host_of
@@ -29,11 +29,11 @@ RULES = "rules"  # the OriginRules that hold, or that a robots.txt visit brought
 
 
 class Denied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
-    """A middleware refuses a visit."""
+    """A middleware refuses a visit, and may name another URL instead."""
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: str = "", location: Link | None = None) -> None:
         super().__init__(reason.meaning)
-        self.reason, self.detail = reason, detail
+        self.reason, self.detail, self.location = reason, detail, location
 
 
 class FetchedResponse(Response):

@@ -121,6 +121,8 @@ class Reason(IntEnum):
     TOO_FAR = 95, "too many links away from a seed"
     FILTER_FAILED = 96, "a filter failed on it, so it is left alone"
     SAME_PAGE = 97, "a directory and its index page are one page, and the other was fetched"
+    OVER_BUDGET = 98, "its host or its domain has had its budget; it is let in when the budget allows"
+    PREFERRED_HOST = 99, "its site prefers another host for it"
 
 
 class Key(NamedTuple):
@@ -278,6 +280,7 @@ class OriginRules:
         ""  # where a redirect says the file is; empty = it was found, or will be looked for, at its own place
     )
     hops: int = 0  # redirects followed so far
+    preferred: str = ""  # the origin of the mirror that the site likes best; empty = this one, or it does not say
     wishes: Wishes = NO_WISHES  # what the rules ask of us
 
 

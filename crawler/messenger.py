@@ -12,14 +12,14 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from crawler.errors import CrawlError
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
 from crawler.items import Key, Reason, Visit, Visited
 from crawler.options import Options
-from crawler.stores.contract import Committed, NewUrl, Outlook, Settled, Store
+from crawler.stores.contract import Committed, Leased, NewUrl, Outlook, Settled, Store
 from crawler.urls.hosts import host_of
 
 logger = logging.getLogger(__name__)
@@ -82,6 +82,15 @@ class Surroundings(Protocol):
 
     def fail(self, error: BaseException) -> None:
         """Nothing can be done any more."""
+
+
+class Look(NamedTuple):
+    """What the store has for a worker."""
+
+    seeds: Sequence[str]  # that came from outside
+    urgent: Sequence[int]  # active hosts that have something which cannot wait
+    loads: Sequence[HostLoad]  # hosts to activate
+    next_due: float  # when others are due
 
 
 class Messenger:
@@ -297,8 +306,13 @@ class Messenger:
             self._look_at = 0.0  # others can take their places; the store is asked in this order
             self._ask(lambda: self._around.store.send_back(hosts, now), _nothing_more)
 
+    def _queue_length(self) -> int:
+        """How many URLs of a host are read ahead: as many in all, however many hosts there are."""
+        options = self._options
+        return max(options.queue_length * options.active_hosts // max(self.frontier.window, options.active_hosts), 1)
+
     def _refill(self, now: float) -> None:
-        length = self._options.queue_length
+        length = self._queue_length()
         hosts = self.frontier.wants_refill()
         if hosts:
             self._ask(lambda: self._around.store.load_all(hosts, now, length), self._refilled)
@@ -314,19 +328,23 @@ class Messenger:
         self._look_at = now + LOOK_EVERY
         self._is_idle = True
         room = min(max(self.frontier.wants_hosts() - len(self._named), 0), HOSTS_A_LOOK)
-        around, active, length = self._around, set(self.frontier.hosts) | self._named, self._options.queue_length
+        if not room:
+            self.frontier.widen(now)
+        around, active, length = self._around, set(self.frontier.hosts) | self._named, self._queue_length()
 
-        def look() -> tuple[list[str], list[HostLoad], float]:
-            seeds = around.new_seeds()
+        def look() -> Look:
+            seeds, urgent = around.new_seeds(), around.store.urgent(active, now)
             loads = around.store.activate(around.owner, now, room, length, active, self._draw) if room else []
-            return seeds, loads, around.store.next_due(now)
+            return Look(seeds, urgent, loads, around.store.next_due(now))
 
         self._ask(look, partial(self._activated, room), one="activate")
 
-    def _activated(self, room: int, answer: tuple[Sequence[str], Sequence[HostLoad], float]) -> None:
-        seeds, loads, next_due = answer
+    def _activated(self, room: int, look: Look) -> None:
+        seeds, urgent, loads, next_due = look
         if seeds:
             self._ask(self._around.welcome(seeds), lambda _: self.look_now())
+        for host in urgent:
+            self.frontier.hurry(host)
         for load in loads:
             self.is_done = False
             self._name(load)
@@ -366,10 +384,11 @@ class Messenger:
         visits = self.frontier.to_lease(now)
         if visits:
             around = self._around
-            self._ask(lambda: around.store.lease(around.owner, visits), partial(self._leased, visits), one="lease")
+            lease = partial(around.store.lease, around.owner, visits, now)
+            self._ask(lease, partial(self._leased, visits), one="lease")
 
-    def _leased(self, asked: Sequence[Visit], granted: Sequence[Visit]) -> None:
-        self.frontier.leased(asked, granted)
+    def _leased(self, asked: Sequence[Visit], leased: Leased) -> None:
+        self.frontier.leased(asked, leased.granted, leased.held)
         if self._stopped:
             self._give_back()
         self._around.wake()

@@ -15,6 +15,7 @@ from crawler.fetch.addresses import AddressGuard
 from crawler.fetch.dns import Lifetimes, read_hosts_file, read_server
 from crawler.fetch.http import FetchLimits
 from crawler.frontier.aftermath import RevisitPolicy
+from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
 from crawler.urls.patterns import Patterns
 from crawler.urls.rules import SWITCHED
@@ -42,6 +43,8 @@ class Options:
     horizon: float
     urls: UrlOptions
     politeness: Politeness
+    budgets: Budgets
+    bandwidth: float
     revisit: RevisitPolicy
     robots_retry: float
     guard: AddressGuard
@@ -54,6 +57,7 @@ class Options:
     max_buffered: int
     verify_tls: bool
     active_hosts: int
+    most_hosts: int
     queue_length: int
     lease_ahead: float
     partition_lease: float
@@ -96,6 +100,8 @@ class Options:
             horizon=read.number("CRAWL_HORIZON", infinite=True),
             urls=_urls(read, own_hosts, contact),
             politeness=_politeness(read, own_hosts),
+            budgets=_budgets(read),
+            bandwidth=read.number("BANDWIDTH_LIMIT"),
             revisit=RevisitPolicy(interval=read.number("REVISIT_INTERVAL"), retry_delay=read.number("RETRY_DELAY")),
             robots_retry=read.number("ROBOTS_RETRY_DELAY"),
             guard=_guard(read),
@@ -108,6 +114,7 @@ class Options:
             max_buffered=int(read.number("FETCH_MAX_BUFFERED", least=1, whole=True)),
             verify_tls=read.flag("FETCH_VERIFY_TLS"),
             active_hosts=int(read.number("FRONTIER_ACTIVE_HOSTS", least=1, whole=True)),
+            most_hosts=int(read.number("FRONTIER_MOST_HOSTS", least=1, whole=True)),
             queue_length=int(read.number("FRONTIER_QUEUE_LENGTH", least=1, whole=True)),
             lease_ahead=read.number("FRONTIER_LEASE_AHEAD"),
             partition_lease=read.number("PARTITION_LEASE", least=3),
@@ -240,6 +247,18 @@ def _politeness(read: _Reader, own_hosts: tuple[str, ...]) -> Politeness:
         groups=read.words("POLITENESS_GROUPS"),
         address_connections=int(read.number("POLITENESS_ADDRESS_CONNECTIONS", least=1, whole=True)),
         address_gap=read.number("POLITENESS_ADDRESS_GAP"),
+        bandwidth=read.number("BANDWIDTH_HOST_LIMIT"),
+    )
+
+
+def _budgets(read: _Reader) -> Budgets:
+    return Budgets(
+        host=int(read.number("BUDGET_HOST", whole=True)),
+        host_day=int(read.number("BUDGET_HOST_DAY", whole=True)),
+        site=int(read.number("BUDGET_DOMAIN", whole=True)),
+        site_day=int(read.number("BUDGET_DOMAIN_DAY", whole=True)),
+        stranger_day=int(read.number("BUDGET_STRANGER_DAY", whole=True)),
+        growth=read.number("BUDGET_GROWTH"),
     )
 
 

@@ -55,6 +55,8 @@ class FrontierScheduler(BaseScheduler):
             active_hosts=options.active_hosts,
             in_flight=min(options.in_flight, connections_possible()),
             ahead=options.lease_ahead,
+            most_hosts=options.most_hosts,
+            bandwidth=options.bandwidth,
         )
         self._messenger = Messenger(Surroundings(self, session), options, self._frontier, BiasedDraw(random.random))
         self._pages = 0
@@ -103,7 +105,8 @@ class FrontierScheduler(BaseScheduler):
         if url is None or request.method != "GET":
             return False
         refusal = self._session.scope.rejection(url)
-        new = NewUrl(key=key_of(url), url=url, reason=Reason.REQUESTED, refused=refusal)
+        hint = 0.5 + request.priority / 20 if request.priority else None  # from -10, the last, to 10
+        new = NewUrl(key=key_of(url), url=url, reason=Reason.REQUESTED, refused=refusal, hint=hint)
         self._messenger.add(new)
         return True
 

@@ -138,7 +138,7 @@ class Session:
 
     def _begin(self, workers: Path) -> None:
         unclean = self._lock.was_unclean
-        store = open_store(self.options.store, check=unclean)
+        store = open_store(self.options.store, check=unclean, budgets=self.options.budgets)
         try:
             self._recover(store, self._lock)
             for lock in free_slots(workers, but=self._lock.number):
@@ -161,7 +161,12 @@ class Session:
         """Judge again what was found under other settings, and say so when URLs are spelled in another way than before."""
         store, urls = self.store, self.options.urls
         facts = store.facts()
-        now_so = {"url_spelling": urls.spelling(), "url_scope": urls.scope(), "judged_seed": str(self._last_seed)}
+        now_so = {
+            "url_spelling": urls.spelling(),
+            "url_scope": urls.scope(),
+            "judged_seed": str(self._last_seed),
+            "budgets": repr(self.options.budgets),
+        }
         known_before = "url_scope" in facts or store.last_commit() is not None
         if known_before and facts.get("url_spelling") != now_so["url_spelling"]:
             logger.warning(
@@ -173,6 +178,8 @@ class Session:
             self._tell(store.reconsider(self.scope.rejection, self.now()))
         elif known_before and facts.get("judged_seed") != now_so["judged_seed"]:
             self.welcome([url for _, url in store.seeds(int(facts.get("judged_seed", "0")))])
+        if facts.get("budgets") != now_so["budgets"]:
+            store.review_budgets(self.now())
         store.note_facts(now_so)
 
     def welcome(self, seeds: Sequence[str]) -> None:

@@ -76,6 +76,8 @@ POLITENESS_GROUPS = ""  # host patterns: all hosts that one of them fits count a
 POLITENESS_ADDRESS_CONNECTIONS = 4  # at the same time to one server, whatever its names
 POLITENESS_ADDRESS_GAP = 0.5  # between the end of an answer and the next request to the same server; none for OWN_HOSTS
 OWN_HOSTS = ""  # host patterns that the operator runs himself: short delays allowed, no CONTACT needed
+BANDWIDTH_LIMIT = 0.0  # bytes a second that all hosts together send us; 0 = no limit
+BANDWIDTH_HOST_LIMIT = 0.0  # that one host does, its rests counted; 0 = no limit
 REVISIT_INTERVAL = 7 * 86_400.0  # a fetched page is due again after this
 RETRY_DELAY = 30.0  # a failed visit is tried again after this, then after twice as long
 ROBOTS_RETRY_DELAY = 3_600.0  # a robots.txt that cannot be had is asked for again after this, then twice as long, …
@@ -100,9 +102,18 @@ FETCH_MAX_HEAD = 64 * 1024
 FETCH_MAX_BUFFERED = 128 * 1024 * 1024  # while answers on their way hold more than this, nothing new is released
 FETCH_VERIFY_TLS = False  # a page with a bad certificate is still a page; nothing secret is ever sent
 
+# ── Budgets: so that one site does not eat the crawl; 0 = no limit ────────────────────────────────────────────────────
+BUDGET_HOST = 0  # URLs of a host that are visited in all
+BUDGET_HOST_DAY = 0  # and visits to it in a day, which begins at midnight UTC
+BUDGET_DOMAIN = 0  # the same for all hosts of a registered domain together
+BUDGET_DOMAIN_DAY = 100_000  # more than one host gives at a polite pace, so it is farms of hosts that meet it
+BUDGET_STRANGER_DAY = 10_000  # of a domain that is no seed's and to which fewer than two others link
+BUDGET_GROWTH = 0.1  # share by which each other domain that links to a domain raises its budgets
+
 # ── The frontier in memory ────────────────────────────────────────────────────────────────────────────────────────────
 FRONTIER_ACTIVE_HOSTS = 2_000  # hosts with a back queue in memory
-FRONTIER_QUEUE_LENGTH = 32  # URLs of each
+FRONTIER_MOST_HOSTS = 20_000  # and at most so many, if connections are free and none of those is ready
+FRONTIER_QUEUE_LENGTH = 32  # URLs of each; the more hosts the fewer
 FRONTIER_LEASE_AHEAD = 0.5  # a lease is committed this long before its host's time, so that the commit delays nobody
 PARTITION_LEASE = 60.0  # renewed at a third of it; another worker may take over after it
 CONCURRENT_REQUESTS = 1_000  # places in the downloader; waiting is done in the frontier

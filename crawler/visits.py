@@ -38,7 +38,9 @@ def visited_of(response: FetchedResponse) -> Visited:
 
 def refused(meta: Mapping[str, Any], error: Denied) -> Visited:
     """A visit that a middleware did not let out."""
-    return Visited(visit=meta[VISIT], outcome=Outcome.DENIED, reason=error.reason, detail=error.detail)
+    return Visited(
+        visit=meta[VISIT], outcome=Outcome.DENIED, reason=error.reason, detail=error.detail, location=error.location
+    )
 
 
 def broken(meta: Mapping[str, Any], detail: str) -> Visited:

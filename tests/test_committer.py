@@ -50,7 +50,7 @@ class Bench:
     def lease(self, *urls: str) -> list[Visit]:
         self.store.add([new_url(url) for url in urls], NOW)
         loads = self.store.activate("me", NOW, 100, 100, ())
-        visits = self.store.lease("me", [visit for load in loads for visit in load.visits])
+        visits = self.store.lease("me", [visit for load in loads for visit in load.visits], NOW).granted
         return sorted(visits, key=lambda visit: visit.url)
 
     def documents(self) -> list[str]:

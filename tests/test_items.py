@@ -69,6 +69,8 @@ CODES = {
     "TOO_FAR": 95,
     "FILTER_FAILED": 96,
     "SAME_PAGE": 97,
+    "OVER_BUDGET": 98,
+    "PREFERRED_HOST": 99,
 }
 
 

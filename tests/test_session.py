@@ -89,7 +89,7 @@ def crawl_a_page(directory: Path, *links: str) -> None:
     """As a crawl does that visits A."""
     with store_in(directory) as store:
         store.acquire("me", 0, NOW, 60, 60)
-        (visit,) = store.lease("me", store.load(key_of(A).host, NOW, 1))
+        (visit,) = store.lease("me", store.load(key_of(A).host, NOW, 1), NOW).granted
         store.commit([settled(visited(visit, *map(link, links)))], [], NOW)
         store.release("me")
 

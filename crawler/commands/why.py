@@ -12,10 +12,12 @@ from scrapy.exceptions import UsageError
 from crawler.clock import steady_clock
 from crawler.commands.common import date_of, failing_politely, span_of
 from crawler.fetch.robots import RobotsRules
+from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
+from crawler.frontier.priority import LEVELS, Standing, parts_of
 from crawler.items import Kind, Reason, State
 from crawler.options import ROBOTS_TOKEN, Options
-from crawler.stores.contract import Store, UrlRow
+from crawler.stores.contract import HostRow, Store, UrlRow
 from crawler.stores.open import open_store
 from crawler.urls.canonical import Step, resolve
 from crawler.urls.hosts import host_of, origin_of
@@ -82,7 +84,10 @@ def explain(store: Store, options: Options, steps: Sequence[Step], url: str) -> 
         yield _last_visit(row)
     yield from _robots(store, url, now)
     if row.state is State.WAITING:
-        yield from _waits_for(store, options.politeness, row, now)
+        yield _priority(row)
+        yield from _waits_for(store, options, row, now)
+    if row.reason is Reason.OVER_BUDGET:
+        yield from _budgets(store, options.budgets, row, now)
     yield from _archived(store, row)
 
 
@@ -119,10 +124,9 @@ def _state(row: UrlRow, now: float) -> str:
     text = f"{row.state.name.lower()}: {row.reason.meaning} ({row.reason.name.lower()})"
     if row.state is State.WAITING:
         text += f"; due {'now' if row.due <= now else 'in ' + span_of(row.due - now) + ', at ' + date_of(row.due)}"
-        text += f", priority level {row.level}"
     if row.reason is Reason.REDIRECTED and row.detail:
         text += f" → {row.detail}"
-    if row.state is State.PARKED and row.reason in {*VERDICTS, Reason.SAME_PAGE} and row.detail:
+    if row.state is State.PARKED and row.reason in {*VERDICTS, Reason.SAME_PAGE, Reason.PREFERRED_HOST} and row.detail:
         text += f" [{row.detail}]"
     if row.tries:
         text += f"; {row.tries} visits ended badly"
@@ -156,22 +160,65 @@ def _robots(store: Store, url: str, now: float) -> Iterator[str]:
     yield f"robots.txt of {origin}: {verdict} (status {rules.status}, fetched {date_of(rules.fetched)}, {age})"
 
 
-def _waits_for(store: Store, politeness: Politeness, row: UrlRow, now: float) -> Iterator[str]:
-    host = store.find_host(row.key.host)
+def _priority(row: UrlRow) -> str:
+    """The level, and what put the URL there."""
+    if row.due == 0:
+        return "priority: before all others, as `scrapy seed --now` asked for"
+    standing = Standing(row.depth, row.inlinks, row.hint, row.visits, row.changes)
+    words = {
+        "depth": f"{row.depth} links from a seed" if row.depth else "a seed, or where one leads",
+        "in-links": f"{row.inlinks} other domains link to it",
+        "hint": f"somebody says that it is worth {row.hint}, where 0.5 is usual",
+        "freshness": f"changed {row.changes} times in {row.visits} visits",
+    }
+    parts = [f"{words[part]} ({step:+d})" for part, step in parts_of(standing).items() if step or part == "depth"]
+    return f"priority: level {row.level} of 0 to {LEVELS - 1}: {', '.join(parts)}"
+
+
+def _waits_for(store: Store, options: Options, row: UrlRow, now: float) -> Iterator[str]:
+    host = store.find_host(row.key.host, now)
     if host is None or row.due > now:
         return
     name, clock = host_of(row.url), host.clock
     if clock.held_until > now:
-        yield f"waits for its host: {name} {_why_held(clock)}; not before {date_of(clock.held_until)}"
+        yield f"waits for its host: {name} {_why_held(store, options.budgets, host, now)}; not before {date_of(clock.held_until)}"
     elif clock.next_visit > now:
         yield f"waits for its host: {name} rests for another {span_of(clock.next_visit - now)}"
     else:
         yield f"waits for its turn: {name} may be visited now (scrapy crawl web)"
-    yield f"  {name} {_rest_of(name, clock, politeness)}"
+    yield f"  {name} {_rest_of(name, clock, options.politeness)}"
+    if group := options.politeness.group_of(name):
+        rested = store.gates().get(group, 0.0) - now
+        yield f"  it counts as one host with all that fit {group}" + (
+            f", which rest for another {span_of(rested)}" if rested > 0 else ""
+        )
 
 
-def _why_held(clock: HostClock) -> str:
-    hours = clock.wishes.visit_time
+def _budgets(store: Store, budgets: Budgets, row: UrlRow, now: float) -> Iterator[str]:
+    """What its host and its domain have had, and may have."""
+    host, site = store.find_host(row.key.host, now), store.find_site(row.key.host, now)
+    if host is None or site is None:
+        return
+    for what, used, limits in (
+        (f"the host {host.name}", host, budgets.of_host(site.endorsers)),
+        (f"the domain {site.name}", site, budgets.of_site(site.endorsers, seeded=site.seeded)),
+    ):
+        if limits.total:
+            yield f"  {what} has {used.admitted} of {limits.total} URLs; {used.excess} more are parked"
+        if limits.daily:
+            yield f"  {what} has {used.admitted_today} of {limits.daily} URLs of today; {used.excess} more are parked"
+    yield f"  {site.endorsers} other domains link to {site.name}; each raises its budgets by {budgets.growth:.0%}"
+
+
+def _why_held(store: Store, budgets: Budgets, host: HostRow, now: float) -> str:
+    clock, hours, site = host.clock, host.clock.wishes.visit_time, store.find_site(host.host, now)
+    if site is not None:
+        for what, used, limits in (
+            ("it", host, budgets.of_host(site.endorsers)),
+            (f"its domain {site.name}", site, budgets.of_site(site.endorsers, seeded=site.seeded)),
+        ):
+            if limits.daily and used.visits_today >= limits.daily:
+                return f"goes on tomorrow: {what} had its {limits.daily} visits of today"
     if clock.backoff >= SNOOZE_AFTER:
         return f"has failed {clock.backoff} times in a row"
     if clock.backoff:

@@ -17,16 +17,19 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from crawler.frontier.bandwidth import Bandwidth
 from crawler.frontier.gates import Gate, Gates
 from crawler.frontier.network import Network
 from crawler.frontier.politeness import HostClock, Politeness
+from crawler.frontier.supply import Supply
 from crawler.items import Key, Kind, OriginRules, Outcome, Visit, Visited, Wishes
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
+NO_HOLDS: Mapping[int, float] = {}
 CRASHES = 5  # crawl processes that may die over a URL before it is visited with nothing else in flight
 
 
@@ -67,15 +70,27 @@ class BackQueue:
 class Frontier:
     """The back queues of the active hosts, and the visits on their way."""
 
-    def __init__(self, politeness: Politeness, *, active_hosts: int, in_flight: int, ahead: float) -> None:
+    def __init__(
+        self,
+        politeness: Politeness,
+        *,
+        active_hosts: int,
+        in_flight: int,
+        ahead: float,
+        most_hosts: int = 0,
+        bandwidth: float = 0.0,
+    ) -> None:
         self.politeness = politeness
         self.network = Network()
+        self.supply = Supply()
+        self.connections = in_flight
         self.lease_end = 0.0  # of the partitions: nothing is released at or after it
         self.hosts: dict[int, BackQueue] = {}
         self.in_flight: dict[Key, Visit] = {}
         self.errands: deque[Visit] = deque()  # visits that another host than their own must be activated for
-        self._active_hosts = active_hosts
-        self._in_flight = in_flight
+        self.window = active_hosts  # how many hosts there is room for
+        self._most_hosts = max(active_hosts, most_hosts)
+        self._bandwidth = Bandwidth(bandwidth)
         self._ahead = ahead  # leases are taken this long before the host's time, so that a commit does not delay it
         self._gates = Gates()
         self._idle: list[tuple[float, int, int | Gate]] = []  # (ready at, order, a host or a gate with hosts in line)
@@ -93,13 +108,17 @@ class Frontier:
 
     def wants_hosts(self) -> int:
         """How many more hosts there is room for."""
-        return max(0, self._active_hosts - len(self.hosts))
+        return max(0, self.window - len(self.hosts))
+
+    def widen(self, now: float) -> None:
+        """Make room for more hosts if connections are free, and none of those that are here is ready."""
+        ready = any(heap and heap[0][0] <= now for heap in (self._leased, self._idle))
+        if self._room() > 0 and not ready and not self.network.is_down:
+            self.window = min(self.window + self.window // 8 + 1, self._most_hosts)
 
     def wants_refill(self) -> list[int]:
         """Hosts whose queue is empty; asked once."""
         refills, self._refills = self._refills, []
-        for host in refills:
-            self.hosts[host].refilling = True
         return refills
 
     def to_postpone(self) -> list[tuple[Visit, float]]:
@@ -155,16 +174,22 @@ class Frontier:
         while self._leased and (due := self.hosts[self._leased[0][2].asked].clock.next_visit) > self._leased[0][0]:
             heapq.heapreplace(self._leased, (due, *self._leased[0][1:]))
         if not self._leased or self._leased[0][0] > now or now >= self.lease_end:
+            if self._room() > 0:
+                self.supply.nothing_ready(now)
+            return None
+        if self._bandwidth.open_at(now) > now:
             return None
         visit = heapq.heappop(self._leased)[2]
         self.in_flight[visit.key] = visit
+        self.supply.something_ready(now)
+        self._bandwidth.asked(visit.key, now)
         return visit
 
     def next_time(self, now: float, *, lease: bool = True, release: bool = True) -> float | None:
         """When `to_lease` or `next` will have something, if nothing else happens before."""
         times = []
         if release and self._leased and now < self.lease_end:
-            times.append(self._leased[0][0])
+            times.append(max(self._leased[0][0], self._bandwidth.open_at(now)))
         if lease and self._idle and self._room() > 0 and not self._solo and self._alone is None:
             ready = self._idle[0][0] - self._ahead
             if not self.network.is_down:
@@ -174,7 +199,7 @@ class Frontier:
         return max(now, min(times)) if times else None
 
     def _room(self) -> int:
-        return self._in_flight - len(self.in_flight) - len(self._leasing) - len(self._leased)
+        return self.connections - len(self.in_flight) - len(self._leasing) - len(self._leased)
 
     @property
     def is_quiet(self) -> bool:
@@ -232,8 +257,16 @@ class Frontier:
         """An errand that nobody can run."""
         self._forget_asking(visit)
 
-    def leased(self, asked: Iterable[Visit], granted: Iterable[Visit]) -> None:
-        """The store's answer to `to_lease`: visits that it did not grant are forgotten."""
+    def hurry(self, host: int) -> None:
+        """Something of this host cannot wait: its queue is read anew, for that comes first in the store."""
+        back = self.hosts.get(host)
+        if back is not None and not back.refilling:
+            back.queue.clear()
+            back.refilling = True
+            self._refills.append(host)
+
+    def leased(self, asked: Iterable[Visit], granted: Iterable[Visit], held: Mapping[int, float] = NO_HOLDS) -> None:
+        """The store's answer to `to_lease`: visits that it did not grant are forgotten, hosts that are held wait in it."""
         given = {visit.key: visit for visit in granted}
         for visit in asked:
             ready = self._leasing.pop(visit.key)
@@ -244,8 +277,12 @@ class Frontier:
                 if self._alone == visit.key:
                     self._alone = None
                 self._forget_asking(visit)
-                self._leave_gates(self.hosts[visit.asked])
-                self._settle(self.hosts[visit.asked])
+                back = self.hosts[visit.asked]
+                self._leave_gates(back)
+                if (until := held.get(back.host)) is not None:
+                    back.clock = replace(back.clock, held_until=max(back.clock.held_until, until))
+                    self._keep_hold(back, ready)
+                self._settle(back)
 
     def recall(self) -> list[Visit]:
         """Give back everything that is leased but not yet handed out."""
@@ -264,11 +301,20 @@ class Frontier:
         self.network.note(back.host, visited, now)
         back.clock = self.politeness.after(back.name, back.clock, visited, now, excused=self.network.is_down)
         self._leave_gates(back, visited, now)
+        self._measure(back, visited)
         back.uncommitted += 1
         clocks = {back.host: back.clock} | self._obey(visited.rules)
         self._keep_hold(back, now)
         self._settle(back)
         return clocks
+
+    def _measure(self, back: BackQueue, visited: Visited) -> None:
+        fetched = visited.fetched
+        size = len(fetched.head) + len(fetched.body) if fetched is not None else 0
+        self._bandwidth.came(visited.visit.key, size)
+        if fetched is not None and fetched.was_sent and back.clock.held_until <= fetched.ended:
+            cycle = back.clock.next_visit - fetched.started
+            self.supply.note(cycle, fetched.ended - fetched.started, len(self.hosts))
 
     def committed(self, visited: Visited) -> None:
         """What a visit brought is durable; rules that it brought are known from now on."""
@@ -457,9 +503,9 @@ class Frontier:
             back.in_heap = True
         elif back.queue:
             return  # all of its URLs wait for a robots.txt
-        elif not back.drained and len(self.hosts) < self._active_hosts:
-            if back.host not in self._refills:
-                self._refills.append(back.host)
+        elif not back.drained and len(self.hosts) < self.window:
+            back.refilling = True
+            self._refills.append(back.host)
         elif not back.uncommitted and not back.asking_rules:
             if not back.drained:
                 self._sent_back.append(back.host)  # it had its turn; others may be waiting for theirs

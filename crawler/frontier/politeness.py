@@ -42,14 +42,15 @@ class HostClock:
     backoff: int = 0  # doublings of the rest, one for each recent trouble
     latency: float = 0.0  # how long the last answer took
     last_end: float = 0.0  # when it ended
+    last_bytes: int = 0  # and how long it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Politeness:
     """A host rests, from the moment its last answer ended,
 
-    max(floor, factor × last answer's time (capped), Crawl-delay, 1/Request-rate), doubled for each recent trouble, or
-    as long as it asked for by Retry-After if that is more. A host that keeps failing is left alone for an hour, then six,
+    max(floor, factor × last answer's time (capped), Crawl-delay, 1/Request-rate, last answer's length / bandwidth),
+    doubled for each recent trouble, or as long as it asked for by Retry-After if that is more. A host that keeps failing is left alone for an hour, then six,
     then a day, then a week at a time; one with visiting hours until they begin.
     """
 
@@ -60,6 +61,7 @@ class Politeness:
     groups: Sequence[str] = ()  # host patterns; all hosts that one of them fits count as one
     address_connections: int = 4  # to one server, whatever its names
     address_gap: float = 0.5  # between the end of one and the start of the next
+    bandwidth: float = 0.0  # bytes a second that a host sends us, rests counted; 0 = no limit
 
     def group_of(self, name: str) -> str:
         """The pattern under which this host counts with others as one; empty if it stands for itself.
@@ -102,6 +104,7 @@ class Politeness:
             "its last answer's time": min(self.factor * clock.latency, self.cap),
             "Crawl-delay": min(wishes.crawl_delay or 0.0, CRAWL_DELAY_LIMIT),
             "Request-rate": min(_pace(wishes.request_rate, at), CRAWL_DELAY_LIMIT),
+            "its last answer's length": clock.last_bytes / self.bandwidth - clock.latency if self.bandwidth else 0.0,
         }
 
     def after(self, name: str, clock: HostClock, visited: Visited, now: float, *, excused: bool = False) -> HostClock:
@@ -121,6 +124,7 @@ class Politeness:
             clock,
             latency=max(0.0, ended - fetched.started) if fetched is not None else clock.latency,
             last_end=max(ended, clock.last_end),
+            last_bytes=len(fetched.head) + len(fetched.body) if fetched is not None else clock.last_bytes,
             backoff=min(clock.backoff + 1, 32) if trouble else max(min(clock.backoff, SNOOZE_AFTER) - 1, 0),
         )
         next_visit = max(clock.next_visit, ended + self.rest(name, clock, ended))

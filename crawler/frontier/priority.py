@@ -1,10 +1,60 @@
-"""How important is a URL before anything is known of it?"""
+"""How important is a URL, and whose turn is it?
+
+A URL waits in one of the levels; level 0 is visited first. What decides is kept with the URL, so that anyone can see why
+it is where it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-LEVELS = 5  # priority levels; 0 is visited first
+LEVELS = 8
+MOST_INLINKS = 2**LEVELS - 1  # more change nothing
+_FIRST_LINKS = 2  # levels between a seed and what it links to, for what others recommend
+
+
+class Standing(NamedTuple):
+    """What is known of a URL that makes it more or less important."""
+
+    depth: int = 0  # links from a seed
+    inlinks: int = 0  # sites other than its own that link to it
+    hint: float | None = None  # from 0 to 1, of a sitemap or a spider; .5 says nothing
+    visits: int = 0
+    changes: int = 0  # how often it was found changed
+
+
+def parts_of(standing: Standing) -> dict[str, int]:
+    """What moves the URL, and by how many levels; less is more important.
+
+    >>> parts_of(Standing(depth=3, inlinks=3, hint=0.8))
+    {'depth': 5, 'in-links': -2, 'hint': -1, 'freshness': 0}
+    """
+    depth, inlinks, hint, visits, changes = standing
+    return {
+        "depth": _FIRST_LINKS + min(depth, LEVELS) if depth > 0 else 0,
+        "in-links": 1 - (1 + min(inlinks, MOST_INLINKS)).bit_length(),  # each doubling of them is a level
+        "hint": 0 if hint is None else round((0.5 - min(max(hint, 0.0), 1.0)) * 4),
+        "freshness": _pressure(visits, changes),
+    }
+
+
+def level_of(standing: Standing) -> int:
+    """The level in which the URL waits.
+
+    >>> [level_of(Standing(depth)) for depth in (0, 1, 4, 90)]
+    [0, 3, 6, 7]
+    >>> [level_of(Standing(2, inlinks)) for inlinks in (0, 1, 2, 3, 100)]
+    [4, 3, 3, 2, 0]
+    """
+    return min(max(sum(parts_of(standing).values()), 0), LEVELS - 1)
+
+
+def _pressure(visits: int, changes: int) -> int:
+    """A page that has changed between most visits grows old sooner than one that never did."""
+    if visits >= 2 and 2 * changes >= visits - 1:
+        return -1
+    return 1 if visits >= 4 and not changes else 0
 
 
 Draw = Callable[[Sequence[int]], int]  # which of these levels, in ascending order, is served next
@@ -33,12 +83,3 @@ class BiasedDraw:
             if place < 0:
                 return level
         return levels[-1]
-
-
-def level_of(depth: int) -> int:
-    """Near a seed is important; what is far away waits in the last level.
-
-    >>> [level_of(depth) for depth in (0, 1, 4, 90)]
-    [0, 1, 4, 4]
-    """
-    return min(max(depth, 0), LEVELS - 1)

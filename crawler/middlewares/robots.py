@@ -18,10 +18,12 @@ from scrapy.statscollectors import StatsCollector
 from crawler.download import FETCHED, RULES, VISIT, Denied
 from crawler.fetch.answers import Meaning, meaning_of
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots
-from crawler.items import NO_WISHES, Fetched, Kind, OriginRules, Outcome, Reason, Visit
+from crawler.items import NO_WISHES, Fetched, Kind, Link, OriginRules, Outcome, Reason, Visit
 from crawler.options import ROBOTS_TOKEN
 from crawler.parse.coding import plain_body
 from crawler.session import session_of
+from crawler.urls.hosts import origin_of
+from crawler.urls.keys import key_of
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 5  # redirects of a robots.txt that are followed
@@ -52,6 +54,16 @@ class RobotsMiddleware:
         if not self._parse(rules).allows(visit.url, ROBOTS_TOKEN):
             self._stats.inc_value("robots/forbidden")
             raise Denied(Reason.ROBOTS_DENIED, f"by the robots.txt of {rules.origin}")
+        self._prefer_another(visit, rules)
+
+    def _prefer_another(self, visit: Visit, rules: OriginRules) -> None:
+        """Ask the mirror that the site likes best, if it is part of the crawl and has not sent us here itself."""
+        if not rules.preferred or visit.hops:
+            return
+        url = rules.preferred + visit.url[len(rules.origin) :]
+        if self._scope.rejection(url, visit.depth) is None:
+            self._stats.inc_value("robots/preferred_host")
+            raise Denied(Reason.PREFERRED_HOST, url, Link(key_of(url), url, "", None))
 
     def process_response(self, request: Request, response: Response) -> Response:
         visit: Visit = request.meta[VISIT]
@@ -79,8 +91,17 @@ class RobotsMiddleware:
             origin=visit.origin,
             retry=self._retry,
         )
-        wishes = self._parse(rules).wishes(ROBOTS_TOKEN) if rules.body is not None else NO_WISHES
-        return replace(rules, wishes=wishes)
+        if rules.body is None:
+            return rules
+        parsed = self._parse(rules)
+        preferred = self._origin_of(parsed.preferred_host or "", visit.origin)
+        return replace(rules, wishes=parsed.wishes(ROBOTS_TOKEN), preferred=preferred)
+
+    def _origin_of(self, host: str, origin: str) -> str:
+        """The origin of a preferred host, which may be written with scheme and port; empty if it is this one or none."""
+        scheme = origin.partition(":")[0]
+        url = self._scope.policy.canonicalize(host if "//" in host else f"{scheme}://{host}/") if host else None
+        return origin_of(url) if url is not None and origin_of(url) != origin else ""
 
     def _may_be_asked(self, url: str) -> bool:
         """The file may lie outside the scope, but not where nobody may be asked at all."""
@@ -117,5 +138,6 @@ def _moved(visit: Visit, fetched: Fetched, target: str, previous: OriginRules | 
         failures=previous.failures if previous is not None else 0,
         location=target,
         hops=visit.hops + 1,
+        preferred=previous.preferred if previous is not None else "",
         wishes=previous.wishes if previous is not None else NO_WISHES,
     )

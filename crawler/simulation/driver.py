@@ -68,6 +68,8 @@ class Simulation:
             active_hosts=options.active_hosts,
             in_flight=options.in_flight,
             ahead=options.lease_ahead,
+            most_hosts=options.most_hosts,
+            bandwidth=options.bandwidth,
         )
         self.frontier.restore_gates(store.gates())
         self.messenger = Messenger(self, options, self.frontier, draw, patience=math.inf)

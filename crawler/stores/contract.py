@@ -28,8 +28,8 @@ class NewUrl:
     reason: Reason  # how it was found
     refused: Refusal | None = None  # why it must not be visited; it is parked then
     kind: Kind = Kind.PAGE
-    level: int = 0
     depth: int = 0
+    hint: float | None = None  # how important somebody says it is, from 0 to 1
     hops: int = 0
     via: Key | None = None
 
@@ -93,6 +93,14 @@ class Recovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leased:
+    """The answer to a wish to visit."""
+
+    granted: Sequence[Visit]
+    held: Mapping[int, float]  # hosts that have had their visits of today, until when
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reconsidered:
     """What a change of the scope changed."""
 
@@ -125,6 +133,10 @@ class UrlRow:
     crashes: int
     via: str | None
     found: float
+    visits: int
+    changes: int
+    inlinks: int
+    hint: float | None
     visited: float | None
     last_reason: Reason | None
     status: int | None
@@ -145,6 +157,23 @@ class HostRow:
     pages: int
     failures: int
     bytes: int
+    admitted: int
+    excess: int
+    admitted_today: int
+    visits_today: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteRow:
+    """What is known of a registered domain, or of a host without one, today."""
+
+    name: str
+    seeded: bool
+    endorsers: int  # other sites that link to it
+    admitted: int  # URLs that its budget let in
+    excess: int  # and those that it did not
+    admitted_today: int
+    visits_today: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,8 +289,15 @@ class Store(Protocol):
     ) -> list[HostLoad]:
         """Up to `hosts` hosts of this owner with URLs that are due, each with some URLs.
 
-        Each is the one that has waited longest in the level that is drawn.
+        Each is the one that has waited longest in the level that is drawn. What budgets had parked and now allow is let
+        in before.
         """
+
+    def urgent(self, hosts: Collection[int], now: float) -> list[int]:
+        """Those of the hosts that have URLs which were put before all others since the last call."""
+
+    def review_budgets(self, now: float) -> None:
+        """Budgets have changed: look at once at what they had parked."""
 
     def next_due(self, now: float) -> float:
         """When the next host becomes due that is not due now; infinite if there is none."""
@@ -278,8 +314,8 @@ class Store(Protocol):
     def load_all(self, hosts: Sequence[int], now: float, urls: int) -> list[tuple[int, list[Visit]]]:
         """The same for several hosts."""
 
-    def lease(self, owner: str, visits: Sequence[Visit]) -> list[Visit]:
-        """Mark as leased those that still wait (a robots.txt is made known if it was not), and return them."""
+    def lease(self, owner: str, visits: Sequence[Visit], now: float) -> Leased:
+        """Mark as leased those that still wait (a robots.txt is made known if it was not) and that budgets allow."""
 
     def unlease(self, visits: Sequence[Visit], now: float) -> None:
         """Undo leases that were not used."""
@@ -326,7 +362,10 @@ class Store(Protocol):
 
     def find_url(self, key: Key) -> UrlRow | None: ...
 
-    def find_host(self, host: int) -> HostRow | None: ...
+    def find_host(self, host: int, now: float) -> HostRow | None: ...
+
+    def find_site(self, host: int, now: float) -> SiteRow | None:
+        """The site of a host."""
 
     def find_rules(self, origin: str) -> OriginRules | None: ...
 

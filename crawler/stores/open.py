@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from crawler.errors import Misconfigured
+from crawler.frontier.budgets import Budgets
 from crawler.stores.contract import Store
 from crawler.stores.sqlite.store import SqliteStore
 
 
-def open_store(address: str, *, read_only: bool = False, check: bool = False) -> Store:
+def open_store(address: str, *, read_only: bool = False, check: bool = False, budgets: Budgets | None = None) -> Store:
     """The store at an address. `check` looks for damage first, as one should after an unclean stop."""
     engine, colon, place = address.partition(":")
     if engine == "sqlite" and colon and place:
-        return SqliteStore(Path(place), read_only=read_only, check=check)
+        return SqliteStore(Path(place), read_only=read_only, check=check, budgets=budgets)
     raise Misconfigured(f"STORE={address!r}: not a store that Orbweaver knows; write sqlite:PATH, or leave it unset.")

@@ -14,7 +14,7 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Reason
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
 
 _GATES = """
@@ -32,6 +32,42 @@ CREATE TABLE collisions (               -- URLs that are not in `urls`, because 
     url TEXT NOT NULL,
     found REAL NOT NULL,
     PRIMARY KEY (host, rest, url)
+) WITHOUT ROWID;
+"""
+
+_URL_INDEXES = f"""
+CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0;
+CREATE INDEX urls_leased ON urls (host) WHERE state = 1;
+CREATE INDEX urls_over_budget ON urls (host, level, due) WHERE state = 2 AND reason = {int(Reason.OVER_BUDGET)};
+"""
+
+_ACCOUNTING = """
+CREATE VIEW accounting AS
+    SELECT (SELECT coalesce(sum(known), 0) FROM hosts) AS known,
+           count(*) FILTER (WHERE state = 0) AS waiting,
+           count(*) FILTER (WHERE state = 1) AS leased,
+           count(*) FILTER (WHERE state = 2) AS parked
+    FROM urls;
+"""
+
+_SITES = """
+CREATE TABLE sites (                    -- registered domains; a host without one is a site by itself
+    site INTEGER PRIMARY KEY,           -- fingerprint of the name
+    name TEXT NOT NULL,
+    seeded INTEGER NOT NULL DEFAULT 0,  -- whether a seed lies in it
+    endorsers INTEGER NOT NULL DEFAULT 0,   -- other sites that link to it
+    admitted INTEGER NOT NULL DEFAULT 0,    -- URLs that its budget let in
+    excess INTEGER NOT NULL DEFAULT 0,  -- URLs that it did not, and are parked
+    day INTEGER NOT NULL DEFAULT 0,     -- days since the epoch, for the next two
+    admitted_today INTEGER NOT NULL DEFAULT 0,
+    visits_today INTEGER NOT NULL DEFAULT 0,
+    review REAL                         -- when what is parked is looked at again; NULL = nothing is
+);
+CREATE INDEX sites_to_review ON sites (review) WHERE review IS NOT NULL;
+CREATE TABLE site_links (               -- who endorses whom
+    target INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    PRIMARY KEY (target, source)
 ) WITHOUT ROWID;
 """
 
@@ -71,16 +107,24 @@ CREATE TABLE hosts (
     backoff INTEGER NOT NULL DEFAULT 0,
     latency REAL NOT NULL DEFAULT 0,
     last_end REAL NOT NULL DEFAULT 0,   -- when its last answer ended
+    last_bytes INTEGER NOT NULL DEFAULT 0,  -- and how long it was
     address TEXT NOT NULL DEFAULT '',
     known INTEGER NOT NULL DEFAULT 0,   -- URLs
     visits INTEGER NOT NULL DEFAULT 0,
     pages INTEGER NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0,
-    bytes INTEGER NOT NULL DEFAULT 0
+    bytes INTEGER NOT NULL DEFAULT 0,
+    site INTEGER NOT NULL DEFAULT 0,
+    admitted INTEGER NOT NULL DEFAULT 0,    -- as of sites
+    excess INTEGER NOT NULL DEFAULT 0,
+    day INTEGER NOT NULL DEFAULT 0,
+    admitted_today INTEGER NOT NULL DEFAULT 0,
+    visits_today INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX hosts_by_name ON hosts (reversed);
 CREATE INDEX hosts_front ON hosts (level, due) WHERE due IS NOT NULL;
-
+CREATE INDEX hosts_in_excess ON hosts (site) WHERE excess > 0;
+{_SITES}
 CREATE TABLE origins (
     origin TEXT PRIMARY KEY,            -- scheme://host:port
     host INTEGER NOT NULL,
@@ -94,9 +138,11 @@ CREATE TABLE origins (
     hops INTEGER NOT NULL DEFAULT 0,
     crawl_delay REAL,
     request_rate TEXT NOT NULL DEFAULT '',
-    visit_time TEXT NOT NULL DEFAULT ''
+    visit_time TEXT NOT NULL DEFAULT '',
+    preferred TEXT NOT NULL DEFAULT ''  -- the origin of the mirror that it likes best
 ) WITHOUT ROWID;
 CREATE INDEX origins_of_host ON origins (host);
+CREATE INDEX origins_by_preferred ON origins (preferred) WHERE preferred <> '';
 
 CREATE TABLE urls (
     host INTEGER NOT NULL,
@@ -123,12 +169,12 @@ CREATE TABLE urls (
     etag TEXT,
     last_modified TEXT,
     visits INTEGER NOT NULL DEFAULT 0,
-    changes INTEGER NOT NULL DEFAULT 0,
+    changes INTEGER NOT NULL DEFAULT 0, -- how often it was found changed
+    inlinks INTEGER NOT NULL DEFAULT 0, -- other sites that link to it
+    hint REAL,                          -- from 0 to 1: how important others say it is
     PRIMARY KEY (host, rest)
 ) WITHOUT ROWID;
-CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0;
-CREATE INDEX urls_leased ON urls (host) WHERE state = 1;
-
+{_URL_INDEXES}
 {_COLLISIONS}
 {_GATES}
 CREATE TABLE seeds (
@@ -179,7 +225,8 @@ CREATE TABLE anchors (
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
     source INTEGER NOT NULL,            -- the host on which the link stands
-    text TEXT NOT NULL,
+    text TEXT NOT NULL,                 -- empty: a link without words
+    site INTEGER NOT NULL DEFAULT 0,    -- the site of the source
     PRIMARY KEY (host, rest, source, text)
 ) WITHOUT ROWID;
 
@@ -199,15 +246,65 @@ CREATE TABLE changes (
 );
 CREATE INDEX changes_of_url ON changes (host, rest, version);
 
-CREATE VIEW accounting AS
-    SELECT (SELECT coalesce(sum(known), 0) FROM hosts) AS known,
-           count(*) FILTER (WHERE state = 0) AS waiting,
-           count(*) FILTER (WHERE state = 1) AS leased,
-           count(*) FILTER (WHERE state = 2) AS parked
-    FROM urls;
-"""
+{_ACCOUNTING}"""
 
 REASONS = [(reason.value, reason.name, reason.meaning) for reason in Reason]
+
+# Levels were 0 to 4 by depth alone; a check of a column cannot be changed in place. `site_of` and `host_key` are ours.
+_TO_4 = (
+    "".join(
+        f"ALTER TABLE hosts ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0;"
+        for column in ("site", "admitted", "excess", "day", "admitted_today", "visits_today", "last_bytes")
+    )
+    + """
+ALTER TABLE origins ADD COLUMN preferred TEXT NOT NULL DEFAULT '';
+UPDATE hosts SET site = host_key(site_of(name));
+CREATE INDEX hosts_in_excess ON hosts (site) WHERE excess > 0;
+CREATE INDEX origins_by_preferred ON origins (preferred) WHERE preferred <> '';
+INSERT INTO sites (site, name) SELECT DISTINCT site, site_of(name) FROM hosts;
+UPDATE sites SET seeded = 1 WHERE name IN (SELECT site_of(host_of(url)) FROM seeds);
+ALTER TABLE anchors ADD COLUMN site INTEGER NOT NULL DEFAULT 0;
+UPDATE anchors SET site = coalesce((SELECT site FROM hosts WHERE hosts.host = anchors.source), 0);
+DROP VIEW accounting;
+CREATE TABLE urls_4 (
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),
+    reason INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    level INTEGER NOT NULL CHECK (level BETWEEN 0 AND 7),
+    due REAL NOT NULL,
+    depth INTEGER NOT NULL,
+    hops INTEGER NOT NULL DEFAULT 0,
+    tries INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    epoch INTEGER,
+    asked INTEGER,
+    via_host INTEGER,
+    via_rest INTEGER,
+    found REAL NOT NULL,
+    visited REAL,
+    last_reason INTEGER,
+    status INTEGER,
+    detail TEXT NOT NULL DEFAULT '',
+    etag TEXT,
+    last_modified TEXT,
+    visits INTEGER NOT NULL DEFAULT 0,
+    changes INTEGER NOT NULL DEFAULT 0,
+    inlinks INTEGER NOT NULL DEFAULT 0,
+    hint REAL,
+    PRIMARY KEY (host, rest)
+) WITHOUT ROWID;
+INSERT INTO urls_4 SELECT *, 0, NULL FROM urls;
+DROP TABLE urls;
+ALTER TABLE urls_4 RENAME TO urls;
+UPDATE urls SET level = CASE WHEN depth > 0 THEN min(depth + 2, 7) ELSE 0 END;
+UPDATE hosts SET level = coalesce((SELECT min(level) FROM urls WHERE urls.host = hosts.host AND state = 0), 0);
+"""
+    + _URL_INDEXES
+    + _ACCOUNTING
+)
 
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
 MIGRATIONS: Mapping[int, str] = {
@@ -218,4 +315,5 @@ MIGRATIONS: Mapping[int, str] = {
         for table in ("hosts", "origins")
         for column in ("request_rate", "visit_time")
     ),
+    4: _SITES + _TO_4,
 }

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import apsw
 import pytest
 
 from crawler.commands import crawl, seed, status, urls, why
+from crawler.frontier.budgets import Budgets
 from crawler.items import Reason, Refusal
 from crawler.stores.open import open_store
 from crawler.stores.schema import SCHEMA_VERSION
 from crawler.urls.keys import key_of
 from tests.crawl.runner import polite_to, rows, scrapy, seeds_file
-from tests.samples import NOW, new_url
+from tests.samples import NOW, link, new_url, settled, visit_to, visited
 from tests.stores.versions import as_version_1
 from tests.web.server import Served
 
@@ -117,10 +119,44 @@ def test_why_a_url_is_waiting(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl")
     assert scrapy("seed", str(seeds_file(served, tmp_path)), **settings).returncode == 0
     told = tell(served.web.seeds()[0], settings)
-    assert "waiting: given as a seed (seed); due now, priority level 0" in told
+    assert "waiting: given as a seed (seed); due now" in told
+    assert "priority: level 0 of 0 to 7: a seed, or where one leads (+0)" in told
     assert "robots.txt of" in told
     assert "not fetched yet" in told
     assert "may be visited now" in told
+
+
+def test_why_names_the_parts_of_a_priority_and_what_budgets_say(tmp_path: Path) -> None:
+    directory = tmp_path / "crawl"
+    directory.mkdir()
+    store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(site=2))
+    store.acquire("me", 0, NOW, 60, 60)
+    store.add_seeds([new_url("http://seed.test/"), new_url("http://news.test/")], NOW)
+    targets = [link(f"http://far.test/{number}") for number in range(4)]
+    for source in ("http://seed.test/", "http://news.test/"):
+        (visit,) = store.lease("me", [visit_to(source)], NOW).granted
+        store.commit([settled(visited(visit, *targets))], [], NOW)
+    store.close()
+    settings = {"CRAWL_DIR": directory, "BUDGET_DOMAIN": 2, "BUDGET_GROWTH": 0.25}
+    told = tell("http://far.test/0", settings)
+    assert "priority: level 2 of 0 to 7: 1 links from a seed (+3), 2 other domains link to it (-1)" in told
+    assert "far.test may be visited now" in told
+    over = tell("http://far.test/3", settings)
+    assert "parked: its host or its domain has had its budget" in over
+    assert "the domain far.test has 2 of 3 URLs; 2 more are parked" in over
+    assert "2 other domains link to far.test; each raises its budgets by 25%" in over
+
+
+def test_why_says_that_a_host_has_had_its_visits_of_today(tmp_path: Path) -> None:
+    directory, now = tmp_path / "crawl", time.time()
+    directory.mkdir()
+    store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(host_day=1))
+    store.acquire("me", 0, now, 60, 60)
+    store.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], now)
+    store.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], now)
+    store.close()
+    told = tell("http://a.test/2", {"CRAWL_DIR": directory, "BUDGET_HOST_DAY": 1})
+    assert "a.test goes on tomorrow: it had its 1 visits of today; not before" in told
 
 
 def test_why_an_unknown_url_is_unknown(done: tuple[Served, dict[str, object]]) -> None:

@@ -78,7 +78,7 @@ class Collection:
     def add(self, url: str, body: bytes = b"", *, at: float = NOW, status: int = 200, **headers: str) -> None:
         """A further visit to a URL brings this answer."""
         self._store.add([new_url(url)], NOW)
-        (visit,) = self._store.lease("me", [visit_to(url)])
+        (visit,) = self._store.lease("me", [visit_to(url)], NOW).granted
         head = f"HTTP/1.1 {status} Whatever\r\n" + "".join(
             f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items()
         )

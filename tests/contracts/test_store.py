@@ -1,10 +1,9 @@
-"""What every store promises. A further engine joins by a line in `ENGINES`."""
+"""What every store promises."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,41 +28,20 @@ from crawler.items import (
     Wishes,
 )
 from crawler.stores.contract import Judge, LateCommit, NewUrl, Place, Reconsidered, SegmentState, Store, UrlRow
-from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import VERDICTS
+from tests.contracts.engines import ENGINES, Opener
 from tests.samples import NOW, answer, link, new_url, settled, visit_to, visited
 
-Opener = Callable[[], Store]
 A, B, ELSEWHERE = "http://a.test/", "http://a.test/b", "http://b.test/"
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
 PLACE = Place(segment=SEGMENT.name, offset=40, length=30)
 
 
-def sqlite_at(path: Path) -> Opener:
-    return lambda: open_store(f"sqlite:{path / 'crawl.db'}")
-
-
-ENGINES = {"sqlite": sqlite_at}
-
-
-@pytest.fixture(params=ENGINES)
-def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    return ENGINES[request.param](tmp_path)
-
-
-@pytest.fixture
-def store(opener: Opener) -> Iterator[Store]:
-    opened = opener()
-    opened.acquire("me", 0, NOW, 60, 60)
-    yield opened
-    opened.close()
-
-
 def lease_all(store: Store, now: float = NOW) -> list[Visit]:
     visits = [visit for load in store.activate("me", now, 100, 100, ()) for visit in load.visits]
-    return store.lease("me", visits)
+    return store.lease("me", visits, NOW).granted
 
 
 def states(store: Store) -> tuple[int, int, int, int]:
@@ -123,7 +101,7 @@ def row_of(store: Store, url: str) -> UrlRow:
 
 def visit_b(store: Store) -> Visit:
     store.add([new_url(B)], NOW)
-    (visit,) = store.lease("me", [visit_to(B)])
+    (visit,) = store.lease("me", [visit_to(B)], NOW).granted
     return visit
 
 
@@ -178,7 +156,7 @@ def test_of_two_urls_with_one_key_the_first_is_kept_and_the_other_written_down(
     find: Callable[[Store], int], store: Store
 ) -> None:
     assert find(store) == 0
-    account, host = store.account(), store.find_host(key_of(A).host)
+    account, host = store.account(), store.find_host(key_of(A).host, NOW)
     assert row_of(store, A).url == A
     assert store.collision(key_of(A)) == [DOUBLE]
     assert store.collision(key_of(B)) == []
@@ -240,7 +218,7 @@ def test_a_seed_that_cannot_be_kept_opens_nothing_else(store: Store) -> None:
 
 def test_words_about_a_url_that_cannot_be_kept_are_not_said_of_the_one_that_is(store: Store) -> None:
     store.add([new_url(A), new_url(ELSEWHERE)], NOW)
-    (visit,) = store.lease("me", [visit_to(ELSEWHERE)])
+    (visit,) = store.lease("me", [visit_to(ELSEWHERE)], NOW).granted
     store.commit([settled(visited(visit, link(A, "of the first"), link_to_double(anchor="of the other")))], [], NOW)
     assert store.anchors(key_of(A)) == [("b.test", "of the first")]
 
@@ -249,7 +227,7 @@ def test_words_about_a_url_that_cannot_be_kept_are_not_said_of_the_one_that_is(s
 
 
 def test_only_what_is_due_is_given_and_important_things_first(store: Store) -> None:
-    store.add([new_url(B, level=3), new_url(A, level=1)], NOW)
+    store.add([new_url(B, depth=3), new_url(A, depth=1)], NOW)
     store.add([new_url("http://a.test/later")], NOW + 50)
     (load,) = store.activate("me", NOW, 10, 10, ())
     assert [visit.url for visit in load.visits] == [A, B]
@@ -257,7 +235,7 @@ def test_only_what_is_due_is_given_and_important_things_first(store: Store) -> N
 
 
 def test_important_hosts_come_first_and_active_ones_not_again(store: Store) -> None:
-    store.add([new_url(A, level=2), new_url(ELSEWHERE, level=0)], NOW)
+    store.add([new_url(A, depth=2), new_url(ELSEWHERE, depth=0)], NOW)
     assert [load.name for load in store.activate("me", NOW, 10, 10, ())] == ["b.test", "a.test"]
     assert [load.name for load in store.activate("me", NOW, 10, 10, {key_of(ELSEWHERE).host})] == ["a.test"]
 
@@ -286,7 +264,7 @@ def test_a_wrong_clock_does_not_hold_a_host_for_years(store: Store) -> None:
 def test_hosts_of_another_worker_are_not_given(store: Store) -> None:
     store.add([new_url(A)], NOW)
     assert store.activate("you", NOW, 10, 10, ()) == []
-    assert store.lease("you", [visit_to(A)]) == []
+    assert store.lease("you", [visit_to(A)], NOW).granted == []
     assert store.load_host("you", key_of(A).host, "a.test", NOW, 10) is None
 
 
@@ -323,7 +301,7 @@ def test_postponed_urls_wait_until_their_time(store: Store) -> None:
 def test_a_url_is_leased_once(store: Store) -> None:
     store.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    assert store.lease("me", [visit]) == []
+    assert store.lease("me", [visit], NOW).granted == []
     assert states(store) == (1, 0, 1, 0)
     assert store.outlook().leased == 1
 
@@ -339,7 +317,7 @@ def test_a_lease_that_is_not_used_leaves_the_url_waiting(store: Store) -> None:
 def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
     store.add([new_url(A)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
-    assert store.lease("me", [robots]) == [robots]
+    assert store.lease("me", [robots], NOW).granted == [robots]
     assert states(store) == (2, 1, 1, 0)
     rules = OriginRules(
         host=robots.key.host, origin="http://a.test", status=200, body=b"User-agent: *", fetched=NOW, expires=NOW + 9
@@ -347,13 +325,13 @@ def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
     store.commit([settled(visited(robots, rules=replace(rules, wishes=Wishes(crawl_delay=3.0))))], [], NOW)
     assert states(store) == (2, 1, 0, 1)
     assert store.find_rules("http://a.test") == replace(rules, wishes=Wishes(crawl_delay=3.0))
-    assert store.lease("me", [robots]) == [robots]  # on demand, again
+    assert store.lease("me", [robots], NOW).granted == [robots]  # on demand, again
 
 
 def test_a_robots_file_that_was_given_as_a_page_is_still_one_url(store: Store) -> None:
     url = "http://a.test/robots.txt"
     store.add([new_url(url)], NOW)
-    assert store.lease("me", [visit_to(url, kind=Kind.ROBOTS)])
+    assert store.lease("me", [visit_to(url, kind=Kind.ROBOTS)], NOW).granted
     assert states(store) == (1, 0, 1, 0)
 
 
@@ -371,7 +349,7 @@ def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
     assert committed.new_urls == 3
     assert set(committed.hosts_with_new) == {key_of(A).host, key_of(ELSEWHERE).host}
     assert states(store) == (4, 3, 0, 1)
-    row, host = store.find_url(visit.key), store.find_host(visit.key.host)
+    row, host = store.find_url(visit.key), store.find_host(visit.key.host, NOW)
     assert row is not None
     assert host is not None
     assert (row.state, row.reason, row.last_reason, row.status) == (State.WAITING, Reason.REVISIT, Reason.OK, 200)
@@ -419,7 +397,7 @@ def test_a_commit_under_an_old_epoch_is_late(store: Store) -> None:
     store.recover([1], NOW + 200, lambda name, clock: clock)
     store.acquire("you", 1, NOW + 200, 60, 60)
     (load,) = store.activate("you", NOW + 200, 10, 10, ())
-    assert store.lease("you", load.visits)
+    assert store.lease("you", load.visits, NOW).granted
     with pytest.raises(LateCommit):
         store.commit([settled(visited(visit))], [], NOW + 201)
     assert store.renew("me", NOW + 201, 60) == 0
@@ -430,7 +408,9 @@ def test_a_page_that_is_gone_is_published_as_deleted_only_if_it_was_there(store:
     here, never = sorted(lease_all(store), key=lambda visit: visit.url)
     gone = {"outcome": Outcome.REFUSED, "reason": Reason.GONE}
     store.commit([settled(visited(here), place=PLACE), settled(visited(never, **gone))], [SEGMENT], NOW)
-    (again,) = store.lease("me", [visit for load in store.activate("me", NOW + 1e6, 9, 9, ()) for visit in load.visits])
+    (again,) = store.lease(
+        "me", [visit for load in store.activate("me", NOW + 1e6, 9, 9, ()) for visit in load.visits], NOW
+    ).granted
     store.commit([settled(visited(again, fetched=answer(A, status=410), **gone), place=PLACE)], [SEGMENT], NOW + 1e6)
     assert [(change, url) for change, url in store.changes()] == [("upsert", A), ("delete", A)]
 
@@ -468,18 +448,18 @@ def nothing(url: str, depth: int) -> Refusal | None:
 
 
 def found(url: str, **facts: Any) -> NewUrl:
-    return new_url(url, **{"reason": Reason.LINK, "via": key_of(ELSEWHERE), "depth": 1, "level": 1} | facts)
+    return new_url(url, **{"reason": Reason.LINK, "via": key_of(ELSEWHERE), "depth": 1} | facts)
 
 
 @pytest.mark.parametrize("reason", sorted(VERDICTS))
 def test_what_a_scope_had_parked_waits_when_the_scope_has_it(reason: Reason, store: Store) -> None:
-    store.add([found(A, refused=Refusal(reason, "so"), depth=3, level=3), found(B)], NOW)
+    store.add([found(A, refused=Refusal(reason, "so"), depth=3), found(B)], NOW)
     lease_all(store)
     assert store.outlook().next_due is None or store.load(key_of(A).host, NOW, 9) == []
     assert store.reconsider(everything, NOW + 1) == Reconsidered(opened=1, closed=0)
     row = row_of(store, A)
     assert (row.state, row.reason, row.detail, row.due) == (State.WAITING, Reason.LINK, "", NOW + 1)
-    assert (row.depth, row.level, row.found) == (3, 3, NOW)
+    assert (row.depth, row.level, row.found) == (3, 5, NOW)
     assert store.outlook().next_due == NOW + 1
     assert [visit.url for visit in lease_all(store, NOW + 1)] == [A]
     assert store.reconsider(everything, NOW + 2) == UNTOUCHED
@@ -546,7 +526,7 @@ def test_what_is_leased_is_not_judged(store: Store) -> None:
         *(
             Aftermath(state=State.PARKED, reason=reason)
             for reason in Reason
-            if reason.value >= 30 and reason not in {*VERDICTS, Reason.SAME_PAGE}
+            if reason.value >= 30 and reason not in {*VERDICTS, Reason.SAME_PAGE, Reason.OVER_BUDGET}
         ),
     ],
     ids=lambda after: f"{after.state.name} {after.reason.name}",
@@ -582,7 +562,7 @@ ROBOTS = "http://a.test/robots.txt"
 def test_a_robots_file_is_not_judged(store: Store) -> None:
     store.add([new_url(B)], NOW)
     robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
-    store.lease("me", [robots])
+    store.lease("me", [robots], NOW)
     store.commit([settled(visited(robots))], [], NOW)
     before = store.find_url(robots.key)
     for judge in (everything, nothing):
@@ -594,7 +574,7 @@ def test_a_robots_file_is_not_judged(store: Store) -> None:
 def test_a_robots_file_that_was_also_a_refused_link_is_never_waiting(change: str, store: Store) -> None:
     store.add([new_url(B), found(ROBOTS, refused=REFUSED)], NOW)
     robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
-    assert store.lease("me", [robots]) == [robots]
+    assert store.lease("me", [robots], NOW).granted == [robots]
     store.unlease([robots], NOW)  # the crawl was stopped before it was sent
     if change == "scope":
         store.reconsider(everything, NOW)
@@ -679,7 +659,7 @@ def test_a_hold_on_the_host_is_not_undercut_by_what_is_opened(store: Store) -> N
 
 def test_when_all_that_waited_is_parked_the_end_is_found(store: Store) -> None:
     hosts = [f"http://h{number}.test/" for number in range(30)]
-    store.add([found(url + page, level=level) for url in hosts for level, page in enumerate("abc")], NOW)
+    store.add([found(url + page, depth=depth) for url in hosts for depth, page in enumerate("abc")], NOW)
     assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=90)
     for _ in range(30):  # a look takes only some hosts, but it takes them for good
         assert store.activate("me", NOW + 1, 5, 9, ()) == []
@@ -704,7 +684,7 @@ def test_what_was_loaded_before_it_was_parked_is_not_leased(store: Store) -> Non
     store.add([found(A), found(B)], NOW)
     (load,) = store.activate("me", NOW, 9, 9, ())
     store.reconsider(lambda url, depth: None if url == B else REFUSED, NOW)
-    assert [visit.url for visit in store.lease("me", load.visits)] == [B]
+    assert [visit.url for visit in store.lease("me", load.visits, NOW).granted] == [B]
     assert states(store) == (2, 0, 1, 1)
 
 
@@ -716,7 +696,7 @@ def test_judging_again_makes_nothing_known_and_loses_nothing(store: Store) -> No
         store.reconsider(judge, NOW + 1)
         account = store.account()
         assert account.known == account.waiting + account.leased + account.parked == 15
-        hosts = [store.find_host(key_of(f"http://h{host}.test/").host) for host in range(3)]
+        hosts = [store.find_host(key_of(f"http://h{host}.test/").host, NOW) for host in range(3)]
         assert [host.known for host in hosts if host is not None] == [5, 5, 5]
     for url, row in rows.items():
         now_so = row_of(store, url)
@@ -743,7 +723,7 @@ DIRECTORY, INDEX = "http://a.test/dir/", "http://a.test/dir/index.html"
 
 def visit_directory(store: Store, **facts: Any) -> None:
     """It is fetched, unless the facts say something else."""
-    (visit,) = store.lease("me", [visit_to(DIRECTORY)])
+    (visit,) = store.lease("me", [visit_to(DIRECTORY)], NOW).granted
     store.commit([settled(visited(visit, **facts))], [], NOW)
 
 
@@ -792,14 +772,14 @@ def test_an_index_page_that_is_a_seed_is_visited_all_the_same(was_found: bool, s
 def publish(store: Store, url: str, now: float = NOW, **facts: Any) -> None:
     """Visit a URL, and commit what came of it."""
     store.add([new_url(url)], now)
-    (visit,) = store.lease("me", [visit_to(url)])
+    (visit,) = store.lease("me", [visit_to(url)], NOW).granted
     store.commit([settled(visited(visit, **facts), place=PLACE)], [SEGMENT], now)
 
 
 def delete(store: Store, url: str, now: float) -> None:
     gone = answer(url, status=410)
     waits = Aftermath(state=State.WAITING, reason=Reason.GONE, due=now)
-    (visit,) = store.lease("me", [visit_to(url)])
+    (visit,) = store.lease("me", [visit_to(url)], NOW).granted
     result = visited(visit, fetched=gone, outcome=Outcome.REFUSED, reason=Reason.GONE)
     store.commit([settled(result, after=waits, place=PLACE)], [SEGMENT], now)
 
@@ -876,13 +856,13 @@ def test_a_document_is_found_by_its_number(store: Store) -> None:
 def test_what_a_dead_worker_had_leased_waits_again_and_its_host_rests(store: Store) -> None:
     store.add([new_url(A), new_url(ELSEWHERE)], NOW)
     (load, _) = store.activate("me", NOW, 10, 10, ())
-    store.lease("me", load.visits)
+    store.lease("me", load.visits, NOW)
     politeness = Politeness(floor=5)
     recovered = store.recover([0], NOW + 1, lambda name, clock: politeness.after_unclean_stop(name, clock, NOW + 1))
     assert (recovered.returned, recovered.quarantined) == (1, 0)
     assert states(store) == (2, 2, 0, 0)
-    row, host = store.find_url(load.visits[0].key), store.find_host(load.host)
-    other = store.find_host(next(key_of(url).host for url in (A, ELSEWHERE) if key_of(url).host != load.host))
+    row, host = store.find_url(load.visits[0].key), store.find_host(load.host, NOW)
+    other = store.find_host(next(key_of(url).host for url in (A, ELSEWHERE) if key_of(url).host != load.host), NOW)
     assert row is not None
     assert host is not None
     assert other is not None
@@ -936,7 +916,7 @@ def test_a_robots_file_that_kills_holds_its_origin_for_an_hour(store: Store) -> 
     for _ in range(6):
         store.acquire("me", 0, NOW, 60, 60)
         (load,) = store.activate("me", NOW, 10, 10, ())
-        store.lease("me", [replace(robots, epoch=load.epoch)])
+        store.lease("me", [replace(robots, epoch=load.epoch)], NOW)
         store.recover([0], NOW, lambda name, clock: clock)
     rules = store.find_rules("http://a.test")
     assert rules is not None
@@ -946,9 +926,9 @@ def test_a_robots_file_that_kills_holds_its_origin_for_an_hour(store: Store) -> 
 def test_the_host_that_was_asked_rests_not_the_one_that_is_named(store: Store) -> None:
     store.add([new_url(A), new_url(ELSEWHERE)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, asked=key_of(ELSEWHERE).host)
-    store.lease("me", [robots])
+    store.lease("me", [robots], NOW)
     store.recover([0], NOW, lambda name, clock: replace(clock, next_visit=NOW + 5))
-    home, asked = store.find_host(key_of(A).host), store.find_host(key_of(ELSEWHERE).host)
+    home, asked = store.find_host(key_of(A).host, NOW), store.find_host(key_of(ELSEWHERE).host, NOW)
     assert home is not None
     assert asked is not None
     assert (home.clock.next_visit, asked.clock.next_visit) == (0, NOW + 5)
@@ -1045,7 +1025,7 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
         @rule(hosts=st.integers(1, 3), urls=st.integers(1, 3))
         def lease(self, hosts: int, urls: int) -> None:
             loads = self.store.activate("me", NOW, hosts, urls, {visit.key.host for visit in self.out})
-            self.out += self.store.lease("me", [visit for load in loads for visit in load.visits])
+            self.out += self.store.lease("me", [visit for load in loads for visit in load.visits], NOW).granted
 
         @rule(outcome=st.sampled_from(list(AFTER)), links=urls_given)
         def commit(self, outcome: Outcome, links: list[str]) -> None:
@@ -1091,7 +1071,7 @@ def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
     assert [load.name for load in store.activate("me", NOW + 99, 9, 9, ())] == ["b.test"]
     assert store.load(key_of(A).host, NOW + 99, 9) == []
     assert {load.name for load in store.activate("me", NOW + 100, 9, 9, ())} == {"a.test", "b.test"}
-    host = store.find_host(key_of(A).host)
+    host = store.find_host(key_of(A).host, NOW)
     assert host is not None
     assert host.clock.held_until == host.clock.next_visit == NOW + 100
 
@@ -1113,6 +1093,6 @@ def test_what_a_site_asks_for_is_kept(wishes: Wishes, store: Store) -> None:
     )
     store.commit([settled(visited(visit, rules=rules), clock=HostClock(wishes=wishes))], [], NOW)
     assert store.find_rules("http://a.test") == rules
-    host = store.find_host(visit.key.host)
+    host = store.find_host(visit.key.host, NOW)
     assert host is not None
     assert host.clock.wishes == wishes

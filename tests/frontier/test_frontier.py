@@ -49,7 +49,7 @@ def test_hosts_do_not_wait_for_each_other(store: Store) -> None:
 
 
 def test_a_host_with_many_urls_is_refilled_in_order_of_importance(store: Store) -> None:
-    store.add([new_url(f"http://a.test/{level}/{n}", level=level) for n in range(9) for level in (2, 0, 1)], NOW)
+    store.add([new_url(f"http://a.test/{depth}/{n}", depth=depth) for n in range(9) for depth in (2, 0, 1)], NOW)
     simulation = Simulation(store, queue_length=4)
     simulation.run()
     levels = [url.split("/")[3] for url in pages(simulation)]
@@ -282,7 +282,7 @@ def test_what_cannot_be_done_now_is_no_reason_to_come_back_at_once(store: Store)
     assert frontier.next_time(NOW) == NOW
     assert frontier.next_time(NOW, lease=False) is None
     visits = frontier.to_lease(NOW)
-    frontier.leased(visits, store.lease("me", visits))
+    frontier.leased(visits, store.lease("me", visits, NOW).granted)
     assert frontier.next_time(NOW) == NOW
     assert frontier.next_time(NOW, release=False) is None
 
@@ -322,7 +322,7 @@ def test_a_url_over_which_processes_died_is_visited_with_nothing_else_in_flight(
     store.acquire("dead", 0, NOW, 1e12, 60)
     for _ in range(CRASHES):
         (load,) = [one for one in store.activate("dead", NOW, 10, 10, ()) if one.name == "h3.test"]
-        store.lease("dead", load.visits)
+        store.lease("dead", load.visits, NOW)
         store.recover([0], NOW, lambda name, clock: clock)
         store.acquire("dead", 0, NOW, 1e12, 60)
     store.release("dead")

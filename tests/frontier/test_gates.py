@@ -165,7 +165,7 @@ def test_a_visit_that_is_leased_obeys_what_its_host_asks_for_meanwhile(store: St
     for load in store.activate("me", NOW, 9, 9, ()):
         frontier.activate(load, NOW)
     visits = frontier.to_lease(NOW)
-    frontier.leased(visits, store.lease("me", visits))
+    frontier.leased(visits, store.lease("me", visits, NOW).granted)
     back = frontier.hosts[key_of("http://a.test/").host]
     back.clock = replace(back.clock, next_visit=NOW + 40)
     first, second = frontier.next(NOW), frontier.next(NOW)

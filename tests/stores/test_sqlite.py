@@ -260,6 +260,21 @@ def columns_of(connection: apsw.Connection, table: str) -> list[tuple[Any, ...]]
     return connection.execute(columns).fetchall()
 
 
+def content_of(path: Path, table: str, like: Path) -> list[tuple[Any, ...]]:
+    """The rows of a table, of the columns that it has in another file; levels are another matter."""
+    connection = apsw.Connection(str(like))
+    names = [name for name, *_ in columns_of(connection, table) if name != "level"]
+    connection.close()
+    return columns_in(path, table, ", ".join(names))
+
+
+def columns_in(path: Path, table: str, columns: str) -> list[tuple[Any, ...]]:
+    connection = apsw.Connection(str(path))
+    rows = sorted(connection.execute(f"SELECT {columns} FROM {table}").fetchall(), key=str)
+    connection.close()
+    return rows
+
+
 @pytest.fixture
 def version_1(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     """What a crawl of the first version holds, in a file at `path`."""
@@ -267,7 +282,7 @@ def version_1(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     store.acquire("me", 0, NOW, 60, 60)
     store.add_seeds([new_url(A), new_url(B)], NOW)
     visits = [visit for load in store.activate("me", NOW, 9, 9, ()) for visit in load.visits]
-    store.lease("me", visits)
+    store.lease("me", visits, NOW)
     result = visited(visits[0], link("http://c.test/", "words", refused=Reason.OUT_OF_SCOPE), link("http://d.test/"))
     store.commit([settled(result)], [], NOW)
     store.close()
@@ -289,10 +304,18 @@ def test_a_crawl_of_the_first_version_is_brought_forward_with_all_it_holds(
     assert len(version_1["reasons"]) < len(now_so["reasons"])
     kept = version_1.keys() - {"reasons", "the schema", "the version"}
     assert {"urls", "hosts", "seeds", "partitions", "crawl", "anchors"} <= kept
-    added = {"hosts": ("", ""), "origins": ("", "")}  # columns
+    copy = path.with_name("crawl.db.schema1")
+    assert everything_in(copy) == version_1
     for name in kept:
-        assert now_so[name] == [(*row, *added.get(name, ())) for row in version_1[name]]
-    assert everything_in(path.with_name("crawl.db.schema1")) == version_1
+        assert content_of(path, name, like=copy) == content_of(copy, name, like=copy)
+    assert {row[1]: row[2] for row in now_so["sites"]} == {"a.test": 1, "b.test": 1, "c.test": 0, "d.test": 0}
+    levels = {A: 0, B: 0, "http://c.test/": 3, "http://d.test/": 3}
+    assert dict(columns_in(path, "urls", "url, level")) == levels
+    assert dict(columns_in(path, "hosts WHERE due IS NOT NULL", "name, level")) == {
+        "a.test": 0,
+        "b.test": 0,
+        "d.test": 3,
+    }
 
 
 def test_what_the_first_version_parked_can_be_judged_again(
@@ -313,7 +336,7 @@ def test_readers_say_what_brings_an_older_crawl_forward_and_change_nothing(
     before = path.read_bytes()
     with pytest.raises(
         StoreUnreachable,
-        match=r"crawl\.db: .*older Orbweaver \(schema 1, now 3\)\. `scrapy crawl web` brings it forward",
+        match=r"crawl\.db: .*older Orbweaver \(schema 1, now 4\)\. `scrapy crawl web` brings it forward",
     ):
         open_store(f"sqlite:{path}", read_only=True)
     assert path.read_bytes() == before
@@ -407,7 +430,7 @@ def test_two_processes_may_write_at_once(path: Path) -> None:
     store = open_store(f"sqlite:{path}")
     store.acquire("me", 0, NOW, 60, 60)
     store.add([new_url(f"http://a.test/{n}") for n in range(200)], NOW)
-    visits = store.lease("me", store.load(key_of(A).host, NOW, 200))
+    visits = store.lease("me", store.load(key_of(A).host, NOW, 200), NOW).granted
     assert len(visits) == 200
     with subprocess.Popen(
         [sys.executable, "-c", SEED, str(path)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

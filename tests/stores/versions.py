@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_4(connection)
     for table in ("hosts", "origins"):
         connection.execute(f"ALTER TABLE {table} DROP COLUMN request_rate")
         connection.execute(f"ALTER TABLE {table} DROP COLUMN visit_time")
@@ -22,3 +23,17 @@ def as_version_1(path: Path) -> None:
     connection.execute("UPDATE urls SET detail = '' WHERE visited IS NULL")
     connection.pragma("user_version", 1)
     connection.close()
+
+
+def _undo_4(connection: apsw.Connection) -> None:
+    for index in ("hosts_in_excess", "origins_by_preferred", "urls_over_budget"):
+        connection.execute(f"DROP INDEX {index}")
+    for table, columns in {
+        "hosts": "site admitted excess day admitted_today visits_today last_bytes",
+        "origins": "preferred",
+        "urls": "inlinks hint",
+        "anchors": "site",
+    }.items():
+        for column in columns.split():
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute("DROP TABLE sites; DROP TABLE site_links; UPDATE urls SET level = min(depth, 4)")

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import apsw
 
-from crawler.frontier.priority import level_of
+from crawler.frontier.budgets import MOST_ENDORSERS
+from crawler.frontier.priority import MOST_INLINKS, Standing, level_of
 from crawler.items import Key, Kind, Link, Outcome, Page, Reason, State, Visit, Visited
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
-from crawler.stores.sqlite import twins
+from crawler.stores.sqlite import mirrors, twins
 from crawler.stores.sqlite.frontier import LONGEST_DETAIL, Known, Row, insert
+from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
 
 ANCHORS_PER_TARGET = 64
@@ -21,31 +23,38 @@ _DELETED_BY = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.FORBIDDEN, Reason
 def commit(
     connection: apsw.Connection,
     known: Known,
+    ledger: Ledger,
     batch: Sequence[Settled],
     segments: Sequence[SegmentState],
     now: float,
 ) -> Committed:
-    _settle_urls(connection, batch, now)
+    seen = _settle_urls(connection, ledger, batch, now)
     _note_segments(connection, segments)
     _note_rules(connection, batch)
     connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
-    _note_hosts(connection, batch)
-    new, duplicates, hosts = 0, 0, twins.settle(connection, batch, now)
+    _note_hosts(connection, ledger, batch)
+    new, duplicates = 0, 0
+    hosts = twins.settle(connection, ledger, batch, now) | mirrors.settle(connection, ledger, batch, now)
     content = _Content(connection, batch)
     for settled in batch:
+        _note_change(connection, seen[settled.visited.visit.key], settled)
         original = _note_document(connection, content, settled, now)
-        added, visitable = insert(connection, known, list(_found(settled.visited, original, known, now)))
-        new += added
+        added, visitable = insert(
+            connection, known, ledger, list(_found(connection, settled.visited, original, known, now))
+        )
+        new += len(added)
         duplicates += original is not None
         hosts |= visitable
         if original is None:
-            _note_anchors(connection, known, settled.visited)
+            _note_links(connection, known, ledger, settled.visited, added, now)
     return Committed(new_urls=new, duplicates=duplicates, hosts_with_new=hosts)
 
 
-def add_links(connection: apsw.Connection, known: Known, visit: Visit, links: Sequence[Link], now: float) -> Committed:
-    new, hosts = insert(connection, known, list(_link_rows(visit, links, known, now)))
-    return Committed(new_urls=new, hosts_with_new=hosts)
+def add_links(
+    connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit, links: Sequence[Link], now: float
+) -> Committed:
+    new, hosts = insert(connection, known, ledger, list(_link_rows(connection, visit, links, known, now)))
+    return Committed(new_urls=len(new), hosts_with_new=hosts)
 
 
 def known_bodies(connection: apsw.Connection, digests: Collection[bytes]) -> set[bytes]:
@@ -88,28 +97,50 @@ def _body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest
     return document
 
 
-def _settle_urls(connection: apsw.Connection, batch: Sequence[Settled], now: float) -> None:
+class _Seen(NamedTuple):
+    """What a URL was when it was visited, that visit counted."""
+
+    level: int
+    standing: Standing
+
+
+def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled], now: float) -> dict[Key, _Seen]:
     """Move each URL to its next state, if it is still ours to move."""
     moved = connection.executemany(
         """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, asked = NULL,
                   visited = ?, last_reason = ?, status = ?, detail = ?, visits = visits + 1
-           WHERE host = ? AND rest = ? AND state = 1 AND epoch = ? RETURNING host, rest""",
+           WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?
+           RETURNING host, rest, level, depth, inlinks, hint, visits, changes""",
         [_url_values(settled, now) for settled in batch],
     )
-    ours = {tuple(row) for row in moved}
-    late = {settled.visited.visit.key for settled in batch} - ours
+    seen = {Key(host, rest): _Seen(level, Standing(*standing)) for host, rest, level, *standing in moved}
+    late = {settled.visited.visit.key for settled in batch} - set(seen)
     if late:
         raise LateCommit(late)
-    connection.executemany(
-        """UPDATE hosts SET due = max(held_until, min(coalesce(due, ?1), ?1)),
-                  level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END
-           WHERE host = ?3""",
-        [
-            (settled.aftermath.due, settled.visited.visit.level, settled.visited.visit.key.host)
-            for settled in batch
-            if settled.aftermath.state is State.WAITING
-        ],
-    )
+    for settled in batch:
+        if settled.aftermath.state is State.WAITING:
+            key = settled.visited.visit.key
+            ledger.waits(key.host, settled.aftermath.due, seen[key].level)
+    return seen
+
+
+def _note_change(connection: apsw.Connection, seen: _Seen, settled: Settled) -> None:
+    """Whether a page that was visited before has changed, and what that makes of it."""
+    visited = settled.visited
+    if seen.standing.visits < 2 or visited.page is None or visited.outcome is not Outcome.FETCHED:
+        return
+    before = connection.execute(
+        "SELECT body_digest FROM documents WHERE host = ? AND rest = ? ORDER BY fetched DESC, id DESC LIMIT 1",
+        visited.visit.key,
+    ).get
+    has_changed = before is not None and before != visited.page.body_digest
+    standing = seen.standing._replace(changes=seen.standing.changes + has_changed)
+    level = level_of(standing)
+    if has_changed or level != seen.level:
+        connection.execute(
+            "UPDATE urls SET changes = ?, level = ? WHERE host = ? AND rest = ?",
+            (standing.changes, level, *visited.visit.key),
+        )
 
 
 def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
@@ -252,12 +283,12 @@ def _was_published(connection: apsw.Connection, key: tuple[int, int]) -> bool:
 
 def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
     connection.executemany(
-        f"""INSERT INTO origins ({RULES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        f"""INSERT INTO origins ({RULES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
                fetched = excluded.fetched, expires = excluded.expires, held_until = excluded.held_until,
                failures = excluded.failures, location = excluded.location, hops = excluded.hops,
                crawl_delay = excluded.crawl_delay, request_rate = excluded.request_rate,
-               visit_time = excluded.visit_time""",
+               visit_time = excluded.visit_time, preferred = excluded.preferred""",
         [
             (
                 rules.host,
@@ -270,6 +301,7 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
                 rules.failures,
                 rules.location,
                 rules.hops,
+                rules.preferred,
                 *wishes_values(rules.wishes),
             )
             for settled in batch
@@ -278,12 +310,12 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
     )
 
 
-def _note_hosts(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
+def _note_hosts(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled]) -> None:
     connection.executemany(
         """UPDATE hosts SET next_visit = ?1, held_until = ?2, crawl_delay = ?3, request_rate = ?4, visit_time = ?5,
-                  backoff = ?6, latency = ?7, last_end = ?8,
+                  backoff = ?6, latency = ?7, last_end = ?8, last_bytes = ?9,
                   due = CASE WHEN due IS NULL THEN NULL ELSE max(due, ?2) END
-           WHERE host = ?9""",
+           WHERE host = ?10""",
         [(*clock_values(clock), host) for settled in batch for host, clock in settled.clocks.items()],
     )
     connection.executemany(
@@ -292,6 +324,10 @@ def _note_hosts(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
            WHERE host = ?""",
         [_host_counts(settled.visited) for settled in batch],
     )
+    for settled in batch:
+        visit, fetched = settled.visited.visit, settled.visited.fetched
+        if visit.kind is Kind.PAGE and (fetched is None or not fetched.was_sent):
+            ledger.take_back(visit.asked)
     connection.executemany(
         """INSERT INTO gates VALUES (?1, ?2, ?3)
            ON CONFLICT (name) DO UPDATE SET next_visit = max(next_visit, ?2), rest = ?3""",
@@ -311,11 +347,13 @@ def _host_counts(visited: Visited) -> tuple[int, int, int, int, str, int]:
     )
 
 
-def _found(visited: Visited, original: _Copied | None, known: Known, now: float) -> Iterator[Row]:
+def _found(
+    connection: apsw.Connection, visited: Visited, original: _Copied | None, known: Known, now: float
+) -> Iterator[Row]:
     """The URLs that a visit makes known: its links, unless a page it copies has the same, and a redirect's target."""
     visit = visited.visit
     if visited.page is not None and (original is None or original.links_digest != visited.page.links_digest):
-        yield from _link_rows(visit, visited.page.links, known, now)
+        yield from _link_rows(connection, visit, visited.page.links, known, now)
     if visited.location is not None:
         target = visited.location
         yield (
@@ -331,17 +369,23 @@ def _found(visited: Visited, original: _Copied | None, known: Known, now: float)
             *visit.key,
             now,
             target.refused.detail[:LONGEST_DETAIL] if target.refused else "",
+            0,
+            None,
         )
 
 
-def _link_rows(visit: Visit, links: Sequence[Link], known: Known, now: float) -> Iterator[Row]:
+def _link_rows(
+    connection: apsw.Connection, visit: Visit, links: Sequence[Link], known: Known, now: float
+) -> Iterator[Row]:
     depth = visit.depth + 1
-    level = level_of(depth)
+    levels = level_of(Standing(depth)), level_of(Standing(depth, 1))
+    new = [link for link in links if known.urls.get(link[0]) != hash(link[1])]
+    known.make_hosts_known(connection, ((key.host, url) for key, url, _, _ in new))
     via_host, via_rest = visit.key
-    for key, url, _, refused in links:
-        if known.urls.get(key) == hash(url):
-            continue
+    site = known.site_of(connection, via_host)
+    for key, url, _, refused in new:
         host, rest = key
+        is_endorsed = host != via_host and known.site_of(connection, host) != site
         yield (
             host,
             rest,
@@ -349,7 +393,7 @@ def _link_rows(visit: Visit, links: Sequence[Link], known: Known, now: float) ->
             State.PARKED if refused else State.WAITING,
             refused.reason if refused else Reason.LINK,
             Kind.PAGE,
-            level,
+            levels[is_endorsed],
             now,
             depth,
             0,
@@ -357,27 +401,100 @@ def _link_rows(visit: Visit, links: Sequence[Link], known: Known, now: float) ->
             via_rest,
             now,
             refused.detail[:LONGEST_DETAIL] if refused else "",
+            int(is_endorsed),
+            None,
         )
 
 
-def _note_anchors(connection: apsw.Connection, known: Known, visited: Visited) -> None:
-    """Text that other hosts use for a URL; a host's words for its own pages are navigation."""
+def _note_links(
+    connection: apsw.Connection,
+    known: Known,
+    ledger: Ledger,
+    visited: Visited,
+    new: set[tuple[int, int]],
+    now: float,
+) -> None:
+    """What other hosts say of a URL, in words and by linking to it; a host's words for its own pages are navigation."""
     if visited.page is None:
         return
-    source, new = visited.visit.key.host, []
+    source = visited.visit.key.host
+    site = known.site_of(connection, source)
+    anchors: list[tuple[object, ...]] = []
     for key, url, anchor, _ in visited.page.links:
-        if not anchor or key.host == source:
+        if key.host == source:
             continue
-        text = hash(url)
-        if known.urls.get(key, text) != text:  # of another URL with this key
+        fingerprint, text = hash((key, source, anchor)), hash(url)
+        # Known already, or of another URL with this key.
+        if fingerprint in known.anchors or known.urls.get(key, text) != text:
             continue
-        fingerprint = hash((key, source, anchor))
-        if fingerprint not in known.anchors:
-            known.anchors.add(fingerprint)
-            count = known.anchor_counts.get(key)
-            if count is None:
-                count = connection.execute("SELECT count(*) FROM anchors WHERE host = ? AND rest = ?", key).get
-            if count < ANCHORS_PER_TARGET:
-                known.anchor_counts[key] = count + 1
-                new.append((*key, source, anchor))
-    connection.executemany("INSERT INTO anchors VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", new)
+        known.anchors.add(fingerprint)
+        target = known.site_of(connection, key.host)
+        if target != site:
+            _endorse(connection, known, ledger, key, (target, site), now, is_new=key in new)
+        elif not anchor:
+            continue
+        count = known.anchor_counts.get(key)
+        if count is None:
+            count = connection.execute("SELECT count(*) FROM anchors WHERE host = ? AND rest = ?", key).get
+        if count < ANCHORS_PER_TARGET:
+            known.anchor_counts[key] = count + 1
+            anchors.append((*key, source, anchor, site))
+    connection.executemany(
+        "INSERT INTO anchors (host, rest, source, text, site) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", anchors
+    )
+
+
+def _endorse(
+    connection: apsw.Connection,
+    known: Known,
+    ledger: Ledger,
+    key: Key,
+    sites: tuple[int, int],
+    now: float,
+    *,
+    is_new: bool,
+) -> None:
+    """Another site links to a URL, and to its site."""
+    target, source = sites
+    pair = hash(sites)
+    if pair not in known.endorsements:
+        known.endorsements.add(pair)
+        _endorse_site(connection, target, source, now)
+    fingerprint = hash((key, source))
+    if fingerprint in known.endorsements:
+        return
+    known.endorsements.add(fingerprint)
+    if is_new:
+        return  # and counted when it was made known
+    before = connection.execute(
+        "SELECT 1 FROM anchors WHERE host = ? AND rest = ? AND site = ? LIMIT 1", (*key, source)
+    ).get
+    row = connection.execute(
+        "SELECT state, due, level, depth, inlinks, hint, visits, changes FROM urls WHERE host = ? AND rest = ?", key
+    ).get
+    if before is not None or row is None:
+        return
+    state, due, old, depth, inlinks, *others = row
+    if inlinks >= MOST_INLINKS:
+        return
+    level = level_of(Standing(depth, inlinks + 1, *others))
+    if level == old:
+        connection.execute("UPDATE urls SET inlinks = inlinks + 1 WHERE host = ? AND rest = ?", key)
+        return
+    connection.execute("UPDATE urls SET inlinks = inlinks + 1, level = ? WHERE host = ? AND rest = ?", (level, *key))
+    if state == State.WAITING:
+        ledger.waits(key.host, due, level)
+
+
+def _endorse_site(connection: apsw.Connection, target: int, source: int, now: float) -> None:
+    """A site's budget grows with those that link to it, so that what was over it may be let in."""
+    endorsers = connection.execute("SELECT endorsers FROM sites WHERE site = ?", (target,)).get
+    if endorsers is None or endorsers >= MOST_ENDORSERS:
+        return
+    connection.execute("INSERT INTO site_links VALUES (?, ?) ON CONFLICT DO NOTHING", (target, source))
+    if connection.changes():
+        connection.execute(
+            """UPDATE sites SET endorsers = endorsers + 1, review = CASE WHEN excess > 0 THEN ?1 ELSE review END
+               WHERE site = ?2""",
+            (now, target),
+        )

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
 from crawler.errors import CrawlError, DiskTrouble, NoCrawl, StoreUnreachable
 from crawler.stores import schema
+from crawler.urls.hosts import host_of, registered_domain
+from crawler.urls.keys import host_key
 
 _MAGIC = b"SQLite format 3\0"
 _BUSY_MS = 30_000  # another process of this crawl may be committing
 # Concurrent writers could corrupt a write-ahead log in releases before this one.
 _OLDEST_SAFE_SQLITE = 3_051_003
+
+
+# What the statements of migrations may call.
+_OF_MIGRATIONS: Mapping[str, Callable[..., Any]] = {
+    "host_of": host_of,
+    "host_key": host_key,
+    "site_of": lambda host: registered_domain(host) or host,
+}
 
 
 def open_for_writing(path: Path, *, check: bool = False) -> apsw.Connection:
@@ -91,6 +102,8 @@ def bring_forward(
             connection.pragma("application_id", schema.APPLICATION_ID)
         elif found < version:
             _keep_copy(path, found)
+            for name, function in _OF_MIGRATIONS.items():
+                connection.create_scalar_function(name, function, 1, deterministic=True)
             for step in range(found, version):
                 connection.execute(migrations[step + 1])
         if found != version:

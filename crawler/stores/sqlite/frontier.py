@@ -10,45 +10,44 @@ from typing import Any
 
 import apsw
 
+from crawler.frontier.budgets import next_day
 from crawler.frontier.frontier import HostLoad
-from crawler.frontier.priority import LEVELS, Draw
+from crawler.frontier.priority import LEVELS, Draw, Standing, level_of
 from crawler.items import Key, Kind, Reason, State, Visit
-from crawler.stores.contract import NewUrl, Outlook
+from crawler.stores.contract import Leased, NewUrl, Outlook
 from crawler.stores.schema import PARTITIONS
+from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
 from crawler.stores.sqlite.twins import fetched_twin, park
-from crawler.urls.hosts import host_of, partition_of, reversed_name
+from crawler.urls.hosts import host_of, partition_of, registered_domain, reversed_name
+from crawler.urls.keys import host_key
 from crawler.urls.scope import VERDICTS
 
 logger = logging.getLogger(__name__)
 
-# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found, detail)
-Row = tuple[int, int, str, int, int, int, int, float, int, int, int | None, int | None, float, str]
+# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found, detail,
+# inlinks, hint)
+Row = tuple[
+    int, int, str, int, int, int, int, float, int, int, int | None, int | None, float, str, int, float | None
+]  # fmt: skip
 
 # Says nothing of a URL that is known; of one whose key another URL has, it says that other URL.
 _INSERT_URL = """
-INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found, detail)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found, detail, inlinks,
+                  hint)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (host, rest) DO UPDATE SET url = urls.url WHERE urls.url <> excluded.url
-RETURNING host, rest, url, state, level
+RETURNING host, rest, url, state, reason, level
 """
 
 # What was too far is near on another way.
 _NEARER = f"""
 UPDATE urls SET state = 0, reason = ?, level = ?, due = ?, depth = ?, hops = ?, via_host = ?, via_rest = ?, detail = ''
-WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.TOO_FAR)} RETURNING host, level
-"""
-
-# A hold on the host is never undercut by a URL that is due.
-ACCOUNT_HOST = """
-UPDATE hosts SET known = known + ?1,
-    due = CASE WHEN ?2 IS NULL THEN due ELSE max(held_until, min(coalesce(due, ?2), ?2)) END,
-    level = CASE WHEN ?2 IS NULL THEN level WHEN due IS NULL THEN ?3 ELSE min(level, ?3) END
-WHERE host = ?4
+WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.TOO_FAR)} RETURNING host, due, level
 """
 
 
-_FOUND = (Reason.LINK, Reason.REDIRECT_TARGET)  # not asked for by anybody
+FOUND = (Reason.LINK, Reason.REDIRECT_TARGET)  # not asked for by anybody
 VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
 LONGEST_DETAIL = 500
 
@@ -60,22 +59,41 @@ class Known:
         self.urls: dict[Key, int] = {}  # with a hash of the text: another URL may have the same key
         self.anchors: set[int] = set()  # hashes: an anchor that is missed by chance is no loss
         self.anchor_counts: dict[Key, int] = {}  # of targets; not less than there are
-        self._hosts: set[int] = set()
-        self._most = (hosts, urls, anchors, urls)
+        self.endorsements: set[int] = (
+            set()
+        )  # hashes: of (URL, site that links to it) and of (site, site that links to it)
+        self._sites: dict[int, int] = {}  # host → site
+        self._most = (hosts, urls, anchors, urls, anchors)
         self._far: bool | None = None  # not looked up yet
 
     def make_hosts_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
         """Give each host of (fingerprint, any URL of it) a row."""
-        new = {host: url for host, url in urls if host not in self._hosts}
+        new = {host: url for host, url in urls if host not in self._sites}
         if not new:
             return
-        rows = [(host, host_of(url)) for host, url in new.items()]
+        names = {host: host_of(url) for host, url in new.items()}
+        sites = {host: registered_domain(name) or name for host, name in names.items()}
         connection.executemany(
-            """INSERT INTO hosts (host, name, reversed, politeness_key, partition) VALUES (?, ?, ?, ?, ?)
+            """INSERT INTO hosts (host, name, reversed, politeness_key, partition, site) VALUES (?, ?, ?, ?, ?, ?)
                ON CONFLICT (host) DO NOTHING""",
-            [(host, name, reversed_name(name), name, partition_of(name, PARTITIONS)) for host, name in rows],
+            [
+                (host, name, reversed_name(name), name, partition_of(name, PARTITIONS), host_key(sites[host]))
+                for host, name in names.items()
+            ],
         )
-        self._hosts.update(new)
+        connection.executemany(
+            "INSERT INTO sites (site, name) VALUES (?, ?) ON CONFLICT (site) DO NOTHING",
+            [(host_key(name), name) for name in set(sites.values())],
+        )
+        self._sites.update((host, host_key(name)) for host, name in sites.items())
+
+    def site_of(self, connection: apsw.Connection, host: int) -> int:
+        """The site of a host that has a row."""
+        site = self._sites.get(host)
+        if site is None:
+            site = connection.execute("SELECT site FROM hosts WHERE host = ?", (host,)).get
+            self._sites[host] = site
+        return site
 
     def has_far(self, connection: apsw.Connection, rows: Iterable[Row]) -> bool:
         """Whether any URL was ever too far from the seeds: most crawls have no limit, and need not look for shorter ways."""
@@ -88,16 +106,19 @@ class Known:
 
     def trim(self) -> None:
         """Start anew with what has grown too large; it is only a shortcut."""
-        shortcuts: list[set[Any] | dict[Key, int]] = [self._hosts, self.urls, self.anchors, self.anchor_counts]
+        shortcuts: list[set[Any] | dict[Any, int]] = [
+            *(self._sites, self.urls, self.anchors, self.anchor_counts, self.endorsements)
+        ]
         for shortcut, most in zip(shortcuts, self._most, strict=True):
             if len(shortcut) > most:
                 shortcut.clear()
 
     def forget(self) -> None:
         """A transaction was undone, and perhaps rows with it."""
-        self._hosts.clear()
+        self._sites.clear()
         self.urls.clear()
         self.anchors.clear()
+        self.endorsements.clear()
         self.anchor_counts.clear()
         self._far = None
 
@@ -112,7 +133,7 @@ def row_of(url: NewUrl, now: float) -> Row:
         State.PARKED if is_parked else State.WAITING,
         url.refused.reason if url.refused is not None else url.reason,
         url.kind,
-        url.level,
+        level_of(Standing(url.depth, hint=url.hint)),
         now,
         url.depth,
         url.hops,
@@ -120,42 +141,54 @@ def row_of(url: NewUrl, now: float) -> Row:
         via_rest,
         now,
         url.refused.detail[:LONGEST_DETAIL] if url.refused is not None else "",
+        0,
+        url.hint,
     )
 
 
-def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tuple[int, set[int]]:
-    """Make URLs known; how many were new, and the hosts that have new ones to visit."""
+def insert(
+    connection: apsw.Connection, known: Known, ledger: Ledger, rows: Sequence[Row]
+) -> tuple[set[tuple[int, int]], set[int]]:
+    """Make URLs known; the keys of those that were new, and the hosts that have new ones to visit."""
     if not rows:
-        return 0, set()
+        return set(), set()
     known.make_hosts_known(connection, ((row[0], row[2]) for row in rows))
-    due = rows[0][7]
-    counts: dict[int, int] = {}
-    best: dict[int, int] = {}
+    new: set[tuple[int, int]] = set()
+    hosts: set[int] = set()
     twins: list[tuple[Key, str]] = []
+    over: list[Key] = []
     first: dict[tuple[int, int], Row] = {}
     colliding = [row for row in rows if first.setdefault(row[:2], row)[2] != row[2]]
-    for host, rest, url, state, level in connection.executemany(_INSERT_URL, list(first.values())):
+    for host, rest, url, state, reason, level in connection.executemany(
+        _INSERT_URL, [_within_budget(row, ledger) for row in first.values()]
+    ):
         if url != first[host, rest][2]:
             colliding.append(first[host, rest])
             continue
-        counts[host] = counts.get(host, 0) + 1
-        if state == State.WAITING:
-            twin = fetched_twin(connection, url) if first[host, rest][4] in _FOUND else None
-            if twin is not None:
-                twins.append((Key(host, rest), twin))
-            else:
-                best[host] = min(level, best.get(host, LEVELS))
+        new.add((host, rest))
+        ledger.found(host)
+        if state == State.PARKED:
+            if reason == Reason.OVER_BUDGET:
+                ledger.admit(host)  # in vain
+        elif reason in FOUND and (twin := fetched_twin(connection, url)) is not None:
+            twins.append((Key(host, rest), twin))
+        elif ledger.admit(host, asked=reason not in FOUND):
+            ledger.waits(host, first[host, rest][7], level)
+            hosts.add(host)
+        else:
+            over.append(Key(host, rest))
     park(connection, twins)
+    connection.executemany(
+        "UPDATE urls SET state = ?, reason = ? WHERE host = ? AND rest = ?",
+        [(State.PARKED, Reason.OVER_BUDGET, *key) for key in over],
+    )
     if known.has_far(connection, first.values()):
-        for host, level in connection.executemany(
+        for host, due, level in connection.executemany(
             _NEARER, [_nearer_values(row) for row in first.values() if not row[3]]
         ):
-            counts.setdefault(host, 0)
-            best[host] = min(level, best.get(host, LEVELS))
-    connection.executemany(
-        ACCOUNT_HOST,
-        [(count, due if host in best else None, best.get(host, 0), host) for host, count in counts.items()],
-    )
+            ledger.admit(host, asked=True)
+            ledger.waits(host, due, level)
+            hosts.add(host)
     strangers = _note_collisions(connection, colliding)
     known.urls.update(
         (Key(row[0], row[1]), hash(row[2]))
@@ -163,11 +196,18 @@ def insert(connection: apsw.Connection, known: Known, rows: Sequence[Row]) -> tu
         if row[:3] not in strangers and row[4] != Reason.TOO_FAR  # which a shorter way may lead to
     )
     known.trim()
-    return sum(counts.values()), set(best)
+    return new, hosts
+
+
+def _within_budget(row: Row, ledger: Ledger) -> Row:
+    """The row, parked at once if its host or its site has no room: nothing need be undone then."""
+    if row[3] == State.PARKED or row[4] not in FOUND or ledger.has_room(row[0]):
+        return row
+    return (*row[:3], State.PARKED, Reason.OVER_BUDGET, *row[5:])
 
 
 def _nearer_values(row: Row) -> tuple[object, ...]:
-    host, rest, url, _, reason, _, level, due, depth, hops, via_host, via_rest, _, _ = row
+    host, rest, url, _, reason, _, level, due, depth, hops, via_host, via_rest, *_ = row
     return reason, level, due, depth, hops, via_host, via_rest, host, rest, url
 
 
@@ -185,26 +225,33 @@ def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> set[tu
     return strangers
 
 
-def add_seeds(connection: apsw.Connection, known: Known, urls: Sequence[NewUrl], now: float) -> int:
-    new, _ = insert(connection, known, [row_of(url, now) for url in urls])
+def add_seeds(connection: apsw.Connection, known: Known, ledger: Ledger, urls: Sequence[NewUrl], now: float) -> int:
+    new, _ = insert(connection, known, ledger, [row_of(url, now) for url in urls])
     connection.executemany(
         "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
     )
+    sites = {known.site_of(connection, url.key.host) for url in urls}
+    connection.executemany("UPDATE sites SET seeded = 1 WHERE site = ?", [(site,) for site in sites])
     for url in urls:
-        # What a scope or a twin had parked is visited once somebody asks for it, and what waits for a first visit is a seed.
+        # What a scope, a budget or a twin had parked is visited once somebody asks for it, and what waits for a first visit
+        # is a seed.
+        key = (*url.key, url.url)
+        before = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ? AND url = ?", key).get
         due = connection.execute(
             f"""UPDATE urls SET reason = ?1, due = CASE state WHEN 2 THEN ?2 ELSE due END, state = 0, depth = 0, level = 0,
                        detail = ''
                 WHERE host = ?3 AND rest = ?4 AND url = ?5 AND kind = 0
-                  AND (state = 2 AND reason IN ({VERDICT_CODES}, ?6) OR state = 0 AND visits = 0) RETURNING due""",
-            (Reason.SEED, now, *url.key, url.url, Reason.SAME_PAGE),
+                  AND (state = 2 AND reason IN ({VERDICT_CODES}, ?6, ?7) OR state = 0 AND visits = 0) RETURNING due""",
+            (Reason.SEED, now, *key, Reason.SAME_PAGE, Reason.OVER_BUDGET),
         ).get
         if due is not None:
-            connection.execute(ACCOUNT_HOST, (0, due, 0, url.key.host))
-    return new
+            ledger.waits(url.key.host, due, 0)
+            if before == Reason.OVER_BUDGET:
+                ledger.forget_excess(url.key.host, 1)
+    return len(new)
 
 
-def put_in_front(connection: apsw.Connection, urls: Sequence[NewUrl]) -> None:
+def put_in_front(connection: apsw.Connection, ledger: Ledger, urls: Sequence[NewUrl]) -> None:
     """Due since ever, so the first of the first level; a host's hold is not undercut."""
     for url in urls:
         found = connection.execute(
@@ -213,7 +260,15 @@ def put_in_front(connection: apsw.Connection, urls: Sequence[NewUrl]) -> None:
             (Reason.SEED, *url.key, url.url),
         ).get
         if found is not None:
-            connection.execute("UPDATE hosts SET due = max(held_until, 0), level = 0 WHERE host = ?", (found,))
+            ledger.waits(found, 0.0, 0)
+
+
+def urgent(connection: apsw.Connection, hosts: Collection[int], now: float) -> list[int]:
+    """Those of the hosts for which something was put in front since the last time."""
+    due: list[Any] = connection.execute("SELECT host FROM hosts WHERE level = 0 AND due = 0").fetchall()
+    found = [host for (host,) in due if host in hosts]
+    connection.executemany("UPDATE hosts SET due = ? WHERE host = ?", [(now, host) for host in found])
+    return found
 
 
 def seeds(connection: apsw.Connection, after: int) -> Iterator[tuple[int, str]]:
@@ -239,6 +294,8 @@ def activate(
         load = load_host(connection, owner, lines[level].popleft(), now, urls)
         if load is not None and load.visits:
             loads.append(load)
+            if not load.visits[0].level:  # it may be urgent, and has been heard
+                connection.execute("UPDATE hosts SET due = ? WHERE host = ? AND due = 0", (now, load.host))
         if not lines[level]:
             del lines[level]
     return loads
@@ -249,6 +306,7 @@ def next_due(connection: apsw.Connection, now: float) -> float:
         connection.execute("SELECT min(due) FROM hosts WHERE level = ? AND due > ?", (level, now)).get
         for level in range(LEVELS)
     ]
+    first.append(connection.execute("SELECT min(review) FROM sites WHERE review > ?", (now,)).get)
     return min((due for due in first if due is not None), default=math.inf)
 
 
@@ -312,31 +370,44 @@ def note_due(connection: apsw.Connection, host: int) -> None:
     )
 
 
-def lease(connection: apsw.Connection, known: Known, owner: str, visits: Sequence[Visit]) -> list[Visit]:
+def lease(
+    connection: apsw.Connection, known: Known, ledger: Ledger, owner: str, visits: Sequence[Visit], now: float
+) -> Leased:
+    held: dict[int, float] = {}
+    allowed: list[Visit] = []
     for visit in visits:
         if visit.kind is Kind.ROBOTS:
-            _make_robots_known(connection, known, visit)
+            _make_robots_known(connection, known, ledger, visit)
+            allowed.append(visit)
+        elif ledger.visit(visit.asked):
+            allowed.append(visit)
+        else:
+            held[visit.asked] = next_day(now)
+    hold(connection, list(held.items()))
     granted = connection.executemany(
         """UPDATE urls SET state = 1, epoch = ?1, asked = ?2, kind = ?3
            WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
              AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
                          WHERE h.host = ?4 AND p.owner = ?6 AND p.epoch = ?1)
            RETURNING host, rest""",
-        [(visit.epoch, visit.asked, visit.kind, *visit.key, owner) for visit in visits],
+        [(visit.epoch, visit.asked, visit.kind, *visit.key, owner) for visit in allowed],
     )
     keys = set(granted)
-    return [visit for visit in visits if visit.key in keys]
+    for visit in allowed:
+        if visit.key not in keys and visit.kind is Kind.PAGE:
+            ledger.take_back(visit.asked)
+    return Leased(granted=[visit for visit in allowed if visit.key in keys], held=held)
 
 
-def _make_robots_known(connection: apsw.Connection, known: Known, visit: Visit) -> None:
+def _make_robots_known(connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit) -> None:
     """The row stands for the origin's robots.txt, wherever a redirect has moved it."""
     home = connection.execute("SELECT 1 FROM urls WHERE host = ? AND rest = ?", visit.key).get
     if home is None:
         url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, kind=Kind.ROBOTS)
-        insert(connection, known, [row_of(url, 0.0)])
+        insert(connection, known, ledger, [row_of(url, 0.0)])
 
 
-def unlease(connection: apsw.Connection, visits: Sequence[Visit], now: float) -> None:
+def unlease(connection: apsw.Connection, ledger: Ledger, visits: Sequence[Visit], now: float) -> None:
     for visit in visits:
         robots = visit.kind is Kind.ROBOTS
         connection.execute(
@@ -345,7 +416,8 @@ def unlease(connection: apsw.Connection, visits: Sequence[Visit], now: float) ->
             (State.PARKED if robots else State.WAITING, *visit.key, visit.epoch),
         )
         if not robots:
-            connection.execute(ACCOUNT_HOST, (0, now, visit.level, visit.key.host))
+            ledger.waits(visit.key.host, now, visit.level)
+            ledger.take_back(visit.asked)
 
 
 def postpone(connection: apsw.Connection, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
@@ -376,8 +448,14 @@ def believe_no_later_than(connection: apsw.Connection, latest: float) -> None:
 
 def outlook(connection: apsw.Connection) -> Outlook:
     leased = connection.execute("SELECT count(*) FROM urls INDEXED BY urls_leased WHERE state = 1").get
+    return Outlook(leased=leased, next_due=first_due(connection))
+
+
+def first_due(connection: apsw.Connection) -> float | None:
+    """When the next URL may be visited, or be let in by its budget."""
     first = [
         connection.execute("SELECT min(due) FROM hosts WHERE level = ? AND due IS NOT NULL", (level,)).get
         for level in range(LEVELS)
     ]
-    return Outlook(leased=leased, next_due=min((due for due in first if due is not None), default=None))
+    first.append(connection.execute("SELECT min(review) FROM sites WHERE review IS NOT NULL").get)
+    return min((due for due in first if due is not None), default=None)

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 
 import apsw
 
+from crawler.frontier.budgets import day_of
 from crawler.items import Key, Kind, OriginRules, Reason, State
-from crawler.stores.contract import Account, DocumentRow, HostRow, Place, Published, SegmentState, UrlRow
+from crawler.stores.contract import Account, DocumentRow, HostRow, Place, Published, SegmentState, SiteRow, UrlRow
+from crawler.stores.sqlite.frontier import first_due
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 
 
 def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
     row = connection.execute(
         """SELECT u.url, u.state, u.reason, u.kind, u.level, u.due, u.depth, u.hops, u.tries, u.crashes, v.url,
-                  u.found, u.visited, u.last_reason, u.status, u.detail
+                  u.found, u.visited, u.last_reason, u.status, u.detail, u.visits, u.changes, u.inlinks, u.hint
            FROM urls u LEFT JOIN urls v ON v.host = u.via_host AND v.rest = u.via_rest
            WHERE u.host = ? AND u.rest = ?""",
         key,
@@ -39,6 +41,10 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
         last_reason=Reason(row[13]) if row[13] is not None else None,
         status=row[14],
         detail=row[15],
+        visits=row[16],
+        changes=row[17],
+        inlinks=row[18],
+        hint=row[19],
     )
 
 
@@ -46,11 +52,12 @@ def collision(connection: apsw.Connection, key: Key) -> list[str]:
     return [row[0] for row in connection.execute("SELECT url FROM collisions WHERE host = ? AND rest = ?", key)]
 
 
-def find_host(connection: apsw.Connection, host: int) -> HostRow | None:
+def find_host(connection: apsw.Connection, host: int, now: float) -> HostRow | None:
     row = connection.execute(
-        f"""SELECT name, partition, address, known, visits, pages, failures, bytes, {CLOCK_COLUMNS}
-            FROM hosts WHERE host = ?""",
-        (host,),
+        f"""SELECT name, partition, address, known, visits, pages, failures, bytes, admitted, excess,
+                   iif(day = ?1, admitted_today, 0), iif(day = ?1, visits_today, 0), {CLOCK_COLUMNS}
+            FROM hosts WHERE host = ?2""",
+        (day_of(now), host),
     ).get
     if row is None:
         return None
@@ -64,7 +71,31 @@ def find_host(connection: apsw.Connection, host: int) -> HostRow | None:
         pages=row[5],
         failures=row[6],
         bytes=row[7],
-        clock=clock_of(row[8:]),
+        admitted=row[8],
+        excess=row[9],
+        admitted_today=row[10],
+        visits_today=row[11],
+        clock=clock_of(row[12:]),
+    )
+
+
+def find_site(connection: apsw.Connection, host: int, now: float) -> SiteRow | None:
+    row = connection.execute(
+        """SELECT s.name, s.seeded, s.endorsers, s.admitted, s.excess,
+                  iif(s.day = ?1, s.admitted_today, 0), iif(s.day = ?1, s.visits_today, 0)
+           FROM sites s JOIN hosts h ON h.site = s.site WHERE h.host = ?2""",
+        (day_of(now), host),
+    ).get
+    if row is None:
+        return None
+    return SiteRow(
+        name=row[0],
+        seeded=bool(row[1]),
+        endorsers=row[2],
+        admitted=row[3],
+        excess=row[4],
+        admitted_today=row[5],
+        visits_today=row[6],
     )
 
 
@@ -115,7 +146,7 @@ def anchors(connection: apsw.Connection, key: Key) -> list[tuple[str, str]]:
     return list(
         connection.execute(
             """SELECT h.name, a.text FROM anchors a JOIN hosts h ON h.host = a.source
-               WHERE a.host = ? AND a.rest = ? ORDER BY h.name, a.text""",
+               WHERE a.host = ? AND a.rest = ? AND a.text <> '' ORDER BY h.name, a.text""",
             key,
         )
     )
@@ -175,7 +206,7 @@ def account(connection: apsw.Connection) -> Account:
         pages=pages,
         collisions=connection.execute("SELECT count(*) FROM collisions").get,
         by_reason=[(State(state), Reason(reason), count) for state, reason, count in by_reason],
-        next_due=connection.execute("SELECT min(due) FROM hosts WHERE due IS NOT NULL").get,
+        next_due=first_due(connection),
     )
 
 

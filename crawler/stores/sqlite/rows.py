@@ -8,9 +8,9 @@ from typing import Any
 from crawler.frontier.politeness import HostClock
 from crawler.items import Key, Kind, OriginRules, RequestRate, Visit, Window, Wishes
 
-CLOCK_COLUMNS = "next_visit, held_until, crawl_delay, request_rate, visit_time, backoff, latency, last_end"
+CLOCK_COLUMNS = "next_visit, held_until, crawl_delay, request_rate, visit_time, backoff, latency, last_end, last_bytes"
 VISIT_COLUMNS = "u.host, u.rest, u.url, u.kind, u.depth, u.level, u.hops, u.tries, u.crashes, v.url"
-RULES_COLUMNS = "host, origin, status, body, fetched, expires, held_until, failures, location, hops, crawl_delay, request_rate, visit_time"
+RULES_COLUMNS = "host, origin, status, body, fetched, expires, held_until, failures, location, hops, preferred, crawl_delay, request_rate, visit_time"
 
 
 def clock_of(row: Sequence[Any]) -> HostClock:
@@ -21,10 +21,11 @@ def clock_of(row: Sequence[Any]) -> HostClock:
         backoff=row[5],
         latency=row[6],
         last_end=row[7],
+        last_bytes=row[8],
     )
 
 
-def clock_values(clock: HostClock) -> tuple[float, float, float | None, str, str, int, float, float]:
+def clock_values(clock: HostClock) -> tuple[float, float, float | None, str, str, int, float, float, int]:
     return (
         clock.next_visit,
         clock.held_until,
@@ -32,6 +33,7 @@ def clock_values(clock: HostClock) -> tuple[float, float, float | None, str, str
         clock.backoff,
         clock.latency,
         clock.last_end,
+        clock.last_bytes,
     )
 
 
@@ -83,5 +85,6 @@ def rules_of(row: Sequence[Any]) -> OriginRules:
         failures=row[7],
         location=row[8],
         hops=row[9],
-        wishes=_wishes_of(row[10:13]),
+        preferred=row[10],
+        wishes=_wishes_of(row[11:14]),
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import apsw
 
-from crawler.frontier.priority import LEVELS
 from crawler.items import Reason, Refusal, State
 from crawler.stores.contract import Judge, Reconsidered
-from crawler.stores.sqlite.frontier import ACCOUNT_HOST, LONGEST_DETAIL, VERDICT_CODES
+from crawler.stores.sqlite.frontier import LONGEST_DETAIL, VERDICT_CODES
+from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.twins import fetched_twin
 from crawler.urls.hosts import reversed_name
 
@@ -15,7 +15,7 @@ _RECONSIDERED = 10_000  # URLs a transaction
 
 
 def reconsider(
-    connection: apsw.Connection, judge: Judge, now: float, after: tuple[float, float], last: float
+    connection: apsw.Connection, ledger: Ledger, judge: Judge, now: float, after: tuple[float, float], last: float
 ) -> tuple[tuple[float, float] | None, Reconsidered]:
     """Judge a stretch of the URLs again, from behind a key to the end of a host; where to go on, or None at the end."""
     # What nobody asked for was found on a page, whatever the reason for which it waits now.
@@ -23,21 +23,25 @@ def reconsider(
         f"""SELECT host, rest, url, depth, state, reason, detail, level,
                    EXISTS (SELECT 1 FROM seeds s WHERE s.url = urls.url) FROM urls
             WHERE (host, rest) > (?, ?) AND host <= ? AND kind = 0
-              AND (state = 2 AND reason IN ({VERDICT_CODES}, ?) OR state = 0 AND visits = 0 AND via_host IS NOT NULL)
+              AND (state = 2 AND reason IN ({VERDICT_CODES}, ?, ?) OR state = 0 AND visits = 0 AND via_host IS NOT NULL)
             ORDER BY host, rest LIMIT ?""",
-        (*after, last, Reason.SAME_PAGE, _RECONSIDERED),
+        (*after, last, Reason.SAME_PAGE, Reason.OVER_BUDGET, _RECONSIDERED),
     ).fetchall()  # type: ignore[assignment]
     opened: list[tuple[object, ...]] = []
     parked: list[tuple[object, ...]] = []
     closed = 0
-    hosts: dict[int, int] = {}
     for host, rest, url, depth, state, reason, detail, level, is_seed in rows:
         refusal = None if is_seed else judge(url, depth)
         if refusal is None and state == State.PARKED and not is_seed and (twin := fetched_twin(connection, url)):
             refusal = Refusal(Reason.SAME_PAGE, twin)
-        if refusal is None and state == State.PARKED:
-            opened.append((State.WAITING, Reason.LINK, "", now, host, rest))
-            hosts[host] = min(level, hosts.get(host, LEVELS))
+        if reason == Reason.OVER_BUDGET and (refusal is not None or is_seed):
+            ledger.forget_excess(host, 1)
+        if refusal is None and state == State.PARKED and (is_seed or reason != Reason.OVER_BUDGET):
+            if ledger.admit(host, asked=bool(is_seed)):
+                opened.append((State.WAITING, Reason.LINK, "", now, host, rest))
+                ledger.waits(host, now, level)
+            else:
+                parked.append((State.PARKED, Reason.OVER_BUDGET, "", now, host, rest))
         elif refusal is not None:
             verdict = (State.PARKED, refusal.reason, refusal.detail[:LONGEST_DETAIL])
             if verdict != (state, reason, detail):
@@ -46,7 +50,6 @@ def reconsider(
     connection.executemany(
         "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?", [*opened, *parked]
     )
-    connection.executemany(ACCOUNT_HOST, [(0, now, level, host) for host, level in hosts.items()])
     # A host whose URLs are all parked is found out when it is next looked at.
     after_these = (rows[-1][0], rows[-1][1]) if len(rows) == _RECONSIDERED else None
     return after_these, Reconsidered(opened=len(opened), closed=closed)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 
+from crawler.frontier.budgets import Budgets
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
@@ -20,6 +21,7 @@ from crawler.stores.contract import (
     DocumentRow,
     HostRow,
     Judge,
+    Leased,
     NewUrl,
     Original,
     Outlook,
@@ -28,10 +30,12 @@ from crawler.stores.contract import (
     Recovered,
     SegmentState,
     Settled,
+    SiteRow,
     UrlRow,
 )
 from crawler.stores.sqlite import commit, frontier, partitions, reading, scope
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
+from crawler.stores.sqlite.ledger import Ledger
 
 _ADD_BATCH = 5_000  # URLs a transaction when a long list is made known
 
@@ -39,8 +43,11 @@ _ADD_BATCH = 5_000  # URLs a transaction when a long list is made known
 class SqliteStore:
     """Implements `crawler.stores.contract.Store`; belongs to the thread that opened it."""
 
-    def __init__(self, path: Path, *, read_only: bool = False, check: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, read_only: bool = False, check: bool = False, budgets: Budgets | None = None
+    ) -> None:
         self._path = path
+        self._budgets = budgets or Budgets()
         self._known = frontier.Known()
         self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check)
 
@@ -57,6 +64,14 @@ class SqliteStore:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _changes(self, now: float) -> Iterator[tuple[apsw.Connection, Ledger]]:
+        """A transaction that changes hosts and sites."""
+        with self._transaction() as connection:
+            ledger = Ledger(connection, self._budgets, now)
+            yield connection, ledger
+            ledger.write()
 
     @contextmanager
     def _snapshot(self) -> Iterator[apsw.Connection]:
@@ -91,25 +106,28 @@ class SqliteStore:
     # ── the frontier ──
 
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
-        return self._in_batches(urls, lambda connection, batch: self._add(connection, batch, now))
+        def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
+            rows = [frontier.row_of(url, now) for url in batch]
+            return len(frontier.insert(connection, self._known, ledger, rows)[0])
+
+        return self._in_batches(urls, add, now)
 
     def add_seeds(self, urls: Iterable[NewUrl], now: float, *, urgent: bool = False) -> int:
-        def add(connection: apsw.Connection, batch: Sequence[NewUrl]) -> int:
-            new = frontier.add_seeds(connection, self._known, batch, now)
+        def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
+            new = frontier.add_seeds(connection, self._known, ledger, batch, now)
             if urgent:
-                frontier.put_in_front(connection, batch)
+                frontier.put_in_front(connection, ledger, batch)
             return new
 
-        return self._in_batches(urls, add)
+        return self._in_batches(urls, add, now)
 
-    def _add(self, connection: apsw.Connection, urls: Sequence[NewUrl], now: float) -> int:
-        return frontier.insert(connection, self._known, [frontier.row_of(url, now) for url in urls])[0]
-
-    def _in_batches(self, urls: Iterable[NewUrl], act: Callable[[apsw.Connection, Sequence[NewUrl]], int]) -> int:
+    def _in_batches(
+        self, urls: Iterable[NewUrl], act: Callable[[apsw.Connection, Ledger, Sequence[NewUrl]], int], now: float
+    ) -> int:
         new, source = 0, iter(urls)
         while batch := list(islice(source, _ADD_BATCH)):
-            with self._transaction() as connection:
-                new += act(connection, batch)
+            with self._changes(now) as (connection, ledger):
+                new += act(connection, ledger, batch)
         return new
 
     def reconsider(self, judge: Judge, now: float, site: str | None = None) -> Reconsidered:
@@ -122,8 +140,9 @@ class SqliteStore:
         """One host, or all, in transactions that do not keep others waiting."""
         after: tuple[float, float] | None = (-math.inf if host is None else host, -math.inf)
         while after is not None:
-            with self._transaction() as connection:
-                after, part = scope.reconsider(connection, judge, now, after, math.inf if host is None else host)
+            with self._changes(now) as (connection, ledger):
+                last = math.inf if host is None else host
+                after, part = scope.reconsider(connection, ledger, judge, now, after, last)
             yield part
 
     def collision(self, key: Key) -> list[str]:
@@ -145,8 +164,18 @@ class SqliteStore:
     def activate(
         self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw = most_important
     ) -> list[HostLoad]:
+        with self._changes(now) as (_, ledger):
+            ledger.review()
         with self._transaction() as connection:
             return frontier.activate(connection, owner, now, hosts, urls, exclude, draw)
+
+    def urgent(self, hosts: Collection[int], now: float) -> list[int]:
+        with self._transaction() as connection:
+            return frontier.urgent(connection, hosts, now)
+
+    def review_budgets(self, now: float) -> None:
+        with self._transaction() as connection:
+            connection.execute("UPDATE sites SET review = ? WHERE excess > 0", (now,))
 
     def next_due(self, now: float) -> float:
         with self._snapshot() as connection:
@@ -169,13 +198,13 @@ class SqliteStore:
         with self._transaction() as connection:
             return [(host, frontier.load(connection, host, now, urls)) for host in hosts]
 
-    def lease(self, owner: str, visits: Sequence[Visit]) -> list[Visit]:
-        with self._transaction() as connection:
-            return frontier.lease(connection, self._known, owner, visits)
+    def lease(self, owner: str, visits: Sequence[Visit], now: float) -> Leased:
+        with self._changes(now) as (connection, ledger):
+            return frontier.lease(connection, self._known, ledger, owner, visits, now)
 
     def unlease(self, visits: Sequence[Visit], now: float) -> None:
-        with self._transaction() as connection:
-            frontier.unlease(connection, visits, now)
+        with self._changes(now) as (connection, ledger):
+            frontier.unlease(connection, ledger, visits, now)
 
     def postpone(self, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
         with self._transaction() as connection:
@@ -190,8 +219,8 @@ class SqliteStore:
             frontier.hold(connection, hosts)
 
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
-        with self._transaction() as connection:
-            return commit.commit(connection, self._known, batch, segments, now)
+        with self._changes(now) as (connection, ledger):
+            return commit.commit(connection, self._known, ledger, batch, segments, now)
 
     def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
         with trouble(self._path):
@@ -202,8 +231,8 @@ class SqliteStore:
             return commit.archived_body(self._connection, payload_digest, body_digest)
 
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
-        with self._transaction() as connection:
-            return commit.add_links(connection, self._known, visit, links, now)
+        with self._changes(now) as (connection, ledger):
+            return commit.add_links(connection, self._known, ledger, visit, links, now)
 
     def outlook(self) -> Outlook:
         with self._snapshot() as connection:
@@ -234,9 +263,13 @@ class SqliteStore:
         with trouble(self._path):
             return reading.find_url(self._connection, key)
 
-    def find_host(self, host: int) -> HostRow | None:
+    def find_host(self, host: int, now: float) -> HostRow | None:
         with trouble(self._path):
-            return reading.find_host(self._connection, host)
+            return reading.find_host(self._connection, host, now)
+
+    def find_site(self, host: int, now: float) -> SiteRow | None:
+        with trouble(self._path):
+            return reading.find_site(self._connection, host, now)
 
     def find_rules(self, origin: str) -> OriginRules | None:
         with trouble(self._path):

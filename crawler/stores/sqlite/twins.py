@@ -6,11 +6,13 @@ It is parked, and waits again when the one that was fetched is no longer there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apsw
 
 from crawler.items import Key, Kind, Outcome, Reason, State
 from crawler.stores.contract import Settled
+from crawler.stores.sqlite.ledger import Ledger
 from crawler.urls.keys import key_of
 from crawler.urls.twins import index_twins
 
@@ -39,7 +41,7 @@ def park(connection: apsw.Connection, pairs: Iterable[tuple[Key, str]]) -> None:
     )
 
 
-def settle(connection: apsw.Connection, batch: Sequence[Settled], now: float) -> set[int]:
+def settle(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled], now: float) -> set[int]:
     """Park the twins of what was fetched, open those of what is there no more; the hosts that have new ones to visit."""
     hosts: set[int] = set()
     for settled in batch:
@@ -51,20 +53,16 @@ def settle(connection: apsw.Connection, batch: Sequence[Settled], now: float) ->
         if visited.outcome is Outcome.FETCHED and visited.reason is Reason.OK:
             park(connection, [(key, url) for key in keys])
         elif settled.aftermath.state is State.PARKED:
-            hosts.update(_open(connection, keys, url, now))
+            hosts.update(_open(connection, ledger, keys, url, now))
     return hosts
 
 
-def _open(connection: apsw.Connection, keys: Iterable[Key], url: str, now: float) -> set[int]:
-    opened = connection.executemany(
+def _open(connection: apsw.Connection, ledger: Ledger, keys: Iterable[Key], url: str, now: float) -> set[int]:
+    opened: list[Any] = connection.executemany(
         """UPDATE urls SET state = ?, reason = ?, detail = '', due = ?
            WHERE host = ? AND rest = ? AND state = ? AND reason = ? AND detail = ? RETURNING host, level""",
         [(State.WAITING, Reason.LINK, now, *key, State.PARKED, Reason.SAME_PAGE, url) for key in keys],
     ).fetchall()
-    connection.executemany(
-        """UPDATE hosts SET due = max(held_until, min(coalesce(due, ?1), ?1)),
-                  level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END
-           WHERE host = ?3""",
-        [(now, level, host) for host, level in opened],
-    )
-    return {int(str(host)) for host, _ in opened}
+    for host, level in opened:
+        ledger.waits(host, now, level)
+    return {host for host, _ in opened}

@@ -1,0 +1,220 @@
+"""What a transaction changes of hosts and sites: gathered while it runs, written once at its end.
+
+A batch of pages has thousands of links to the same few hosts, so their rows are not touched for each of them. Budgets are
+kept here too: each host and each site has an account, and what is over budget is parked until its site is reviewed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from crawler.frontier.budgets import Budgets, Limits, day_of, next_day
+from crawler.frontier.priority import LEVELS
+from crawler.items import Reason, State
+
+_REVIEWED_SITES = 50  # in one go
+_REVIEWED_HOSTS = 100  # of a site
+_LET_IN = 2_000  # URLs in one go
+
+_ACCOUNT = "admitted, excess, day, admitted_today, visits_today"
+
+
+@dataclass(slots=True)
+class Account:
+    """What a host or a site has had of its budget."""
+
+    limits: Limits
+    admitted: int
+    excess: int
+    day: int
+    admitted_today: int
+    visits_today: int
+    is_changed: bool = False
+
+    def turn_to(self, day: int) -> None:
+        if self.day != day:
+            self.day, self.admitted_today, self.visits_today = day, 0, 0
+
+    @property
+    def room(self) -> float:
+        """How many URLs may still be let in today."""
+        total, daily = self.limits
+        left = float("inf") if not total else total - self.admitted
+        return min(left, float("inf") if not daily else daily - self.admitted_today)
+
+    @property
+    def may_be_visited(self) -> bool:
+        return not self.limits.daily or self.visits_today < self.limits.daily
+
+
+@dataclass(slots=True)
+class Change:
+    """Of one host."""
+
+    known: int = 0
+    due: float | None = None
+    level: int = LEVELS
+
+
+class Ledger:
+    """Belongs to one transaction, and says nothing true after it."""
+
+    def __init__(self, connection: apsw.Connection, budgets: Budgets, now: float) -> None:
+        self._connection = connection
+        self._budgets = budgets
+        self._now = now
+        self._changes: dict[int, Change] = {}
+        self._hosts: dict[int, tuple[Account, int]] = {}  # with the site
+        self._sites: dict[int, Account] = {}
+
+    def found(self, host: int) -> None:
+        """A URL of this host is known from now on."""
+        self._changes.setdefault(host, Change()).known += 1
+
+    def waits(self, host: int, due: float, level: int) -> None:
+        """A URL of this host waits."""
+        change = self._changes.setdefault(host, Change())
+        change.due = due if change.due is None else min(due, change.due)
+        change.level = min(level, change.level)
+
+    # ── budgets ──
+
+    def has_room(self, host: int) -> bool:
+        """Whether a URL of this host could be let in."""
+        account, site = self._of(host)
+        return account.room > 0 and self._sites[site].room > 0
+
+    def admit(self, host: int, *, asked: bool = False) -> bool:
+        """Let a URL in; if the budget has no room for it, it is counted as excess. What was asked for is let in anyway."""
+        account, site = self._of(host)
+        both = account, self._sites[site]
+        is_in = asked or all(one.room > 0 for one in both)
+        for one in both:
+            one.is_changed = True
+            if is_in:
+                one.admitted += 1
+                one.admitted_today += 1
+            else:
+                one.excess += 1
+        return is_in
+
+    def visit(self, host: int) -> bool:
+        """Whether the host may be visited once more today; it is counted then."""
+        account, site = self._of(host)
+        both = account, self._sites[site]
+        if not all(one.may_be_visited for one in both):
+            return False
+        for one in both:
+            one.is_changed = True
+            one.visits_today += 1
+        return True
+
+    def take_back(self, host: int) -> None:
+        """A visit that was counted was not made."""
+        account, site = self._of(host)
+        for one in (account, self._sites[site]):
+            one.is_changed = True
+            one.visits_today = max(one.visits_today - 1, 0)
+
+    def review(self) -> int:
+        """Let in what was parked over budget and may be let in now; how many URLs were."""
+        sites: list[Any] = self._connection.execute(
+            "SELECT site FROM sites WHERE review <= ? ORDER BY review LIMIT ?", (self._now, _REVIEWED_SITES)
+        ).fetchall()
+        return sum(self._review_site(site) for (site,) in sites)
+
+    def _review_site(self, site: int) -> int:
+        hosts: list[Any] = self._connection.execute(
+            "SELECT host FROM hosts WHERE site = ? AND excess > 0 LIMIT ?", (site, _REVIEWED_HOSTS)
+        ).fetchall()
+        opened = 0
+        for place, (host,) in enumerate(hosts):
+            account, _ = self._of(host)
+            left = min(self._sites[site].room, _LET_IN - opened)
+            opened += self._let_in(host, int(min(account.room, max(1, left // (len(hosts) - place)), left)))
+        # Perhaps there was more than one go could take; else nothing more can be done before the next day.
+        again = self._now if opened else next_day(self._now)
+        self._connection.execute("UPDATE sites SET review = ? WHERE site = ?", (again, site))
+        return opened
+
+    def _let_in(self, host: int, most: int) -> int:
+        if most <= 0:
+            return 0
+        rows: list[Any] = self._connection.execute(
+            f"""SELECT rest, level, hops FROM urls WHERE host = ? AND state = 2 AND reason = {int(Reason.OVER_BUDGET)}
+                ORDER BY level, due LIMIT ?""",
+            (host, most),
+        ).fetchall()
+        for rest, level, hops in rows:
+            reason = Reason.REDIRECT_TARGET if hops else Reason.LINK
+            self._connection.execute(
+                "UPDATE urls SET state = ?, reason = ?, due = ?, detail = '' WHERE host = ? AND rest = ?",
+                (State.WAITING, reason, self._now, host, rest),
+            )
+            self.waits(host, self._now, level)
+            self.admit(host, asked=True)
+        self.forget_excess(host, len(rows))
+        return len(rows)
+
+    def forget_excess(self, host: int, count: int) -> None:
+        """So many URLs of this host are not parked over budget any more."""
+        account, site = self._of(host)
+        for one in (account, self._sites[site]):
+            one.is_changed = True
+            one.excess = max(one.excess - count, 0)
+
+    def _of(self, host: int) -> tuple[Account, int]:
+        known = self._hosts.get(host)
+        if known is not None:
+            return known
+        columns = ", ".join(f"{table}.{column}" for table in "hs" for column in _ACCOUNT.split(", "))
+        row: Any = self._connection.execute(
+            f"SELECT h.site, s.endorsers, s.seeded, {columns} FROM hosts h JOIN sites s ON s.site = h.site WHERE h.host = ?",
+            (host,),
+        ).get
+        site, endorsers, seeded = row[:3]
+        today = day_of(self._now)
+        account = Account(self._budgets.of_host(endorsers), *row[3:8])
+        account.turn_to(today)
+        if site not in self._sites:
+            self._sites[site] = Account(self._budgets.of_site(endorsers, seeded=bool(seeded)), *row[8:13])
+            self._sites[site].turn_to(today)
+        self._hosts[host] = account, site
+        return account, site
+
+    # ── the end ──
+
+    def write(self) -> None:
+        """What was gathered. A hold on the host is never undercut by a URL that is due."""
+        connection = self._connection
+        connection.executemany(
+            "UPDATE hosts SET known = known + ? WHERE host = ?",
+            [(change.known, host) for host, change in self._changes.items() if change.known],
+        )
+        connection.executemany(
+            """UPDATE hosts SET due = max(held_until, min(coalesce(due, ?1), ?1)),
+                      level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END
+               WHERE host = ?3""",
+            [(change.due, change.level, host) for host, change in self._changes.items() if change.due is not None],
+        )
+        connection.executemany(
+            f"UPDATE hosts SET ({_ACCOUNT}) = (?, ?, ?, ?, ?) WHERE host = ?",
+            [(*_values(account), host) for host, (account, _) in self._hosts.items() if account.is_changed],
+        )
+        connection.executemany(
+            f"""UPDATE sites SET ({_ACCOUNT}) = (?1, ?2, ?3, ?4, ?5),
+                       review = CASE WHEN ?2 > 0 THEN coalesce(review, ?6) ELSE NULL END
+                WHERE site = ?7""",
+            [
+                (*_values(account), next_day(self._now), site)
+                for site, account in self._sites.items()
+                if account.is_changed
+            ],
+        )
+
+
+def _values(account: Account) -> tuple[int, int, int, int, int]:
+    return account.admitted, account.excess, account.day, account.admitted_today, account.visits_today

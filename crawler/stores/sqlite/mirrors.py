@@ -1,0 +1,57 @@
+"""A site with several hosts may prefer one: what is found on another is asked for there.
+
+The URL is parked, and the same target of the preferred host waits instead. If that one fails, or its host is dead, or prefers
+another in turn, the URL is visited where it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from crawler.frontier.politeness import SNOOZE_AFTER
+from crawler.items import Kind, Outcome, Reason
+from crawler.stores.contract import Settled
+from crawler.stores.sqlite.ledger import Ledger
+from crawler.urls.hosts import origin_of
+from crawler.urls.keys import key_of
+
+_FAILED = frozenset({Outcome.REFUSED, Outcome.FAILED, Outcome.DENIED, Outcome.BROKEN})
+
+# A URL that was reached by a hop is not sent elsewhere again.
+_OPEN = f"""
+UPDATE urls SET state = 0, reason = {int(Reason.LINK)}, detail = '', due = ?, hops = max(hops, 1)
+WHERE host = ? AND rest = ? AND state = 2 AND reason = {int(Reason.PREFERRED_HOST)} AND detail = ? RETURNING host, level
+"""
+
+
+def settle(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled], now: float) -> set[int]:
+    """Open what a preferred host does not have; the hosts that have new URLs to visit."""
+    opened: list[tuple[float, int, int, str]] = []
+    for settled in batch:
+        visited = settled.visited
+        visit = visited.visit
+        if visit.kind is not Kind.PAGE or visited.outcome not in _FAILED:
+            continue
+        target = visited.location if visited.reason is Reason.PREFERRED_HOST else None
+        if target is not None and _is_dead(connection, target.key.host):
+            opened.append((now, *visit.key, target.url))
+        origin = origin_of(visit.url)
+        others = [key_of(other + visit.url[len(origin) :]) for other in _preferring(connection, origin)]
+        opened += [(now, *other, visit.url) for other in others]
+    rows: list[Any] = connection.executemany(_OPEN, opened).fetchall() if opened else []
+    for host, level in rows:
+        ledger.waits(host, now, level)
+    return {host for host, _ in rows}
+
+
+def _preferring(connection: apsw.Connection, origin: str) -> list[str]:
+    rows: list[Any] = connection.execute("SELECT origin FROM origins WHERE preferred = ?", (origin,)).fetchall()
+    return [other for (other,) in rows]
+
+
+def _is_dead(connection: apsw.Connection, host: int) -> bool:
+    backoff = connection.execute("SELECT backoff FROM hosts WHERE host = ?", (host,)).get
+    return backoff is not None and backoff >= SNOOZE_AFTER

@@ -1,0 +1,115 @@
+"""How important URLs are, and how that changes with what is found: promises of every store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from crawler.frontier.priority import Standing, level_of
+from crawler.items import Page, Reason
+from crawler.stores.contract import Place, SegmentState, Store, UrlRow
+from crawler.urls.keys import key_of
+from tests.contracts.engines import Opener
+from tests.samples import NOW, answer, link, new_url, settled, visit_to, visited
+
+SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
+PLACE = Place(segment=SEGMENT.name, offset=40, length=30)
+TARGET = "http://target.test/page"
+
+
+def row_of(store: Store, url: str) -> UrlRow:
+    row = store.find_url(key_of(url))
+    assert row is not None
+    return row
+
+
+def visit(store: Store, url: str, *links: str, **page: Any) -> None:
+    """Visit a URL that links to others."""
+    store.add([new_url(url)], NOW)
+    (leased,) = store.lease("me", [visit_to(url)], NOW).granted
+    found = [link(target, "words") for target in links]
+    store.commit([settled(visited(leased, page=Page(links=found, **page), fetched=answer(url)))], [], NOW)
+
+
+def test_a_url_to_which_other_sites_link_is_more_important(store: Store) -> None:
+    levels = []
+    for number in range(7):
+        visit(store, f"http://s{number}.test/", TARGET)
+        levels.append(row_of(store, TARGET).level)
+    assert row_of(store, TARGET).inlinks == 7
+    assert levels == [level_of(Standing(1, inlinks)) for inlinks in range(1, 8)] == [2, 2, 1, 1, 1, 1, 0]
+
+
+def test_a_sites_own_links_do_not_recommend_it(store: Store) -> None:
+    for host in ("www.target.test", "blog.target.test", "target.test"):
+        visit(store, f"http://{host}/", TARGET)
+    assert (row_of(store, TARGET).inlinks, row_of(store, TARGET).level) == (0, level_of(Standing(1)))
+
+
+def test_a_site_recommends_a_url_once_whatever_its_hosts_pages_and_words(store: Store, opener: Opener) -> None:
+    visit(store, "http://a.farm.test/", TARGET)
+    visit(store, "http://b.farm.test/", TARGET, TARGET)
+    again = opener()  # knows only what is written down
+    again.acquire("me", 0, NOW, 60, 60)
+    visit(again, "http://c.farm.test/other", TARGET)
+    again.close()
+    assert row_of(store, TARGET).inlinks == 1
+
+
+def test_links_without_words_count_and_are_no_anchor_text(store: Store) -> None:
+    store.add([new_url("http://a.test/")], NOW)
+    (leased,) = store.lease("me", [visit_to("http://a.test/")], NOW).granted
+    store.commit([settled(visited(leased, link(TARGET)))], [], NOW)
+    visit(store, "http://b.test/", TARGET)
+    assert row_of(store, TARGET).inlinks == 2
+    assert store.anchors(key_of(TARGET)) == [("b.test", "words")]
+
+
+def test_a_host_comes_forward_with_its_most_important_url(store: Store) -> None:
+    for number in range(3):
+        visit(store, f"http://s{number}.test/", TARGET)
+        visit(store, f"http://s{number}.test/more", f"http://other{number}.test/")
+    names = [load.name for load in store.activate("me", NOW, 9, 9, ())]
+    assert names[0] == "target.test"
+
+
+@pytest.mark.parametrize(("hint", "level"), [(None, 0), (0.5, 0), (0.0, 2), (0.25, 1), (1.0, 0)])
+def test_a_hint_moves_a_url(hint: float | None, level: int, store: Store) -> None:
+    store.add([new_url(TARGET, hint=hint)], NOW)
+    assert (row_of(store, TARGET).hint, row_of(store, TARGET).level) == (hint, level)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "changes", "step"), [("aaaaa", 0, 1), ("ab", 1, -1), ("abbbb", 1, 0), ("abcde", 4, -1)]
+)
+def test_a_page_that_changes_often_is_more_important_than_one_that_never_does(
+    bodies: str, changes: int, step: int, store: Store
+) -> None:
+    store.add([new_url(TARGET, depth=2, reason=Reason.LINK)], NOW)
+    for day, body in enumerate(bodies):
+        now = NOW + day * 8 * 86_400
+        (leased,) = store.lease("me", [visit_to(TARGET, depth=2)], now).granted
+        result = visited(leased, page=Page(body_digest=body.encode()), fetched=answer(TARGET, ended=now))
+        store.commit([replace(settled(result), place=PLACE)], [SEGMENT], now)
+    row = row_of(store, TARGET)
+    assert (row.visits, row.changes) == (len(bodies), changes)
+    assert row.level == level_of(Standing(2)) + step
+
+
+def test_urgent_urls_of_active_hosts_are_told_once(store: Store) -> None:
+    store.add([new_url("http://a.test/1"), new_url("http://b.test/1")], NOW)
+    active = {load.host for load in store.activate("me", NOW, 9, 9, ())}
+    assert store.urgent(active, NOW) == []
+    store.add_seeds([new_url("http://a.test/news")], NOW, urgent=True)
+    assert store.urgent({key_of("http://b.test/").host}, NOW) == []
+    assert store.urgent(active, NOW) == [key_of("http://a.test/").host]
+    assert store.urgent(active, NOW) == []
+    assert store.load(key_of("http://a.test/").host, NOW, 1)[0].url == "http://a.test/news"
+
+
+def test_an_urgent_host_that_is_activated_has_been_heard(store: Store) -> None:
+    store.add_seeds([new_url("http://a.test/news")], NOW, urgent=True)
+    active = {load.host for load in store.activate("me", NOW, 9, 9, ())}
+    assert store.urgent(active, NOW) == []

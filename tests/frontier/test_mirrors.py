@@ -1,0 +1,56 @@
+"""A site that prefers one of its hosts, under a virtual clock and on a real store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crawler.items import Kind, Link, Outcome, Page, Reason, Visit, Visited
+from crawler.stores.contract import Store
+from crawler.urls.hosts import origin_of
+from crawler.urls.keys import key_of
+from tests.frontier.simulation import Simulation, fetched_page, seeded
+
+
+def test_a_preferred_host_that_has_the_page_is_asked_instead(store: Store) -> None:
+    simulation = mirrored(store, {"http://a.test": "http://www.a.test"})
+    simulation.run()
+    assert pages(simulation) == {f"http://www.a.test/{n}" for n in range(5)}
+
+
+def test_two_hosts_that_prefer_each_other_are_visited_once(store: Store) -> None:
+    simulation = mirrored(store, {"http://a.test": "http://www.a.test", "http://www.a.test": "http://a.test"})
+    simulation.run()
+    assert {url.rpartition("/")[2] for url in pages(simulation)} == {str(n) for n in range(5)}
+    assert len(pages(simulation)) == 5
+
+
+def test_what_the_preferred_host_does_not_have_is_visited_where_it_was_found(store: Store) -> None:
+    simulation = mirrored(store, {"http://a.test": "http://www.a.test"}, missing={"http://www.a.test/3"})
+    simulation.run()
+    assert pages(simulation) >= {"http://www.a.test/1", "http://a.test/3"}
+    assert "http://a.test/1" not in pages(simulation)
+
+
+def pages(simulation: Simulation) -> set[str]:
+    return {url for url in simulation.urls() if not url.endswith("robots.txt")}
+
+
+def mirrored(store: Store, preferred: dict[str, str], missing: frozenset[str] | set[str] = frozenset()) -> Simulation:
+    """Five pages of a.test, whose origins prefer others, as the robots.txt middleware would have it."""
+
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if visit.kind is Kind.ROBOTS and result.rules is not None:
+            return replace(result, rules=replace(result.rules, preferred=preferred.get(visit.origin, "")))
+        origin = origin_of(visit.url)
+        if origin in preferred and not visit.hops:
+            target = preferred[origin] + visit.url[len(origin) :]
+            location = Link(key_of(target), target, "", None)
+            return Visited(
+                visit=visit, outcome=Outcome.DENIED, reason=Reason.PREFERRED_HOST, detail=target, location=location
+            )
+        if visit.url in missing:
+            return replace(result, outcome=Outcome.REFUSED, reason=Reason.NOT_FOUND, page=Page())
+        return result
+
+    return Simulation(seeded(store, *(f"http://a.test/{n}" for n in range(5))), respond)
