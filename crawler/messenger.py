@@ -129,9 +129,10 @@ class Messenger:
 
     def next(self) -> Visit | None:
         """A visit whose time has come."""
-        visit = self.frontier.next(self._around.now())
-        if visit is None:
-            self._pump_soon()
+        now = self._around.now()
+        visit = self.frontier.next(now)
+        if visit is None and not self._stopped:
+            self._come_back(now)
         return visit
 
     def stop(self) -> None:
@@ -231,7 +232,6 @@ class Messenger:
         self._committing = self._committing[len(batch) :]
         self._around.committed(committed)
         self.frontier.found(committed.hosts_with_new, self._around.now())
-        self._look_soon()
         if any(host not in self.frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
         if self._flush_again or self._stopped:
@@ -252,6 +252,8 @@ class Messenger:
         if self._stopped:
             return
         now = self._around.now()
+        if self.frontier.has_dropped():
+            self._look_soon()
         self._send_back(now)
         self._refill(now)
         self._activate(now)
@@ -320,7 +322,6 @@ class Messenger:
     def _refilled(self, loads: Sequence[tuple[int, Sequence[Visit]]]) -> None:
         for host, visits in loads:
             self.frontier.refill(host, visits, self._around.now())
-        self._look_soon()
 
     def _activate(self, now: float) -> None:
         if now < self._look_at or "activate" in self._busy:
@@ -350,11 +351,11 @@ class Messenger:
             self._name(load)
         if loads and len(loads) == room:
             self._look_at = 0.0
-        elif not loads and self._is_idle:
+        elif room and not loads and self._is_idle:
             self._look_at = max(self._look_at, min(next_due, self._around.now() + self._patience))
 
     def _look_soon(self) -> None:
-        """Something has changed, so that a host may be due which was not."""
+        """Others can be activated, and a host that was has its next URL due at a time that nobody has asked for."""
         self._is_idle = False
         self._look_at = min(self._look_at, self._around.now() + LOOK_EVERY)
 
@@ -432,7 +433,7 @@ class Messenger:
             self._around.wake()
 
     def _come_back(self, now: float) -> None:
-        times = [self._look_at]
+        times = [self._look_at if "activate" not in self._busy else now + LOOK_EVERY]
         release = self._around.may_release()
         next_time = self.frontier.next_time(now, lease="lease" not in self._busy, release=release)
         if next_time is not None:

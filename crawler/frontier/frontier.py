@@ -91,7 +91,9 @@ class Frontier:
         self.window = active_hosts  # how many hosts there is room for
         self._most_hosts = max(active_hosts, most_hosts)
         self._bandwidth = Bandwidth(bandwidth)
-        self._ahead = ahead  # leases are taken this long before the host's time, so that a commit does not delay it
+        self._ahead = (
+            ahead  # leases are taken at most this long before the host's time, so that a commit does not delay it
+        )
         self._gates = Gates()
         self._idle: list[tuple[float, int, int | Gate]] = []  # (ready at, order, a host or a gate with hosts in line)
         self._leased: list[tuple[float, int, Visit]] = []  # granted, waiting for their time
@@ -103,8 +105,14 @@ class Frontier:
         self._solo: deque[Visit] = deque()
         self._alone: Key | None = None  # the URL that is being visited with nothing else in flight
         self._order = 0
+        self._has_dropped = False
 
     # ── what it wants ──
+
+    def has_dropped(self) -> bool:
+        """Whether any host is active no more; asked once."""
+        dropped, self._has_dropped = self._has_dropped, False
+        return dropped
 
     def wants_hosts(self) -> int:
         """How many more hosts there is room for."""
@@ -148,6 +156,8 @@ class Frontier:
             # One visit now and then tells when the network is back; all others wait, and nobody is blamed.
             is_probe_due = now >= self.network.next_probe and not (self.in_flight or self._leasing or self._leased)
             room = min(room, 1) if is_probe_due else 0
+        if not self._idle or self._idle[0][0] > now + self._ahead / 2:
+            return []  # so that several are leased at once
         while room > len(chosen) and self._idle and self._idle[0][0] <= now + self._ahead:
             ready, _, what = heapq.heappop(self._idle)
             back = self.hosts[what] if isinstance(what, int) else self._first_in_line(what)
@@ -170,8 +180,8 @@ class Frontier:
 
     def next(self, now: float) -> Visit | None:
         """A leased visit whose time has come."""
-        # Its host may have been told since the lease to rest longer: its rules can lie with another host.
-        while self._leased and (due := self.hosts[self._leased[0][2].asked].clock.next_visit) > self._leased[0][0]:
+        # Since the lease its host may have been told to rest longer, or an answer of its server may have ended.
+        while self._leased and (due := self._not_before(self._leased[0][2])) > self._leased[0][0]:
             heapq.heapreplace(self._leased, (due, *self._leased[0][1:]))
         if not self._leased or self._leased[0][0] > now or now >= self.lease_end:
             if self._room() > 0:
@@ -191,7 +201,7 @@ class Frontier:
         if release and self._leased and now < self.lease_end:
             times.append(max(self._leased[0][0], self._bandwidth.open_at(now)))
         if lease and self._idle and self._room() > 0 and not self._solo and self._alone is None:
-            ready = self._idle[0][0] - self._ahead
+            ready = self._idle[0][0] - self._ahead / 2
             if not self.network.is_down:
                 times.append(ready)
             elif not (self.in_flight or self._leasing or self._leased):
@@ -300,10 +310,11 @@ class Frontier:
         back = self.hosts[visit.asked]
         self.network.note(back.host, visited, now)
         back.clock = self.politeness.after(back.name, back.clock, visited, now, excused=self.network.is_down)
+        clocks = self._obey(visited.rules)
+        clocks[back.host] = back.clock
         self._leave_gates(back, visited, now)
         self._measure(back, visited)
         back.uncommitted += 1
-        clocks = {back.host: back.clock} | self._obey(visited.rules)
         self._keep_hold(back, now)
         self._settle(back)
         return clocks
@@ -347,6 +358,11 @@ class Frontier:
         if back.address is not None:
             self._gates.leave(back.address)
         back.address = gate
+
+    def _not_before(self, visit: Visit) -> float:
+        """When the host, the group and the server of a leased visit may be asked."""
+        back = self.hosts[visit.asked]
+        return max(back.clock.next_visit, *(gate.next_visit for gate in self._gates_of(back)), 0.0)
 
     @staticmethod
     def _gates_of(back: BackQueue) -> list[Gate]:
@@ -445,8 +461,11 @@ class Frontier:
         if rules is None or back is None:
             return {}
         others = [known.wishes for origin, known in back.rules.items() if origin != rules.origin]
-        back.clock = self.politeness.obey(back.name, back.clock, _combined([rules.wishes, *others]))
-        return {back.host: back.clock}
+        back.clock = clock = self.politeness.obey(back.name, back.clock, _combined([rules.wishes, *others]))
+        if back.group is not None and clock.last_end:
+            rest = self.politeness.rest(back.name, clock, clock.last_end)
+            back.group.next_visit = max(back.group.next_visit, clock.last_end + rest)
+        return {back.host: clock}
 
     def _choose(self, back: BackQueue, now: float) -> Visit | None:
         """The next visit of a host: an errand, the next URL of its queue, or the robots.txt that this URL needs."""
@@ -510,6 +529,7 @@ class Frontier:
             if not back.drained:
                 self._sent_back.append(back.host)  # it had its turn; others may be waiting for theirs
             del self.hosts[back.host]
+            self._has_dropped = True
             for gate in self._gates_of(back):
                 self._gates.leave(gate)
 

@@ -58,5 +58,5 @@ class Gates:
         """Gates that nobody uses, once their time is over."""
         while self._left and (self._left[0].users or self._left[0].next_visit <= now):
             gate = self._left.popleft()
-            if not gate.users:
-                self._gates.pop(gate.name, None)
+            if not gate.users and self._gates.get(gate.name) is gate:  # not one that came after it
+                del self._gates[gate.name]

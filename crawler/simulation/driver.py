@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -25,13 +25,11 @@ _FOREVER = 1e12
 Respond = Callable[[Visit, float], Visited]  # what becomes of a visit that starts at a time
 
 
-@dataclass(order=True, slots=True)
+@dataclass(slots=True)
 class Event:
     """Something that is to happen; the timer of whoever asked for it."""
 
-    at: float
-    order: int
-    act: Callable[[], object] | None = field(compare=False)
+    act: Callable[[], object] | None
 
     def cancel(self) -> None:
         self.act = None
@@ -60,7 +58,7 @@ class Simulation:
         self.most_in_flight = 0
         self._address_of = address_of
         self._store_time = store_time  # that each answer of the store takes
-        self._events: list[Event] = []
+        self._events: list[tuple[float, int, Event]] = []  # when, in which order
         self._order = 0
         self._is_awake = False
         self.frontier = Frontier(
@@ -79,11 +77,12 @@ class Simulation:
     def run(self, until: float = math.inf) -> None:
         """Crawl until nothing is due within the horizon, or a time has come."""
         self.messenger.look_now()
-        while not self.messenger.is_done and self._events[0].at <= until and self._events[0].at < math.inf:
-            event = heapq.heappop(self._events)
-            self.time = max(self.time, event.at)
-            if event.act is not None:
-                event.act()
+        while not self.messenger.is_done and self._events[0][0] <= until and self._events[0][0] < math.inf:
+            at, _, event = heapq.heappop(self._events)
+            if event.act is None:
+                continue
+            self.time = max(self.time, at)
+            event.act()
             if self._is_awake:
                 self._is_awake = False
                 self._release()
@@ -104,8 +103,8 @@ class Simulation:
 
     def later(self, delay: float, act: Callable[[], object]) -> Event:
         self._order += 1
-        event = Event(self.time + delay, self._order, act)
-        heapq.heappush(self._events, event)
+        event = Event(act)
+        heapq.heappush(self._events, (self.time + delay, self._order, event))
         return event
 
     def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:

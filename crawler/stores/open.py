@@ -10,9 +10,20 @@ from crawler.stores.contract import Store
 from crawler.stores.sqlite.store import SqliteStore
 
 
-def open_store(address: str, *, read_only: bool = False, check: bool = False, budgets: Budgets | None = None) -> Store:
-    """The store at an address. `check` looks for damage first, as one should after an unclean stop."""
+def open_store(
+    address: str,
+    *,
+    read_only: bool = False,
+    check: bool = False,
+    durable: bool = True,
+    budgets: Budgets | None = None,
+) -> Store:
+    """The store at an address.
+
+    `check` looks for damage first, as one should after an unclean stop. What is not `durable` may be lost when the process
+    stops, and nobody else can read it: for crawls that are only tried out.
+    """
     engine, colon, place = address.partition(":")
     if engine == "sqlite" and colon and place:
-        return SqliteStore(Path(place), read_only=read_only, check=check, budgets=budgets)
+        return SqliteStore(Path(place), read_only=read_only, check=check, durable=durable, budgets=budgets)
     raise Misconfigured(f"STORE={address!r}: not a store that Orbweaver knows; write sqlite:PATH, or leave it unset.")

@@ -98,6 +98,7 @@ CREATE TABLE hosts (
     politeness_key TEXT NOT NULL,       -- hosts that share one count as one
     partition INTEGER NOT NULL,         -- hash of the politeness key
     level INTEGER NOT NULL DEFAULT 0,   -- no URL that waits is more important
+    levels INTEGER NOT NULL DEFAULT 0,  -- bit n is set if URLs of level n wait, and perhaps if none does any more
     due REAL,                           -- none is due earlier; NULL = none waits
     next_visit REAL NOT NULL DEFAULT 0, -- the clock: not asked before
     held_until REAL NOT NULL DEFAULT 0, -- nor before, by the host's wish or for its failures
@@ -254,7 +255,7 @@ REASONS = [(reason.value, reason.name, reason.meaning) for reason in Reason]
 _TO_4 = (
     "".join(
         f"ALTER TABLE hosts ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0;"
-        for column in ("site", "admitted", "excess", "day", "admitted_today", "visits_today", "last_bytes")
+        for column in ("site", "admitted", "excess", "day", "admitted_today", "visits_today", "last_bytes", "levels")
     )
     + """
 ALTER TABLE origins ADD COLUMN preferred TEXT NOT NULL DEFAULT '';
@@ -300,7 +301,7 @@ INSERT INTO urls_4 SELECT *, 0, NULL FROM urls;
 DROP TABLE urls;
 ALTER TABLE urls_4 RENAME TO urls;
 UPDATE urls SET level = CASE WHEN depth > 0 THEN min(depth + 2, 7) ELSE 0 END;
-UPDATE hosts SET level = coalesce((SELECT min(level) FROM urls WHERE urls.host = hosts.host AND state = 0), 0);
+UPDATE hosts SET levels = 255, level = coalesce((SELECT min(level) FROM urls WHERE urls.host = hosts.host AND state = 0), 0);
 """
     + _URL_INDEXES
     + _ACCOUNTING

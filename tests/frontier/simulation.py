@@ -100,7 +100,7 @@ class Simulation(driver.Simulation):
     def lease_now(self, visits: int) -> None:
         """Do what the store is asked to do until it has leased so many, but send nothing."""
         while self.store.account().leased < visits or self.messenger.is_waiting:
-            event = heapq.heappop(self._events)
+            event = heapq.heappop(self._events)[2]
             if event.act is not None:
                 event.act()
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crawler.frontier.gates import Gates
 from crawler.frontier.politeness import Politeness
-from crawler.items import Outcome, Reason, Visit, Visited
+from crawler.items import Outcome, Reason, Visit, Visited, Wishes
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
@@ -158,6 +159,40 @@ def test_no_gate_is_ever_passed_early_and_every_url_is_visited(data: st.DataObje
             assert most_at_once([request for request in simulation.log if request.host in mine]) <= 2
     finally:
         store.close()
+
+
+def test_a_gate_that_was_left_twice_is_forgotten_once() -> None:
+    gates = Gates()
+    for _ in range(2):
+        gates.leave(gates.enter("server", 4, NOW))
+    gates.enter("other", 4, NOW + 1)  # forgets what nobody uses, and only once
+    second = gates.enter("server", 4, NOW + 2)
+    gates.enter("another", 4, NOW + 3)
+    assert gates.enter("server", 4, NOW + 4) is second
+
+
+def test_a_leased_visit_waits_for_the_server_whose_answer_has_just_ended(store: Store) -> None:
+    urls = [f"http://h{host}.test/{n}" for host in range(3) for n in range(12)]
+    simulation = Simulation(seeded(store, *urls), served_from("shared", took=0.7), address_of=lambda host: "shared")
+    simulation.run()
+    ends = sorted(request.ended for request in simulation.log)
+    for request in simulation.log:
+        before = [end for end in ends if end <= request.started]
+        assert not before or request.started - before[-1] >= 0.5 - 1e-6
+
+
+def test_a_host_of_a_group_asks_for_patience_with_all_of_it(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if result.rules is not None and visit.url.startswith("http://h0."):
+            return replace(result, rules=replace(result.rules, wishes=Wishes(crawl_delay=60.0)))
+        return result
+
+    urls = [f"http://h{host}.farm.test/{n}" for host in range(3) for n in range(2)]
+    simulation = Simulation(seeded(store, *urls), respond, GROUPED)
+    simulation.run()
+    for request, later in pairwise(simulation.log):
+        assert later.started - request.ended >= (60 if request.host.startswith("h0.") else 5) - 1e-6
 
 
 def test_a_visit_that_is_leased_obeys_what_its_host_asks_for_meanwhile(store: Store) -> None:

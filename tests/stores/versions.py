@@ -29,7 +29,7 @@ def _undo_4(connection: apsw.Connection) -> None:
     for index in ("hosts_in_excess", "origins_by_preferred", "urls_over_budget"):
         connection.execute(f"DROP INDEX {index}")
     for table, columns in {
-        "hosts": "site admitted excess day admitted_today visits_today last_bytes",
+        "hosts": "site admitted excess day admitted_today visits_today last_bytes levels",
         "origins": "preferred",
         "urls": "inlinks hint",
         "anchors": "site",

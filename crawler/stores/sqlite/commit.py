@@ -7,16 +7,15 @@ from typing import NamedTuple
 
 import apsw
 
-from crawler.frontier.budgets import MOST_ENDORSERS
-from crawler.frontier.priority import MOST_INLINKS, Standing, level_of
+from crawler.frontier.priority import Standing, level_of
 from crawler.items import Key, Kind, Link, Outcome, Page, Reason, State, Visit, Visited
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
 from crawler.stores.sqlite import mirrors, twins
 from crawler.stores.sqlite.frontier import LONGEST_DETAIL, Known, Row, insert
 from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.recommendations import Recommendations
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
 
-ANCHORS_PER_TARGET = 64
 _DELETED_BY = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.FORBIDDEN, Reason.ROBOTS_DENIED})
 
 
@@ -36,8 +35,9 @@ def commit(
     new, duplicates = 0, 0
     hosts = twins.settle(connection, ledger, batch, now) | mirrors.settle(connection, ledger, batch, now)
     content = _Content(connection, batch)
+    said = Recommendations(connection, known, ledger, now)
     for settled in batch:
-        _note_change(connection, seen[settled.visited.visit.key], settled)
+        _note_change(connection, ledger, seen[settled.visited.visit.key], settled)
         original = _note_document(connection, content, settled, now)
         added, visitable = insert(
             connection, known, ledger, list(_found(connection, settled.visited, original, known, now))
@@ -45,8 +45,9 @@ def commit(
         new += len(added)
         duplicates += original is not None
         hosts |= visitable
-        if original is None:
-            _note_links(connection, known, ledger, settled.visited, added, now)
+        if original is None and settled.visited.page is not None:
+            said.note(settled.visited.visit.key.host, settled.visited.page.links, added)
+    said.write()
     return Committed(new_urls=new, duplicates=duplicates, hosts_with_new=hosts)
 
 
@@ -124,7 +125,7 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
     return seen
 
 
-def _note_change(connection: apsw.Connection, seen: _Seen, settled: Settled) -> None:
+def _note_change(connection: apsw.Connection, ledger: Ledger, seen: _Seen, settled: Settled) -> None:
     """Whether a page that was visited before has changed, and what that makes of it."""
     visited = settled.visited
     if seen.standing.visits < 2 or visited.page is None or visited.outcome is not Outcome.FETCHED:
@@ -141,6 +142,8 @@ def _note_change(connection: apsw.Connection, seen: _Seen, settled: Settled) -> 
             "UPDATE urls SET changes = ?, level = ? WHERE host = ? AND rest = ?",
             (standing.changes, level, *visited.visit.key),
         )
+    if level != seen.level and settled.aftermath.state is State.WAITING:
+        ledger.waits(visited.visit.key.host, settled.aftermath.due, level)
 
 
 def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
@@ -403,98 +406,4 @@ def _link_rows(
             refused.detail[:LONGEST_DETAIL] if refused else "",
             int(is_endorsed),
             None,
-        )
-
-
-def _note_links(
-    connection: apsw.Connection,
-    known: Known,
-    ledger: Ledger,
-    visited: Visited,
-    new: set[tuple[int, int]],
-    now: float,
-) -> None:
-    """What other hosts say of a URL, in words and by linking to it; a host's words for its own pages are navigation."""
-    if visited.page is None:
-        return
-    source = visited.visit.key.host
-    site = known.site_of(connection, source)
-    anchors: list[tuple[object, ...]] = []
-    for key, url, anchor, _ in visited.page.links:
-        if key.host == source:
-            continue
-        fingerprint, text = hash((key, source, anchor)), hash(url)
-        # Known already, or of another URL with this key.
-        if fingerprint in known.anchors or known.urls.get(key, text) != text:
-            continue
-        known.anchors.add(fingerprint)
-        target = known.site_of(connection, key.host)
-        if target != site:
-            _endorse(connection, known, ledger, key, (target, site), now, is_new=key in new)
-        elif not anchor:
-            continue
-        count = known.anchor_counts.get(key)
-        if count is None:
-            count = connection.execute("SELECT count(*) FROM anchors WHERE host = ? AND rest = ?", key).get
-        if count < ANCHORS_PER_TARGET:
-            known.anchor_counts[key] = count + 1
-            anchors.append((*key, source, anchor, site))
-    connection.executemany(
-        "INSERT INTO anchors (host, rest, source, text, site) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", anchors
-    )
-
-
-def _endorse(
-    connection: apsw.Connection,
-    known: Known,
-    ledger: Ledger,
-    key: Key,
-    sites: tuple[int, int],
-    now: float,
-    *,
-    is_new: bool,
-) -> None:
-    """Another site links to a URL, and to its site."""
-    target, source = sites
-    pair = hash(sites)
-    if pair not in known.endorsements:
-        known.endorsements.add(pair)
-        _endorse_site(connection, target, source, now)
-    fingerprint = hash((key, source))
-    if fingerprint in known.endorsements:
-        return
-    known.endorsements.add(fingerprint)
-    if is_new:
-        return  # and counted when it was made known
-    before = connection.execute(
-        "SELECT 1 FROM anchors WHERE host = ? AND rest = ? AND site = ? LIMIT 1", (*key, source)
-    ).get
-    row = connection.execute(
-        "SELECT state, due, level, depth, inlinks, hint, visits, changes FROM urls WHERE host = ? AND rest = ?", key
-    ).get
-    if before is not None or row is None:
-        return
-    state, due, old, depth, inlinks, *others = row
-    if inlinks >= MOST_INLINKS:
-        return
-    level = level_of(Standing(depth, inlinks + 1, *others))
-    if level == old:
-        connection.execute("UPDATE urls SET inlinks = inlinks + 1 WHERE host = ? AND rest = ?", key)
-        return
-    connection.execute("UPDATE urls SET inlinks = inlinks + 1, level = ? WHERE host = ? AND rest = ?", (level, *key))
-    if state == State.WAITING:
-        ledger.waits(key.host, due, level)
-
-
-def _endorse_site(connection: apsw.Connection, target: int, source: int, now: float) -> None:
-    """A site's budget grows with those that link to it, so that what was over it may be let in."""
-    endorsers = connection.execute("SELECT endorsers FROM sites WHERE site = ?", (target,)).get
-    if endorsers is None or endorsers >= MOST_ENDORSERS:
-        return
-    connection.execute("INSERT INTO site_links VALUES (?, ?) ON CONFLICT DO NOTHING", (target, source))
-    if connection.changes():
-        connection.execute(
-            """UPDATE sites SET endorsers = endorsers + 1, review = CASE WHEN excess > 0 THEN ?1 ELSE review END
-               WHERE site = ?2""",
-            (now, target),
         )

@@ -28,8 +28,11 @@ _OF_MIGRATIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def open_for_writing(path: Path, *, check: bool = False) -> apsw.Connection:
-    """The store's file, created or brought forward if need be; `check` looks for damage first."""
+def open_for_writing(path: Path, *, check: bool = False, durable: bool = True) -> apsw.Connection:
+    """The store's file, created or brought forward if need be; `check` looks for damage first.
+
+    One that is not durable may be lost when the process stops, and nobody else can read it.
+    """
     if apsw.SQLITE_VERSION_NUMBER < _OLDEST_SAFE_SQLITE:
         raise StoreUnreachable(f"SQLite {apsw.sqlite_lib_version()} is too old for several writers; install apsw>=3.54")
     _refuse_foreign_file(path)
@@ -42,9 +45,14 @@ def open_for_writing(path: Path, *, check: bool = False) -> apsw.Connection:
             refuse_newer(connection, path)
             if check:
                 _refuse_damage(connection, path)
-            connection.pragma("journal_mode", "wal")
-            # A commit is acknowledged to others: it must survive a power cut.
-            connection.pragma("synchronous", "full")
+            if durable:
+                connection.pragma("journal_mode", "wal")
+                # A commit is acknowledged to others: it must survive a power cut.
+                connection.pragma("synchronous", "full")
+            else:
+                connection.pragma("locking_mode", "exclusive")
+                connection.pragma("journal_mode", "memory")
+                connection.pragma("synchronous", "off")
             connection.pragma("foreign_keys", 1)
             # With a million URLs the pages that links touch are spread over the whole file: a larger cache and rarer
             # checkpoints took a page with 30 new links from 3.0 to 2.4 ms.

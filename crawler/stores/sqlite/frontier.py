@@ -47,6 +47,29 @@ WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.T
 """
 
 
+def _of_each_level(statement: str) -> str:
+    """One statement for all levels, the most important first: a range of the index for each, and nothing is sorted."""
+    return " UNION ALL ".join(f"SELECT * FROM ({statement.replace('LEVEL', str(level))})" for level in range(LEVELS))
+
+
+_DUE_HOSTS = _of_each_level(
+    """SELECT h.level, h.host FROM hosts h JOIN partitions p ON p.id = h.partition
+       WHERE h.level = LEVEL AND h.due <= ?1 AND p.owner = ?2 ORDER BY h.due LIMIT ?3"""
+)
+_DUE_URLS = f"""
+SELECT {VISIT_COLUMNS} FROM urls u LEFT JOIN urls v ON v.host = u.via_host AND v.rest = u.via_rest
+WHERE u.host = ? AND u.state = 0 AND u.level = ? AND u.due <= ? ORDER BY u.due LIMIT ?
+"""
+# When the next host is due, or the next site's budget is reviewed: at all, or later than now.
+_FIRST_DUE = f"""
+SELECT min(due) FROM ({_of_each_level("SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due IS NOT NULL")}
+                      UNION ALL SELECT min(review) FROM sites WHERE review IS NOT NULL)
+"""
+_NEXT_DUE = f"""
+SELECT min(due) FROM ({_of_each_level("SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due > ?1")}
+                      UNION ALL SELECT min(review) FROM sites WHERE review > ?1)
+"""
+
 FOUND = (Reason.LINK, Reason.REDIRECT_TARGET)  # not asked for by anybody
 VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
 LONGEST_DETAIL = 500
@@ -263,6 +286,15 @@ def put_in_front(connection: apsw.Connection, ledger: Ledger, urls: Sequence[New
             ledger.waits(found, 0.0, 0)
 
 
+def has_urgent(connection: apsw.Connection) -> bool:
+    """Whether anything was put in front that nobody has heard of: most of the time nothing was."""
+    return connection.execute("SELECT 1 FROM hosts WHERE level = 0 AND due = 0 LIMIT 1").get is not None
+
+
+def has_to_review(connection: apsw.Connection, now: float) -> bool:
+    return connection.execute("SELECT 1 FROM sites WHERE review <= ? LIMIT 1", (now,)).get is not None
+
+
 def urgent(connection: apsw.Connection, hosts: Collection[int], now: float) -> list[int]:
     """Those of the hosts for which something was put in front since the last time."""
     due: list[Any] = connection.execute("SELECT host FROM hosts WHERE level = 0 AND due = 0").fetchall()
@@ -279,15 +311,9 @@ def activate(
     connection: apsw.Connection, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw
 ) -> list[HostLoad]:
     lines: dict[int, deque[int]] = {}
-    for level in range(LEVELS):
-        due = connection.execute(
-            """SELECT h.host FROM hosts h JOIN partitions p ON p.id = h.partition
-               WHERE h.level = ? AND h.due <= ? AND p.owner = ? ORDER BY h.due LIMIT ?""",
-            (level, now, owner, hosts + len(exclude)),
-        )
-        line = deque(host for (host,) in due if host not in exclude)
-        if line:
-            lines[level] = line
+    for level, host in connection.execute(_DUE_HOSTS, (now, owner, hosts + len(exclude))):
+        if host not in exclude:
+            lines.setdefault(level, deque()).append(host)
     loads: list[HostLoad] = []
     while lines and len(loads) < hosts:
         level = draw(list(lines))
@@ -302,60 +328,61 @@ def activate(
 
 
 def next_due(connection: apsw.Connection, now: float) -> float:
-    first = [
-        connection.execute("SELECT min(due) FROM hosts WHERE level = ? AND due > ?", (level, now)).get
-        for level in range(LEVELS)
-    ]
-    first.append(connection.execute("SELECT min(review) FROM sites WHERE review > ?", (now,)).get)
-    return min((due for due in first if due is not None), default=math.inf)
+    due: float | None = connection.execute(_NEXT_DUE, (now,)).get
+    return math.inf if due is None else due
 
 
 def load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
     row = connection.execute(
-        f"""SELECT h.name, p.epoch, h.address, {CLOCK_COLUMNS} FROM hosts h JOIN partitions p ON p.id = h.partition
-            WHERE h.host = ? AND p.owner = ?""",
+        f"""SELECT h.name, p.epoch, h.address, h.levels, {CLOCK_COLUMNS}
+            FROM hosts h JOIN partitions p ON p.id = h.partition WHERE h.host = ? AND p.owner = ?""",
         (host, owner),
     ).get
     if row is None:
         return None
+    name, epoch, address, levels, *clock_columns = row
+    clock = clock_of(clock_columns)
     rules = connection.execute(f"SELECT {RULES_COLUMNS} FROM origins WHERE host = ?", (host,)).fetchall()
     return HostLoad(
         host=host,
-        name=row[0],
-        epoch=row[1],
-        address=row[2],
-        clock=clock_of(row[3:]),
-        visits=load(connection, host, now, urls),
+        name=name,
+        epoch=epoch,
+        address=address,
+        clock=clock,
+        visits=_due_urls(connection, host, levels, clock.held_until, epoch, now, urls),
         rules=[rules_of(rule) for rule in rules],
     )
 
 
 def load(connection: apsw.Connection, host: int, now: float, urls: int) -> list[Visit]:
-    held, epoch = connection.execute(
-        "SELECT h.held_until, p.epoch FROM hosts h JOIN partitions p ON p.id = h.partition WHERE h.host = ?", (host,)
+    held, epoch, levels = connection.execute(
+        """SELECT h.held_until, p.epoch, h.levels FROM hosts h JOIN partitions p ON p.id = h.partition
+           WHERE h.host = ?""",
+        (host,),
     ).get
+    return _due_urls(connection, host, levels, held, epoch, now, urls)
+
+
+def _due_urls(
+    connection: apsw.Connection, host: int, levels: int, held: float, epoch: int, now: float, urls: int
+) -> list[Visit]:
+    """The next URLs of a host, level by level; if there are none, its place in the front is brought up to date."""
     visits: list[Visit] = []
     if held <= now:
-        for level in range(LEVELS):
-            rows = connection.execute(
-                f"""SELECT {VISIT_COLUMNS}
-                    FROM urls u LEFT JOIN urls v ON v.host = u.via_host AND v.rest = u.via_rest
-                    WHERE u.host = ? AND u.state = 0 AND u.level = ? AND u.due <= ? ORDER BY u.due LIMIT ?""",
-                (host, level, now, urls - len(visits)),
-            )
-            visits.extend(visit_of(row, epoch) for row in rows)
+        for level in _set_in(levels):
             if len(visits) >= urls:
                 break
+            rows = connection.execute(_DUE_URLS, (host, level, now, urls - len(visits)))
+            visits.extend(visit_of(row, epoch) for row in rows)
     if not visits:
-        note_due(connection, host)
+        _note_due(connection, host, levels)
     return visits
 
 
-def note_due(connection: apsw.Connection, host: int) -> None:
-    """Bring a host's place in the front up to date with its URLs."""
+def _note_due(connection: apsw.Connection, host: int, levels: int) -> None:
     first = [
         (due, level)
-        for level in range(LEVELS)
+        for level in _set_in(levels)
         if (
             due := connection.execute(
                 "SELECT min(due) FROM urls WHERE host = ? AND state = 0 AND level = ?", (host, level)
@@ -365,9 +392,15 @@ def note_due(connection: apsw.Connection, host: int) -> None:
     ]
     due, level = min(first) if first else (None, 0)
     connection.execute(
-        "UPDATE hosts SET due = CASE WHEN ?1 IS NULL THEN NULL ELSE max(?1, held_until) END, level = ?2 WHERE host = ?3",
-        (due, level, host),
+        """UPDATE hosts SET due = CASE WHEN ?1 IS NULL THEN NULL ELSE max(?1, held_until) END, level = ?2, levels = ?3
+           WHERE host = ?4""",
+        (due, level, sum(1 << level for _, level in first), host),
     )
+
+
+def _set_in(levels: int) -> list[int]:
+    """The bits that are set, in ascending order."""
+    return [level for level in range(LEVELS) if levels >> level & 1]
 
 
 def lease(
@@ -453,9 +486,5 @@ def outlook(connection: apsw.Connection) -> Outlook:
 
 def first_due(connection: apsw.Connection) -> float | None:
     """When the next URL may be visited, or be let in by its budget."""
-    first = [
-        connection.execute("SELECT min(due) FROM hosts WHERE level = ? AND due IS NOT NULL", (level,)).get
-        for level in range(LEVELS)
-    ]
-    first.append(connection.execute("SELECT min(review) FROM sites WHERE review IS NOT NULL").get)
-    return min((due for due in first if due is not None), default=None)
+    due: float | None = connection.execute(_FIRST_DUE).get
+    return due

@@ -20,6 +20,8 @@ _REVIEWED_HOSTS = 100  # of a site
 _LET_IN = 2_000  # URLs in one go
 
 _ACCOUNT = "admitted, excess, day, admitted_today, visits_today"
+_BOTH = ", ".join(f"{table}.{column}" for table in "hs" for column in _ACCOUNT.split(", "))
+_FIND = f"SELECT h.site, s.endorsers, s.seeded, {_BOTH} FROM hosts h JOIN sites s ON s.site = h.site WHERE h.host = ?"
 
 
 @dataclass(slots=True)
@@ -57,6 +59,7 @@ class Change:
     known: int = 0
     due: float | None = None
     level: int = LEVELS
+    levels: int = 0
 
 
 class Ledger:
@@ -79,6 +82,7 @@ class Ledger:
         change = self._changes.setdefault(host, Change())
         change.due = due if change.due is None else min(due, change.due)
         change.level = min(level, change.level)
+        change.levels |= 1 << level
 
     # ── budgets ──
 
@@ -170,11 +174,7 @@ class Ledger:
         known = self._hosts.get(host)
         if known is not None:
             return known
-        columns = ", ".join(f"{table}.{column}" for table in "hs" for column in _ACCOUNT.split(", "))
-        row: Any = self._connection.execute(
-            f"SELECT h.site, s.endorsers, s.seeded, {columns} FROM hosts h JOIN sites s ON s.site = h.site WHERE h.host = ?",
-            (host,),
-        ).get
+        row: Any = self._connection.execute(_FIND, (host,)).get
         site, endorsers, seeded = row[:3]
         today = day_of(self._now)
         account = Account(self._budgets.of_host(endorsers), *row[3:8])
@@ -196,9 +196,13 @@ class Ledger:
         )
         connection.executemany(
             """UPDATE hosts SET due = max(held_until, min(coalesce(due, ?1), ?1)),
-                      level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END
-               WHERE host = ?3""",
-            [(change.due, change.level, host) for host, change in self._changes.items() if change.due is not None],
+                      level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END, levels = levels | ?3
+               WHERE host = ?4""",
+            [
+                (change.due, change.level, change.levels, host)
+                for host, change in self._changes.items()
+                if change.due is not None
+            ],
         )
         connection.executemany(
             f"UPDATE hosts SET ({_ACCOUNT}) = (?, ?, ?, ?, ?) WHERE host = ?",

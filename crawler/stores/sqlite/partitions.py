@@ -10,6 +10,7 @@ from crawler.frontier.frontier import CRASHES
 from crawler.frontier.politeness import HostClock
 from crawler.items import Kind, Reason, State
 from crawler.stores.contract import Recovered
+from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, clock_of
 from crawler.urls.hosts import origin_of
 
@@ -18,6 +19,7 @@ _REST_AFTER_CRASHES = 3_600.0  # of an origin over whose robots.txt several proc
 
 def recover(
     connection: apsw.Connection,
+    ledger: Ledger,
     slots: Collection[int],
     now: float,
     full_rest: Callable[[str, HostClock], HostClock],
@@ -37,12 +39,12 @@ def recover(
         else:
             quarantined += alone
             state, reason = (State.PARKED, Reason.CRASHED) if alone else (State.WAITING, Reason.RETURNED)
-            connection.execute(
+            level = connection.execute(
                 """UPDATE urls SET state = ?, reason = ?, due = ?, crashes = crashes + 1, epoch = NULL, asked = NULL
-                   WHERE host = ? AND rest = ?""",
+                   WHERE host = ? AND rest = ? RETURNING level""",
                 (state, reason, now, host, rest),
-            )
-            connection.execute("UPDATE hosts SET due = min(coalesce(due, ?1), ?1) WHERE host = ?2", (now, host))
+            ).get
+            ledger.waits(host, now, level)
     for asked in {row[4] for row in rows}:
         _rest_in_full(connection, asked, full_rest)
     connection.execute(

@@ -44,12 +44,18 @@ class SqliteStore:
     """Implements `crawler.stores.contract.Store`; belongs to the thread that opened it."""
 
     def __init__(
-        self, path: Path, *, read_only: bool = False, check: bool = False, budgets: Budgets | None = None
+        self,
+        path: Path,
+        *,
+        read_only: bool = False,
+        check: bool = False,
+        durable: bool = True,
+        budgets: Budgets | None = None,
     ) -> None:
         self._path = path
         self._budgets = budgets or Budgets()
         self._known = frontier.Known()
-        self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check)
+        self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check, durable=durable)
 
     @contextmanager
     def _transaction(self) -> Iterator[apsw.Connection]:
@@ -88,8 +94,8 @@ class SqliteStore:
     def recover(
         self, slots: Collection[int], now: float, full_rest: Callable[[str, HostClock], HostClock]
     ) -> Recovered:
-        with self._transaction() as connection:
-            return partitions.recover(connection, slots, now, full_rest)
+        with self._changes(now) as (connection, ledger):
+            return partitions.recover(connection, ledger, slots, now, full_rest)
 
     def acquire(self, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
         with self._transaction() as connection:
@@ -164,12 +170,18 @@ class SqliteStore:
     def activate(
         self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw = most_important
     ) -> list[HostLoad]:
-        with self._changes(now) as (_, ledger):
-            ledger.review()
+        with trouble(self._path):
+            must_review = frontier.has_to_review(self._connection, now)
+        if must_review:
+            with self._changes(now) as (_, ledger):
+                ledger.review()
         with self._transaction() as connection:
             return frontier.activate(connection, owner, now, hosts, urls, exclude, draw)
 
     def urgent(self, hosts: Collection[int], now: float) -> list[int]:
+        with trouble(self._path):
+            if not frontier.has_urgent(self._connection):
+                return []
         with self._transaction() as connection:
             return frontier.urgent(connection, hosts, now)
 
@@ -178,8 +190,8 @@ class SqliteStore:
             connection.execute("UPDATE sites SET review = ? WHERE excess > 0", (now,))
 
     def next_due(self, now: float) -> float:
-        with self._snapshot() as connection:
-            return frontier.next_due(connection, now)
+        with trouble(self._path):
+            return frontier.next_due(self._connection, now)
 
     def send_back(self, hosts: Sequence[int], now: float) -> None:
         with self._transaction() as connection:

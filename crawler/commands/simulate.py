@@ -1,0 +1,180 @@
+"""scrapy simulate: how would a crawl with these settings go?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.commands.common import failing_politely
+from crawler.options import Options
+from crawler.plots import draw_simulation
+from crawler.simulation.findings import as_data, lines, simulate
+from crawler.simulation.web import Plan
+
+TOO_EARLY = 1  # exit code: a host was visited before its time, which must not be
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options]"
+
+    def short_desc(self) -> str:
+        return "Try out how a crawl with these settings would go, without a network"
+
+    def long_desc(self) -> str:
+        return (
+            "Run the real frontier, politeness and store under a virtual clock over a web that is made up, and print how many "
+            "visits a second it reaches, whether there are hosts enough, the gaps between visits, and how fairly hosts are "
+            "served. All settings hold as in a crawl: POLITENESS_MIN_DELAY, CONCURRENT_REQUESTS, FRONTIER_ACTIVE_HOSTS, "
+            "BANDWIDTH_LIMIT, BUDGET_DOMAIN_DAY … Nothing is fetched, and CRAWL_DIR is not touched. Examples: scrapy simulate "
+            "--hosts 3000 --delay 30; scrapy simulate --hosts 2000 --delay 10:0.9 --delay 100:0.1 --even --hours 0.5 --plot "
+            "crawl.png -s CONCURRENT_REQUESTS=100"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        plan = Plan()
+        add = parser.add_argument
+        add("--hosts", type=_whole(1), default=plan.hosts, metavar="N", help="hosts of the web (%(default)s)")
+        add(
+            "--pages", type=_whole(1), default=plan.pages, metavar="N", help="pages of a host, on average (%(default)s)"
+        )
+        add("--even", action="store_true", help="all hosts have the same number of pages, not few many and many few")
+        add(
+            "--seeds",
+            type=_whole(0),
+            default=0,
+            metavar="N",
+            help="hosts that are seeds; links lead to the others (all)",
+        )
+        add(
+            "--latency",
+            type=_number(0, 60),
+            default=plan.latency,
+            metavar="S",
+            help="seconds an answer takes (%(default)s)",
+        )
+        add("--page-bytes", type=_whole(0), default=plan.page_bytes, metavar="N", help="length of a page (%(default)s)")
+        add(
+            "--delay",
+            type=_delay,
+            action="append",
+            default=[],
+            metavar="S[:SHARE]",
+            help="Crawl-delay that this share of the hosts asks for, all if none is given; may be given several times",
+        )
+        add("--servers", type=_whole(0), default=0, metavar="N", help="servers that the hosts share (each has its own)")
+        add(
+            "--busy",
+            type=_number(0, 1),
+            default=0.0,
+            metavar="SHARE",
+            help="answers that ask for a minute's patience (0)",
+        )
+        add("--dead", type=_number(0, 1), default=0.0, metavar="SHARE", help="hosts that never answer (0)")
+        add(
+            "--outage",
+            type=_outage,
+            action="append",
+            default=[],
+            metavar="FROM:TO",
+            help="hours in which our own network fails; may be given several times",
+        )
+        add("--hours", type=_number(0.001, 100_000), default=1.0, metavar="H", help="hours to simulate (%(default)s)")
+        add("--seed", type=int, default=plan.seed, metavar="N", help="another web of the same kind (%(default)s)")
+        add("--plot", type=Path, metavar="FILE", help="draw it: a .png, .svg or .pdf file")
+        add("--json", action="store_true", help="print one JSON object, with the curves")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args:
+            raise UsageError("takes options only, no arguments", print_help=False)
+        if opts.plot is not None and opts.plot.suffix not in _PICTURES:
+            raise UsageError(f"--plot {opts.plot}: must end in {', '.join(_PICTURES)}", print_help=False)
+        if sum(share for _, share in opts.delay) > 1 + 1e-9:
+            raise UsageError("--delay: the shares are more than 1 in all", print_help=False)
+        self.exitcode = failing_politely(lambda: self._simulate(opts))
+
+    def _simulate(self, opts: argparse.Namespace) -> int:
+        assert self.settings is not None
+        options = Options.of(self.settings)
+        plan = Plan(
+            hosts=opts.hosts,
+            pages=opts.pages,
+            even=opts.even,
+            seeds=opts.seeds,
+            latency=opts.latency,
+            page_bytes=opts.page_bytes,
+            delays=opts.delay,
+            servers=opts.servers,
+            busy=opts.busy,
+            dead=opts.dead,
+            outages=opts.outage,
+            seed=opts.seed,
+        )
+        logging.getLogger("crawler").setLevel(logging.ERROR)  # an outage that was asked for is no news
+        with _progress() as progress:
+            found = simulate(plan, options, opts.hours * 3600, progress)
+        data = as_data(found)
+        if opts.plot is not None:
+            draw_simulation(data, opts.plot)
+        print(json.dumps(data) if opts.json else "\n".join(lines(found)))
+        return TOO_EARLY if found.observer.early else 0
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[float], None]]:
+    """A bar on a terminal, nothing elsewhere."""
+    console = Console(file=sys.stderr)
+    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:.0f} %"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        number = int(text)
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{text}: must be at least {least}")
+        return number
+
+    return read
+
+
+def _number(least: float, most: float) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        number = float(text)
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"{text}: must be from {least:g} to {most:g}")
+        return number
+
+    return read
+
+
+def _delay(text: str) -> tuple[float, float]:
+    delay, _, share = text.partition(":")
+    return _number(0, 86_400)(delay), _number(0, 1)(share or "1")
+
+
+def _outage(text: str) -> tuple[float, float]:
+    begin, _, end = text.partition(":")
+    hours: Sequence[float] = [_number(0, 100_000)(begin), _number(0, 100_000)(end)]
+    if hours[0] >= hours[1]:
+        raise argparse.ArgumentTypeError(f"{text}: must be FROM:TO in hours, the first before the second")
+    return hours[0] * 3600, hours[1] * 3600

@@ -1,0 +1,47 @@
+"""Every chart that we draw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from crawler.errors import DiskTrouble
+
+_INK, _SOFT, _LIMIT = "#1b4965", "#8ab6d6", "#c8553d"
+
+
+def draw_simulation(data: dict[str, Any], path: Path) -> None:
+    """How fast, with how many hosts, and how fairly a simulated crawl went."""
+    from matplotlib.figure import Figure  # half a second that only who draws should pay
+
+    figure = Figure(figsize=(9, 9), layout="constrained")
+    rate, hosts, flight = figure.subplots(3, 1, sharex=True)
+    width = data["slice_seconds"]
+    hours = [width * (number + 0.5) / 3600 for number in range(len(data["slices"]))]
+    figure.suptitle(
+        f"{data['visits']:,} visits to {data['hosts']:,} hosts, {data['rate']:,.1f} a second; "
+        f"{data['gaps']['shorter_than_required']} gaps too short"
+    )
+    rate.fill_between(hours, [part["visits"] / width for part in data["slices"]], color=_SOFT, step="mid")
+    rate.axhline(data["supply"]["rate"], color=_LIMIT, linestyle="--", label="what the active hosts allowed at the end")
+    rate.set_ylabel("visits a second")
+    rate.legend(loc="upper right")
+    hosts.plot(hours, [part["hosts"] for part in data["slices"]], color=_INK)
+    hosts.set_ylabel("hosts in memory")
+    flight.plot(hours, [part["in_flight"] for part in data["slices"]], color=_INK)
+    flight.set_ylabel("requests in flight")
+    flight.set_xlabel("hours since the start")
+    for axes in (rate, hosts, flight):
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0)
+        axes.spines[["top", "right"]].set_visible(False)
+    _save(figure, path)
+
+
+def _save(figure: Any, path: Path) -> None:
+    part = path.with_name(path.name + ".part")
+    try:
+        figure.savefig(part, format=path.suffix.removeprefix(".") or "png", dpi=120)
+        part.replace(path)
+    except OSError as error:
+        raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error

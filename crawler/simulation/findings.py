@@ -1,0 +1,195 @@
+"""What came of a simulation, for people and for programs."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from crawler.frontier.priority import BiasedDraw
+from crawler.frontier.supply import Supply
+from crawler.items import Reason, Visit, Visited
+from crawler.options import Options
+from crawler.simulation.driver import Simulation
+from crawler.simulation.observer import SLICES, Observer, Slice
+from crawler.simulation.web import MadeUpWeb, Plan
+from crawler.stores.contract import Account, NewUrl
+from crawler.stores.open import open_store
+from crawler.urls.keys import key_of
+
+START = 1_800_000_000.0  # an arbitrary moment
+_STEPS = 200  # in which progress is told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    plan: Plan
+    pages: int  # that there were
+    seconds: float  # simulated
+    computed: float  # seconds that it took
+    is_done: bool  # everything was visited before the time was over
+    observer: Observer
+    supply: Supply
+    connections: int
+    window: int
+    most_in_flight: int
+    account: Account
+
+    @property
+    def rate(self) -> float:
+        """Visits a second, while there was something to visit."""
+        return self.observer.visits / self.observer.last if self.observer.last else 0.0
+
+    @property
+    def best(self) -> Slice:
+        return max(self.observer.slices, key=lambda part: part.visits)
+
+
+def simulate(
+    plan: Plan, options: Options, seconds: float, progress: Callable[[float], None] = lambda share: None
+) -> Findings:
+    """Crawl the web of a plan for so long, or until everything is visited."""
+    begun = time.monotonic()
+    web = MadeUpWeb(plan, START)
+    observer = Observer(web, options.politeness, seconds)
+    with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
+        store = open_store(f"sqlite:{Path(directory) / 'crawl.db'}", durable=False, budgets=options.budgets)
+        try:
+            store.add_seeds((NewUrl(key=key_of(url), url=url, reason=Reason.SEED) for url in web.seeds()), START)
+            simulation = Simulation(
+                store,
+                options,
+                _watched(web, observer, lambda: simulation),
+                now=START,
+                draw=BiasedDraw(Random(plan.seed).random),  # noqa: S311 -- a game of chance
+                address_of=web.address_of,
+            )
+            for step in range(1, _STEPS + 1):
+                simulation.run(START + seconds * step / _STEPS)
+                progress(step / _STEPS)
+                if simulation.messenger.is_done:
+                    break
+            account = store.account()
+        finally:
+            store.close()
+    return Findings(
+        plan=plan,
+        pages=web.pages,
+        seconds=simulation.time - START,
+        computed=time.monotonic() - begun,
+        is_done=simulation.messenger.is_done,
+        observer=observer,
+        supply=simulation.frontier.supply,
+        connections=simulation.frontier.connections,
+        window=simulation.frontier.window,
+        most_in_flight=simulation.most_in_flight,
+        account=account,
+    )
+
+
+def _watched(
+    web: MadeUpWeb, observer: Observer, simulation: Callable[[], Simulation]
+) -> Callable[[Visit, float], Visited]:
+    def respond(visit: Visit, started: float) -> Visited:
+        visited = web.respond(visit, started)
+        frontier = simulation().frontier
+        observer.saw(visit, started, visited, len(frontier.hosts), len(frontier.in_flight))
+        return visited
+
+    return respond
+
+
+def as_data(found: Findings) -> dict[str, Any]:
+    """Everything that the lines say, and the curves."""
+    observer, supply = found.observer, found.supply
+    stretches = observer.stretches()
+    return {
+        "hosts": found.plan.hosts,
+        "pages_there": found.pages,
+        "simulated_seconds": round(found.seconds, 1),
+        "computed_seconds": round(found.computed, 1),
+        "done": found.is_done,
+        "last_visit": round(observer.last, 1),
+        "visits": observer.visits,
+        "pages": observer.pages,
+        "robots": observer.robots,
+        "rate": round(found.rate, 2),
+        "best_rate": round(found.best.visits / observer.seconds * SLICES, 2),
+        "outcomes": dict(observer.outcomes.most_common()),
+        "supply": supply_as_data(supply, found.connections),
+        "window": found.window,
+        "most_in_flight": found.most_in_flight,
+        "gaps": {"shorter_than_required": observer.early, "closest": round(observer.closest, 6)},
+        "fairness": {"median": _at(stretches, 0.5), "worst_tenth": _at(stretches, 0.9), "jain": _jain(stretches)},
+        "waiting": found.account.waiting,
+        "parked": found.account.parked,
+        "seed": found.plan.seed,
+        "slice_seconds": observer.seconds / SLICES,
+        "slices": [
+            {"visits": part.visits, "bytes": part.bytes, "hosts": part.active, "in_flight": part.in_flight}
+            for part in observer.slices
+        ],
+    }
+
+
+def supply_as_data(supply: Supply, connections: int) -> dict[str, Any]:
+    """Whether there were hosts enough, as JSON has it."""
+    possible = supply.rate_of(connections)
+    return {
+        "hosts": round(supply.hosts, 1),
+        "seconds_between_visits": round(supply.cycle, 3),
+        "rate": round(supply.rate, 2),
+        "connections": connections,
+        "rate_of_connections": round(possible, 2),
+        "hosts_needed": round(supply.needed(possible)),
+        "starved_seconds": round(supply.starved, 1),
+    }
+
+
+def supply_line(data: dict[str, Any], seconds: float) -> str:
+    """The same in a sentence."""
+    share = min(data["starved_seconds"] / seconds, 1.0) if seconds else 0.0
+    return (
+        f"{data['hosts']:,.0f} hosts, each asked every {data['seconds_between_visits']:.1f} s, allow {data['rate']:,.1f} visits a second; "
+        f"{data['connections']:,} connections could carry {data['rate_of_connections']:,.0f}, for which {data['hosts_needed']:,} "
+        f"hosts are needed. Connections were free and no host was ready {share:.0%} of the time"
+    )
+
+
+def lines(found: Findings) -> Iterator[str]:
+    """The same for a person."""
+    data = as_data(found)
+    observer, fairness = found.observer, data["fairness"]
+    hours = found.seconds / 3600
+    yield (
+        f"Simulated {hours:.1f} h of crawling {found.plan.hosts:,} hosts with {found.pages:,} pages in {found.computed:.0f} s "
+        f"(seed {found.plan.seed})"
+    )
+    end = f"the last after {observer.last / 3600:.1f} h" if found.is_done else "and the time was over"
+    yield f"  Visits       {observer.visits:,}: {observer.pages:,} pages and {observer.robots:,} robots.txt; {end}"
+    yield f"  Rate         {data['rate']:,.1f} visits a second, {data['best_rate']:,.1f} at best; {found.most_in_flight} in flight at most"
+    yield f"  Supply       {supply_line(data['supply'], observer.last)}"
+    kept = "none was shorter than required" if not observer.early else f"{observer.early} WERE SHORTER THAN REQUIRED"
+    yield f"  Gaps         {kept}; the closest was {max(observer.closest, 0.0) * 1000:,.1f} ms longer"
+    yield (
+        f"  Fairness     half of the hosts were asked at most {fairness['median']:.2f} × as late as they could have been, nine in ten "
+        f"{fairness['worst_tenth']:.2f} ×; Jain's index {fairness['jain']:.3f}"
+    )
+    yield f"  Window       {found.window:,} hosts in memory"
+    told = ", ".join(f"{count:,} {reason}" for reason, count in observer.outcomes.most_common())
+    yield f"  Answers      {told}"
+    yield f"  Left         {found.account.waiting:,} URLs wait, {found.account.parked:,} are parked"
+
+
+def _at(numbers: list[float], share: float) -> float:
+    return round(numbers[min(int(share * len(numbers)), len(numbers) - 1)], 4) if numbers else 0.0
+
+
+def _jain(stretches: list[float]) -> float:
+    """1 if all hosts are served alike; 1/n if one has everything."""
+    rates = [1 / stretch for stretch in stretches]
+    return round(sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates)), 4) if rates else 1.0

@@ -1,0 +1,115 @@
+"""What other hosts say of a URL, in words and by linking to it: gathered for a batch of pages, written at its end.
+
+Words are kept as anchor text; a host's words for its own pages are navigation, and are not. A link from another site makes a
+URL more important, and raises its site's budget: once for each site, however many of its pages link.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import apsw
+
+from crawler.frontier.budgets import MOST_ENDORSERS
+from crawler.frontier.priority import MOST_INLINKS, Standing, level_of
+from crawler.items import Key, Link, State
+from crawler.stores.sqlite.frontier import Known
+from crawler.stores.sqlite.ledger import Ledger
+
+ANCHORS_PER_TARGET = 64
+
+# Says nothing of a URL that this site has recommended before.
+_RECOMMEND = """
+UPDATE urls SET inlinks = inlinks + 1
+WHERE host = ?1 AND rest = ?2 AND inlinks < ?4
+  AND NOT EXISTS (SELECT 1 FROM anchors a WHERE a.host = ?1 AND a.rest = ?2 AND a.site = ?3)
+RETURNING host, rest, state, due, level, depth, inlinks, hint, visits, changes
+"""
+
+_ENDORSE = """
+INSERT INTO site_links SELECT ?1, ?2 WHERE (SELECT endorsers FROM sites WHERE site = ?1) < ?3
+ON CONFLICT DO NOTHING RETURNING target
+"""
+
+
+class Recommendations:
+    """Belongs to one transaction."""
+
+    def __init__(self, connection: apsw.Connection, known: Known, ledger: Ledger, now: float) -> None:
+        self._connection = connection
+        self._known = known
+        self._ledger = ledger
+        self._now = now
+        self._anchors: list[tuple[int, int, int, str, int]] = []
+        self._urls: dict[tuple[Key, int], None] = {}  # with the site that links to them, in order
+        self._sites: dict[tuple[int, int], None] = {}  # target, source
+
+    def note(self, source: int, links: Sequence[Link], new: Collection[tuple[int, int]]) -> None:
+        """The links of a page on a host; what was new was counted as recommended when it was made known."""
+        known, connection = self._known, self._connection
+        site = known.site_of(connection, source)
+        for key, url, anchor, _ in links:
+            if key[0] == source:
+                continue
+            fingerprint, text = hash((key, source, anchor)), hash(url)
+            # Known already, or of another URL with this key.
+            if fingerprint in known.anchors or known.urls.get(key, text) != text:
+                continue
+            known.anchors.add(fingerprint)
+            target = known.site_of(connection, key[0])
+            if target != site:
+                self._recommend(key, target, site, is_new=key in new)
+            elif not anchor:
+                continue
+            count = known.anchor_counts.get(key)
+            if count is None:
+                count = connection.execute("SELECT count(*) FROM anchors WHERE host = ? AND rest = ?", key).get
+            if count < ANCHORS_PER_TARGET:
+                known.anchor_counts[key] = count + 1
+                self._anchors.append((*key, source, anchor, site))
+
+    def _recommend(self, key: Key, target: int, site: int, *, is_new: bool) -> None:
+        heard = self._known.endorsements
+        pair = hash((target, site))
+        if pair not in heard:
+            heard.add(pair)
+            self._sites[target, site] = None
+        pair = hash((key, site))
+        if pair not in heard:
+            heard.add(pair)
+            if not is_new:
+                self._urls[key, site] = None
+
+    def write(self) -> None:
+        """In this order: whether a site has recommended a URL before is seen by its anchors."""
+        self._write_urls()
+        self._connection.executemany(
+            "INSERT INTO anchors (host, rest, source, text, site) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            self._anchors,
+        )
+        self._write_sites()
+
+    def _write_urls(self) -> None:
+        raised: list[tuple[int, int, int]] = []
+        values = [(*key, site, MOST_INLINKS) for key, site in self._urls]
+        rows: Any = self._connection.executemany(_RECOMMEND, values)
+        for host, rest, state, due, old, *standing in rows:
+            inlinks = standing[1]
+            level = level_of(Standing(*standing)) if inlinks & (inlinks + 1) == 0 else old  # only doublings count
+            if level != old:
+                raised.append((level, host, rest))
+                if state == State.WAITING:
+                    self._ledger.waits(host, due, level)
+        self._connection.executemany("UPDATE urls SET level = ? WHERE host = ? AND rest = ?", raised)
+
+    def _write_sites(self) -> None:
+        """A site's budget grows with those that link to it, so that what was over it may be let in."""
+        values = [(*pair, MOST_ENDORSERS) for pair in self._sites]
+        rows: Any = self._connection.executemany(_ENDORSE, values)
+        self._connection.executemany(
+            """UPDATE sites SET endorsers = endorsers + ?1, review = CASE WHEN excess > 0 THEN ?2 ELSE review END
+               WHERE site = ?3""",
+            [(count, self._now, target) for target, count in Counter(target for (target,) in rows).items()],
+        )
