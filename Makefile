@@ -3,9 +3,11 @@
 # make test      all tests, in three parts
 # make lint      format, lint and types
 # make bench     pages per CPU-second against stock Scrapy
+# make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
 # make conformance  what the tests of other projects say of URLs, and why we differ where we do
 # make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
 # make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
+# make prove-month  a month of crawling under a virtual clock, a million visits, each judged (about 10 minutes)
 # make prove-polite 100,000 requests to 4,000 hosts, with kills, judged by the server's log (about 4 minutes)
 # make prove-kill   the full proof that kill -9 loses nothing (about 15 minutes)
 
@@ -13,7 +15,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-polite prove-kill clean
+.PHONY: setup crawl bench bench-polite test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-month prove-polite prove-kill clean
 
 setup: .venv/ready
 
@@ -59,6 +61,9 @@ prove-urls: setup
 conformance: setup
 	$(BIN)/python -m tests.conformance
 
+prove-month: setup
+	$(BIN)/python -m tests.frontier.month
+
 prove-polite: setup
 	$(BIN)/python -m tests.polite --request-rate --address-limit 4
 
@@ -69,6 +74,10 @@ bench: setup
 	$(BIN)/python -m benchmarks crawl
 	$(BIN)/python -m benchmarks crawl --open
 	$(BIN)/python -m benchmarks content
+
+bench-polite: setup
+	$(BIN)/python -m benchmarks polite
+	$(BIN)/python -m benchmarks frontier
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

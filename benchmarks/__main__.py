@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import content, crawl, urls
+from benchmarks import content, crawl, frontier, polite, urls
 
 
 def main() -> int:
@@ -22,6 +22,16 @@ def main() -> int:
     one = names.add_parser("urls", help="what a page's links cost against Scrapy's tools", description=urls.__doc__)
     urls.add_options(one)
     one.set_defaults(main=urls.main)
+    one = names.add_parser(
+        "polite", help="the share of the possible rate, and stock Scrapy's", description=polite.__doc__
+    )
+    polite.add_options(one)
+    one.set_defaults(main=polite.main)
+    one = names.add_parser(
+        "frontier", help="what the next visit costs, by number of hosts", description=frontier.__doc__
+    )
+    frontier.add_options(one)
+    one.set_defaults(main=frontier.main)
     options = parser.parse_args()
     return int(options.main(options))
 

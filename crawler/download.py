@@ -22,6 +22,8 @@ from crawler.urls.hosts import host_of
 
 T = TypeVar("T")
 
+KEPT_CONNECTIONS = 8_192  # idle ones: a host that is visited again soon needs no new one
+
 # Keys of request.meta
 VISIT = "visit"  # the Visit that the request stands for; its URL is the one that is asked for
 FETCHED = "fetched"  # the Fetched, once the handler is done
@@ -87,7 +89,7 @@ class Client:
             user_agent=options.user_agent,
             limits=options.limits,
             verify_tls=options.verify_tls,
-            keep_idle=min(1024, connections_possible()),
+            keep_idle=min(KEPT_CONNECTIONS, connections_possible()),
         )
 
     async def fetch(self, url: str) -> Fetched:

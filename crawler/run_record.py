@@ -35,6 +35,8 @@ class RunRecord:
     bytes_received: int = 0
     bytes_archived: int = 0
     early: int = 0  # requests sent before their time
+    connections: int = 0  # that were opened
+    supply: dict[str, float] = field(default_factory=dict)  # whether there were hosts enough
     hosts: dict[str, HostRun] = field(default_factory=dict)
     lags: Counter[int] = field(default_factory=Counter)  # of the event loop, in steps
 
@@ -56,6 +58,7 @@ class RunRecord:
         fetched = visited.fetched
         if fetched is not None:
             self.bytes_received += len(fetched.head) + len(fetched.body)
+            self.connections += fetched.connected
             run = self._host(host)
             run.slowest = max(run.slowest, fetched.ended - fetched.started)
 

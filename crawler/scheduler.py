@@ -120,7 +120,10 @@ class FrontierScheduler(BaseScheduler):
         if frontier.network.is_down:
             return "our network seems to be down; waiting"
         uncommitted = self._messenger.uncommitted
-        return f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active, {uncommitted} to commit"
+        allowed = f", which allow {frontier.supply.rate:.1f}/s" if frontier.supply.visits else ""
+        return (
+            f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active{allowed}, {uncommitted} to commit"
+        )
 
     def may_release(self) -> bool:
         """Whether a visit that is ready could be sent now."""
@@ -215,6 +218,7 @@ class FrontierScheduler(BaseScheduler):
     def _tell_stats(self) -> None:
         """The run in Scrapy's own statistics, for whoever reads them there."""
         record, tell = self._session.record, self._stats.set_value
+        record.supply = self._frontier.supply.as_data(self._frontier.connections)
         tell("visits/count", record.visits)
         tell("visits/pages", record.pages)
         for (outcome, reason), count in record.outcomes.items():

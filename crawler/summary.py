@@ -46,6 +46,8 @@ def as_data(
             if run.shortest_gap is not None
         ],
         "requests_before_their_time": record.early,
+        "supply": record.supply,
+        "connections_opened": record.connections,
         "crawl": common.as_data(account, segments),
         "cpu_seconds": {
             "crawl": round(own.ru_utime + own.ru_stime, 3),
@@ -80,6 +82,8 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
             f"  Politeness   {kept}; the closest was {gap['host']}: {gap['gap']:.3f} s between two requests, "
             f"{gap['required']:.3f} s required"
         )
+    if data["supply"].get("rate"):
+        yield f"  Frontier     {supply_line(data['supply'], data['seconds'])}"
     yield (
         f"  Collection   {crawl['pages']} pages in {_count(crawl['archive_files'], 'file')}, {_size(crawl['archive_bytes'])}; "
         f"{crawl['known']} URLs known = {crawl['waiting']} waiting + {crawl['leased']} leased + {crawl['parked']} parked"
@@ -94,6 +98,19 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
         ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
     ):
         yield f"    {what + ':':32} scrapy {command} -s CRAWL_DIR={where}"
+
+
+def supply_line(supply: dict[str, float], seconds: float) -> str:
+    """Whether there were hosts enough, in a sentence."""
+    share = min(supply["starved_seconds"] / seconds, 1.0) if seconds else 0.0
+    hosts, rate = supply["hosts"], supply["rate"]
+    allowed = f"{hosts:,.0f} hosts, each asked every {supply['seconds_between_visits']:.1f} s, allow {rate:,.1f} visits a second"
+    if supply["rate_of_connections"] <= rate:
+        return f"{allowed}, more than {supply['connections']:,.0f} connections can carry"
+    return (
+        f"{allowed}; {supply['connections']:,.0f} connections could carry {supply['rate_of_connections']:,.0f}, which needs "
+        f"{supply['hosts_needed']:,.0f} hosts. For {share:.0%} of the time no host was ready"
+    )
 
 
 def _count(number: int, what: str) -> str:

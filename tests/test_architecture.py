@@ -61,6 +61,15 @@ def test_nobody_imports_the_bare_package(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if part_of(path) in {"messenger", "simulation"}],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_what_runs_under_a_virtual_clock_knows_no_framework(path: Path) -> None:
+    assert not {name.split(".")[0] for name in imports_of(path)} & FRAMEWORKS
+
+
+@pytest.mark.parametrize(
     "path", [path for path in FILES if part_of(path) in PROPER], ids=lambda path: str(path.relative_to(ROOT))
 )
 def test_the_crawler_proper_knows_no_framework_and_no_clock(path: Path) -> None:

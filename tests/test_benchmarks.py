@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks import polite
 from benchmarks.crawl import differences
 from benchmarks.measure import Cost
 from benchmarks.report import Measured, verdicts
@@ -54,6 +55,18 @@ def test_runs_that_fetched_different_pages_are_not_compared(fetched, complaint) 
     [wrong] = differences(CLOSED, run_of(urls), run_of(fetched(urls)))
     assert complaint in wrong
     assert wrong.startswith("ours")
+
+
+@pytest.mark.parametrize(("second", "shortest"), [(10.5, 0.5), (9.0, -1.0)], ids=["late enough", "too early"])
+def test_the_shortest_gap_is_held_against_what_the_host_wanted(second: float, shortest: float) -> None:
+    asked = [(0.0, "a"), (0.1, "b"), (second, "a"), (200.0, "b")]
+    assert polite._shortest(asked, {"a": 10.0, "b": 100.0}) == pytest.approx(shortest)
+
+
+def test_the_possible_rate_of_hosts_with_different_wishes() -> None:
+    mix, quick = polite.workloads(120.0)
+    assert (len(mix.delays), mix.possible) == (2_000, pytest.approx(182))
+    assert quick.possible == pytest.approx(2_000)
 
 
 def test_every_page_of_a_closed_web_can_be_reached_and_has_as_many_links() -> None:

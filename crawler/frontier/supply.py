@@ -52,6 +52,19 @@ class Supply:
         """Visits a second that so many connections could carry."""
         return connections / self.latency if self.latency else 0.0
 
+    def as_data(self, connections: int) -> dict[str, float]:
+        """Whether there are hosts enough for so many connections."""
+        possible = self.rate_of(connections)
+        return {
+            "hosts": round(self.hosts, 1),
+            "seconds_between_visits": round(self.cycle, 3),
+            "rate": round(self.rate, 2),
+            "connections": connections,
+            "rate_of_connections": round(possible, 2),
+            "hosts_needed": round(self.needed(possible)),
+            "starved_seconds": round(self.starved, 1),
+        }
+
     def needed(self, rate: float) -> float:
         """Hosts that a rate needs.
 

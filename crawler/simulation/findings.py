@@ -19,6 +19,7 @@ from crawler.simulation.observer import SLICES, Observer, Slice
 from crawler.simulation.web import MadeUpWeb, Plan
 from crawler.stores.contract import Account, NewUrl
 from crawler.stores.open import open_store
+from crawler.summary import supply_line
 from crawler.urls.keys import key_of
 
 START = 1_800_000_000.0  # an arbitrary moment
@@ -120,7 +121,7 @@ def as_data(found: Findings) -> dict[str, Any]:
         "rate": round(found.rate, 2),
         "best_rate": round(found.best.visits / observer.seconds * SLICES, 2),
         "outcomes": dict(observer.outcomes.most_common()),
-        "supply": supply_as_data(supply, found.connections),
+        "supply": supply.as_data(found.connections),
         "window": found.window,
         "most_in_flight": found.most_in_flight,
         "gaps": {"shorter_than_required": observer.early, "closest": round(observer.closest, 6)},
@@ -134,30 +135,6 @@ def as_data(found: Findings) -> dict[str, Any]:
             for part in observer.slices
         ],
     }
-
-
-def supply_as_data(supply: Supply, connections: int) -> dict[str, Any]:
-    """Whether there were hosts enough, as JSON has it."""
-    possible = supply.rate_of(connections)
-    return {
-        "hosts": round(supply.hosts, 1),
-        "seconds_between_visits": round(supply.cycle, 3),
-        "rate": round(supply.rate, 2),
-        "connections": connections,
-        "rate_of_connections": round(possible, 2),
-        "hosts_needed": round(supply.needed(possible)),
-        "starved_seconds": round(supply.starved, 1),
-    }
-
-
-def supply_line(data: dict[str, Any], seconds: float) -> str:
-    """The same in a sentence."""
-    share = min(data["starved_seconds"] / seconds, 1.0) if seconds else 0.0
-    return (
-        f"{data['hosts']:,.0f} hosts, each asked every {data['seconds_between_visits']:.1f} s, allow {data['rate']:,.1f} visits a second; "
-        f"{data['connections']:,} connections could carry {data['rate_of_connections']:,.0f}, for which {data['hosts_needed']:,} "
-        f"hosts are needed. Connections were free and no host was ready {share:.0%} of the time"
-    )
 
 
 def lines(found: Findings) -> Iterator[str]:

@@ -16,7 +16,7 @@ from tests.samples import visit_to
 def test_in_a_month_no_host_server_or_group_is_visited_early_and_nothing_is_forgotten(
     seed: int, tmp_path: Path
 ) -> None:
-    found = crawl(tmp_path, hosts=480, pages=16, seed=seed)
+    found = crawl(tmp_path, hosts=500, pages=16, seed=seed)
     assert found.web.violations == []
     assert found.problems == []
     assert found.web.visits > 50_000

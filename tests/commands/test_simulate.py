@@ -1,0 +1,63 @@
+"""scrapy simulate, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.runner import scrapy
+
+pytestmark = pytest.mark.crawl
+
+SMALL = ("simulate", "--hosts", "30", "--pages", "5", "--hours", "0.1")
+
+
+def test_it_tells_how_a_crawl_would_go_and_touches_nothing(tmp_path: Path) -> None:
+    result = scrapy(*SMALL, CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 0, result.stderr
+    assert "Simulated 0." in result.stdout
+    assert "none was shorter than required" in result.stdout
+    assert result.stderr == ""
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_settings_hold_as_in_a_crawl(tmp_path: Path) -> None:
+    quick, slow = (
+        json.loads(scrapy(*SMALL, "--json", CRAWL_DIR=tmp_path, POLITENESS_MIN_DELAY=delay).stdout) for delay in (1, 20)
+    )
+    assert slow["last_visit"] > 5 * quick["last_visit"] or not slow["done"]
+    assert quick["gaps"]["shorter_than_required"] == slow["gaps"]["shorter_than_required"] == 0
+
+
+@pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
+def test_it_draws(suffix: str, magic: bytes, tmp_path: Path) -> None:
+    picture = tmp_path / f"crawl{suffix}"
+    result = scrapy(*SMALL, "--delay", "10:0.5", "--plot", str(picture))
+    assert result.returncode == 0, result.stderr
+    assert picture.read_bytes().startswith(magic)
+    assert list(tmp_path.iterdir()) == [picture]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--hosts", "0"), "must be at least 1"),
+        (("--busy", "2"), "must be from 0 to 1"),
+        (("--delay", "10:0.9", "--delay", "20:0.9"), "more than 1 in all"),
+        (("--outage", "3:1"), "the first before the second"),
+        (("--plot", "crawl.gif"), "must end in"),
+        (("crawl",), "takes options only"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], complaint: str) -> None:
+    result = scrapy("simulate", *words)
+    assert result.returncode == 2
+    assert complaint in result.stderr + result.stdout
+
+
+def test_a_picture_that_cannot_be_written_is_an_error_of_the_disk(tmp_path: Path) -> None:
+    result = scrapy(*SMALL, "--plot", str(tmp_path / "nowhere" / "crawl.png"))
+    assert result.returncode == 74
+    assert "cannot be written" in result.stderr
