@@ -189,12 +189,9 @@ def _ours(work: Workload, directory: Path, port: int) -> list[str]:
 
 def _stock(work: Workload, directory: Path, port: int) -> list[str]:
     web = directory / "web.json"
-    web.write_text(json.dumps({"port": port, "delays": work.delays}))
+    web.write_text(json.dumps({"port": port, "seconds": work.seconds, "delays": work.delays}))
     spider = ROOT / "benchmarks" / "polite_spider.py"
-    return [
-        *("runspider", str(spider), "-a", f"web={web}", "-s", f"CONCURRENT_REQUESTS={CONNECTIONS}"),
-        *("-s", f"CLOSESPIDER_TIMEOUT={work.seconds}"),
-    ]
+    return ["runspider", str(spider), "-a", f"web={web}", "-s", f"CONCURRENT_REQUESTS={CONNECTIONS}"]
 
 
 def _environment() -> dict[str, str]:

@@ -5,7 +5,9 @@ Run by its file name outside of any project: nothing of ours applies to it. Dela
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -18,7 +20,7 @@ from scrapy.linkextractors import LinkExtractor
 
 class PoliteSpider(Spider):
     name = "polite"
-    web = ""  # a JSON file: port, and the delay of each address
+    web = ""  # a JSON file: port, seconds, and the delay of each address
     _links = LinkExtractor()
     custom_settings: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         # https://docs.scrapy.org/en/latest/topics/broad-crawls.html
@@ -46,6 +48,8 @@ class PoliteSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
+        # A clean end would wait for all that is in line, minutes for a host with a long delay.
+        asyncio.get_running_loop().call_later(self._web["seconds"], os._exit, 0)
         for address in self._web["delays"]:
             yield Request(f"http://{address}:{self._web['port']}/0")
 

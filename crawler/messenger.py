@@ -121,9 +121,9 @@ class Messenger:
         self._stopped = False
         self._timers: dict[str, Timer] = {}
 
-    def open(self) -> None:
-        """Begin. The partitions are leased already."""
-        self.frontier.lease_end = self._around.now() + self._options.partition_lease
+    def open(self, leased: float) -> None:
+        """Begin. The partitions were leased at a time."""
+        self.frontier.lease_end = leased + self._options.partition_lease
         self._set_timer("renew", self._options.partition_lease / 3, self._renew)
         self._pump()
 
@@ -141,7 +141,7 @@ class Messenger:
         self._give_back()
 
     def close(self) -> None:
-        """After `stop`: commit what is left. It is over when `is_waiting` is false."""
+        """Release nothing more, and commit what is left; it is over when `is_waiting` is false."""
         self._cancel_timers()
         self._give_back()
         self.flush()
@@ -186,7 +186,7 @@ class Messenger:
         clock = clocks[visit.asked]
         excused = self.frontier.network.is_down or clock.backoff > 1  # it is not this URL that fails
         after = self._options.revisit.after(visited, now, clock.next_visit, excused=excused)
-        gates = self.frontier.gate_times(visit.asked)
+        gates = self.frontier.gate_times(visited)
         self._batch.append((Settled(visited=visited, aftermath=after, clocks=clocks, gates=gates), done))
         if len(self._batch) >= self._options.commit_visits or visit.crashes:
             self.flush()
@@ -329,7 +329,7 @@ class Messenger:
         self._look_at = now + LOOK_EVERY
         self._is_idle = True
         room = min(max(self.frontier.wants_hosts() - len(self._named), 0), HOSTS_A_LOOK)
-        if not room:
+        if not self.frontier.wants_hosts():
             self.frontier.widen(now)
         around, active, length = self._around, set(self.frontier.hosts) | self._named, self._queue_length()
 

@@ -16,21 +16,22 @@ def draw_simulation(data: dict[str, Any], path: Path) -> None:
 
     figure = Figure(figsize=(9, 9), layout="constrained")
     rate, hosts, flight = figure.subplots(3, 1, sharex=True)
-    width = data["slice_seconds"]
-    hours = [width * (number + 0.5) / 3600 for number in range(len(data["slices"]))]
+    width, slices = data["slice_seconds"], data["slices"]
+    unit, name = (3600.0, "hours") if width * len(slices) > 7_200 else (60.0, "minutes")
+    times = [width * (number + 0.5) / unit for number in range(len(slices))]
     figure.suptitle(
         f"{data['visits']:,} visits to {data['hosts']:,} hosts, {data['rate']:,.1f} a second; "
         f"{data['gaps']['shorter_than_required']} gaps too short"
     )
-    rate.fill_between(hours, [part["visits"] / width for part in data["slices"]], color=_SOFT, step="mid")
+    rate.fill_between(times, [part["visits"] / width for part in slices], color=_SOFT, step="mid")
     rate.axhline(data["supply"]["rate"], color=_LIMIT, linestyle="--", label="what the active hosts allowed at the end")
     rate.set_ylabel("visits a second")
     rate.legend(loc="upper right")
-    hosts.plot(hours, [part["hosts"] for part in data["slices"]], color=_INK)
+    hosts.plot(times, [part["hosts"] for part in slices], color=_INK)
     hosts.set_ylabel("hosts in memory")
-    flight.plot(hours, [part["in_flight"] for part in data["slices"]], color=_INK)
+    flight.plot(times, [part["in_flight"] for part in slices], color=_INK)
     flight.set_ylabel("requests in flight")
-    flight.set_xlabel("hours since the start")
+    flight.set_xlabel(f"{name} since the start")
     for axes in (rate, hosts, flight):
         axes.set_ylim(bottom=0)
         axes.margins(x=0)

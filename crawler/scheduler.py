@@ -80,7 +80,7 @@ class FrontierScheduler(BaseScheduler):
         self._frontier.restore_gates(self._session.gates)
         if self._options.max_seconds:
             self._later(self._options.max_seconds, partial(self._finish, "time limit reached"))
-        self._messenger.open()
+        self._messenger.open(self._session.started)
 
     def next_request(self) -> Request | None:
         if not self.may_release():
@@ -105,7 +105,8 @@ class FrontierScheduler(BaseScheduler):
         if url is None or request.method != "GET":
             return False
         refusal = self._session.scope.rejection(url)
-        hint = 0.5 + request.priority / 20 if request.priority else None  # from -10, the last, to 10
+        # From -10, the last, to 10.
+        hint = min(max(0.5 + request.priority / 20, 0.0), 1.0) if request.priority else None
         new = NewUrl(key=key_of(url), url=url, reason=Reason.REQUESTED, refused=refusal, hint=hint)
         self._messenger.add(new)
         return True

@@ -114,7 +114,9 @@ BUDGET_GROWTH = 0.1  # share by which each other domain that links to a domain r
 FRONTIER_ACTIVE_HOSTS = 2_000  # hosts with a back queue in memory
 FRONTIER_MOST_HOSTS = 20_000  # and at most so many, if connections are free and none of those is ready
 FRONTIER_QUEUE_LENGTH = 32  # URLs of each; the more hosts the fewer
-FRONTIER_LEASE_AHEAD = 0.5  # a lease is committed this long before its host's time, so that the commit delays nobody
+FRONTIER_LEASE_AHEAD = (
+    0.5  # a lease is committed so long, or half as long, before its host's time: the commit delays nobody
+)
 PARTITION_LEASE = 60.0  # renewed at a third of it; another worker may take over after it
 CONCURRENT_REQUESTS = 1_000  # places in the downloader; waiting is done in the frontier
 

@@ -64,7 +64,8 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
     rate = data["pages"] / data["seconds"] if data["seconds"] else 0.0
     yield ""
     yield f"{data['finished'].capitalize()} after {span_of(data['seconds'])}: {_count(data['pages'], 'page')}, {rate:.1f} a second"
-    yield f"  Visits       {data['visits']} to {_count(data['hosts'], 'host')}; {data['new_urls']} URLs were new"
+    over = f", over {_count(data['connections_opened'], 'connection')}" if data["connections_opened"] else ""
+    yield f"  Visits       {data['visits']} to {_count(data['hosts'], 'host')}{over}; {data['new_urls']} URLs were new"
     for row in data["outcomes"]:
         mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
         yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"

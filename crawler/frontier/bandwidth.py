@@ -37,10 +37,12 @@ class Bandwidth:
             self._expected[key] = self._usual
             self._level -= self._usual
 
-    def came(self, key: Key, size: int) -> None:
+    def came(self, key: Key, size: int | None) -> None:
+        """An answer of a size; None = nothing was asked for after all."""
         if self._limit:
-            self._level += self._expected.pop(key, 0.0) - size
-            self._usual += _WEIGHT * (size - self._usual)
+            self._level += self._expected.pop(key, 0.0) - (size or 0)
+            if size is not None:
+                self._usual += _WEIGHT * (size - self._usual)
 
     def _fill(self, now: float) -> None:
         gained = max(0.0, now - self._filled) * self._limit

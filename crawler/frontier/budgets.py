@@ -23,7 +23,7 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
-    """All of them grow by a share for each other site that links to the site.
+    """All but that of strangers grow by a share for each other site that links to the site.
 
     >>> Budgets(site=100, growth=0.5).of_site(endorsers=4, seeded=False)
     Limits(total=300, daily=0)

@@ -249,8 +249,8 @@ class Frontier:
         """The answer to `wants_refill`."""
         back = self.hosts[host]
         back.refilling = False
-        before = len(back.queue)
-        back.queue.extend(visits)
+        before, alone = len(back.queue), {visit.key for visit in self._solo}
+        back.queue.extend(visit for visit in visits if visit.key not in alone)
         back.drained = len(back.queue) == before
         self._keep_hold(back, now)
         self._settle(back)
@@ -321,7 +321,7 @@ class Frontier:
 
     def _measure(self, back: BackQueue, visited: Visited) -> None:
         fetched = visited.fetched
-        size = len(fetched.head) + len(fetched.body) if fetched is not None else 0
+        size = len(fetched.head) + len(fetched.body) if fetched is not None and fetched.was_sent else None
         self._bandwidth.came(visited.visit.key, size)
         if fetched is not None and fetched.was_sent and back.clock.held_until <= fetched.ended:
             cycle = back.clock.next_visit - fetched.started
@@ -344,11 +344,11 @@ class Frontier:
         """Groups that an earlier crawl has visited, with the time before which they rest."""
         self._gates.restore(times)
 
-    def gate_times(self, host: int) -> dict[str, tuple[float, float]]:
-        """What must be kept of the group of a host that was visited: name → not before, rest."""
-        back = self.hosts.get(host)
-        gate = back.group if back is not None else None
-        return {gate.name: (gate.next_visit, gate.rest)} if gate is not None else {}
+    def gate_times(self, visited: Visited) -> dict[str, tuple[float, float]]:
+        """What must be kept of the groups that a visit moved: name → not before, rest."""
+        hosts = [visited.visit.asked] + ([visited.rules.host] if visited.rules is not None else [])
+        gates = [back.group for host in hosts if (back := self.hosts.get(host)) is not None]
+        return {gate.name: (gate.next_visit, gate.rest) for gate in gates if gate is not None}
 
     def _meet(self, back: BackQueue, address: str, now: float) -> None:
         """A host's server is known; it may have moved."""

@@ -104,7 +104,9 @@ class Politeness:
             "its last answer's time": min(self.factor * clock.latency, self.cap),
             "Crawl-delay": min(wishes.crawl_delay or 0.0, CRAWL_DELAY_LIMIT),
             "Request-rate": min(_pace(wishes.request_rate, at), CRAWL_DELAY_LIMIT),
-            "its last answer's length": clock.last_bytes / self.bandwidth - clock.latency if self.bandwidth else 0.0,
+            "its last answer's length": max(clock.last_bytes / self.bandwidth - clock.latency, 0.0)
+            if self.bandwidth
+            else 0.0,
         }
 
     def after(self, name: str, clock: HostClock, visited: Visited, now: float, *, excused: bool = False) -> HostClock:

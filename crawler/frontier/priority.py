@@ -7,6 +7,7 @@ it is where it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 LEVELS = 8
@@ -39,6 +40,7 @@ def parts_of(standing: Standing) -> dict[str, int]:
     }
 
 
+@lru_cache(maxsize=16_384)
 def level_of(standing: Standing) -> int:
     """The level in which the URL waits.
 

@@ -72,7 +72,7 @@ class Simulation:
         self.frontier.restore_gates(store.gates())
         self.messenger = Messenger(self, options, self.frontier, draw, patience=math.inf)
         store.acquire(self.owner, 0, now, options.partition_lease, options.limits.total)
-        self.messenger.open()
+        self.messenger.open(now)
 
     def run(self, until: float = math.inf) -> None:
         """Crawl until nothing is due within the horizon, or a time has come."""

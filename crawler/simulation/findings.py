@@ -153,7 +153,7 @@ def lines(found: Findings) -> Iterator[str]:
     kept = "none was shorter than required" if not observer.early else f"{observer.early} WERE SHORTER THAN REQUIRED"
     yield f"  Gaps         {kept}; the closest was {max(observer.closest, 0.0) * 1000:,.1f} ms longer"
     yield (
-        f"  Fairness     half of the hosts were asked at most {fairness['median']:.2f} × as late as they could have been, nine in ten "
+        f"  Fairness     half of the hosts waited at most {fairness['median']:.2f} × as long as they had to between visits, nine in ten "
         f"{fairness['worst_tenth']:.2f} ×; Jain's index {fairness['jain']:.3f}"
     )
     yield f"  Window       {found.window:,} hosts in memory"

@@ -51,6 +51,7 @@ class Observer:
     early: int = 0
     closest: float = math.inf  # a visit came so much later than it had to, at least
     last: float = 0.0
+    _at: int = 0  # the slice of the latest visit
 
     def saw(self, visit: Visit, started: float, visited: Visited, active: int, in_flight: int) -> None:
         """A visit, and what became of it."""
@@ -87,7 +88,11 @@ class Observer:
         self.robots += not is_page
         self.outcomes[visited.reason.name.lower()] += 1
         self.last = max(self.last, fetched.ended - self.web.start)
-        place = self.slices[min(int((started - self.web.start) / self.seconds * SLICES), SLICES - 1)]
+        number = min(int((started - self.web.start) / self.seconds * SLICES), SLICES - 1)
+        for between in range(self._at + 1, number):  # in which nobody was visited
+            self.slices[between].active = self.slices[self._at].active
+        self._at = number
+        place = self.slices[number]
         place.visits += 1
         place.bytes += len(fetched.body)
         place.active = max(place.active, active)

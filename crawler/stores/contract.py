@@ -1,6 +1,6 @@
 """What a store promises, whatever its engine.
 
-Every method is one transaction, and what it returns is durable. A store object belongs to one thread. All methods may
+Every method is one transaction unless it says otherwise, and what it returns is durable. A store object belongs to one thread. All methods may
 raise `StoreUnreachable` or `DiskTrouble`; nothing is changed then.
 """
 
@@ -113,7 +113,7 @@ class Outlook:
     """What is left to do, over all workers."""
 
     leased: int
-    next_due: float | None  # when the next URL may be visited, as far as due times and holds say
+    next_due: float | None  # when the next URL may be visited or let in, as far as due times, holds and budgets say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,17 +290,17 @@ class Store(Protocol):
         """Up to `hosts` hosts of this owner with URLs that are due, each with some URLs.
 
         Each is the one that has waited longest in the level that is drawn. What budgets had parked and now allow is let
-        in before.
+        in before, in a transaction of its own.
         """
 
     def urgent(self, hosts: Collection[int], now: float) -> list[int]:
         """Those of the hosts that have URLs which were put before all others since the last call."""
 
     def review_budgets(self, now: float) -> None:
-        """Budgets have changed: look at once at what they had parked."""
+        """Budgets have changed: look at once at what they had parked, and at hosts that had their visits of the day."""
 
     def next_due(self, now: float) -> float:
-        """When the next host becomes due that is not due now; infinite if there is none."""
+        """When the next host becomes due that is not due now, or a budget is reviewed; infinite if there is no such time."""
 
     def send_back(self, hosts: Sequence[int], now: float) -> None:
         """Let hosts that had their turn wait behind all that are due now."""

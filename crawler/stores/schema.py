@@ -97,7 +97,7 @@ CREATE TABLE hosts (
     reversed TEXT NOT NULL,             -- com.example.www: a site is a range
     politeness_key TEXT NOT NULL,       -- hosts that share one count as one
     partition INTEGER NOT NULL,         -- hash of the politeness key
-    level INTEGER NOT NULL DEFAULT 0,   -- no URL that waits is more important
+    level INTEGER NOT NULL DEFAULT 0,   -- in which the host waits: of the most important URL that was due first
     levels INTEGER NOT NULL DEFAULT 0,  -- bit n is set if URLs of level n wait, and perhaps if none does any more
     due REAL,                           -- none is due earlier; NULL = none waits
     next_visit REAL NOT NULL DEFAULT 0, -- the clock: not asked before
@@ -171,7 +171,7 @@ CREATE TABLE urls (
     last_modified TEXT,
     visits INTEGER NOT NULL DEFAULT 0,
     changes INTEGER NOT NULL DEFAULT 0, -- how often it was found changed
-    inlinks INTEGER NOT NULL DEFAULT 0, -- other sites that link to it
+    inlinks INTEGER NOT NULL DEFAULT 0, -- other sites that link to it, when they were last counted
     hint REAL,                          -- from 0 to 1: how important others say it is
     PRIMARY KEY (host, rest)
 ) WITHOUT ROWID;
@@ -300,7 +300,12 @@ CREATE TABLE urls_4 (
 INSERT INTO urls_4 SELECT *, 0, NULL FROM urls;
 DROP TABLE urls;
 ALTER TABLE urls_4 RENAME TO urls;
-UPDATE urls SET level = CASE WHEN depth > 0 THEN min(depth + 2, 7) ELSE 0 END;
+UPDATE urls SET inlinks = min(255, (
+    SELECT count(DISTINCT a.site) FROM anchors a
+    WHERE a.host = urls.host AND a.rest = urls.rest AND a.site <> (SELECT site FROM hosts h WHERE h.host = urls.host)));
+UPDATE urls SET level = min(7, max(0, iif(depth > 0, depth + 2, 0) - (
+    (inlinks >= 1) + (inlinks >= 3) + (inlinks >= 7) + (inlinks >= 15) + (inlinks >= 31) + (inlinks >= 63)
+    + (inlinks >= 127) + (inlinks >= 255))));
 UPDATE hosts SET levels = 255, level = coalesce((SELECT min(level) FROM urls WHERE urls.host = hosts.host AND state = 0), 0);
 """
     + _URL_INDEXES

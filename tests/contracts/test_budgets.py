@@ -208,3 +208,44 @@ def test_what_a_scope_opens_must_fit_the_budget(with_budgets: Open) -> None:
     store.add([new_url(url, reason=Reason.LINK, refused=Refusal(Reason.OUT_OF_SCOPE)) for url in SITE], NOW)
     assert store.reconsider(lambda url, depth: None, NOW).opened == 4
     assert (len(waiting(store)), len(over(store))) == (4, 8)
+
+
+def test_hosts_without_room_do_not_keep_others_of_their_site_waiting(with_budgets: Open) -> None:
+    store = with_budgets(site_day=150, host=1)
+    hosts = [f"http://h{number}.site.test/" for number in range(150)]
+    store.add([found(url + page) for url in hosts for page in "ab"], NOW)  # each has a URL too many
+    later = [f"http://x{number}.site.test/" for number in range(20)]
+    store.add([found(url) for url in later], NOW)
+    assert waiting(store, later) == []
+    for _ in range(3):
+        store.activate("me", next_day(NOW), 9, 9, ())
+    assert sorted(waiting(store, later)) == sorted(later)
+
+
+def test_a_clock_that_was_wrong_does_not_park_forever(with_budgets: Open) -> None:
+    store = with_budgets(site_day=5)
+    store.add(map(found, SITE), NOW + 1000 * DAY)
+    store.believe_no_later_than(NOW + 7 * DAY)
+    assert store.next_due(NOW) <= NOW + 7 * DAY
+
+
+def test_hosts_that_had_their_visits_go_on_when_budgets_are_raised(with_budgets: Open) -> None:
+    store = with_budgets(host_day=1)
+    store.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], NOW)
+    store.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], NOW)
+    assert store.activate("me", NOW + 1, 9, 9, ()) == []
+    larger = with_budgets(host_day=9)
+    larger.review_budgets(NOW + 1)
+    assert [load.name for load in larger.activate("me", NOW + 1, 9, 9, ())] == ["a.test"]
+
+
+def test_a_robots_txt_that_was_found_as_a_page_over_budget_is_a_robots_txt(with_budgets: Open) -> None:
+    store = with_budgets(site=1)
+    store.add([found("http://a.test/1"), found("http://a.test/robots.txt")], NOW)
+    robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
+    granted = store.lease("me", [robots], NOW).granted
+    store.unlease(granted, NOW)
+    row = store.find_url(key_of("http://a.test/robots.txt"))
+    assert row is not None
+    assert (row.state, row.reason) == (State.PARKED, Reason.ROBOTS_FILE)
+    assert store.find_site(key_of("http://a.test/").host, NOW).excess == 0  # type: ignore[union-attr]

@@ -113,3 +113,36 @@ def test_an_urgent_host_that_is_activated_has_been_heard(store: Store) -> None:
     store.add_seeds([new_url("http://a.test/news")], NOW, urgent=True)
     active = {load.host for load in store.activate("me", NOW, 9, 9, ())}
     assert store.urgent(active, NOW) == []
+
+
+def test_a_url_that_became_more_important_while_it_was_leased_is_not_lost_when_the_lease_is_given_back(
+    store: Store,
+) -> None:
+    visit(store, "http://s0.test/", TARGET)
+    (leased,) = [one for load in store.activate("me", NOW, 9, 9, ()) for one in load.visits]
+    assert store.lease("me", [leased], NOW).granted == [leased]
+    for number in (1, 2):
+        visit(store, f"http://s{number}.test/", TARGET)
+    assert row_of(store, TARGET).level < leased.level
+    store.unlease([leased], NOW)
+    assert [one.url for load in store.activate("me", NOW, 9, 9, ()) for one in load.visits] == [TARGET]
+
+
+def test_an_urgent_url_of_a_host_that_was_held_before_is_urgent(store: Store) -> None:
+    store.add([new_url("http://a.test/1")], NOW)
+    store.hold([(key_of("http://a.test/").host, NOW + 10)])
+    active = {load.host for load in store.activate("me", NOW + 20, 9, 9, ())}
+    store.add_seeds([new_url("http://a.test/news")], NOW + 20, urgent=True)
+    assert store.urgent(active, NOW + 20) == [key_of("http://a.test/").host]
+
+
+def test_a_page_with_very_many_links_recommends_each_once(store: Store) -> None:
+    store.add([new_url("http://s0.test/")], NOW)
+    (leased,) = store.lease("me", [visit_to("http://s0.test/")], NOW).granted
+    links = [link(TARGET, "words")]
+    store.add_links(leased, links, NOW)
+    store.commit([settled(visited(leased, *links))], [], NOW)
+    assert row_of(store, TARGET).inlinks <= 1
+    visit(store, "http://s1.test/", TARGET)
+    visit(store, "http://s2.test/", TARGET)
+    assert row_of(store, TARGET).inlinks == 3

@@ -9,6 +9,7 @@ from crawler.stores.contract import Store
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from tests.frontier.simulation import Simulation, fetched_page, seeded
+from tests.samples import NOW, new_url
 
 
 def test_a_preferred_host_that_has_the_page_is_asked_instead(store: Store) -> None:
@@ -31,11 +32,45 @@ def test_what_the_preferred_host_does_not_have_is_visited_where_it_was_found(sto
     assert "http://a.test/1" not in pages(simulation)
 
 
+def test_a_preferred_host_that_sends_us_back_is_believed(store: Store) -> None:
+    simulation = mirrored(store, {"http://a.test": "http://www.a.test"}, back=True)
+    simulation.run()
+    assert pages(simulation) >= {f"http://a.test/{n}" for n in range(5)}
+
+
+def test_what_the_preferred_host_did_not_have_before_is_not_asked_there_again(store: Store) -> None:
+    missing = {"http://www.a.test/3"}
+    store.add([new_url("http://www.a.test/3")], NOW)
+    first = mirrored(store, {}, missing=missing, seeds=False)
+    first.run()
+    again = mirrored(store, {"http://a.test": "http://www.a.test"}, missing=missing, now=first.time)
+    again.run()
+    assert "http://a.test/3" in pages(again)
+
+
+def test_long_urls_find_their_way_back(store: Store) -> None:
+    tail = "x" * 700
+    store.add([new_url(f"http://a.test/{tail}")], NOW)
+    simulation = mirrored(
+        store, {"http://a.test": "http://www.a.test"}, missing={f"http://www.a.test/{tail}"}, seeds=False
+    )
+    simulation.run()
+    assert f"http://a.test/{tail}" in pages(simulation)
+
+
 def pages(simulation: Simulation) -> set[str]:
     return {url for url in simulation.urls() if not url.endswith("robots.txt")}
 
 
-def mirrored(store: Store, preferred: dict[str, str], missing: frozenset[str] | set[str] = frozenset()) -> Simulation:
+def mirrored(
+    store: Store,
+    preferred: dict[str, str],
+    missing: frozenset[str] | set[str] = frozenset(),
+    *,
+    back: bool = False,
+    seeds: bool = True,
+    now: float = NOW,
+) -> Simulation:
     """Five pages of a.test, whose origins prefer others, as the robots.txt middleware would have it."""
 
     def respond(visit: Visit, started: float) -> Visited:
@@ -49,8 +84,14 @@ def mirrored(store: Store, preferred: dict[str, str], missing: frozenset[str] | 
             return Visited(
                 visit=visit, outcome=Outcome.DENIED, reason=Reason.PREFERRED_HOST, detail=target, location=location
             )
+        if back and origin == "http://www.a.test":
+            home = visit.url.replace("www.", "")
+            location = Link(key_of(home), home, "", None)
+            return replace(result, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location=location, page=Page())
         if visit.url in missing:
             return replace(result, outcome=Outcome.REFUSED, reason=Reason.NOT_FOUND, page=Page())
         return result
 
-    return Simulation(seeded(store, *(f"http://a.test/{n}" for n in range(5))), respond)
+    if seeds:
+        seeded(store, *(f"http://a.test/{n}" for n in range(5)))
+    return Simulation(store, respond, now=now)

@@ -309,12 +309,12 @@ def test_a_crawl_of_the_first_version_is_brought_forward_with_all_it_holds(
     for name in kept:
         assert content_of(path, name, like=copy) == content_of(copy, name, like=copy)
     assert {row[1]: row[2] for row in now_so["sites"]} == {"a.test": 1, "b.test": 1, "c.test": 0, "d.test": 0}
-    levels = {A: 0, B: 0, "http://c.test/": 3, "http://d.test/": 3}
+    levels = {A: 0, B: 0, "http://c.test/": 2, "http://d.test/": 2}  # each has an in-link
     assert dict(columns_in(path, "urls", "url, level")) == levels
     assert dict(columns_in(path, "hosts WHERE due IS NOT NULL", "name, level")) == {
         "a.test": 0,
         "b.test": 0,
-        "d.test": 3,
+        "d.test": 2,
     }
 
 

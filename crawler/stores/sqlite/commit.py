@@ -54,7 +54,8 @@ def commit(
 def add_links(
     connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit, links: Sequence[Link], now: float
 ) -> Committed:
-    new, hosts = insert(connection, known, ledger, list(_link_rows(connection, visit, links, known, now)))
+    rows = list(_link_rows(connection, visit, links, known, now, recommends=False))  # its commit counts them
+    new, hosts = insert(connection, known, ledger, rows)
     return Committed(new_urls=len(new), hosts_with_new=hosts)
 
 
@@ -356,7 +357,7 @@ def _found(
     """The URLs that a visit makes known: its links, unless a page it copies has the same, and a redirect's target."""
     visit = visited.visit
     if visited.page is not None and (original is None or original.links_digest != visited.page.links_digest):
-        yield from _link_rows(connection, visit, visited.page.links, known, now)
+        yield from _link_rows(connection, visit, visited.page.links, known, now, recommends=original is None)
     if visited.location is not None:
         target = visited.location
         yield (
@@ -378,7 +379,7 @@ def _found(
 
 
 def _link_rows(
-    connection: apsw.Connection, visit: Visit, links: Sequence[Link], known: Known, now: float
+    connection: apsw.Connection, visit: Visit, links: Sequence[Link], known: Known, now: float, *, recommends: bool
 ) -> Iterator[Row]:
     depth = visit.depth + 1
     levels = level_of(Standing(depth)), level_of(Standing(depth, 1))
@@ -388,7 +389,7 @@ def _link_rows(
     site = known.site_of(connection, via_host)
     for key, url, _, refused in new:
         host, rest = key
-        is_endorsed = host != via_host and known.site_of(connection, host) != site
+        is_endorsed = recommends and host != via_host and known.site_of(connection, host) != site
         yield (
             host,
             rest,

@@ -18,7 +18,8 @@ from crawler.stores.contract import Leased, NewUrl, Outlook
 from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
-from crawler.stores.sqlite.twins import fetched_twin, park
+from crawler.stores.sqlite.same_page import fetched_twin
+from crawler.stores.sqlite.twins import park
 from crawler.urls.hosts import host_of, partition_of, registered_domain, reversed_name
 from crawler.urls.keys import host_key
 from crawler.urls.scope import VERDICTS
@@ -207,7 +208,7 @@ def insert(
     )
     if known.has_far(connection, first.values()):
         for host, due, level in connection.executemany(
-            _NEARER, [_nearer_values(row) for row in first.values() if not row[3]]
+            _NEARER, [_nearer_values(row) for row in first.values() if not row[3] and ledger.has_room(row[0])]
         ):
             ledger.admit(host, asked=True)
             ledger.waits(host, due, level)
@@ -434,7 +435,10 @@ def lease(
 
 def _make_robots_known(connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit) -> None:
     """The row stands for the origin's robots.txt, wherever a redirect has moved it."""
-    home = connection.execute("SELECT 1 FROM urls WHERE host = ? AND rest = ?", visit.key).get
+    home = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ?", visit.key).get
+    if home == Reason.OVER_BUDGET:  # as a page: somebody linked to it
+        ledger.forget_excess(visit.key.host, 1)
+        connection.execute("UPDATE urls SET reason = ? WHERE host = ? AND rest = ?", (Reason.ROBOTS_FILE, *visit.key))
     if home is None:
         url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, kind=Kind.ROBOTS)
         insert(connection, known, ledger, [row_of(url, 0.0)])
@@ -443,13 +447,13 @@ def _make_robots_known(connection: apsw.Connection, known: Known, ledger: Ledger
 def unlease(connection: apsw.Connection, ledger: Ledger, visits: Sequence[Visit], now: float) -> None:
     for visit in visits:
         robots = visit.kind is Kind.ROBOTS
-        connection.execute(
-            """UPDATE urls SET state = ?, epoch = NULL, asked = NULL
-               WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?""",
-            (State.PARKED if robots else State.WAITING, *visit.key, visit.epoch),
-        )
-        if not robots:
-            ledger.waits(visit.key.host, now, visit.level)
+        level = connection.execute(
+            """UPDATE urls SET state = ?1, reason = iif(?2, ?3, reason), epoch = NULL, asked = NULL
+               WHERE host = ?4 AND rest = ?5 AND state = 1 AND epoch = ?6 RETURNING level""",
+            (State.PARKED if robots else State.WAITING, robots, Reason.ROBOTS_FILE, *visit.key, visit.epoch),
+        ).get
+        if level is not None and not robots:  # it may have changed while the URL was leased
+            ledger.waits(visit.key.host, now, level)
             ledger.take_back(visit.asked)
 
 
@@ -477,6 +481,7 @@ def believe_no_later_than(connection: apsw.Connection, latest: float) -> None:
     connection.execute(
         "UPDATE origins SET held_until = min(held_until, ?1), expires = min(expires, ?1) WHERE expires > ?1", (latest,)
     )
+    connection.execute("UPDATE sites SET review = ?1 WHERE review > ?1", (latest,))
 
 
 def outlook(connection: apsw.Connection) -> Outlook:

@@ -6,6 +6,7 @@ kept here too: each host and each site has an account, and what is over budget i
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import apsw
 from crawler.frontier.budgets import Budgets, Limits, day_of, next_day
 from crawler.frontier.priority import LEVELS
 from crawler.items import Reason, State
+from crawler.stores.sqlite.same_page import fetched_twin
 
 _REVIEWED_SITES = 50  # in one go
 _REVIEWED_HOSTS = 100  # of a site
@@ -34,18 +36,16 @@ class Account:
     day: int
     admitted_today: int
     visits_today: int
+    room: float = 0.0  # how many URLs may still be let in today
     is_changed: bool = False
 
     def turn_to(self, day: int) -> None:
         if self.day != day:
             self.day, self.admitted_today, self.visits_today = day, 0, 0
-
-    @property
-    def room(self) -> float:
-        """How many URLs may still be let in today."""
         total, daily = self.limits
-        left = float("inf") if not total else total - self.admitted
-        return min(left, float("inf") if not daily else daily - self.admitted_today)
+        self.room = min(
+            total - self.admitted if total else math.inf, daily - self.admitted_today if daily else math.inf
+        )
 
     @property
     def may_be_visited(self) -> bool:
@@ -70,7 +70,7 @@ class Ledger:
         self._budgets = budgets
         self._now = now
         self._changes: dict[int, Change] = {}
-        self._hosts: dict[int, tuple[Account, int]] = {}  # with the site
+        self._hosts: dict[int, tuple[Account, Account]] = {}  # the host's and its site's
         self._sites: dict[int, Account] = {}
 
     def found(self, host: int) -> None:
@@ -88,27 +88,26 @@ class Ledger:
 
     def has_room(self, host: int) -> bool:
         """Whether a URL of this host could be let in."""
-        account, site = self._of(host)
-        return account.room > 0 and self._sites[site].room > 0
+        own, site = self._hosts.get(host) or self._read(host)
+        return own.room > 0 and site.room > 0
 
     def admit(self, host: int, *, asked: bool = False) -> bool:
         """Let a URL in; if the budget has no room for it, it is counted as excess. What was asked for is let in anyway."""
-        account, site = self._of(host)
-        both = account, self._sites[site]
-        is_in = asked or all(one.room > 0 for one in both)
+        both = self._hosts.get(host) or self._read(host)
+        is_in = asked or (both[0].room > 0 and both[1].room > 0)
         for one in both:
             one.is_changed = True
             if is_in:
                 one.admitted += 1
                 one.admitted_today += 1
+                one.room -= 1
             else:
                 one.excess += 1
         return is_in
 
     def visit(self, host: int) -> bool:
         """Whether the host may be visited once more today; it is counted then."""
-        account, site = self._of(host)
-        both = account, self._sites[site]
+        both = self._hosts.get(host) or self._read(host)
         if not all(one.may_be_visited for one in both):
             return False
         for one in both:
@@ -118,8 +117,7 @@ class Ledger:
 
     def take_back(self, host: int) -> None:
         """A visit that was counted was not made."""
-        account, site = self._of(host)
-        for one in (account, self._sites[site]):
+        for one in self._hosts.get(host) or self._read(host):
             one.is_changed = True
             one.visits_today = max(one.visits_today - 1, 0)
 
@@ -132,13 +130,14 @@ class Ledger:
 
     def _review_site(self, site: int) -> int:
         hosts: list[Any] = self._connection.execute(
-            "SELECT host FROM hosts WHERE site = ? AND excess > 0 LIMIT ?", (site, _REVIEWED_HOSTS)
+            "SELECT host FROM hosts WHERE site = ? AND excess > 0", (site,)
         ).fetchall()
+        open_hosts = [host for (host,) in hosts if self.has_room(host)][:_REVIEWED_HOSTS]
         opened = 0
-        for place, (host,) in enumerate(hosts):
-            account, _ = self._of(host)
+        for place, host in enumerate(open_hosts):
             left = min(self._sites[site].room, _LET_IN - opened)
-            opened += self._let_in(host, int(min(account.room, max(1, left // (len(hosts) - place)), left)))
+            share = max(1, left // (len(open_hosts) - place))
+            opened += self._let_in(host, int(min(self._hosts[host][0].room, share, left)))
         # Perhaps there was more than one go could take; else nothing more can be done before the next day.
         again = self._now if opened else next_day(self._now)
         self._connection.execute("UPDATE sites SET review = ? WHERE site = ?", (again, site))
@@ -148,42 +147,43 @@ class Ledger:
         if most <= 0:
             return 0
         rows: list[Any] = self._connection.execute(
-            f"""SELECT rest, level, hops FROM urls WHERE host = ? AND state = 2 AND reason = {int(Reason.OVER_BUDGET)}
+            f"""SELECT rest, url, level, hops FROM urls
+                WHERE host = ? AND state = 2 AND reason = {int(Reason.OVER_BUDGET)} AND kind = 0
                 ORDER BY level, due LIMIT ?""",
             (host, most),
         ).fetchall()
-        for rest, level, hops in rows:
+        for rest, url, level, hops in rows:
+            twin = fetched_twin(self._connection, url)
             reason = Reason.REDIRECT_TARGET if hops else Reason.LINK
+            verdict = (State.PARKED, Reason.SAME_PAGE, twin) if twin else (State.WAITING, reason, "")
             self._connection.execute(
-                "UPDATE urls SET state = ?, reason = ?, due = ?, detail = '' WHERE host = ? AND rest = ?",
-                (State.WAITING, reason, self._now, host, rest),
+                "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?",
+                (*verdict, self._now, host, rest),
             )
-            self.waits(host, self._now, level)
-            self.admit(host, asked=True)
-        self.forget_excess(host, len(rows))
+            if twin is None:
+                self.waits(host, self._now, level)
+                self.admit(host, asked=True)
+        # Fewer than there was room for: that was all, whatever was counted.
+        self.forget_excess(host, len(rows) if len(rows) == most else self._hosts[host][0].excess)
         return len(rows)
 
     def forget_excess(self, host: int, count: int) -> None:
         """So many URLs of this host are not parked over budget any more."""
-        account, site = self._of(host)
-        for one in (account, self._sites[site]):
+        for one in self._hosts.get(host) or self._read(host):
             one.is_changed = True
             one.excess = max(one.excess - count, 0)
 
-    def _of(self, host: int) -> tuple[Account, int]:
-        known = self._hosts.get(host)
-        if known is not None:
-            return known
+    def _read(self, host: int) -> tuple[Account, Account]:
         row: Any = self._connection.execute(_FIND, (host,)).get
         site, endorsers, seeded = row[:3]
         today = day_of(self._now)
-        account = Account(self._budgets.of_host(endorsers), *row[3:8])
-        account.turn_to(today)
+        own = Account(self._budgets.of_host(endorsers), *row[3:8])
+        own.turn_to(today)
         if site not in self._sites:
             self._sites[site] = Account(self._budgets.of_site(endorsers, seeded=bool(seeded)), *row[8:13])
             self._sites[site].turn_to(today)
-        self._hosts[host] = account, site
-        return account, site
+        self._hosts[host] = own, self._sites[site]
+        return self._hosts[host]
 
     # ── the end ──
 
@@ -195,18 +195,18 @@ class Ledger:
             [(change.known, host) for host, change in self._changes.items() if change.known],
         )
         connection.executemany(
-            """UPDATE hosts SET due = max(held_until, min(coalesce(due, ?1), ?1)),
+            """UPDATE hosts SET due = max(iif(held_until > ?5, held_until, 0), min(coalesce(due, ?1), ?1)),
                       level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END, levels = levels | ?3
                WHERE host = ?4""",
             [
-                (change.due, change.level, change.levels, host)
+                (change.due, change.level, change.levels, host, self._now)
                 for host, change in self._changes.items()
                 if change.due is not None
             ],
         )
         connection.executemany(
             f"UPDATE hosts SET ({_ACCOUNT}) = (?, ?, ?, ?, ?) WHERE host = ?",
-            [(*_values(account), host) for host, (account, _) in self._hosts.items() if account.is_changed],
+            [(*_values(own), host) for host, (own, _) in self._hosts.items() if own.is_changed],
         )
         connection.executemany(
             f"""UPDATE sites SET ({_ACCOUNT}) = (?1, ?2, ?3, ?4, ?5),

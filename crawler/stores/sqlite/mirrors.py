@@ -12,8 +12,9 @@ from typing import Any
 import apsw
 
 from crawler.frontier.politeness import SNOOZE_AFTER
-from crawler.items import Kind, Outcome, Reason
+from crawler.items import Key, Kind, Outcome, Reason
 from crawler.stores.contract import Settled
+from crawler.stores.sqlite.frontier import LONGEST_DETAIL
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
@@ -32,19 +33,27 @@ def settle(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled]
     opened: list[tuple[float, int, int, str]] = []
     for settled in batch:
         visited = settled.visited
-        visit = visited.visit
-        if visit.kind is not Kind.PAGE or visited.outcome not in _FAILED:
+        visit, target = visited.visit, visited.location
+        if visit.kind is not Kind.PAGE:
             continue
-        target = visited.location if visited.reason is Reason.PREFERRED_HOST else None
-        if target is not None and _is_dead(connection, target.key.host):
-            opened.append((now, *visit.key, target.url))
-        origin = origin_of(visit.url)
-        others = [key_of(other + visit.url[len(origin) :]) for other in _preferring(connection, origin)]
-        opened += [(now, *other, visit.url) for other in others]
+        if visited.reason is Reason.PREFERRED_HOST:
+            if target is not None and _is_in_vain(connection, target.key):
+                opened.append(_parked_for(visit.key, target.url, now))
+        elif visited.outcome is Outcome.REDIRECTED and target is not None:
+            opened.append(_parked_for(target.key, visit.url, now))  # it sends us back
+        if visited.outcome in _FAILED:
+            origin = origin_of(visit.url)
+            others = [key_of(other + visit.url[len(origin) :]) for other in _preferring(connection, origin)]
+            opened += [_parked_for(other, visit.url, now) for other in others]
     rows: list[Any] = connection.executemany(_OPEN, opened).fetchall() if opened else []
     for host, level in rows:
         ledger.waits(host, now, level)
     return {host for host, _ in rows}
+
+
+def _parked_for(key: Key, preferred: str, now: float) -> tuple[float, int, int, str]:
+    """What opens a URL that is parked in favour of another."""
+    return now, *key, preferred[:LONGEST_DETAIL]
 
 
 def _preferring(connection: apsw.Connection, origin: str) -> list[str]:
@@ -52,6 +61,13 @@ def _preferring(connection: apsw.Connection, origin: str) -> list[str]:
     return [other for (other,) in rows]
 
 
-def _is_dead(connection: apsw.Connection, host: int) -> bool:
-    backoff = connection.execute("SELECT backoff FROM hosts WHERE host = ?", (host,)).get
-    return backoff is not None and backoff >= SNOOZE_AFTER
+def _is_in_vain(connection: apsw.Connection, target: Key) -> bool:
+    """Whether the preferred host is dead, or was asked for this before and did not have it."""
+    backoff = connection.execute("SELECT backoff FROM hosts WHERE host = ?", (target.host,)).get
+    if backoff is not None and backoff >= SNOOZE_AFTER:
+        return True
+    visits = connection.execute(
+        "SELECT visits FROM urls WHERE host = ? AND rest = ? AND state = 2 AND reason NOT IN (?, ?)",
+        (*target, Reason.OVER_BUDGET, Reason.SAME_PAGE),
+    ).get
+    return bool(visits)

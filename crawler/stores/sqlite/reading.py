@@ -16,7 +16,9 @@ from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, r
 def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
     row = connection.execute(
         """SELECT u.url, u.state, u.reason, u.kind, u.level, u.due, u.depth, u.hops, u.tries, u.crashes, v.url,
-                  u.found, u.visited, u.last_reason, u.status, u.detail, u.visits, u.changes, u.inlinks, u.hint
+                  u.found, u.visited, u.last_reason, u.status, u.detail, u.visits, u.changes, u.hint,
+                  max(u.inlinks, (SELECT count(DISTINCT a.site) FROM anchors a JOIN hosts h ON h.host = a.host
+                                  WHERE a.host = u.host AND a.rest = u.rest AND a.site <> h.site))
            FROM urls u LEFT JOIN urls v ON v.host = u.via_host AND v.rest = u.via_rest
            WHERE u.host = ? AND u.rest = ?""",
         key,
@@ -43,8 +45,8 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
         detail=row[15],
         visits=row[16],
         changes=row[17],
-        inlinks=row[18],
-        hint=row[19],
+        hint=row[18],
+        inlinks=row[19],
     )
 
 

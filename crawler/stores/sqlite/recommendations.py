@@ -13,18 +13,18 @@ from typing import Any
 import apsw
 
 from crawler.frontier.budgets import MOST_ENDORSERS
-from crawler.frontier.priority import MOST_INLINKS, Standing, level_of
+from crawler.frontier.priority import Standing, level_of
 from crawler.items import Key, Link, State
 from crawler.stores.sqlite.frontier import Known
 from crawler.stores.sqlite.ledger import Ledger
 
 ANCHORS_PER_TARGET = 64
 
-# Says nothing of a URL that this site has recommended before.
-_RECOMMEND = """
-UPDATE urls SET inlinks = inlinks + 1
-WHERE host = ?1 AND rest = ?2 AND inlinks < ?4
-  AND NOT EXISTS (SELECT 1 FROM anchors a WHERE a.host = ?1 AND a.rest = ?2 AND a.site = ?3)
+# Counted anew, and not kept with every link: most change nothing.
+_RECOUNT = """
+UPDATE urls SET inlinks = (SELECT count(DISTINCT a.site) FROM anchors a
+                           WHERE a.host = ?1 AND a.rest = ?2 AND a.site <> ?3)
+WHERE host = ?1 AND rest = ?2
 RETURNING host, rest, state, due, level, depth, inlinks, hint, visits, changes
 """
 
@@ -43,11 +43,15 @@ class Recommendations:
         self._ledger = ledger
         self._now = now
         self._anchors: list[tuple[int, int, int, str, int]] = []
-        self._urls: dict[tuple[Key, int], None] = {}  # with the site that links to them, in order
+        self._urls: dict[Key, int] = {}  # that are to be counted anew, with their sites
         self._sites: dict[tuple[int, int], None] = {}  # target, source
 
     def note(self, source: int, links: Sequence[Link], new: Collection[tuple[int, int]]) -> None:
-        """The links of a page on a host; what was new was counted as recommended when it was made known."""
+        """The links of a page on a host; what was new was counted as recommended when it was made known.
+
+        A level is worth twice as many recommendations as the one before, so a URL's are counted anew only when its anchors
+        have doubled.
+        """
         known, connection = self._known, self._connection
         site = known.site_of(connection, source)
         for key, url, anchor, _ in links:
@@ -59,9 +63,7 @@ class Recommendations:
                 continue
             known.anchors.add(fingerprint)
             target = known.site_of(connection, key[0])
-            if target != site:
-                self._recommend(key, target, site, is_new=key in new)
-            elif not anchor:
+            if target == site and not anchor:
                 continue
             count = known.anchor_counts.get(key)
             if count is None:
@@ -69,35 +71,31 @@ class Recommendations:
             if count < ANCHORS_PER_TARGET:
                 known.anchor_counts[key] = count + 1
                 self._anchors.append((*key, source, anchor, site))
+                if target != site:
+                    self._endorse(target, site)
+                    if (count + 1) & (count + 2) == 0 and key not in new:
+                        self._urls[key] = target
 
-    def _recommend(self, key: Key, target: int, site: int, *, is_new: bool) -> None:
-        heard = self._known.endorsements
+    def _endorse(self, target: int, site: int) -> None:
         pair = hash((target, site))
-        if pair not in heard:
-            heard.add(pair)
+        if pair not in self._known.endorsements:
+            self._known.endorsements.add(pair)
             self._sites[target, site] = None
-        pair = hash((key, site))
-        if pair not in heard:
-            heard.add(pair)
-            if not is_new:
-                self._urls[key, site] = None
 
     def write(self) -> None:
-        """In this order: whether a site has recommended a URL before is seen by its anchors."""
-        self._write_urls()
+        """In this order: recommendations are counted by their anchors."""
         self._connection.executemany(
             "INSERT INTO anchors (host, rest, source, text, site) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             self._anchors,
         )
+        self._recount()
         self._write_sites()
 
-    def _write_urls(self) -> None:
+    def _recount(self) -> None:
         raised: list[tuple[int, int, int]] = []
-        values = [(*key, site, MOST_INLINKS) for key, site in self._urls]
-        rows: Any = self._connection.executemany(_RECOMMEND, values)
+        rows: Any = self._connection.executemany(_RECOUNT, [(*key, site) for key, site in self._urls.items()])
         for host, rest, state, due, old, *standing in rows:
-            inlinks = standing[1]
-            level = level_of(Standing(*standing)) if inlinks & (inlinks + 1) == 0 else old  # only doublings count
+            level = level_of(Standing(*standing))
             if level != old:
                 raised.append((level, host, rest))
                 if state == State.WAITING:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from crawler.frontier.budgets import Budgets
+from crawler.frontier.budgets import Budgets, next_day
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
@@ -188,6 +188,11 @@ class SqliteStore:
     def review_budgets(self, now: float) -> None:
         with self._transaction() as connection:
             connection.execute("UPDATE sites SET review = ? WHERE excess > 0", (now,))
+            # Hosts that had their visits of the day are held until the next one begins, to the second.
+            connection.execute(
+                "UPDATE hosts SET held_until = 0, due = iif(due IS NULL, NULL, ?1) WHERE held_until = ?2",
+                (now, next_day(now)),
+            )
 
     def next_due(self, now: float) -> float:
         with trouble(self._path):
