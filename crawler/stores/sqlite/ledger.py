@@ -75,14 +75,22 @@ class Ledger:
 
     def found(self, host: int) -> None:
         """A URL of this host is known from now on."""
-        self._changes.setdefault(host, Change()).known += 1
+        self._change(host).known += 1
 
     def waits(self, host: int, due: float, level: int) -> None:
         """A URL of this host waits."""
-        change = self._changes.setdefault(host, Change())
-        change.due = due if change.due is None else min(due, change.due)
-        change.level = min(level, change.level)
+        change = self._change(host)
+        if change.due is None or due < change.due:
+            change.due = due
+        if level < change.level:
+            change.level = level
         change.levels |= 1 << level
+
+    def _change(self, host: int) -> Change:
+        change = self._changes.get(host)
+        if change is None:
+            change = self._changes[host] = Change()
+        return change
 
     # ── budgets ──
 
