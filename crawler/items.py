@@ -165,7 +165,7 @@ class Visit:
     epoch: int  # of the partition under which it was leased
     depth: int = 0
     level: int = 0  # of its priority; 0 is the most important
-    hops: int = 0  # redirects that led here
+    hops: int = 0  # redirects, or preferred hosts, that led here; -1 = none did, and none is to be followed
     tries: int = 0  # visits that ended badly by themselves
     crashes: int = 0  # crawl processes that died while it was leased
     via: str | None = None  # the page on which it was found

@@ -116,7 +116,7 @@ def _how_found(row: UrlRow) -> str:
     when = date_of(row.found)
     if row.via is None:
         return f"known since {when}, as a seed"
-    how = f"by {row.hops} redirects, the last from" if row.hops else "as a link on"
+    how = f"by {row.hops} redirects or preferred hosts, the last from" if row.hops > 0 else "as a link on"
     return f"known since {when}, {how} {row.via}; {row.depth} links from a seed"
 
 

@@ -162,7 +162,7 @@ class Ledger:
         ).fetchall()
         for rest, url, level, hops in rows:
             twin = fetched_twin(self._connection, url)
-            reason = Reason.REDIRECT_TARGET if hops else Reason.LINK
+            reason = Reason.REDIRECT_TARGET if hops > 0 else Reason.LINK
             verdict = (State.PARKED, Reason.SAME_PAGE, twin) if twin else (State.WAITING, reason, "")
             self._connection.execute(
                 "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?",

@@ -21,9 +21,9 @@ from crawler.urls.keys import key_of
 
 _FAILED = frozenset({Outcome.REFUSED, Outcome.FAILED, Outcome.DENIED, Outcome.BROKEN})
 
-# A URL that was reached by a hop is not sent elsewhere again.
+# A URL that was reached by a hop is not sent elsewhere; -1 says the same of one that was not.
 _OPEN = f"""
-UPDATE urls SET state = 0, reason = {int(Reason.LINK)}, detail = '', due = ?, hops = max(hops, 1)
+UPDATE urls SET state = 0, reason = {int(Reason.LINK)}, detail = '', due = ?, hops = iif(hops > 0, hops, -1)
 WHERE host = ? AND rest = ? AND state = 2 AND reason = {int(Reason.PREFERRED_HOST)} AND detail = ? RETURNING host, level
 """
 
