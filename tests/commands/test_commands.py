@@ -97,7 +97,9 @@ def test_why_a_redirects_source_is_parked(done: tuple[Served, dict[str, object]]
     source, target = next((a, b) for a, b in served.web.redirects().items() if a in followed)
     told = tell(source, settings)
     assert f"(redirected) → {target}" in told
-    assert "by 1 redirects or preferred hosts, the last from" in tell(target, settings) or "as a link on" in tell(target, settings)
+    assert "by 1 redirects or preferred hosts, the last from" in tell(target, settings) or "as a link on" in tell(
+        target, settings
+    )
 
 
 def test_why_a_disallowed_url_was_not_fetched(done: tuple[Served, dict[str, object]]) -> None:
