@@ -117,6 +117,7 @@ class Messenger:
         self._named: set[int] = set()  # hosts whose names are being looked up
         self._busy: set[str] = set()  # questions of which one at a time is enough
         self._look_at = 0.0  # when to ask the store for hosts
+        self._lease_at = 0.0  # when to ask it for leases again
         self._is_idle = False  # nothing happened since the last look
         self._stopped = False
         self._timers: dict[str, Timer] = {}
@@ -188,7 +189,7 @@ class Messenger:
         after = self._options.revisit.after(visited, now, clock.next_visit, excused=excused)
         gates = self.frontier.gate_times(visited)
         self._batch.append((Settled(visited=visited, aftermath=after, clocks=clocks, gates=gates), done))
-        if len(self._batch) >= self._options.commit_visits or visit.crashes:
+        if len(self._batch) >= self._options.commit_visits or visit.crashes or not self.frontier.has_more:
             self.flush()
         elif "flush" not in self._timers:
             self._set_timer("flush", self._options.commit_interval, self.flush)
@@ -379,11 +380,16 @@ class Messenger:
         clock = self._options.politeness.sane(load.clock, now)
         self.frontier.activate(replace(load, address=address, clock=clock), now, errand)
 
-    def _lease(self, now: float) -> None:
+    def _lease_from(self) -> float:
+        """When the next lease may be asked for: while others are on their way, several in one."""
         if "lease" in self._busy:
-            return
-        visits = self.frontier.to_lease(now)
+            return math.inf
+        return self._lease_at if self.frontier.in_flight else 0.0
+
+    def _lease(self, now: float) -> None:
+        visits = self.frontier.to_lease(now) if self._lease_from() <= now else []
         if visits:
+            self._lease_at = now + PUMP_EVERY
             around = self._around
             lease = partial(around.store.lease, around.owner, visits, now)
             self._ask(lease, partial(self._leased, visits), one="lease")
@@ -433,12 +439,9 @@ class Messenger:
             self._around.wake()
 
     def _come_back(self, now: float) -> None:
-        times = [self._look_at if "activate" not in self._busy else now + LOOK_EVERY]
-        release = self._around.may_release()
-        next_time = self.frontier.next_time(now, lease="lease" not in self._busy, release=release)
-        if next_time is not None:
-            times.append(next_time)
-        self._set_timer("pump", max(0.0, min(times) - now), self._tick)
+        look_at = self._look_at if "activate" not in self._busy else now + LOOK_EVERY
+        next_time = self.frontier.next_time(now, lease_from=self._lease_from(), release=self._around.may_release())
+        self._set_timer("pump", max(0.0, min(look_at, next_time) - now), self._tick)
 
     def _tick(self) -> None:
         if self._look_at <= self._around.now():

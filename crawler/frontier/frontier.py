@@ -16,6 +16,7 @@ gives a visit whose time has come; `ended` and `committed` report what became of
 from __future__ import annotations
 
 import heapq
+import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -195,21 +196,26 @@ class Frontier:
         self._bandwidth.asked(visit.key, now)
         return visit
 
-    def next_time(self, now: float, *, lease: bool = True, release: bool = True) -> float | None:
-        """When `to_lease` or `next` will have something, if nothing else happens before."""
+    def next_time(self, now: float, *, lease_from: float = 0.0, release: bool = True) -> float:
+        """When `to_lease`, which is not asked before a time, or `next` will have something, if nothing else happens."""
         times = []
         if release and self._leased and now < self.lease_end:
             times.append(max(self._leased[0][0], self._bandwidth.open_at(now)))
-        if lease and self._idle and self._room() > 0 and not self._solo and self._alone is None:
-            ready = self._idle[0][0] - self._ahead / 2
+        if self._idle and self._room() > 0 and not self._solo and self._alone is None:
+            ready = max(self._idle[0][0] - self._ahead / 2, lease_from)
             if not self.network.is_down:
                 times.append(ready)
             elif not (self.in_flight or self._leasing or self._leased):
                 times.append(max(ready, self.network.next_probe))
-        return max(now, min(times)) if times else None
+        return max(now, min(times, default=math.inf))
 
     def _room(self) -> int:
         return self.connections - len(self.in_flight) - len(self._leasing) - len(self._leased)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether any visit is on its way or waits for its time; else only what is committed can bring more."""
+        return bool(self.in_flight or self._leased or self._leasing or self._idle)
 
     @property
     def is_quiet(self) -> bool:

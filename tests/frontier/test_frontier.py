@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -275,16 +279,53 @@ def test_new_urls_do_not_wake_a_host_that_must_be_left_alone(store: Store) -> No
     assert simulation.frontier.is_quiet
 
 
+def test_nobody_waits_for_a_commit_that_nothing_more_can_join(store: Store) -> None:
+    def respond(visit: Visit, started: float) -> Visited:
+        result = fetched_page(visit, started)
+        if result.page is None or visit.kind is Kind.ROBOTS or visit.depth == 3:
+            return result
+        return replace(result, page=replace(result.page, links=[link(f"{visit.url}x")]))
+
+    simulation = Simulation(seeded(store, "http://a.test/"), respond, commit_interval=1_000.0)
+    simulation.run()
+    assert pages(simulation) == [f"http://a.test/{'x' * depth}" for depth in range(4)]
+    assert simulation.time < NOW + 100
+
+
+def test_hosts_that_need_no_rest_are_leased_together(store: Store) -> None:
+    leases = []
+
+    class Watched(Simulation):
+        def in_store(self, act: Callable[[], object], then: Callable[[Any], None]) -> None:
+            if isinstance(act, partial) and act.func.__name__ == "lease":
+                leases.append(len(act.args[1]))
+            super().in_store(act, then)
+
+    hosts, count = range(40), 0
+
+    def respond(visit: Visit, started: float) -> Visited:
+        nonlocal count
+        count += 1
+        return fetched_page(visit, started, took=0.01 + 0.0037 * (count % 29))
+
+    urls = [f"http://h{host}.test/{page}" for host in hosts for page in range(10)]
+    politeness = Politeness(floor=0.0, factor=0.0, own_hosts=["*"], address_gap=0.0)
+    simulation = Watched(seeded(store, *urls), respond, politeness, store_time=0.002)
+    simulation.run()
+    assert len(pages(simulation)) == len(urls)
+    assert sum(leases) / len(leases) > 7
+
+
 def test_what_cannot_be_done_now_is_no_reason_to_come_back_at_once(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/", "http://b.test/"))
     frontier = simulation.frontier
     frontier.activate(store.activate("me", NOW, 1, 5, ())[0], NOW)
     assert frontier.next_time(NOW) == NOW
-    assert frontier.next_time(NOW, lease=False) is None
+    assert frontier.next_time(NOW, lease_from=math.inf) == math.inf
     visits = frontier.to_lease(NOW)
     frontier.leased(visits, store.lease("me", visits, NOW).granted)
     assert frontier.next_time(NOW) == NOW
-    assert frontier.next_time(NOW, release=False) is None
+    assert frontier.next_time(NOW, release=False) == math.inf
 
 
 def test_a_denied_visit_costs_its_host_no_rest(store: Store) -> None:
