@@ -14,7 +14,7 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Reason
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
 
 _GATES = """
@@ -33,6 +33,40 @@ CREATE TABLE collisions (               -- URLs that are not in `urls`, because 
     found REAL NOT NULL,
     PRIMARY KEY (host, rest, url)
 ) WITHOUT ROWID;
+"""
+
+# New rows are appended; only the narrow index by key is entered at random, and fits into memory for long.
+_URLS = f"""
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY,             -- in the order in which they were found
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),  -- waiting, leased, parked
+    reason INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    level INTEGER NOT NULL CHECK (level BETWEEN 0 AND {LEVELS - 1}),
+    due REAL NOT NULL,
+    depth INTEGER NOT NULL,
+    hops INTEGER NOT NULL DEFAULT 0,
+    tries INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    epoch INTEGER,                      -- while leased
+    asked INTEGER,                      -- while leased: the host that is asked
+    via INTEGER,                        -- on whose page it was found; NULL = somebody asked for it, 0 = unknown
+    found REAL NOT NULL,
+    visited REAL,
+    last_reason INTEGER,
+    status INTEGER,
+    detail TEXT NOT NULL DEFAULT '',
+    etag TEXT,
+    last_modified TEXT,
+    visits INTEGER NOT NULL DEFAULT 0,
+    changes INTEGER NOT NULL DEFAULT 0, -- how often it was found changed
+    inlinks INTEGER NOT NULL DEFAULT 0, -- other sites that link to it, when they were last counted
+    hint REAL,                          -- from 0 to 1: how important others say it is
+    UNIQUE (host, rest)
+);
 """
 
 _URL_INDEXES = f"""
@@ -145,37 +179,7 @@ CREATE TABLE origins (
 CREATE INDEX origins_of_host ON origins (host);
 CREATE INDEX origins_by_preferred ON origins (preferred) WHERE preferred <> '';
 
-CREATE TABLE urls (
-    host INTEGER NOT NULL,
-    rest INTEGER NOT NULL,
-    url TEXT NOT NULL,
-    state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),  -- waiting, leased, parked
-    reason INTEGER NOT NULL,
-    kind INTEGER NOT NULL,
-    level INTEGER NOT NULL CHECK (level BETWEEN 0 AND {LEVELS - 1}),
-    due REAL NOT NULL,
-    depth INTEGER NOT NULL,
-    hops INTEGER NOT NULL DEFAULT 0,
-    tries INTEGER NOT NULL DEFAULT 0,
-    crashes INTEGER NOT NULL DEFAULT 0,
-    epoch INTEGER,                      -- while leased
-    asked INTEGER,                      -- while leased: the host that is asked
-    via_host INTEGER,
-    via_rest INTEGER,
-    found REAL NOT NULL,
-    visited REAL,
-    last_reason INTEGER,
-    status INTEGER,
-    detail TEXT NOT NULL DEFAULT '',
-    etag TEXT,
-    last_modified TEXT,
-    visits INTEGER NOT NULL DEFAULT 0,
-    changes INTEGER NOT NULL DEFAULT 0, -- how often it was found changed
-    inlinks INTEGER NOT NULL DEFAULT 0, -- other sites that link to it, when they were last counted
-    hint REAL,                          -- from 0 to 1: how important others say it is
-    PRIMARY KEY (host, rest)
-) WITHOUT ROWID;
-{_URL_INDEXES}
+{_URLS}{_URL_INDEXES}
 {_COLLISIONS}
 {_GATES}
 CREATE TABLE seeds (
@@ -312,6 +316,26 @@ UPDATE hosts SET levels = 255, level = coalesce((SELECT min(level) FROM urls WHE
     + _ACCOUNTING
 )
 
+# Rows lay in the order of their keys, which made a new one cost a page of its own.
+_TO_5 = (
+    """
+DROP VIEW accounting;
+ALTER TABLE urls RENAME TO urls_4;
+"""
+    + _URLS
+    + """
+INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, tries, crashes, epoch, asked, found, visited,
+                  last_reason, status, detail, etag, last_modified, visits, changes, inlinks, hint)
+    SELECT host, rest, url, state, reason, kind, level, due, depth, hops, tries, crashes, epoch, asked, found, visited,
+           last_reason, status, detail, etag, last_modified, visits, changes, inlinks, hint FROM urls_4 ORDER BY found;
+UPDATE urls SET via = (SELECT v.id FROM urls_4 o JOIN urls v ON v.host = o.via_host AND v.rest = o.via_rest
+                       WHERE o.host = urls.host AND o.rest = urls.rest);
+DROP TABLE urls_4;
+"""
+    + _URL_INDEXES
+    + _ACCOUNTING
+)
+
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
 MIGRATIONS: Mapping[int, str] = {
     2: _COLLISIONS,
@@ -322,4 +346,5 @@ MIGRATIONS: Mapping[int, str] = {
         for column in ("request_rate", "visit_time")
     ),
     4: _SITES + _TO_4,
+    5: _TO_5,
 }

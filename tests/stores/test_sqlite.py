@@ -261,9 +261,9 @@ def columns_of(connection: apsw.Connection, table: str) -> list[tuple[Any, ...]]
 
 
 def content_of(path: Path, table: str, like: Path) -> list[tuple[Any, ...]]:
-    """The rows of a table, of the columns that it has in another file; levels are another matter."""
+    """The rows of a table, of the columns that it has in another file; levels and sources are another matter."""
     connection = apsw.Connection(str(like))
-    names = [name for name, *_ in columns_of(connection, table) if name != "level"]
+    names = [name for name, *_ in columns_of(connection, table) if name not in ("level", "via_host", "via_rest")]
     connection.close()
     return columns_in(path, table, ", ".join(names))
 
@@ -308,6 +308,8 @@ def test_a_crawl_of_the_first_version_is_brought_forward_with_all_it_holds(
     assert everything_in(copy) == version_1
     for name in kept:
         assert content_of(path, name, like=copy) == content_of(copy, name, like=copy)
+    sources = columns_in(path, "urls u LEFT JOIN urls v ON v.id = u.via", "u.url, v.url")
+    assert dict(sources) == {A: None, B: None, "http://c.test/": A, "http://d.test/": A}
     assert {row[1]: row[2] for row in now_so["sites"]} == {"a.test": 1, "b.test": 1, "c.test": 0, "d.test": 0}
     levels = {A: 0, B: 0, "http://c.test/": 2, "http://d.test/": 2}  # each has an in-link
     assert dict(columns_in(path, "urls", "url, level")) == levels
@@ -336,7 +338,7 @@ def test_readers_say_what_brings_an_older_crawl_forward_and_change_nothing(
     before = path.read_bytes()
     with pytest.raises(
         StoreUnreachable,
-        match=r"crawl\.db: .*older Orbweaver \(schema 1, now 4\)\. `scrapy crawl web` brings it forward",
+        match=rf"crawl\.db: .*older Orbweaver \(schema 1, now {SCHEMA_VERSION}\)\. `scrapy crawl web` brings it forward",
     ):
         open_store(f"sqlite:{path}", read_only=True)
     assert path.read_bytes() == before

@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_5(connection)
     _undo_4(connection)
     for table in ("hosts", "origins"):
         connection.execute(f"ALTER TABLE {table} DROP COLUMN request_rate")
@@ -23,6 +24,60 @@ def as_version_1(path: Path) -> None:
     connection.execute("UPDATE urls SET detail = '' WHERE visited IS NULL")
     connection.pragma("user_version", 1)
     connection.close()
+
+
+_URLS_4 = """
+CREATE TABLE urls_4 (
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    reason INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    level INTEGER NOT NULL,
+    due REAL NOT NULL,
+    depth INTEGER NOT NULL,
+    hops INTEGER NOT NULL DEFAULT 0,
+    tries INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    epoch INTEGER,
+    asked INTEGER,
+    via_host INTEGER,
+    via_rest INTEGER,
+    found REAL NOT NULL,
+    visited REAL,
+    last_reason INTEGER,
+    status INTEGER,
+    detail TEXT NOT NULL DEFAULT '',
+    etag TEXT,
+    last_modified TEXT,
+    visits INTEGER NOT NULL DEFAULT 0,
+    changes INTEGER NOT NULL DEFAULT 0,
+    inlinks INTEGER NOT NULL DEFAULT 0,
+    hint REAL,
+    PRIMARY KEY (host, rest)
+) WITHOUT ROWID;
+"""
+
+
+def _undo_5(connection: apsw.Connection) -> None:
+    view = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'accounting'").get
+    connection.execute("DROP VIEW accounting")
+    connection.execute(_URLS_4)
+    same = "host rest url state reason kind level due depth hops tries crashes epoch asked found visited last_reason status"
+    columns = ", ".join([*same.split(), "detail, etag, last_modified, visits, changes, inlinks, hint"])
+    connection.execute(f"INSERT INTO urls_4 ({columns}) SELECT {columns} FROM urls")
+    connection.execute(
+        """UPDATE urls_4 SET (via_host, via_rest) = (
+               SELECT v.host, v.rest FROM urls u JOIN urls v ON v.id = u.via
+               WHERE u.host = urls_4.host AND u.rest = urls_4.rest)"""
+    )
+    connection.execute("DROP TABLE urls")
+    connection.execute("ALTER TABLE urls_4 RENAME TO urls")
+    connection.execute("CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0")
+    connection.execute("CREATE INDEX urls_leased ON urls (host) WHERE state = 1")
+    connection.execute("CREATE INDEX urls_over_budget ON urls (host, level, due) WHERE state = 2")
+    connection.execute(view)
 
 
 def _undo_4(connection: apsw.Connection) -> None:

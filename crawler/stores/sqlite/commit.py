@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import apsw
 
 from crawler.frontier.priority import Standing, level_of
-from crawler.items import Key, Kind, Link, Outcome, Page, Reason, State, Visit, Visited
+from crawler.items import Key, Kind, Link, Outcome, Page, Reason, Refusal, State, Visit, Visited
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
 from crawler.stores.sqlite import mirrors, twins
-from crawler.stores.sqlite.frontier import LONGEST_DETAIL, Known, Row, insert
+from crawler.stores.sqlite.frontier import LONGEST_DETAIL, Known, Row, id_of, insert, whole
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.recommendations import Recommendations
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
@@ -32,31 +32,34 @@ def commit(
     _note_rules(connection, batch)
     connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
     _note_hosts(connection, ledger, batch)
-    new, duplicates = 0, 0
     hosts = twins.settle(connection, ledger, batch, now) | mirrors.settle(connection, ledger, batch, now)
     content = _Content(connection, batch)
-    said = Recommendations(connection, known, ledger, now)
+    found: list[Row] = []
+    said: list[tuple[int, Sequence[Link]]] = []
+    duplicates = 0
     for settled in batch:
-        _note_change(connection, ledger, seen[settled.visited.visit.key], settled)
+        visited, before = settled.visited, seen[settled.visited.visit.key]
+        _note_change(connection, ledger, before, settled)
         original = _note_document(connection, content, settled, now)
-        added, visitable = insert(
-            connection, known, ledger, list(_found(connection, settled.visited, original, known, now))
-        )
-        new += len(added)
         duplicates += original is not None
-        hosts |= visitable
-        if original is None and settled.visited.page is not None:
-            said.note(settled.visited.visit.key.host, settled.visited.page.links, added)
-    said.write()
-    return Committed(new_urls=new, duplicates=duplicates, hosts_with_new=hosts)
+        found += _found(connection, before.id, visited, original, known, now)
+        if original is None and visited.page is not None:
+            said.append((visited.visit.key.host, visited.page.links))
+    inserted = insert(connection, known, ledger, found)
+    recommendations = Recommendations(connection, known, ledger, inserted.new, now)
+    for source, links in said:
+        recommendations.note(source, links)
+    recommendations.write()
+    return Committed(new_urls=len(inserted.new), duplicates=duplicates, hosts_with_new=hosts | inserted.hosts)
 
 
 def add_links(
     connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit, links: Sequence[Link], now: float
 ) -> Committed:
-    rows = list(_link_rows(connection, visit, links, known, now, recommends=False))  # its commit counts them
-    new, hosts = insert(connection, known, ledger, rows)
-    return Committed(new_urls=len(new), hosts_with_new=hosts)
+    via = id_of(connection, visit.key)
+    rows = _link_rows(connection, via, visit, links, known, now, recommends=False)  # its commit counts them
+    inserted = insert(connection, known, ledger, rows)
+    return Committed(new_urls=len(inserted.new), hosts_with_new=inserted.hosts)
 
 
 def known_bodies(connection: apsw.Connection, digests: Collection[bytes]) -> set[bytes]:
@@ -102,6 +105,7 @@ def _body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest
 class _Seen(NamedTuple):
     """What a URL was when it was visited, that visit counted."""
 
+    id: int
     level: int
     standing: Standing
 
@@ -112,10 +116,12 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
         """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, asked = NULL,
                   visited = ?, last_reason = ?, status = ?, detail = ?, visits = visits + 1
            WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?
-           RETURNING host, rest, level, depth, inlinks, hint, visits, changes""",
+           RETURNING host, rest, id, level, depth, inlinks, hint, visits, changes""",
         [_url_values(settled, now) for settled in batch],
     )
-    seen = {Key(host, rest): _Seen(level, Standing(*standing)) for host, rest, level, *standing in moved}
+    seen = {
+        Key(host, rest): _Seen(number, level, Standing(*standing)) for host, rest, number, level, *standing in moved
+    }
     late = {settled.visited.visit.key for settled in batch} - set(seen)
     if late:
         raise LateCommit(late)
@@ -352,59 +358,53 @@ def _host_counts(visited: Visited) -> tuple[int, int, int, int, str, int]:
 
 
 def _found(
-    connection: apsw.Connection, visited: Visited, original: _Copied | None, known: Known, now: float
-) -> Iterator[Row]:
+    connection: apsw.Connection, via: int, visited: Visited, original: _Copied | None, known: Known, now: float
+) -> list[Row]:
     """The URLs that a visit makes known: its links, unless a page it copies has the same, and a redirect's target."""
-    visit = visited.visit
-    if visited.page is not None and (original is None or original.links_digest != visited.page.links_digest):
-        yield from _link_rows(connection, visit, visited.page.links, known, now, recommends=original is None)
-    if visited.location is not None:
-        target = visited.location
-        yield (
-            *target.key,
-            target.url,
-            State.PARKED if target.refused else State.WAITING,
-            target.refused.reason if target.refused else Reason.REDIRECT_TARGET,
-            Kind.PAGE,
-            visit.level,
-            now,
-            visit.depth,
-            visit.hops + 1,
-            *visit.key,
-            now,
-            target.refused.detail[:LONGEST_DETAIL] if target.refused else "",
-            0,
-            None,
+    visit, page, target = visited.visit, visited.page, visited.location
+    rows: list[Row] = []
+    if page is not None and (original is None or original.links_digest != page.links_digest):
+        rows = _link_rows(connection, via, visit, page.links, known, now, recommends=original is None)
+    if target is not None:
+        state, reason, detail = _verdict(target.refused, Reason.REDIRECT_TARGET)
+        at = whole(now)
+        rows.append(
+            (
+                *(*target.key, target.url, state, reason, Kind.PAGE, visit.level, at, visit.depth, visit.hops + 1),
+                *(via, at, detail, 0, None),
+            )
         )
+    return rows
 
 
 def _link_rows(
-    connection: apsw.Connection, visit: Visit, links: Sequence[Link], known: Known, now: float, *, recommends: bool
-) -> Iterator[Row]:
-    depth = visit.depth + 1
+    connection: apsw.Connection,
+    via: int,
+    visit: Visit,
+    links: Sequence[Link],
+    known: Known,
+    now: float,
+    *,
+    recommends: bool,
+) -> list[Row]:
+    depth, at, home = visit.depth + 1, whole(now), visit.key.host
     levels = level_of(Standing(depth)), level_of(Standing(depth, 1))
     new = [link for link in links if known.urls.get(link[0]) != hash(link[1])]
-    known.make_hosts_known(connection, ((key.host, url) for key, url, _, _ in new))
-    via_host, via_rest = visit.key
-    site = known.site_of(connection, via_host)
-    for key, url, _, refused in new:
-        host, rest = key
-        is_endorsed = recommends and host != via_host and known.site_of(connection, host) != site
-        yield (
-            host,
-            rest,
-            url,
-            State.PARKED if refused else State.WAITING,
-            refused.reason if refused else Reason.LINK,
-            Kind.PAGE,
-            levels[is_endorsed],
-            now,
-            depth,
-            0,
-            via_host,
-            via_rest,
-            now,
-            refused.detail[:LONGEST_DETAIL] if refused else "",
-            int(is_endorsed),
-            None,
-        )
+    known.make_hosts_known(connection, ((key[0], url) for key, url, _, _ in new))
+    site = known.site_of(connection, home)
+    inside = (Kind.PAGE, levels[0], at, depth, 0, via, at)
+    rows: list[Row] = []
+    for (host, rest), url, _, refused in new:
+        state, reason, detail = _verdict(refused, Reason.LINK)
+        if recommends and host != home and known.site_of(connection, host) != site:
+            rows.append((host, rest, url, state, reason, Kind.PAGE, levels[1], at, depth, 0, via, at, detail, 1, None))
+        else:
+            rows.append((host, rest, url, state, reason, *inside, detail, 0, None))
+    return rows
+
+
+def _verdict(refused: Refusal | None, reason: Reason) -> tuple[State, Reason, str]:
+    """What becomes of a URL that was found."""
+    if refused is None:
+        return State.WAITING, reason, ""
+    return State.PARKED, refused.reason, refused.detail[:LONGEST_DETAIL]

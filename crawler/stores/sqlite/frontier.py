@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import math
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -26,24 +26,19 @@ from crawler.urls.scope import VERDICTS
 
 logger = logging.getLogger(__name__)
 
-# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found, detail,
-# inlinks, hint)
-Row = tuple[
-    int, int, str, int, int, int, int, float, int, int, int | None, int | None, float, str, int, float | None
-]  # fmt: skip
+# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via, found, detail, inlinks, hint)
+Row = tuple[int, int, str, int, int, int, int, float, int, int, int | None, float, str, int, float | None]
+INLINKS = 13  # its place in a row
 
-# Says nothing of a URL that is known; of one whose key another URL has, it says that other URL.
 _INSERT_URL = """
-INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via_host, via_rest, found, detail, inlinks,
-                  hint)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (host, rest) DO UPDATE SET url = urls.url WHERE urls.url <> excluded.url
-RETURNING host, rest, url, state, reason, level
+INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via, found, detail, inlinks, hint)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (host, rest) DO NOTHING
 """
 
 # What was too far is near on another way.
 _NEARER = f"""
-UPDATE urls SET state = 0, reason = ?, level = ?, due = ?, depth = ?, hops = ?, via_host = ?, via_rest = ?, detail = ''
+UPDATE urls SET state = 0, reason = ?, level = ?, due = ?, depth = ?, hops = ?, via = ?, detail = ''
 WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.TOO_FAR)} RETURNING host, due, level
 """
 
@@ -58,7 +53,7 @@ _DUE_HOSTS = _of_each_level(
        WHERE h.level = LEVEL AND h.due <= ?1 AND p.owner = ?2 ORDER BY h.due LIMIT ?3"""
 )
 _DUE_URLS = f"""
-SELECT {VISIT_COLUMNS} FROM urls u LEFT JOIN urls v ON v.host = u.via_host AND v.rest = u.via_rest
+SELECT {VISIT_COLUMNS} FROM urls u LEFT JOIN urls v ON v.id = u.via
 WHERE u.host = ? AND u.state = 0 AND u.level = ? AND u.due <= ? ORDER BY u.due LIMIT ?
 """
 # When the next host is due, or the next site's budget is reviewed: at all, or later than now.
@@ -80,7 +75,7 @@ class Known:
     """What certainly has a row, so that a page's links need not be tried one by one: most are known already."""
 
     def __init__(self, hosts: int = 100_000, urls: int = 200_000, anchors: int = 200_000) -> None:
-        self.urls: dict[Key, int] = {}  # with a hash of the text: another URL may have the same key
+        self.urls: dict[tuple[int, int], int] = {}  # with a hash of the text: another URL may have the same key
         self.anchors: set[int] = set()  # hashes: an anchor that is missed by chance is no loss
         self.anchor_counts: dict[Key, int] = {}  # of targets; not less than there are
         self.endorsements: set[int] = (
@@ -147,9 +142,20 @@ class Known:
         self._far = None
 
 
-def row_of(url: NewUrl, now: float) -> Row:
-    via_host, via_rest = url.via or (None, None)
+def whole(now: float) -> float:
+    """When something was found, to the second: half as long on the disk."""
+    return float(int(now))
+
+
+def id_of(connection: apsw.Connection, key: Key) -> int:
+    """The number of a URL; 0 if it is not known."""
+    found: int | None = connection.execute("SELECT id FROM urls WHERE host = ? AND rest = ?", key).get
+    return found or 0
+
+
+def row_of(connection: apsw.Connection, url: NewUrl, now: float) -> Row:
     is_parked = url.refused is not None or url.kind is Kind.ROBOTS
+    found = whole(now)
     return (
         url.key.host,
         url.key.rest,
@@ -158,54 +164,35 @@ def row_of(url: NewUrl, now: float) -> Row:
         url.refused.reason if url.refused is not None else url.reason,
         url.kind,
         level_of(Standing(url.depth, hint=url.hint)),
-        now,
+        found,
         url.depth,
         url.hops,
-        via_host,
-        via_rest,
-        now,
+        id_of(connection, url.via) if url.via is not None else None,
+        found,
         url.refused.detail[:LONGEST_DETAIL] if url.refused is not None else "",
         0,
         url.hint,
     )
 
 
-def insert(
-    connection: apsw.Connection, known: Known, ledger: Ledger, rows: Sequence[Row]
-) -> tuple[set[tuple[int, int]], set[int]]:
-    """Make URLs known; the keys of those that were new, and the hosts that have new ones to visit."""
+class Inserted(NamedTuple):
+    """What became of URLs that might be new."""
+
+    new: Mapping[tuple[int, int], Row]  # by key
+    hosts: set[int]  # that have new ones to visit
+
+
+def insert(connection: apsw.Connection, known: Known, ledger: Ledger, rows: Sequence[Row]) -> Inserted:
+    """Make URLs known."""
     if not rows:
-        return set(), set()
+        return Inserted({}, set())
     known.make_hosts_known(connection, ((row[0], row[2]) for row in rows))
-    new: set[tuple[int, int]] = set()
-    hosts: set[int] = set()
-    twins: list[tuple[Key, str]] = []
-    over: list[Key] = []
     first: dict[tuple[int, int], Row] = {}
     colliding = [row for row in rows if first.setdefault(row[:2], row)[2] != row[2]]
-    for host, rest, url, state, reason, level in connection.executemany(
-        _INSERT_URL, [_within_budget(row, ledger) for row in first.values()]
-    ):
-        if url != first[host, rest][2]:
-            colliding.append(first[host, rest])
-            continue
-        new.add((host, rest))
-        ledger.found(host)
-        if state == State.PARKED:
-            if reason == Reason.OVER_BUDGET:
-                ledger.admit(host)  # in vain
-        elif reason in FOUND and (twin := fetched_twin(connection, url)) is not None:
-            twins.append((Key(host, rest), twin))
-        elif ledger.admit(host, asked=reason not in FOUND):
-            ledger.waits(host, first[host, rest][7], level)
-            hosts.add(host)
-        else:
-            over.append(Key(host, rest))
-    park(connection, twins)
-    connection.executemany(
-        "UPDATE urls SET state = ?, reason = ? WHERE host = ? AND rest = ?",
-        [(State.PARKED, Reason.OVER_BUDGET, *key) for key in over],
-    )
+    new = _add(connection, [_within_budget(row, ledger) for row in first.values()])
+    if len(new) < len(first):
+        colliding += _with_the_key_of_others(connection, [row for key, row in first.items() if key not in new])
+    hosts = _let_in(connection, ledger, new.values())
     if known.has_far(connection, first.values()):
         for host, due, level in connection.executemany(
             _NEARER, [_nearer_values(row) for row in first.values() if not row[3] and ledger.has_room(row[0])]
@@ -215,12 +202,76 @@ def insert(
             hosts.add(host)
     strangers = _note_collisions(connection, colliding)
     known.urls.update(
-        (Key(row[0], row[1]), hash(row[2]))
+        (row[:2], hash(row[2]))
         for row in rows
-        if row[:3] not in strangers and row[4] != Reason.TOO_FAR  # which a shorter way may lead to
+        if row[4] != Reason.TOO_FAR and (not strangers or row[:3] not in strangers)  # a shorter way may lead to it
     )
     known.trim()
-    return new, hosts
+    return Inserted(new, hosts)
+
+
+def _add(connection: apsw.Connection, rows: Sequence[Row]) -> dict[tuple[int, int], Row]:
+    """Those that were new, by key: they have got the highest numbers."""
+    last: int = connection.execute("SELECT coalesce(max(id), 0) FROM urls").get
+    before = connection.total_changes()
+    connection.executemany(_INSERT_URL, rows)
+    if connection.total_changes() - before == len(rows):
+        return {row[:2]: row for row in rows}
+    keys = set(connection.execute("SELECT host, rest FROM urls WHERE id > ?", (last,)))
+    return {row[:2]: row for row in rows if row[:2] in keys}
+
+
+def _with_the_key_of_others(connection: apsw.Connection, rows: Sequence[Row]) -> list[Row]:
+    """Those whose key another URL has."""
+    others: Any = connection.executemany(
+        "SELECT host, rest FROM urls WHERE host = ? AND rest = ? AND url <> ?", [row[:3] for row in rows]
+    )
+    keys = set(others)
+    return [row for row in rows if row[:2] in keys]
+
+
+def _let_in(connection: apsw.Connection, ledger: Ledger, rows: Collection[Row]) -> set[int]:
+    """Count new URLs in; the hosts of those that may be visited. Budgets may allow fewer than seemed when they were added."""
+    hosts: set[int] = set()
+    twins: list[tuple[Key, str]] = []
+    over: list[Row] = []
+    for host, mine in _by_host(rows, ledger):
+        ledger.found(host, len(mine))
+        ledger.exceed(host, sum(row[4] == Reason.OVER_BUDGET for row in mine))
+        waiting = [row for row in mine if row[3] != State.PARKED]
+        found = [row for row in waiting if row[4] in FOUND]
+        asked = len(waiting) - len(found)
+        shown = {row[1]: twin for row in found if (twin := fetched_twin(connection, row[2])) is not None}
+        if shown:
+            twins += [(Key(host, rest), twin) for rest, twin in shown.items()]
+            waiting = [row for row in waiting if row[1] not in shown]
+            found = [row for row in found if row[1] not in shown]
+        if asked:
+            ledger.admit(host, asked, asked=True)
+        admitted = ledger.admit(host, len(found))
+        if admitted < len(found):
+            rejected = {row[1] for row in found[admitted:]}
+            over += found[admitted:]
+            waiting = [row for row in waiting if row[1] not in rejected]
+        for due, level in {(row[7], row[6]) for row in waiting}:
+            ledger.waits(host, due, level)
+            hosts.add(host)
+    park(connection, twins)
+    connection.executemany(
+        "UPDATE urls SET state = ?, reason = ? WHERE host = ? AND rest = ?",
+        [(State.PARKED, Reason.OVER_BUDGET, *row[:2]) for row in over],
+    )
+    return hosts
+
+
+def _by_host(rows: Collection[Row], ledger: Ledger) -> Iterable[tuple[int, list[Row]]]:
+    """All of a host at once; but one by one if room may be short, for then who comes first has it."""
+    of_hosts: dict[int, list[Row]] = {}
+    for row in rows:
+        of_hosts.setdefault(row[0], []).append(row)
+    if all(ledger.has_room(host, len(rows)) for host in of_hosts):
+        return of_hosts.items()
+    return [(row[0], [row]) for row in rows]
 
 
 def _within_budget(row: Row, ledger: Ledger) -> Row:
@@ -231,8 +282,8 @@ def _within_budget(row: Row, ledger: Ledger) -> Row:
 
 
 def _nearer_values(row: Row) -> tuple[object, ...]:
-    host, rest, url, _, reason, _, level, due, depth, hops, via_host, via_rest, *_ = row
-    return reason, level, due, depth, hops, via_host, via_rest, host, rest, url
+    host, rest, url, _, reason, _, level, due, depth, hops, via, *_ = row
+    return reason, level, due, depth, hops, via, host, rest, url
 
 
 def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> set[tuple[int, int, str]]:
@@ -243,14 +294,14 @@ def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> set[tu
         kept = connection.execute("SELECT url FROM urls WHERE host = ? AND rest = ?", (host, rest)).get
         if url != kept:
             strangers.add((host, rest, url))
-            connection.execute("INSERT OR IGNORE INTO collisions VALUES (?, ?, ?, ?)", (host, rest, url, row[12]))
+            connection.execute("INSERT OR IGNORE INTO collisions VALUES (?, ?, ?, ?)", (host, rest, url, row[11]))
             if connection.changes():
                 logger.warning("%s cannot be kept: it has the same key as %s", url, kept)
     return strangers
 
 
 def add_seeds(connection: apsw.Connection, known: Known, ledger: Ledger, urls: Sequence[NewUrl], now: float) -> int:
-    new, _ = insert(connection, known, ledger, [row_of(url, now) for url in urls])
+    new = insert(connection, known, ledger, [row_of(connection, url, now) for url in urls]).new
     connection.executemany(
         "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
     )
@@ -441,7 +492,7 @@ def _make_robots_known(connection: apsw.Connection, known: Known, ledger: Ledger
         connection.execute("UPDATE urls SET reason = ? WHERE host = ? AND rest = ?", (Reason.ROBOTS_FILE, *visit.key))
     if home is None:
         url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, kind=Kind.ROBOTS)
-        insert(connection, known, ledger, [row_of(url, 0.0)])
+        insert(connection, known, ledger, [row_of(connection, url, 0.0)])
 
 
 def unlease(connection: apsw.Connection, ledger: Ledger, visits: Sequence[Visit], now: float) -> None:

@@ -73,9 +73,9 @@ class Ledger:
         self._hosts: dict[int, tuple[Account, Account]] = {}  # the host's and its site's
         self._sites: dict[int, Account] = {}
 
-    def found(self, host: int) -> None:
-        """A URL of this host is known from now on."""
-        self._change(host).known += 1
+    def found(self, host: int, count: int) -> None:
+        """So many more URLs of this host are known from now on."""
+        self._change(host).known += count
 
     def waits(self, host: int, due: float, level: int) -> None:
         """A URL of this host waits."""
@@ -94,24 +94,29 @@ class Ledger:
 
     # ── budgets ──
 
-    def has_room(self, host: int) -> bool:
-        """Whether a URL of this host could be let in."""
+    def has_room(self, host: int, count: int = 1) -> bool:
+        """Whether so many URLs of this host could be let in."""
         own, site = self._hosts.get(host) or self._read(host)
-        return own.room > 0 and site.room > 0
+        return own.room >= count and site.room >= count
 
-    def admit(self, host: int, *, asked: bool = False) -> bool:
-        """Let a URL in; if the budget has no room for it, it is counted as excess. What was asked for is let in anyway."""
+    def admit(self, host: int, count: int = 1, *, asked: bool = False) -> int:
+        """Let URLs in, as many as the budget has room for, or all if they were asked for; the others are excess."""
         both = self._hosts.get(host) or self._read(host)
-        is_in = asked or (both[0].room > 0 and both[1].room > 0)
+        admitted = count if asked else int(max(0, min(count, both[0].room, both[1].room)))
         for one in both:
             one.is_changed = True
-            if is_in:
-                one.admitted += 1
-                one.admitted_today += 1
-                one.room -= 1
-            else:
-                one.excess += 1
-        return is_in
+            one.admitted += admitted
+            one.admitted_today += admitted
+            one.room -= admitted
+            one.excess += count - admitted
+        return admitted
+
+    def exceed(self, host: int, count: int) -> None:
+        """So many URLs were parked over budget."""
+        if count:
+            for one in self._hosts.get(host) or self._read(host):
+                one.is_changed = True
+                one.excess += count
 
     def visit(self, host: int) -> bool:
         """Whether the host may be visited once more today; it is counted then."""

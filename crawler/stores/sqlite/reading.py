@@ -19,7 +19,7 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
                   u.found, u.visited, u.last_reason, u.status, u.detail, u.visits, u.changes, u.hint,
                   max(u.inlinks, (SELECT count(DISTINCT a.site) FROM anchors a JOIN hosts h ON h.host = a.host
                                   WHERE a.host = u.host AND a.rest = u.rest AND a.site <> h.site))
-           FROM urls u LEFT JOIN urls v ON v.host = u.via_host AND v.rest = u.via_rest
+           FROM urls u LEFT JOIN urls v ON v.id = u.via
            WHERE u.host = ? AND u.rest = ?""",
         key,
     ).get

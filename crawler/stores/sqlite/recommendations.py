@@ -7,7 +7,7 @@ URL more important, and raises its site's budget: once for each site, however ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -15,7 +15,7 @@ import apsw
 from crawler.frontier.budgets import MOST_ENDORSERS
 from crawler.frontier.priority import Standing, level_of
 from crawler.items import Key, Link, State
-from crawler.stores.sqlite.frontier import Known
+from crawler.stores.sqlite.frontier import INLINKS, Known, Row
 from crawler.stores.sqlite.ledger import Ledger
 
 ANCHORS_PER_TARGET = 64
@@ -37,17 +37,20 @@ ON CONFLICT DO NOTHING RETURNING target
 class Recommendations:
     """Belongs to one transaction."""
 
-    def __init__(self, connection: apsw.Connection, known: Known, ledger: Ledger, now: float) -> None:
+    def __init__(
+        self, connection: apsw.Connection, known: Known, ledger: Ledger, new: Mapping[tuple[int, int], Row], now: float
+    ) -> None:
         self._connection = connection
         self._known = known
         self._ledger = ledger
+        self._new = new  # URLs that this transaction has made known
         self._now = now
         self._anchors: list[tuple[int, int, int, str, int]] = []
         self._urls: dict[Key, int] = {}  # that are to be counted anew, with their sites
         self._sites: dict[tuple[int, int], None] = {}  # target, source
 
-    def note(self, source: int, links: Sequence[Link], new: Collection[tuple[int, int]]) -> None:
-        """The links of a page on a host; what was new was counted as recommended when it was made known.
+    def note(self, source: int, links: Sequence[Link]) -> None:
+        """The links of a page on a host.
 
         A level is worth twice as many recommendations as the one before, so a URL's are counted anew only when its anchors
         have doubled.
@@ -65,16 +68,27 @@ class Recommendations:
             target = known.site_of(connection, key[0])
             if target == site and not anchor:
                 continue
-            count = known.anchor_counts.get(key)
-            if count is None:
-                count = connection.execute("SELECT count(*) FROM anchors WHERE host = ? AND rest = ?", key).get
+            count = self._anchors_of(key)
             if count < ANCHORS_PER_TARGET:
                 known.anchor_counts[key] = count + 1
                 self._anchors.append((*key, source, anchor, site))
                 if target != site:
                     self._endorse(target, site)
-                    if (count + 1) & (count + 2) == 0 and key not in new:
+                    if (count + 1) & (count + 2) == 0 and not (count == 0 and self._was_recommended(key)):
                         self._urls[key] = target
+
+    def _anchors_of(self, key: Key) -> int:
+        count = self._known.anchor_counts.get(key)
+        if count is None and key in self._new:
+            return 0
+        if count is None:
+            count = self._connection.execute("SELECT count(*) FROM anchors WHERE host = ? AND rest = ?", key).get
+        return count
+
+    def _was_recommended(self, key: Key) -> bool:
+        """Whether its first recommendation was counted when the URL was made known."""
+        row = self._new.get(key)
+        return row is not None and bool(row[INLINKS])
 
     def _endorse(self, target: int, site: int) -> None:
         pair = hash((target, site))

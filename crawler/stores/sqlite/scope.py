@@ -15,22 +15,24 @@ _RECONSIDERED = 10_000  # URLs a transaction
 
 
 def reconsider(
-    connection: apsw.Connection, ledger: Ledger, judge: Judge, now: float, after: tuple[float, float], last: float
-) -> tuple[tuple[float, float] | None, Reconsidered]:
-    """Judge a stretch of the URLs again, from behind a key to the end of a host; where to go on, or None at the end."""
+    connection: apsw.Connection, ledger: Ledger, judge: Judge, now: float, host: int | None, after: float
+) -> tuple[float | None, Reconsidered]:
+    """Judge a stretch of the URLs again, of one host or of all; where to go on, or None at the end."""
+    place, of_host = ("id", "") if host is None else ("rest", "host = ?2 AND")
     # What nobody asked for was found on a page, whatever the reason for which it waits now.
-    rows: list[tuple[int, int, str, int, int, int, str, int, int]] = connection.execute(
-        f"""SELECT host, rest, url, depth, state, reason, detail, level,
+    rows: list[tuple[float, int, int, str, int, int, int, str, int, int]] = connection.execute(
+        f"""SELECT {place}, host, rest, url, depth, state, reason, detail, level,
                    EXISTS (SELECT 1 FROM seeds s WHERE s.url = urls.url) FROM urls
-            WHERE (host, rest) > (?, ?) AND host <= ? AND kind = 0
-              AND (state = 2 AND reason IN ({VERDICT_CODES}, ?, ?) OR state = 0 AND visits = 0 AND via_host IS NOT NULL)
-            ORDER BY host, rest LIMIT ?""",
-        (*after, last, Reason.SAME_PAGE, Reason.OVER_BUDGET, _RECONSIDERED),
+            WHERE {of_host} {place} > ?1 AND kind = 0
+              AND (state = 2 AND reason IN ({VERDICT_CODES}, {int(Reason.SAME_PAGE)}, {int(Reason.OVER_BUDGET)})
+                   OR state = 0 AND visits = 0 AND via IS NOT NULL)
+            ORDER BY {place} LIMIT {_RECONSIDERED}""",
+        (after,) if host is None else (after, host),
     ).fetchall()  # type: ignore[assignment]
     opened: list[tuple[object, ...]] = []
     parked: list[tuple[object, ...]] = []
     closed = 0
-    for host, rest, url, depth, state, reason, detail, level, is_seed in rows:
+    for _, host, rest, url, depth, state, reason, detail, level, is_seed in rows:
         refusal = None if is_seed else judge(url, depth)
         if refusal is None and state == State.PARKED and not is_seed and (twin := fetched_twin(connection, url)):
             refusal = Refusal(Reason.SAME_PAGE, twin)
@@ -51,7 +53,7 @@ def reconsider(
         "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?", [*opened, *parked]
     )
     # A host whose URLs are all parked is found out when it is next looked at.
-    after_these = (rows[-1][0], rows[-1][1]) if len(rows) == _RECONSIDERED else None
+    after_these = rows[-1][0] if len(rows) == _RECONSIDERED else None
     return after_these, Reconsidered(opened=len(opened), closed=closed)
 
 

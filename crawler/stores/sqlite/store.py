@@ -113,8 +113,8 @@ class SqliteStore:
 
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
         def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
-            rows = [frontier.row_of(url, now) for url in batch]
-            return len(frontier.insert(connection, self._known, ledger, rows)[0])
+            rows = [frontier.row_of(connection, url, now) for url in batch]
+            return len(frontier.insert(connection, self._known, ledger, rows).new)
 
         return self._in_batches(urls, add, now)
 
@@ -144,11 +144,10 @@ class SqliteStore:
 
     def _reconsidered(self, judge: Judge, now: float, host: int | None) -> Iterator[Reconsidered]:
         """One host, or all, in transactions that do not keep others waiting."""
-        after: tuple[float, float] | None = (-math.inf if host is None else host, -math.inf)
+        after: float | None = -math.inf
         while after is not None:
             with self._changes(now) as (connection, ledger):
-                last = math.inf if host is None else host
-                after, part = scope.reconsider(connection, ledger, judge, now, after, last)
+                after, part = scope.reconsider(connection, ledger, judge, now, host, after)
             yield part
 
     def collision(self, key: Key) -> list[str]:
