@@ -14,18 +14,22 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
-from crawler.errors import CrawlError
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
-from crawler.items import Key, Reason, Visit, Visited
+from crawler.items import Key, OriginRules, Reason, Visit, Visited
 from crawler.options import Options
-from crawler.stores.contract import Committed, Leased, NewUrl, Outlook, Settled, Store
+from crawler.stores.contract import Committed, Leased, NewUrl, Outlook, Settled, Store, Tenure
+from crawler.stores.schema import PARTITIONS
 from crawler.urls.hosts import host_of
+from crawler.urls.keys import key_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Done = Callable[[BaseException | None], None]  # called when a visit is acknowledged, or cannot be
 
+KEEP_EVERY = 2.0  # how often a worker tells the others that it lives, and sees what they do; at least six times a lease
+ERRAND_PATIENCE = 60.0  # how long somebody may take to fetch a robots.txt for us
+ERRAND_AGAIN = 600.0  # after which it is asked for again
 LOOK_EVERY = 0.5  # how often the store is asked for hosts that have become due, or were seeded from outside
 LOOK_WHEN_IDLE = 5.0  # at least this often when nothing happens: others may have put something into it
 PUMP_EVERY = 0.02  # seconds
@@ -53,6 +57,9 @@ class Surroundings(Protocol):
 
     def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
         """Acknowledge visits; also the keys of those that another worker has taken over. In the store."""
+
+    def keep(self) -> Tenure:
+        """Extend the leases of our partitions, and take over what the dead have left. In the store."""
 
     def new_seeds(self) -> list[str]:
         """Seeds that came from outside since the last call. In the store."""
@@ -91,6 +98,8 @@ class Look(NamedTuple):
     urgent: Sequence[int]  # active hosts that have something which cannot wait
     loads: Sequence[HostLoad]  # hosts to activate
     next_due: float  # when others are due
+    errands: Sequence[tuple[Visit, HostLoad]]  # that were noted for our hosts
+    rules: Sequence[OriginRules]  # that others have fetched for us
 
 
 class Messenger:
@@ -103,6 +112,7 @@ class Messenger:
         frontier: Frontier,
         draw: Draw,
         patience: float = LOOK_WHEN_IDLE,
+        keep_every: float = KEEP_EVERY,
     ) -> None:
         self.frontier = frontier
         self.is_done = False  # nothing is left to do, within the horizon
@@ -110,11 +120,20 @@ class Messenger:
         self._options = options
         self._draw = draw
         self._patience = patience
+        self._keep_every = min(keep_every, options.partition_lease / 6)
         self._batch: list[tuple[Settled, Done]] = []
         self._committing: list[tuple[Settled, Done]] = []
         self._flush_again = False
         self._asked = 0  # questions to the store that are not answered yet
-        self._named: set[int] = set()  # hosts whose names are being looked up
+        self._named: set[int] = set()  # hosts whose names are being looked up, and that are being claimed
+        self._claims: list[tuple[HostLoad, Visit | None, str]] = []  # with the addresses of their servers
+        self._refused: list[int] = []  # hosts that are not ours to visit
+        self._tenure = Tenure(partitions={}, workers=1, share=PARTITIONS)
+        self._is_shared = False  # there are other workers, or were
+        self._giving: frozenset[int] = frozenset()  # partitions that others are to have
+        self._unused: dict[str, float] = {}  # addresses that others want and that we do not use, since when
+        self._awaited: dict[str, float] = {}  # origins whose rules somebody fetches, since when
+        self._running: dict[str, float] = {}  # origins whose rules we fetch for somebody, since when
         self._busy: set[str] = set()  # questions of which one at a time is enough
         self._look_at = 0.0  # when to ask the store for hosts
         self._lease_at = 0.0  # when to ask it for leases again
@@ -122,10 +141,10 @@ class Messenger:
         self._stopped = False
         self._timers: dict[str, Timer] = {}
 
-    def open(self, leased: float) -> None:
-        """Begin. The partitions were leased at a time."""
-        self.frontier.lease_end = leased + self._options.partition_lease
-        self._set_timer("renew", self._options.partition_lease / 3, self._renew)
+    def open(self, tenure: Tenure, leased: float) -> None:
+        """Begin with what was leased at a time."""
+        self._kept(leased + self._options.partition_lease, tenure)
+        self._set_timer("keep", self._keep_every, self._keep)
         self._pump()
 
     def next(self) -> Visit | None:
@@ -154,6 +173,11 @@ class Messenger:
             done(error)
         self._batch.clear()
         self._committing.clear()
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is no other worker."""
+        return self._tenure.workers <= 1
 
     @property
     def is_waiting(self) -> bool:
@@ -228,6 +252,9 @@ class Messenger:
                 visited = replace(visited, rules=None)
             else:
                 self._around.acknowledged(self.frontier.hosts[visited.visit.asked].name, visited)
+            if visited.rules is not None:
+                self._awaited.pop(visited.rules.origin, None)
+                self._running.pop(visited.rules.origin, None)
             self.frontier.committed(visited)
             done(None)
         self._committing = self._committing[len(batch) :]
@@ -259,7 +286,8 @@ class Messenger:
         self._refill(now)
         self._activate(now)
         self._lease(now)
-        self._run_errands(now)
+        self._note_errands(now)
+        self._claim()
         self._postpone()
         self._look_ahead()
         self._come_back(now)
@@ -281,18 +309,23 @@ class Messenger:
         except Exception as error:
             self._around.fail(error)
 
-    def _run_errands(self, now: float) -> None:
-        around = self._around
-        while self.frontier.errands:
-            visit = self.frontier.errands.popleft()
-            load = partial(around.store.load_host, around.owner, visit.asked, host_of(visit.url), now, 0)
-            self._ask(load, partial(self._errand_loaded, visit))
+    def _note_errands(self, now: float) -> None:
+        """A robots.txt that lies on another host is fetched by whoever may ask that one; perhaps by us."""
+        if self.frontier.errands:
+            errands = list(self.frontier.errands)
+            self.frontier.errands.clear()
+            self._awaited.update((errand.origin, now) for errand in errands)
+            self._ask(lambda: self._around.store.note_errands(errands), lambda _: self.look_now())
 
-    def _errand_loaded(self, visit: Visit, load: HostLoad | None) -> None:
-        if load is not None:
-            self._name(load, visit)
-        else:
-            self.frontier.forget(visit)
+    def _give_up_errands(self, now: float) -> None:
+        for origin in [origin for origin, since in self._awaited.items() if since + ERRAND_PATIENCE < now]:
+            del self._awaited[origin]
+            until = now + ERRAND_AGAIN
+            host = key_of(f"{origin}/").host
+            held = OriginRules(
+                host=host, origin=origin, status=0, body=None, fetched=now, expires=until, held_until=until
+            )
+            self.frontier.rules_came(held, now)
 
     def _postpone(self) -> None:
         held = self.frontier.to_hold()
@@ -304,7 +337,8 @@ class Messenger:
             self._ask(lambda: self._around.store.postpone(postponed, Reason.ROBOTS_UNAVAILABLE), _nothing_more)
 
     def _send_back(self, now: float) -> None:
-        hosts = self.frontier.to_send_back()
+        hosts = self.frontier.to_send_back() + self._refused
+        self._refused = []
         if hosts:
             self._look_at = 0.0  # others can take their places; the store is asked in this order
             self._ask(lambda: self._around.store.send_back(hosts, now), _nothing_more)
@@ -334,22 +368,46 @@ class Messenger:
             self.frontier.widen(now)
         around, active, length = self._around, set(self.frontier.hosts) | self._named, self._queue_length()
 
+        awaited, running = list(self._awaited), set(self._running)
+
         def look() -> Look:
-            seeds, urgent = around.new_seeds(), around.store.urgent(active, now)
-            loads = around.store.activate(around.owner, now, room, length, active, self._draw) if room else []
-            return Look(seeds, urgent, loads, around.store.next_due(now))
+            store, owner = around.store, around.owner
+            seeds, urgent = around.new_seeds(), store.urgent(active, now)
+            loads = store.activate(owner, now, room, length, active, self._draw) if room else []
+            return Look(
+                seeds=seeds,
+                urgent=urgent,
+                loads=loads,
+                next_due=store.next_due(now),
+                errands=[
+                    (errand, load)
+                    for errand in store.errands(owner, now)
+                    if errand.origin not in running
+                    and (load := store.load_host(owner, errand.asked, host_of(errand.url), now, 0)) is not None
+                ],
+                rules=[rules for origin in awaited if (rules := store.find_rules(origin)) is not None],
+            )
 
         self._ask(look, partial(self._activated, room), one="activate")
 
     def _activated(self, room: int, look: Look) -> None:
-        seeds, urgent, loads, next_due = look
+        seeds, urgent, loads, next_due, errands, rules = look
+        now = self._around.now()
         if seeds:
             self._ask(self._around.welcome(seeds), lambda _: self.look_now())
         for host in urgent:
             self.frontier.hurry(host)
         for load in loads:
             self.is_done = False
-            self._name(load)
+            if load.partition not in self._giving:
+                self._name(load)
+        for errand, load in errands:
+            self._running[errand.origin] = now
+            self._name(load, errand)
+        for came in rules:
+            if came.fetched >= self._awaited.get(came.origin, math.inf):
+                del self._awaited[came.origin]
+                self.frontier.rules_came(came, now)
         if loads and len(loads) == room:
             self._look_at = 0.0
         elif room and not loads and self._is_idle:
@@ -375,10 +433,37 @@ class Messenger:
             self._pump_soon()
 
     def _named_now(self, load: HostLoad, errand: Visit | None) -> None:
-        now = self._around.now()
         address = self._around.known_address(load.name) or load.address
-        clock = self._options.politeness.sane(load.clock, now)
-        self.frontier.activate(replace(load, address=address, clock=clock), now, errand)
+        if self._is_shared and address and load.host not in self.frontier.hosts:
+            self._named.add(load.host)
+            self._claims.append((load, errand, address))
+        else:
+            self._enter(load, errand, address)
+
+    def _claim(self) -> None:
+        """A server is visited by one worker alone: other hosts on it may be somebody else's."""
+        if self._claims and "claim" not in self._busy:
+            claims, self._claims = self._claims, []
+            hosts = [(load.host, address) for load, _, address in claims]
+            claim = partial(self._around.store.claim, self._around.owner, hosts)
+            self._ask(claim, partial(self._claimed, claims), one="claim")
+
+    def _claimed(self, claims: Sequence[tuple[HostLoad, Visit | None, str]], allowed: Collection[int]) -> None:
+        for load, errand, address in claims:
+            self._named.discard(load.host)
+            is_ours = self._tenure.partitions.get(load.partition) == load.epoch and load.partition not in self._giving
+            if load.host in allowed and is_ours:
+                self._enter(load, errand, address)
+            else:
+                self._refused.append(load.host)
+                if errand is not None:
+                    self._running.pop(errand.origin, None)
+
+    def _enter(self, load: HostLoad, errand: Visit | None, address: str) -> None:
+        if not self._stopped:
+            now = self._around.now()
+            clock = self._options.politeness.sane(load.clock, now)
+            self.frontier.activate(replace(load, address=address, clock=clock), now, errand)
 
     def _lease_from(self) -> float:
         """When the next lease may be asked for: while others are on their way, several in one."""
@@ -395,28 +480,75 @@ class Messenger:
             self._ask(lease, partial(self._leased, visits), one="lease")
 
     def _leased(self, asked: Sequence[Visit], leased: Leased) -> None:
-        self.frontier.leased(asked, leased.granted, leased.held)
+        self._unlease(self.frontier.leased(asked, leased.granted, leased.held))
         if self._stopped:
             self._give_back()
         self._around.wake()
 
     def _give_back(self) -> None:
-        visits = self.frontier.recall()
+        self._unlease(self.frontier.recall())
+
+    def _unlease(self, visits: Sequence[Visit]) -> None:
         if visits:
             around = self._around
             self._ask(lambda: around.store.unlease(visits, around.now()), _nothing_more)
 
-    def _renew(self) -> None:
-        around, lease = self._around, self._options.partition_lease
-        now = around.now()
-        self._ask(lambda: around.store.renew(around.owner, now, lease), partial(self._renewed, now + lease))
-        self._set_timer("renew", lease / 3, self._renew)
+    # ── other workers ──
 
-    def _renewed(self, lease_end: float, partitions: int) -> None:
-        if partitions:
-            self.frontier.lease_end = lease_end
-        else:
-            self._around.fail(CrawlError("Another worker has taken over this crawl's hosts. Nothing was lost."))
+    def _keep(self) -> None:
+        now = self._around.now()
+        self._ask(self._around.keep, partial(self._kept, now + self._options.partition_lease), one="keep")
+        self._set_timer("keep", self._keep_every, self._keep)
+        self._give_up_errands(now)
+        self._running = {origin: at for origin, at in self._running.items() if at + ERRAND_PATIENCE > now}
+
+    def _kept(self, lease_end: float, tenure: Tenure) -> None:
+        """What is lost is left at once; what is new is visited when its former owner's visits have had their rest."""
+        now, had = self._around.now(), self._tenure.partitions
+        self._tenure = tenure
+        lost = {partition for partition, epoch in had.items() if tenure.partitions.get(partition) != epoch}
+        if lost:
+            self._send_away(self.frontier.hosts_in(lost))
+        if tenure.partitions.items() - had.items():
+            self.frontier.restore_gates(tenure.gates)
+            self.frontier.quiet_until = now + self._options.politeness.address_gap
+            self.look_now()
+        self.frontier.lease_end = lease_end
+        if not self._is_shared and (tenure.workers > 1 or len(tenure.partitions) < PARTITIONS):
+            self._is_shared = True
+            self._send_away(list(self.frontier.hosts))  # their servers were visited without asking whose they are
+        self._give_partitions(len(tenure.partitions) - tenure.share)
+        self._give_addresses(now)
+
+    def _give_partitions(self, excess: int) -> None:
+        if excess <= 0:
+            self._giving = frozenset()
+            return
+        if len(self._giving & self._tenure.partitions.keys()) != excess:
+            self._giving = frozenset(sorted(self._tenure.partitions)[-excess:])
+        self._send_away(self.frontier.hosts_in(self._giving))
+        if not self._named and not any(back.leaving for back in self.frontier.hosts.values()):
+            giving, around = self._giving, self._around
+            self._ask(lambda: around.store.release(around.owner, giving), _nothing_more, one="release")
+
+    def _give_addresses(self, now: float) -> None:
+        wanted = self._tenure.wanted
+        for address in wanted:
+            if hosts := self.frontier.hosts_at(address):
+                self._unused.pop(address, None)
+                self._send_away(hosts)
+            else:
+                self._unused.setdefault(address, now)
+        rest = max(self._options.politeness.address_gap, self._keep_every / 2)
+        free = [address for address in wanted if self._unused.get(address, now) + rest <= now]
+        if free and not self._named:
+            around = self._around
+            self._ask(lambda: around.store.hand_over(around.owner, free), _nothing_more)
+            for address in free:
+                del self._unused[address]
+
+    def _send_away(self, hosts: Sequence[int]) -> None:
+        self._unlease(self.frontier.send_away(hosts))
 
     # ── the end ──
 

@@ -35,6 +35,8 @@ class RunRecord:
     bytes_received: int = 0
     bytes_archived: int = 0
     early: int = 0  # requests sent before their time
+    late: int = 0  # visits whose commit was refused, because another worker had taken them over
+    limited_by: str = ""  # what keeps the crawl from being faster, just now
     connections: int = 0  # that were opened
     supply: dict[str, float] = field(default_factory=dict)  # whether there were hosts enough
     hosts: dict[str, HostRun] = field(default_factory=dict)

@@ -30,7 +30,7 @@ from crawler.frontier.priority import BiasedDraw
 from crawler.items import Key, Kind, Outcome, Reason, Visit, Visited
 from crawler.messenger import Messenger
 from crawler.session import Session, connections_possible, session_of
-from crawler.stores.contract import Committed, NewUrl, Settled, Store
+from crawler.stores.contract import Committed, NewUrl, Settled, Store, Tenure
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.visits import broken, exactly_one, refused
@@ -77,10 +77,9 @@ class FrontierScheduler(BaseScheduler):
         ):
             self._crawler.signals.connect(handler, signal=signal)
         self._spider = spider
-        self._frontier.restore_gates(self._session.gates)
         if self._options.max_seconds:
             self._later(self._options.max_seconds, partial(self._finish, "time limit reached"))
-        self._messenger.open(self._session.started)
+        self._messenger.open(self._session.tenure, self._session.started)
 
     def next_request(self) -> Request | None:
         if not self.may_release():
@@ -334,6 +333,9 @@ class Surroundings:
 
     def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
         return self._session.committer.commit(batch)
+
+    def keep(self) -> Tenure:
+        return self._session.keep()
 
     def new_seeds(self) -> list[str]:
         return self._session.new_seeds()

@@ -26,8 +26,8 @@ from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.frontier.politeness import LONGEST_HOLD, HostClock
 from crawler.options import PRODUCT, VERSION, Options
 from crawler.run_record import RunRecord
-from crawler.slots import SlotLock, free_slots, running
-from crawler.stores.contract import Reconsidered, Store
+from crawler.slots import SlotLock, free_slots, take_slot
+from crawler.stores.contract import Reconsidered, Store, Tenure, Worker
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, matches, port_of, registered_domain
 
@@ -42,8 +42,9 @@ FEW_SITES = 1_000  # new seeds' sites that are looked at one by one
 class Session:
     """Open from `open` to `close`. Everything that touches the store runs in one thread, in the order asked for."""
 
-    def __init__(self, options: Options, lock: SlotLock, now: Callable[[], float]) -> None:
+    def __init__(self, options: Options, lock: SlotLock, now: Callable[[], float], expected: int = 1) -> None:
         self.options = options
+        self.expected = expected
         self.now = now
         self.started = now()
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -55,18 +56,19 @@ class Session:
         self._committer: Committer | None = None
         self._last_seed = 0
         self.seeds: list[str] = []
-        self.gates: dict[str, float] = {}  # groups of hosts, and when each may be visited again
+        self.tenure = Tenure(partitions={}, workers=1, share=0)  # what the session began with
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # who else must know of new seeds
 
     @classmethod
-    def open(cls, options: Options) -> Session:
-        """Take the directory, bring what a dead process left behind in order, and become its worker."""
+    def open(cls, options: Options, *, join: bool = False, expected: int = 1) -> Session:
+        """Take the directory, bring what a dead process left behind in order, and become its worker, or one more.
+
+        `expected` workers there will be, so that the first does not take what it must give to the others.
+        """
         prepare_directory(options)
         workers = options.directory / "workers"
-        lock = SlotLock.take(workers, 0)
-        if lock is None:
-            raise running(workers)
-        session = cls(options, lock, steady_clock())
+        lock = take_slot(workers, join=join)
+        session = cls(options, lock, steady_clock(), expected)
         try:
             session.call(lambda: session._begin(workers))
             lock.sign(session.started)
@@ -138,24 +140,65 @@ class Session:
 
     def _begin(self, workers: Path) -> None:
         unclean = self._lock.was_unclean
-        store = open_store(self.options.store, check=unclean, budgets=self.options.budgets)
+        group_of = self.options.politeness.group_of
+        store = open_store(self.options.store, check=unclean, budgets=self.options.budgets, group_of=group_of)
         try:
             self._recover(store, self._lock)
             for lock in free_slots(workers, but=self._lock.number):
                 self._recover(store, lock)
                 lock.release()
             self._check_time(store)
-            lease, longest = self.options.partition_lease, self.options.limits.total
-            store.acquire(self.owner, self._lock.number, self.now(), lease, longest)
             self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
-            for group, next_visit in store.gates().items():
-                self._rest_group(group, next_visit)
+            self._group(store)
+            self.tenure = self.keep()
             self.learn(self.new_seeds())
             self.refuse_strangers(self.seeds)
             self._reconsider()
         except BaseException:
             store.close()
             raise
+
+    def keep(self) -> Tenure:
+        """Tell the others that we live, and take over from those that do not. In the store's thread."""
+        options, record = self.options, self.record
+        for lock in free_slots(options.directory / "workers", but=self._lock.number):
+            if lock.was_unclean:
+                self._recover(self.store, lock)
+                lock.release()
+            else:
+                lock.drop()
+        worker = Worker(
+            slot=self._lock.number,
+            owner=self.owner,
+            pid=os.getpid(),
+            since=self.started,
+            visits=record.visits,
+            pages=record.pages,
+            late=record.late,
+            limited_by=record.limited_by,
+            expected=self.expected,
+        )
+        lease, longest = options.partition_lease, options.limits.total
+        tenure = self.store.keep(worker, self.now(), lease, longest, self._full_rest)
+        if tenure.returned or tenure.quarantined:
+            logger.warning(
+                "A worker has not been heard of: %d URLs that it was visiting wait again, %d are left alone",
+                tenure.returned,
+                tenure.quarantined,
+            )
+        return tenure
+
+    def _full_rest(self, name: str, clock: HostClock) -> HostClock:
+        return self.options.politeness.after_unclean_stop(name, clock, self.now())
+
+    def _group(self, store: Store) -> None:
+        """Hosts that count as one are in one partition."""
+        groups = repr(sorted(self.options.politeness.groups))
+        if store.facts().get("groups", "[]") != groups:
+            if store.workers():
+                raise Misconfigured("POLITENESS_GROUPS is not what the crawl that is running has; give it the same.")
+            store.regroup()
+            store.note_facts({"groups": groups})
 
     def _reconsider(self) -> None:
         """Judge again what was found under other settings, and say so when URLs are spelled in another way than before."""
@@ -222,19 +265,11 @@ class Session:
             )
 
     def _recover(self, store: Store, lock: SlotLock) -> None:
-        directory, politeness = self.options.warc_directory, self.options.politeness
+        directory = self.options.warc_directory
         whole, cut = segments.recover(directory, lock.number, store.segments(lock.number))
         for name in whole:
             store.close_segment(name)
-        now = self.now()
-
-        def full_rest(name: str, clock: HostClock) -> HostClock:
-            rested = politeness.after_unclean_stop(name, clock, now)
-            if group := politeness.group_of(name):
-                self._rest_group(group, rested.next_visit)
-            return rested
-
-        left = store.recover([lock.number], now, full_rest)
+        left = store.recover([lock.number], self.now(), self._full_rest)
         if lock.was_unclean or left.returned or left.quarantined or cut:
             logger.warning(
                 "The last crawl did not end well: %d URLs that were in flight wait again, %d are left alone because "
@@ -243,9 +278,6 @@ class Session:
                 left.quarantined,
                 cut,
             )
-
-    def _rest_group(self, group: str, until: float) -> None:
-        self.gates[group] = max(self.gates.get(group, 0.0), until)
 
     def _check_time(self, store: Store) -> None:
         last = store.last_commit()
@@ -278,7 +310,7 @@ class Session:
 
     def _end(self) -> None:
         self.committer.close()
-        self.store.release(self.owner)
+        self.store.leave(self.owner)
         self.store.close()
 
 

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -55,6 +56,23 @@ class SlotLock:
         self._file.write(text)
         self._file.flush()
         os.fsync(self._file.fileno())
+
+
+def take_slot(directory: Path, *, join: bool) -> SlotLock:
+    """The first slot, if no process is there; or, to join those that are, the first that is free."""
+    if join:
+        return next(lock for number in count() if (lock := SlotLock.take(directory, number)) is not None)
+    lock = SlotLock.take(directory, 0)
+    if lock is None:
+        raise running(directory)
+    for path in sorted(directory.glob("*.lock")):
+        if path.stem.isdecimal() and path.stem != "0":
+            other = SlotLock.take(directory, int(path.stem))
+            if other is None:
+                lock.drop()
+                raise running(directory, int(path.stem))
+            other.drop()
+    return lock
 
 
 def free_slots(directory: Path, but: int) -> Iterator[SlotLock]:

@@ -7,7 +7,7 @@ from typing import Any
 from crawler.frontier.aftermath import Aftermath, RevisitPolicy
 from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
-from crawler.stores.contract import NewUrl, Settled
+from crawler.stores.contract import NewUrl, Settled, Store, Worker
 from crawler.urls.keys import key_of
 
 NOW = 1_000_000.0
@@ -45,3 +45,9 @@ def settled(
 ) -> Settled:
     after = after or RevisitPolicy().after(result, NOW, NOW)
     return Settled(visited=result, aftermath=after, clocks={result.visit.asked: clock or HostClock()}, **facts)
+
+
+def acquire(store: Store, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
+    """Become a worker, with as many partitions as there are to be had; their number."""
+    worker = Worker(slot=slot, owner=owner)
+    return len(store.keep(worker, now, lease, longest_request, lambda name, clock: clock).partitions)

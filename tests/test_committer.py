@@ -20,7 +20,7 @@ from crawler.stores.contract import Settled, Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
-from tests.samples import NOW, answer, link, new_url, settled, visited
+from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 Step = Callable[[str], None]
@@ -36,7 +36,7 @@ class Bench:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.store: Store = open_store(f"sqlite:{directory / 'crawl.db'}")
-        self.store.acquire("me", 0, NOW, 60, 60)
+        acquire(self.store, "me", 0, NOW, 60, 60)
         self.outside = apsw.Connection(str(directory / "crawl.db"))
         self.archives: list[SegmentWriter] = []
 

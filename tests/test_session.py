@@ -19,7 +19,7 @@ from crawler.session import Session
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
-from tests.samples import NOW, link, new_url, settled, visited
+from tests.samples import NOW, acquire, link, new_url, settled, visited
 from tests.stores.versions import as_version_1
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -88,10 +88,10 @@ def find(directory: Path, *urls: str, refused: Refusal | None = None, **facts: A
 def crawl_a_page(directory: Path, *links: str) -> None:
     """As a crawl does that visits A."""
     with store_in(directory) as store:
-        store.acquire("me", 0, NOW, 60, 60)
+        acquire(store, "me", 0, NOW, 60, 60)
         (visit,) = store.lease("me", store.load(key_of(A).host, NOW, 1), NOW).granted
         store.commit([settled(visited(visit, *map(link, links)))], [], NOW)
-        store.release("me")
+        store.leave("me")
 
 
 def waiting(directory: Path, *urls: str) -> set[str]:

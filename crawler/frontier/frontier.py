@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.frontier.bandwidth import Bandwidth
@@ -41,6 +41,7 @@ class HostLoad:
     host: int
     name: str
     clock: HostClock
+    partition: int = 0
     epoch: int
     visits: Sequence[Visit]
     rules: Sequence[OriginRules]
@@ -54,6 +55,7 @@ class BackQueue:
     host: int
     name: str
     clock: HostClock
+    partition: int
     epoch: int
     queue: deque[Visit] = field(default_factory=deque)
     errands: deque[Visit] = field(default_factory=deque)
@@ -63,9 +65,11 @@ class BackQueue:
     address: Gate | None = None
     busy: bool = False
     in_heap: bool = False  # or in line at a gate
+    entry: int = 0  # that which counts of its entries in the heap
     uncommitted: int = 0
     refilling: bool = False
     drained: bool = False  # the store had nothing more due when it was last asked
+    leaving: bool = False  # it is somebody else's, or will be
 
 
 class Frontier:
@@ -86,6 +90,7 @@ class Frontier:
         self.supply = Supply()
         self.connections = in_flight
         self.lease_end = 0.0  # of the partitions: nothing is released at or after it
+        self.quiet_until = 0.0  # somebody else may have visited a server until then, its gap counted
         self.hosts: dict[int, BackQueue] = {}
         self.in_flight: dict[Key, Visit] = {}
         self.errands: deque[Visit] = deque()  # visits that another host than their own must be activated for
@@ -160,8 +165,8 @@ class Frontier:
         if not self._idle or self._idle[0][0] > now + self._ahead / 2:
             return []  # so that several are leased at once
         while room > len(chosen) and self._idle and self._idle[0][0] <= now + self._ahead:
-            ready, _, what = heapq.heappop(self._idle)
-            back = self.hosts[what] if isinstance(what, int) else self._first_in_line(what)
+            ready, order, what = heapq.heappop(self._idle)
+            back = self._called(what, order) if isinstance(what, int) else self._first_in_line(what)
             if back is None:
                 continue
             back.in_heap = False
@@ -237,7 +242,9 @@ class Frontier:
         """Take a host in, perhaps to have it asked for another origin's robots.txt."""
         back = self.hosts.get(load.host)
         if back is None:
-            back = BackQueue(host=load.host, name=load.name, clock=load.clock, epoch=load.epoch)
+            back = BackQueue(
+                host=load.host, name=load.name, clock=load.clock, partition=load.partition, epoch=load.epoch
+            )
             back.rules = {rules.origin: rules for rules in load.rules}
             back.queue.extend(load.visits)
             back.drained = not load.visits
@@ -247,7 +254,9 @@ class Frontier:
             self._meet(back, load.address, now)
         # A host that is active already keeps what it has: the store's rows may be older than what is in memory.
         if errand is not None:
-            back.errands.append(errand)
+            back.errands.append(replace(errand, epoch=back.epoch))
+        if back.leaving:
+            self._empty(back)
         self._keep_hold(back, now)
         self._settle(back)
 
@@ -256,7 +265,8 @@ class Frontier:
         back = self.hosts[host]
         back.refilling = False
         before, alone = len(back.queue), {visit.key for visit in self._solo}
-        back.queue.extend(visit for visit in visits if visit.key not in alone)
+        if not back.leaving:
+            back.queue.extend(visit for visit in visits if visit.key not in alone)
         back.drained = len(back.queue) == before
         self._keep_hold(back, now)
         self._settle(back)
@@ -265,24 +275,35 @@ class Frontier:
         """New URLs of these hosts were committed."""
         for host in hosts:
             back = self.hosts.get(host)
-            if back is not None and back.drained and back.clock.held_until <= now:
+            if back is not None and back.drained and not back.leaving and back.clock.held_until <= now:
                 back.drained = False
                 self._settle(back)
 
-    def forget(self, visit: Visit) -> None:
-        """An errand that nobody can run."""
-        self._forget_asking(visit)
+    def rules_came(self, rules: OriginRules, now: float) -> None:
+        """An errand was run by somebody else, or cannot be run for now."""
+        back = self.hosts.get(rules.host)
+        if back is not None:
+            back.rules[rules.origin] = rules
+            self._obey(rules)
+            back.asking_rules.discard(rules.origin)
+            self._keep_hold(back, now)
+            self._settle(back)
 
     def hurry(self, host: int) -> None:
         """Something of this host cannot wait: its queue is read anew, for that comes first in the store."""
         back = self.hosts.get(host)
-        if back is not None and not back.refilling:
+        if back is not None and not back.refilling and not back.leaving:
             back.queue.clear()
             back.refilling = True
             self._refills.append(host)
 
-    def leased(self, asked: Iterable[Visit], granted: Iterable[Visit], held: Mapping[int, float] = NO_HOLDS) -> None:
-        """The store's answer to `to_lease`: visits that it did not grant are forgotten, hosts that are held wait in it."""
+    def leased(
+        self, asked: Collection[Visit], granted: Iterable[Visit], held: Mapping[int, float] = NO_HOLDS
+    ) -> list[Visit]:
+        """The store's answer to `to_lease`: visits that it did not grant are forgotten, hosts that are held wait in it.
+
+        Leases that are not needed any more, because their host was sent away meanwhile.
+        """
         given = {visit.key: visit for visit in granted}
         for visit in asked:
             ready = self._leasing.pop(visit.key)
@@ -299,6 +320,47 @@ class Frontier:
                     back.clock = replace(back.clock, held_until=max(back.clock.held_until, until))
                     self._keep_hold(back, ready)
                 self._settle(back)
+        leaving = [visit.asked for visit in asked if visit.asked in self.hosts and self.hosts[visit.asked].leaving]
+        return self.send_away(leaving) if leaving else []
+
+    def send_away(self, hosts: Iterable[int]) -> list[Visit]:
+        """These hosts are somebody else's, or will be: nothing more of them is visited. Leases that are not needed any more.
+
+        Those with something on its way go when that is committed; when they are gone they are not among `hosts` any more.
+        """
+        going = {host for host in hosts if host in self.hosts}
+        unused = [entry[2] for entry in self._leased if entry[2].asked in going]
+        self._leased = [entry for entry in self._leased if entry[2].asked not in going]
+        heapq.heapify(self._leased)
+        for visit in unused:
+            self._leave_gates(self.hosts[visit.asked])
+            self._forget_asking(visit)
+        self._solo = deque(visit for visit in self._solo if visit.asked not in going)
+        for host in going:
+            back = self.hosts.get(host)
+            if back is not None:
+                self._empty(back)
+                self._settle(back)
+        return unused
+
+    def _empty(self, back: BackQueue) -> None:
+        back.leaving = True
+        back.queue.clear()
+        while back.errands:
+            self._forget_asking(back.errands.popleft())
+        if back.in_heap:
+            back.in_heap, back.entry = False, 0
+            for gate in self._gates_of(back):
+                if back.host in gate.waiting:
+                    gate.waiting.remove(back.host)
+
+    def hosts_in(self, partitions: Collection[int]) -> list[int]:
+        """The active hosts of some partitions."""
+        return [back.host for back in self.hosts.values() if back.partition in partitions]
+
+    def hosts_at(self, address: str) -> list[int]:
+        """The active hosts of a server."""
+        return [back.host for back in self.hosts.values() if back.address is not None and back.address.name == address]
 
     def recall(self) -> list[Visit]:
         """Give back everything that is leased but not yet handed out."""
@@ -346,8 +408,8 @@ class Frontier:
 
     # ── gates ──
 
-    def restore_gates(self, times: dict[str, float]) -> None:
-        """Groups that an earlier crawl has visited, with the time before which they rest."""
+    def restore_gates(self, times: Mapping[str, float]) -> None:
+        """Groups that others have visited, with the time before which they rest."""
         self._gates.restore(times)
 
     def gate_times(self, visited: Visited) -> dict[str, tuple[float, float]]:
@@ -361,6 +423,7 @@ class Frontier:
         if not address or (back.address is not None and back.address.name == address):
             return
         gate = self._gates.enter(address, self.politeness.address_connections, now)
+        gate.next_visit = max(gate.next_visit, self.quiet_until)
         if back.address is not None:
             self._gates.leave(back.address)
         back.address = gate
@@ -383,6 +446,11 @@ class Frontier:
                 self._announce(gate)
                 return True
         return False
+
+    def _called(self, host: int, order: int) -> BackQueue | None:
+        """The host of an entry in the heap, unless it was sent away since."""
+        back = self.hosts.get(host)
+        return back if back is not None and back.entry == order else None
 
     def _first_in_line(self, gate: Gate) -> BackQueue | None:
         gate.in_heap = False
@@ -435,20 +503,7 @@ class Frontier:
         back.queue.clear()
         back.drained = True
         while back.errands:
-            # Nobody can be asked for that robots.txt before, so its origin waits as long.
-            visit = back.errands.popleft()
-            home = self.hosts.get(visit.key.host)
-            if home is not None:
-                known = home.rules.get(visit.origin)
-                home.rules[visit.origin] = replace(
-                    known
-                    or OriginRules(
-                        host=home.host, origin=visit.origin, status=0, body=None, fetched=now, expires=until
-                    ),
-                    held_until=until,
-                    expires=until,
-                )
-            self._forget_asking(visit)
+            self._forget_asking(back.errands.popleft())  # it is still noted in the store, which knows of the hold
 
     def _is_closed(self, back: BackQueue, at: float, now: float) -> bool:
         """Whether the host's visiting hours are over; it waits in the store then."""
@@ -525,19 +580,22 @@ class Frontier:
         if back.errands or self._has_choice(back):
             self._order += 1
             heapq.heappush(self._idle, (back.clock.next_visit, self._order, back.host))
-            back.in_heap = True
+            back.in_heap, back.entry = True, self._order
         elif back.queue:
             return  # all of its URLs wait for a robots.txt
-        elif not back.drained and len(self.hosts) < self.window:
+        elif not back.drained and not back.leaving and len(self.hosts) < self.window:
             back.refilling = True
             self._refills.append(back.host)
-        elif not back.uncommitted and not back.asking_rules:
-            if not back.drained:
+        elif not back.uncommitted and (not back.asking_rules or back.leaving):
+            if not back.drained and not back.leaving:
                 self._sent_back.append(back.host)  # it had its turn; others may be waiting for theirs
-            del self.hosts[back.host]
-            self._has_dropped = True
-            for gate in self._gates_of(back):
-                self._gates.leave(gate)
+            self._drop(back)
+
+    def _drop(self, back: BackQueue) -> None:
+        del self.hosts[back.host]
+        self._has_dropped = True
+        for gate in self._gates_of(back):
+            self._gates.leave(gate)
 
     @staticmethod
     def _has_choice(back: BackQueue) -> bool:

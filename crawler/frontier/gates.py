@@ -7,6 +7,7 @@ opens, one host goes through, so that a thousand names on one server cost no mor
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -34,10 +35,11 @@ class Gates:
         self._gates: dict[str, Gate] = {}
         self._left: deque[Gate] = deque()  # by their last user, in this order
 
-    def restore(self, times: dict[str, float]) -> None:
-        """What was left by an earlier crawl."""
+    def restore(self, times: Mapping[str, float]) -> None:
+        """What was left by an earlier crawl, or by another worker."""
         for name, next_visit in times.items():
-            self._gates[name] = Gate(name=name, limit=1, next_visit=next_visit)
+            gate = self._gates.setdefault(name, Gate(name=name, limit=1))
+            gate.next_visit = max(gate.next_visit, next_visit)
 
     def enter(self, name: str, limit: int, now: float) -> Gate:
         """The gate of a host that becomes active."""

@@ -155,8 +155,12 @@ class Politeness:
         return replace(clock, next_visit=opens, held_until=max(clock.held_until, opens))
 
     def after_unclean_stop(self, name: str, clock: HostClock, now: float) -> HostClock:
-        """A host that was being asked when a crawl process died rests in full before the next visit."""
-        return self._in_hours(replace(clock, next_visit=max(clock.next_visit, now + self.rest(name, clock, now))))
+        """A host that was being asked when a crawl process died rests in full before the next visit.
+
+        How long its answer took nobody knows: as long as counts, then.
+        """
+        slow = replace(clock, latency=max(clock.latency, self.cap / self.factor if self.factor else 0.0))
+        return self._in_hours(replace(clock, next_visit=max(clock.next_visit, now + self.rest(name, slow, now))))
 
     @staticmethod
     def sane(clock: HostClock, now: float) -> HostClock:

@@ -14,11 +14,12 @@ from functools import partial
 from typing import TypeVar
 
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw
 from crawler.items import Key, Visit, Visited
 from crawler.messenger import Messenger
 from crawler.options import Options
-from crawler.stores.contract import Committed, Settled, Store
+from crawler.stores.contract import Committed, LateCommit, Settled, Store, Tenure, Worker
 
 T = TypeVar("T")
 _FOREVER = 1e12
@@ -39,6 +40,7 @@ class Simulation:
     """One worker, and the surroundings of its messenger."""
 
     owner = "simulation"
+    slot = 0
 
     def __init__(
         self,
@@ -50,9 +52,11 @@ class Simulation:
         draw: Draw,
         address_of: Callable[[str], str],
         store_time: float = 0.005,
+        lease: float = _FOREVER,  # there is nobody else
     ) -> None:
-        options = replace(options, partition_lease=_FOREVER)  # there is nobody else
+        options = replace(options, partition_lease=lease)
         self.store = store
+        self.options = options
         self.time = now
         self.respond = respond
         self.most_in_flight = 0
@@ -70,24 +74,33 @@ class Simulation:
             bandwidth=options.bandwidth,
         )
         self.frontier.restore_gates(store.gates())
-        self.messenger = Messenger(self, options, self.frontier, draw, patience=math.inf)
-        store.acquire(self.owner, 0, now, options.partition_lease, options.limits.total)
-        self.messenger.open(now)
+        self.messenger = Messenger(self, options, self.frontier, draw, patience=math.inf, keep_every=math.inf)
+        self.messenger.open(self.keep(), now)
 
     def run(self, until: float = math.inf) -> None:
         """Crawl until nothing is due within the horizon, or a time has come."""
         self.messenger.look_now()
-        while not self.messenger.is_done and self._events[0][0] <= until and self._events[0][0] < math.inf:
-            at, _, event = heapq.heappop(self._events)
-            if event.act is None:
-                continue
-            self.time = max(self.time, at)
-            event.act()
-            if self._is_awake:
-                self._is_awake = False
-                self._release()
+        while not self.messenger.is_done and self.next_event <= until and self.next_event < math.inf:
+            self.step()
         if not self.messenger.is_done and until < math.inf:
             self.time = max(self.time, until)
+
+    @property
+    def next_event(self) -> float:
+        """When the next thing happens."""
+        while self._events and self._events[0][2].act is None:
+            heapq.heappop(self._events)
+        return self._events[0][0] if self._events else math.inf
+
+    def step(self) -> None:
+        """Let the next thing happen."""
+        at, _, event = heapq.heappop(self._events)
+        self.time = max(self.time, at)
+        if event.act is not None:
+            event.act()
+        if self._is_awake:
+            self._is_awake = False
+            self._release()
 
     def _release(self) -> None:
         while (visit := self.messenger.next()) is not None:
@@ -111,7 +124,21 @@ class Simulation:
         self.later(self._store_time, partial(then, act()))
 
     def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
-        return self.store.commit(batch, [], self.time), ()
+        late: set[Key] = set()
+        while True:
+            ours = [settled for settled in batch if settled.visited.visit.key not in late]
+            try:
+                return self.store.commit(ours, [], self.time), late
+            except LateCommit as error:
+                late.update(error.keys)
+
+    def keep(self) -> Tenure:
+        worker = Worker(slot=self.slot, owner=self.owner)
+        lease, longest = self.options.partition_lease, self.options.limits.total
+        return self.store.keep(worker, self.time, lease, longest, self._full_rest)
+
+    def _full_rest(self, name: str, clock: HostClock) -> HostClock:
+        return self.options.politeness.after_unclean_stop(name, clock, self.time)
 
     def new_seeds(self) -> list[str]:
         return []

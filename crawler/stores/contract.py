@@ -93,6 +93,36 @@ class Recovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """One crawl process, as it tells the others."""
+
+    slot: int
+    owner: str
+    pid: int = 0
+    since: float = 0.0
+    lease_end: float = 0.0
+    visits: int = 0  # since then
+    pages: int = 0
+    late: int = 0  # visits whose commit was refused
+    limited_by: str = ""  # what keeps it from being faster
+    partitions: int = 0  # that it has
+    expected: int = 1  # so many workers there will be at least
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenure:
+    """What a worker has."""
+
+    partitions: Mapping[int, int]  # with their epochs
+    workers: int  # that are alive, this one included
+    share: int  # partitions that each may have
+    returned: int = 0  # URLs that a worker which is not heard of had leased, and that wait again
+    quarantined: int = 0
+    wanted: Sequence[str] = ()  # addresses that others have need of
+    gates: Mapping[str, float] = field(default_factory=dict)  # groups of hosts, and when each may be visited again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Leased:
     """The answer to a wish to visit."""
 
@@ -246,14 +276,46 @@ class Store(Protocol):
         Hosts that were being asked get the clock that `full_rest` makes of theirs.
         """
 
-    def acquire(self, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
-        """Take all partitions that are free, or whose lease ended longer than a longest request ago; their number."""
+    def keep(
+        self,
+        worker: Worker,
+        now: float,
+        lease: float,
+        longest_request: float,
+        full_rest: Callable[[str, HostClock], HostClock],
+    ) -> Tenure:
+        """Extend this worker's lease, and give it partitions up to its share.
 
-    def renew(self, owner: str, now: float, lease: float) -> int:
-        """Extend the lease of what this owner still has; the number of partitions."""
+        Those are taken that are free, or whose lease ended longer than a longest request ago; what their owner had leased
+        waits again, as in `recover`.
+        """
 
-    def release(self, owner: str) -> None:
-        """Give this owner's partitions back."""
+    def release(self, owner: str, partitions: Collection[int]) -> None:
+        """Give partitions back, but for those of which something is leased."""
+
+    def leave(self, owner: str) -> None:
+        """Give all partitions back; the worker ends."""
+
+    def workers(self) -> list[Worker]:
+        """All that have not left, also if they are dead."""
+
+    def regroup(self) -> None:
+        """Groups of hosts that count as one have changed. No worker is there."""
+
+    def claim(self, owner: str, hosts: Sequence[tuple[int, str]]) -> set[int]:
+        """Those of the hosts, each with its server's address, that this owner may visit.
+
+        A host whose server belongs to another partition moves there, unless it is in a group: then the server is asked for.
+        """
+
+    def hand_over(self, owner: str, addresses: Sequence[str]) -> None:
+        """Give servers that this owner visits no more to the partitions that have asked for them."""
+
+    def note_errands(self, errands: Sequence[Visit]) -> None:
+        """A robots.txt lies on another host than its origin's: to be fetched by whoever may ask that one."""
+
+    def errands(self, owner: str, now: float) -> list[Visit]:
+        """What was noted and not done, for this owner's hosts; the origins of what cannot be done now are held until it can."""
 
     # ── the frontier ──
 

@@ -105,6 +105,33 @@ CREATE TABLE site_links (               -- who endorses whom
 ) WITHOUT ROWID;
 """
 
+_WORKERS = """
+CREATE TABLE workers (                  -- the processes of this crawl
+    slot INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    since REAL NOT NULL,
+    lease_end REAL NOT NULL,            -- it is alive if this lies ahead
+    visits INTEGER NOT NULL DEFAULT 0,  -- since then
+    pages INTEGER NOT NULL DEFAULT 0,
+    late INTEGER NOT NULL DEFAULT 0,    -- visits whose commit was refused
+    limited_by TEXT NOT NULL DEFAULT '' -- what keeps it from being faster
+);
+CREATE TABLE addresses (                -- servers, once there are several workers: their hosts are in one partition
+    address TEXT PRIMARY KEY,
+    partition INTEGER NOT NULL,
+    wanted INTEGER                      -- the partition of a group of hosts that needs it
+) WITHOUT ROWID;
+CREATE TABLE errands (                  -- a robots.txt that lies on another host, for whoever may ask that one
+    origin TEXT PRIMARY KEY,            -- whose rules it has
+    host INTEGER NOT NULL,              -- that is to be asked
+    url TEXT NOT NULL,
+    hops INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+_FRONT = "CREATE INDEX hosts_front ON hosts (level, due, partition) WHERE due IS NOT NULL;"
+
 TABLES = f"""
 CREATE TABLE crawl (
     name TEXT PRIMARY KEY,
@@ -157,7 +184,7 @@ CREATE TABLE hosts (
     visits_today INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX hosts_by_name ON hosts (reversed);
-CREATE INDEX hosts_front ON hosts (level, due) WHERE due IS NOT NULL;
+{_FRONT}
 CREATE INDEX hosts_in_excess ON hosts (site) WHERE excess > 0;
 {_SITES}
 CREATE TABLE origins (
@@ -182,6 +209,7 @@ CREATE INDEX origins_by_preferred ON origins (preferred) WHERE preferred <> '';
 {_URLS}{_URL_INDEXES}
 {_COLLISIONS}
 {_GATES}
+{_WORKERS}
 CREATE TABLE seeds (
     serial INTEGER PRIMARY KEY AUTOINCREMENT,
     url TEXT NOT NULL UNIQUE,
@@ -331,9 +359,12 @@ INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops,
 UPDATE urls SET via = (SELECT v.id FROM urls_4 o JOIN urls v ON v.host = o.via_host AND v.rest = o.via_rest
                        WHERE o.host = urls.host AND o.rest = urls.rest);
 DROP TABLE urls_4;
+DROP INDEX hosts_front;
 """
+    + _FRONT
     + _URL_INDEXES
     + _ACCOUNTING
+    + _WORKERS
 )
 
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.

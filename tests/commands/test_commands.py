@@ -17,7 +17,7 @@ from crawler.stores.open import open_store
 from crawler.stores.schema import SCHEMA_VERSION
 from crawler.urls.keys import key_of
 from tests.crawl.runner import polite_to, rows, scrapy, seeds_file
-from tests.samples import NOW, link, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visited
 from tests.stores.versions import as_version_1
 from tests.web.server import Served
 
@@ -132,7 +132,7 @@ def test_why_names_the_parts_of_a_priority_and_what_budgets_say(tmp_path: Path) 
     directory = tmp_path / "crawl"
     directory.mkdir()
     store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(site=2))
-    store.acquire("me", 0, NOW, 60, 60)
+    acquire(store, "me", 0, NOW, 60, 60)
     store.add_seeds([new_url("http://seed.test/"), new_url("http://news.test/")], NOW)
     targets = [link(f"http://far.test/{number}") for number in range(4)]
     for source in ("http://seed.test/", "http://news.test/"):
@@ -153,7 +153,7 @@ def test_why_says_that_a_host_has_had_its_visits_of_today(tmp_path: Path) -> Non
     directory, now = tmp_path / "crawl", time.time()
     directory.mkdir()
     store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(host_day=1))
-    store.acquire("me", 0, now, 60, 60)
+    acquire(store, "me", 0, now, 60, 60)
     store.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], now)
     store.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], now)
     store.close()

@@ -30,7 +30,7 @@ from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
 from tests.crawl.runner import ROOT, command, polite_to, rows, scrapy, seeds_file
-from tests.samples import NOW, answer, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, answer, new_url, settled, visit_to, visited
 from tests.web.server import Served
 
 pytestmark = pytest.mark.crawl
@@ -68,7 +68,7 @@ class Collection:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._store = open_store(f"sqlite:{directory / 'crawl.db'}")
-        self._store.acquire("me", 0, NOW, 60, 60)
+        acquire(self._store, "me", 0, NOW, 60, 60)
         (directory / "warc").mkdir()
         archive = SegmentWriter(
             directory / "warc", prefix="t", slot=0, max_bytes=10**9, now=lambda: NOW, facts=[("software", "test")]

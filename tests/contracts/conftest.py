@@ -9,7 +9,7 @@ import pytest
 
 from crawler.stores.contract import Store
 from tests.contracts.engines import ENGINES, Opener
-from tests.samples import NOW
+from tests.samples import NOW, acquire
 
 
 @pytest.fixture(params=ENGINES)
@@ -20,6 +20,6 @@ def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
 @pytest.fixture
 def store(opener: Opener) -> Iterator[Store]:
     opened = opener()
-    opened.acquire("me", 0, NOW, 60, 60)
+    acquire(opened, "me", 0, NOW, 60, 60)
     yield opened
     opened.close()

@@ -11,7 +11,7 @@ from crawler.items import Kind, Outcome, Reason, Refusal, State, Visited
 from crawler.stores.contract import NewUrl, Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.samples import NOW, link, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visited
 
 Open = Callable[..., Store]
 SITE = [f"http://h{host}.site.test/{page}" for page in range(4) for host in range(3)]
@@ -23,7 +23,7 @@ def with_budgets(opener: Opener) -> Iterator[Open]:
 
     def open_it(**limits: float) -> Store:
         store = opener(Budgets(**limits))
-        store.acquire("me", 0, NOW, 60, 60)
+        acquire(store, "me", 0, NOW, 60, 60)
         stores.append(store)
         return store
 

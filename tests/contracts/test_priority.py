@@ -12,7 +12,7 @@ from crawler.items import Page, Reason
 from crawler.stores.contract import Place, SegmentState, Store, UrlRow
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.samples import NOW, answer, link, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to, visited
 
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
 PLACE = Place(segment=SEGMENT.name, offset=40, length=30)
@@ -52,7 +52,7 @@ def test_a_site_recommends_a_url_once_whatever_its_hosts_pages_and_words(store: 
     visit(store, "http://a.farm.test/", TARGET)
     visit(store, "http://b.farm.test/", TARGET, TARGET)
     again = opener()  # knows only what is written down
-    again.acquire("me", 0, NOW, 60, 60)
+    acquire(again, "me", 0, NOW, 60, 60)
     visit(again, "http://c.farm.test/other", TARGET)
     again.close()
     assert row_of(store, TARGET).inlinks == 1

@@ -32,7 +32,7 @@ from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import VERDICTS
 from tests.contracts.engines import ENGINES, Opener
-from tests.samples import NOW, answer, link, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to, visited
 
 A, B, ELSEWHERE = "http://a.test/", "http://a.test/b", "http://b.test/"
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
@@ -392,15 +392,13 @@ def test_a_late_commit_changes_nothing(store: Store) -> None:
 def test_a_commit_under_an_old_epoch_is_late(store: Store) -> None:
     store.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    assert store.acquire("you", 1, NOW + 119, 60, 60) == 0  # the lease is over, but a request may still be out
-    assert store.acquire("you", 1, NOW + 121, 60, 60) > 0
-    store.recover([1], NOW + 200, lambda name, clock: clock)
-    store.acquire("you", 1, NOW + 200, 60, 60)
+    assert acquire(store, "you", 1, NOW + 119, 60, 60) == 0  # the lease is over, but a request may still be out
+    assert acquire(store, "you", 1, NOW + 121, 60, 60) > 0
     (load,) = store.activate("you", NOW + 200, 10, 10, ())
     assert store.lease("you", load.visits, NOW).granted
     with pytest.raises(LateCommit):
         store.commit([settled(visited(visit))], [], NOW + 201)
-    assert store.renew("me", NOW + 201, 60) == 0
+    assert acquire(store, "me", 0, NOW + 122, 60, 60) == 0
 
 
 def test_a_page_that_is_gone_is_published_as_deleted_only_if_it_was_there(store: Store) -> None:
@@ -857,7 +855,7 @@ def test_what_a_dead_worker_had_leased_waits_again_and_its_host_rests(store: Sto
     store.add([new_url(A), new_url(ELSEWHERE)], NOW)
     (load, _) = store.activate("me", NOW, 10, 10, ())
     store.lease("me", load.visits, NOW)
-    politeness = Politeness(floor=5)
+    politeness = Politeness(floor=5, factor=0)
     recovered = store.recover([0], NOW + 1, lambda name, clock: politeness.after_unclean_stop(name, clock, NOW + 1))
     assert (recovered.returned, recovered.quarantined) == (1, 0)
     assert states(store) == (2, 2, 0, 0)
@@ -888,7 +886,7 @@ def test_a_living_workers_leases_are_not_touched(store: Store) -> None:
 def test_a_url_that_kills_is_left_alone_only_after_a_death_alone(store: Store) -> None:
     store.add([new_url(A)], NOW)
     for death in range(1, 7):
-        store.acquire("me", 0, NOW, 60, 60)
+        acquire(store, "me", 0, NOW, 60, 60)
         (visit,) = lease_all(store)
         assert visit.crashes == death - 1
         recovered = store.recover([0], NOW, lambda name, clock: clock)
@@ -902,7 +900,7 @@ def test_a_visit_that_ends_clears_the_blame(store: Store) -> None:
     store.add([new_url(A)], NOW)
     lease_all(store)
     store.recover([0], NOW, lambda name, clock: clock)
-    store.acquire("me", 0, NOW, 60, 60)
+    acquire(store, "me", 0, NOW, 60, 60)
     (visit,) = lease_all(store)
     store.commit([settled(visited(visit))], [], NOW)
     row = store.find_url(key_of(A))
@@ -914,7 +912,7 @@ def test_a_robots_file_that_kills_holds_its_origin_for_an_hour(store: Store) -> 
     store.add([new_url(A)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
     for _ in range(6):
-        store.acquire("me", 0, NOW, 60, 60)
+        acquire(store, "me", 0, NOW, 60, 60)
         (load,) = store.activate("me", NOW, 10, 10, ())
         store.lease("me", [replace(robots, epoch=load.epoch)], NOW)
         store.recover([0], NOW, lambda name, clock: clock)
@@ -950,17 +948,17 @@ def test_a_segments_length_grows_and_closing_stays(store: Store) -> None:
 
 def test_what_was_committed_is_there_for_the_next_process(opener: Opener) -> None:
     store = opener()
-    store.acquire("me", 0, NOW, 60, 60)
+    acquire(store, "me", 0, NOW, 60, 60)
     store.add_seeds([new_url(A)], NOW)
     (visit,) = lease_all(store)
     store.commit([settled(visited(visit, link(B)), place=PLACE)], [SEGMENT], NOW)
-    store.release("me")
+    store.leave("me")
     account = store.account()
     store.close()
     again = opener()
     assert again.account() == account
     assert again.last_commit() == NOW
-    assert again.acquire("you", 0, NOW, 60, 60) > 0
+    assert acquire(again, "you", 0, NOW, 60, 60) > 0
     assert again.check() is None
     again.close()
 
@@ -988,7 +986,7 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
         def __init__(self) -> None:
             super().__init__()
             self.store = ENGINES[engine](tmp_path_factory.mktemp("store"))()
-            self.store.acquire("me", 0, NOW, 60, 60)
+            acquire(self.store, "me", 0, NOW, 60, 60)
             self.known: set[str] = set()
             self.seeds: set[str] = set()
             self.out: list[Visit] = []
@@ -1044,7 +1042,7 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
         @rule()
         def die(self) -> None:
             self.store.recover([0], NOW, lambda name, clock: clock)
-            self.store.acquire("me", 0, NOW, 60, 60)
+            acquire(self.store, "me", 0, NOW, 60, 60)
             self.out = []
 
         @invariant()

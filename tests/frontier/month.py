@@ -71,6 +71,7 @@ class Web:
     hosts: int
     pages: int  # of each
     seed: int = 1
+    busy: float = 0.005  # share of the answers that ask for patience
     visits: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
@@ -136,9 +137,9 @@ class Web:
                 expires=fetched.ended + DAY, wishes=self.wishes(name),
             )  # fmt: skip
             return Visited(visit=visit, outcome=Outcome.FETCHED, reason=Reason.OK, fetched=fetched, rules=rules)
-        if roll < 0.005:
+        if roll < self.busy:
             return Visited(visit=visit, outcome=Outcome.BUSY, reason=Reason.BUSY, fetched=fetched, retry_after=PATIENCE)
-        if roll < 0.008:
+        if roll < self.busy + 0.003:
             return Visited(visit=visit, outcome=Outcome.FAILED, reason=Reason.FIRST_BYTE_TIMEOUT, fetched=fetched)
         page = int(visit.url.rpartition("/")[2])
         below = [f"http://{name}/{child}" for child in (2 * page + 1, 2 * page + 2) if child < self.pages]

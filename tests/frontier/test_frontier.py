@@ -20,7 +20,7 @@ from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.frontier.simulation import Simulation, fetched_page, seeded
-from tests.samples import NOW, answer, link, new_url, visited
+from tests.samples import NOW, acquire, answer, link, new_url, visited
 
 EPSILON = 1e-6
 
@@ -360,13 +360,13 @@ def test_failures_are_tried_three_times_with_growing_pauses_then_left_alone(stor
 
 def test_a_url_over_which_processes_died_is_visited_with_nothing_else_in_flight(store: Store) -> None:
     seeded(store, *(f"http://h{n}.test/" for n in range(10)))
-    store.acquire("dead", 0, NOW, 1e12, 60)
+    acquire(store, "dead", 0, NOW, 1e12, 60)
     for _ in range(CRASHES):
         (load,) = [one for one in store.activate("dead", NOW, 10, 10, ()) if one.name == "h3.test"]
         store.lease("dead", load.visits, NOW)
         store.recover([0], NOW, lambda name, clock: clock)
-        store.acquire("dead", 0, NOW, 1e12, 60)
-    store.release("dead")
+        acquire(store, "dead", 0, NOW, 1e12, 60)
+    store.leave("dead")
     company: list[int] = []
 
     def respond(visit: Visit, started: float) -> Visited:

@@ -83,7 +83,12 @@ def test_a_visit_whose_end_is_unknown_counts_as_ended_now() -> None:
 
 def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due() -> None:
     politeness = Politeness()
-    assert politeness.after_unclean_stop("a.test", HostClock(wishes=Wishes(crawl_delay=9.0)), NOW).next_visit == NOW + 9
+    asked = HostClock(wishes=Wishes(crawl_delay=60.0))
+    assert politeness.after_unclean_stop("a.test", asked, NOW).next_visit == NOW + 60
+    assert (
+        politeness.after_unclean_stop("a.test", HostClock(latency=0.1), NOW).next_visit == NOW + 30
+    )  # it may be slow now
+    assert Politeness(factor=0).after_unclean_stop("a.test", HostClock(), NOW).next_visit == NOW + 5
     assert politeness.after_unclean_stop("a.test", HostClock(next_visit=NOW + 50), NOW).next_visit == NOW + 50
 
 

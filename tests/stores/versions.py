@@ -78,6 +78,8 @@ def _undo_5(connection: apsw.Connection) -> None:
     connection.execute("CREATE INDEX urls_leased ON urls (host) WHERE state = 1")
     connection.execute("CREATE INDEX urls_over_budget ON urls (host, level, due) WHERE state = 2")
     connection.execute(view)
+    connection.execute("DROP TABLE workers; DROP TABLE addresses; DROP TABLE errands; DROP INDEX hosts_front")
+    connection.execute("CREATE INDEX hosts_front ON hosts (level, due) WHERE due IS NOT NULL")
 
 
 def _undo_4(connection: apsw.Connection) -> None:

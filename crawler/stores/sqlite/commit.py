@@ -318,6 +318,10 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
             if (rules := settled.visited.rules) is not None
         ],
     )
+    connection.executemany(
+        "DELETE FROM errands WHERE origin = ?",
+        [(rules.origin,) for settled in batch if (rules := settled.visited.rules) is not None],
+    )
 
 
 def _note_hosts(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled]) -> None:

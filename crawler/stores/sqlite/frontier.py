@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -74,7 +74,14 @@ LONGEST_DETAIL = 500
 class Known:
     """What certainly has a row, so that a page's links need not be tried one by one: most are known already."""
 
-    def __init__(self, hosts: int = 100_000, urls: int = 200_000, anchors: int = 200_000) -> None:
+    def __init__(
+        self,
+        group_of: Callable[[str], str] | None = None,
+        hosts: int = 100_000,
+        urls: int = 200_000,
+        anchors: int = 200_000,
+    ) -> None:
+        self.group_of = group_of or (lambda name: "")  # under which name a host counts with others as one
         self.urls: dict[tuple[int, int], int] = {}  # with a hash of the text: another URL may have the same key
         self.anchors: set[int] = set()  # hashes: an anchor that is missed by chance is no loss
         self.anchor_counts: dict[Key, int] = {}  # of targets; not less than there are
@@ -92,11 +99,19 @@ class Known:
             return
         names = {host: host_of(url) for host, url in new.items()}
         sites = {host: registered_domain(name) or name for host, name in names.items()}
+        keys = {host: self.group_of(name) or name for host, name in names.items()}
         connection.executemany(
             """INSERT INTO hosts (host, name, reversed, politeness_key, partition, site) VALUES (?, ?, ?, ?, ?, ?)
                ON CONFLICT (host) DO NOTHING""",
             [
-                (host, name, reversed_name(name), name, partition_of(name, PARTITIONS), host_key(sites[host]))
+                (
+                    host,
+                    name,
+                    reversed_name(name),
+                    keys[host],
+                    partition_of(keys[host], PARTITIONS),
+                    host_key(sites[host]),
+                )
                 for host, name in names.items()
             ],
         )
@@ -386,18 +401,19 @@ def next_due(connection: apsw.Connection, now: float) -> float:
 
 def load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
     row = connection.execute(
-        f"""SELECT h.name, p.epoch, h.address, h.levels, {CLOCK_COLUMNS}
+        f"""SELECT h.name, p.id, p.epoch, h.address, h.levels, {CLOCK_COLUMNS}
             FROM hosts h JOIN partitions p ON p.id = h.partition WHERE h.host = ? AND p.owner = ?""",
         (host, owner),
     ).get
     if row is None:
         return None
-    name, epoch, address, levels, *clock_columns = row
+    name, partition, epoch, address, levels, *clock_columns = row
     clock = clock_of(clock_columns)
     rules = connection.execute(f"SELECT {RULES_COLUMNS} FROM origins WHERE host = ?", (host,)).fetchall()
     return HostLoad(
         host=host,
         name=name,
+        partition=partition,
         epoch=epoch,
         address=address,
         clock=clock,
@@ -473,7 +489,7 @@ def lease(
         """UPDATE urls SET state = 1, epoch = ?1, asked = ?2, kind = ?3
            WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
              AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
-                         WHERE h.host = ?4 AND p.owner = ?6 AND p.epoch = ?1)
+                         WHERE h.host = ?2 AND p.owner = ?6 AND p.epoch = ?1)
            RETURNING host, rest""",
         [(visit.epoch, visit.asked, visit.kind, *visit.key, owner) for visit in allowed],
     )

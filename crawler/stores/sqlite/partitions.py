@@ -1,36 +1,56 @@
-"""Who may visit which hosts: leases, epochs, and what the dead leave behind."""
+"""Who may visit which hosts: leases, epochs, and what the dead leave behind.
+
+Every clock has one owner. A host's is that of its partition; hosts of a group are in one partition from the beginning; and the
+hosts of one server come together when they are first visited by one of several workers: the server belongs to the partition
+of its first host, and the others move there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 import apsw
 
 from crawler.frontier.frontier import CRASHES
 from crawler.frontier.politeness import HostClock
-from crawler.items import Kind, Reason, State
-from crawler.stores.contract import Recovered
+from crawler.items import Key, Kind, Reason, State, Visit
+from crawler.stores.contract import Recovered, Tenure, Worker
+from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, clock_of
-from crawler.urls.hosts import origin_of
+from crawler.urls.hosts import origin_of, partition_of
+from crawler.urls.keys import key_of
+
+Rest = Callable[[str, HostClock], HostClock]  # the clock of a host that was being asked when its worker died
 
 _REST_AFTER_CRASHES = 3_600.0  # of an origin over whose robots.txt several processes died
 
+# What is leased belongs to the partition of the host that is asked.
+_LEASED_IN = """
+SELECT u.host, u.rest, u.kind, u.crashes, coalesce(u.asked, u.host), u.url
+FROM urls u INDEXED BY urls_leased JOIN hosts h ON h.host = coalesce(u.asked, u.host) JOIN partitions p ON p.id = h.partition
+WHERE u.state = 1
+"""
+
 
 def recover(
-    connection: apsw.Connection,
-    ledger: Ledger,
-    slots: Collection[int],
-    now: float,
-    full_rest: Callable[[str, HostClock], HostClock],
+    connection: apsw.Connection, ledger: Ledger, slots: Collection[int], now: float, full_rest: Rest
 ) -> Recovered:
     marks = ",".join("?" * len(slots))
-    rows: list[tuple[int, int, int, int, int, str]] = connection.execute(
-        f"""SELECT u.host, u.rest, u.kind, u.crashes, coalesce(u.asked, u.host), u.url
-            FROM urls u JOIN hosts h ON h.host = u.host JOIN partitions p ON p.id = h.partition
-            WHERE u.state = 1 AND (p.slot IN ({marks}) OR p.slot IS NULL)""",
-        tuple(slots),
-    ).fetchall()  # type: ignore[assignment]
+    rows: list[Any] = connection.execute(
+        f"{_LEASED_IN} AND (p.slot IN ({marks}) OR p.slot IS NULL)", tuple(slots)
+    ).fetchall()
+    recovered = _return(connection, ledger, rows, now, full_rest)
+    connection.execute(
+        f"UPDATE partitions SET owner = NULL, slot = NULL, lease_end = 0 WHERE slot IN ({marks})", tuple(slots)
+    )
+    connection.execute(f"DELETE FROM workers WHERE slot IN ({marks})", tuple(slots))
+    return recovered
+
+
+def _return(connection: apsw.Connection, ledger: Ledger, rows: Sequence[Any], now: float, full_rest: Rest) -> Recovered:
+    """What was leased waits again."""
     quarantined = 0
     for host, rest, kind, crashes, _, url in rows:
         alone = crashes >= CRASHES
@@ -47,10 +67,6 @@ def recover(
             ledger.waits(host, now, level)
     for asked in {row[4] for row in rows}:
         _rest_in_full(connection, asked, full_rest)
-    connection.execute(
-        f"UPDATE partitions SET owner = NULL, slot = NULL, lease_end = 0 WHERE slot IN ({marks})",
-        tuple(slots),
-    )
     return Recovered(returned=len(rows) - quarantined, quarantined=quarantined)
 
 
@@ -72,31 +88,220 @@ def _return_robots(connection: apsw.Connection, host: int, rest: int, origin: st
         )
 
 
-def _rest_in_full(connection: apsw.Connection, host: int, full_rest: Callable[[str, HostClock], HostClock]) -> None:
-    row = connection.execute(f"SELECT name, {CLOCK_COLUMNS} FROM hosts WHERE host = ?", (host,)).get
-    if row is not None:
-        clock = full_rest(row[0], clock_of(row[1:]))
-        connection.execute("UPDATE hosts SET next_visit = ? WHERE host = ?", (clock.next_visit, host))
+def _rest_in_full(connection: apsw.Connection, host: int, full_rest: Rest) -> None:
+    """A host that was being asked, and its group."""
+    row = connection.execute(f"SELECT name, politeness_key, {CLOCK_COLUMNS} FROM hosts WHERE host = ?", (host,)).get
+    if row is None:
+        return
+    name, key, *clock_columns = row
+    until = full_rest(name, clock_of(clock_columns)).next_visit
+    connection.execute("UPDATE hosts SET next_visit = ? WHERE host = ?", (until, host))
+    if key != name:
+        connection.execute(
+            "INSERT INTO gates VALUES (?1, ?2, 0) ON CONFLICT (name) DO UPDATE SET next_visit = max(next_visit, ?2)",
+            (key, until),
+        )
 
 
-def acquire(
-    connection: apsw.Connection, owner: str, slot: int, now: float, lease: float, longest_request: float
-) -> int:
+# ── partitions ──
+
+
+def keep(
+    connection: apsw.Connection,
+    ledger: Ledger,
+    worker: Worker,
+    now: float,
+    lease: float,
+    longest_request: float,
+    full_rest: Rest,
+) -> Tenure:
+    """Say that this worker lives, and see to it that it has its share."""
     connection.execute(
-        """UPDATE partitions SET owner = ?, slot = ?, epoch = epoch + 1, lease_end = ?
-           WHERE owner IS NULL OR lease_end + ? <= ?""",
-        (owner, slot, now + lease, longest_request, now),
+        "INSERT OR REPLACE INTO workers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(worker.slot, worker.owner, worker.pid, worker.since, now + lease),
+            *(worker.visits, worker.pages, worker.late, worker.limited_by),
+        ),
     )
-    return connection.changes()
+    connection.execute("UPDATE partitions SET lease_end = ? WHERE owner = ?", (now + lease, worker.owner))
+    living: int = connection.execute("SELECT count(*) FROM workers WHERE lease_end > ?", (now,)).get
+    share = -(-PARTITIONS // max(living, worker.expected))
+    mine = _of(connection, worker.owner)
+    recovered = _acquire(connection, ledger, worker, now, lease, longest_request, share - len(mine), full_rest)
+    wanted = connection.execute(
+        "SELECT a.address FROM addresses a JOIN partitions p ON p.id = a.partition WHERE wanted IS NOT NULL AND p.owner = ?",
+        (worker.owner,),
+    )
+    return Tenure(
+        partitions=_of(connection, worker.owner),
+        workers=living,
+        share=share,
+        returned=recovered.returned,
+        quarantined=recovered.quarantined,
+        wanted=[address for (address,) in wanted],
+        gates=dict(connection.execute("SELECT name, next_visit FROM gates")),
+    )
 
 
-def renew(connection: apsw.Connection, owner: str, now: float, lease: float) -> int:
-    connection.execute("UPDATE partitions SET lease_end = ? WHERE owner = ?", (now + lease, owner))
-    return connection.changes()
-
-
-def release(connection: apsw.Connection, owner: str) -> None:
+def _acquire(
+    connection: apsw.Connection,
+    ledger: Ledger,
+    worker: Worker,
+    now: float,
+    lease: float,
+    longest_request: float,
+    most: int,
+    full_rest: Rest,
+) -> Recovered:
+    """Take partitions that nobody has, or whose owner has not been heard of; what that one had leased waits again."""
+    free: list[Any] = connection.execute(
+        "SELECT id FROM partitions WHERE owner IS NULL OR lease_end + ? <= ? ORDER BY owner IS NOT NULL, id LIMIT ?",
+        (longest_request, now, max(most, 0)),
+    ).fetchall()
+    if not free:
+        return Recovered(returned=0, quarantined=0)
+    marks = ",".join(str(partition) for (partition,) in free)
+    left: list[Any] = connection.execute(f"{_LEASED_IN} AND p.id IN ({marks})").fetchall()
     connection.execute(
-        "UPDATE partitions SET owner = NULL, slot = NULL, lease_end = 0 WHERE owner = ?",
+        f"UPDATE partitions SET owner = ?, slot = ?, epoch = epoch + 1, lease_end = ? WHERE id IN ({marks})",
+        (worker.owner, worker.slot, now + lease),
+    )
+    return _return(connection, ledger, left, now, full_rest)
+
+
+def release(connection: apsw.Connection, owner: str, partitions: Collection[int]) -> None:
+    """Those of which nothing is leased."""
+    marks = ",".join(map(str, partitions))
+    busy = ",".join(
+        str(row[0]) for row in connection.execute(f"SELECT p FROM ({_LEASED_PARTITIONS}) WHERE p IN ({marks})")
+    )
+    connection.execute(
+        f"""UPDATE partitions SET owner = NULL, slot = NULL, lease_end = 0
+            WHERE owner = ? AND id IN ({marks}) AND id NOT IN ({busy})""",
         (owner,),
     )
+
+
+_LEASED_PARTITIONS = """
+SELECT h.partition AS p FROM urls u INDEXED BY urls_leased JOIN hosts h ON h.host = coalesce(u.asked, u.host) WHERE u.state = 1
+"""
+
+
+def leave(connection: apsw.Connection, owner: str) -> None:
+    """A worker ends."""
+    connection.execute("UPDATE partitions SET owner = NULL, slot = NULL, lease_end = 0 WHERE owner = ?", (owner,))
+    connection.execute("DELETE FROM workers WHERE owner = ?", (owner,))
+
+
+def _of(connection: apsw.Connection, owner: str) -> dict[int, int]:
+    return dict(connection.execute("SELECT id, epoch FROM partitions WHERE owner = ?", (owner,)))
+
+
+def workers(connection: apsw.Connection) -> list[Worker]:
+    rows: Any = connection.execute(
+        """SELECT w.slot, w.owner, w.pid, w.since, w.lease_end, w.visits, w.pages, w.late, w.limited_by,
+                  (SELECT count(*) FROM partitions p WHERE p.owner = w.owner)
+           FROM workers w ORDER BY w.slot"""
+    )
+    return [
+        Worker(
+            slot=slot,
+            owner=owner,
+            pid=pid,
+            since=since,
+            lease_end=end,
+            visits=visits,
+            pages=pages,
+            late=late,
+            limited_by=limit,
+            partitions=partitions,
+        )
+        for slot, owner, pid, since, end, visits, pages, late, limit, partitions in rows
+    ]
+
+
+# ── groups and servers ──
+
+
+def regroup(connection: apsw.Connection, group_of: Callable[[str], str]) -> None:
+    """Other hosts count as one than before."""
+    rows: list[Any] = connection.execute("SELECT host, name, politeness_key FROM hosts").fetchall()
+    keys = ((host, group_of(name) or name, before) for host, name, before in rows)
+    connection.executemany(
+        "UPDATE hosts SET politeness_key = ?, partition = ? WHERE host = ?",
+        [(key, partition_of(key, PARTITIONS), host) for host, key, before in keys if key != before],
+    )
+
+
+def claim(connection: apsw.Connection, owner: str, hosts: Iterable[tuple[int, str]]) -> set[int]:
+    """Those of the hosts, each with the address of its server, that this owner may visit."""
+    mine = _of(connection, owner)
+    allowed: set[int] = set()
+    for host, address in hosts:
+        partition, is_grouped = connection.execute(
+            "SELECT partition, politeness_key <> name FROM hosts WHERE host = ?", (host,)
+        ).get
+        connection.execute(
+            "INSERT INTO addresses (address, partition) VALUES (?, ?) ON CONFLICT (address) DO NOTHING",
+            (address, partition),
+        )
+        home = connection.execute("SELECT partition FROM addresses WHERE address = ?", (address,)).get
+        if home == partition or (is_grouped and home in mine):
+            if partition in mine:
+                allowed.add(host)
+        elif is_grouped:  # it stays with its group, so the server must come
+            connection.execute(
+                "UPDATE addresses SET wanted = coalesce(wanted, ?) WHERE address = ?", (partition, address)
+            )
+        else:
+            connection.execute("UPDATE hosts SET partition = ? WHERE host = ?", (home, host))
+    return allowed
+
+
+def hand_over(connection: apsw.Connection, owner: str, addresses: Iterable[str]) -> None:
+    """Give servers that this owner does not visit to those who need them."""
+    connection.executemany(
+        """UPDATE addresses SET partition = wanted, wanted = NULL
+           WHERE address = ? AND wanted IS NOT NULL AND partition IN (SELECT id FROM partitions WHERE owner = ?)""",
+        [(address, owner) for address in addresses],
+    )
+
+
+# ── errands ──
+
+
+def note_errands(connection: apsw.Connection, errands: Iterable[Visit]) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO errands VALUES (?, ?, ?, ?)",
+        [(visit.origin, visit.asked, visit.url, visit.hops) for visit in errands],
+    )
+
+
+def errands(connection: apsw.Connection, owner: str, now: float) -> list[Visit]:
+    rows: list[Any] = connection.execute(
+        """SELECT e.origin, e.host, e.url, e.hops, p.epoch, h.held_until
+           FROM errands e JOIN hosts h ON h.host = e.host JOIN partitions p ON p.id = h.partition WHERE p.owner = ?""",
+        (owner,),
+    ).fetchall()
+    for origin, *_, held_until in rows:
+        if held_until > now:
+            _hold_origin(connection, origin, now, held_until)
+    return [
+        Visit(key=_robots_key(origin), url=url, kind=Kind.ROBOTS, epoch=epoch, hops=hops, origin=origin, asked=host)
+        for origin, host, url, hops, epoch, held_until in rows
+        if held_until <= now
+    ]
+
+
+def _hold_origin(connection: apsw.Connection, origin: str, now: float, until: float) -> None:
+    """Nobody can be asked for that robots.txt before, so its origin waits as long."""
+    connection.execute(
+        """INSERT INTO origins (origin, host, status, fetched, expires, held_until) VALUES (?1, ?2, 0, ?3, ?4, ?4)
+           ON CONFLICT (origin) DO UPDATE SET fetched = ?3, expires = ?4, held_until = ?4""",
+        (origin, _robots_key(origin).host, now, until),
+    )
+    connection.execute("DELETE FROM errands WHERE origin = ?", (origin,))
+
+
+def _robots_key(origin: str) -> Key:
+    return key_of(f"{origin}/robots.txt")

@@ -31,7 +31,9 @@ from crawler.stores.contract import (
     SegmentState,
     Settled,
     SiteRow,
+    Tenure,
     UrlRow,
+    Worker,
 )
 from crawler.stores.sqlite import commit, frontier, partitions, reading, scope
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
@@ -51,10 +53,11 @@ class SqliteStore:
         check: bool = False,
         durable: bool = True,
         budgets: Budgets | None = None,
+        group_of: Callable[[str], str] | None = None,
     ) -> None:
         self._path = path
         self._budgets = budgets or Budgets()
-        self._known = frontier.Known()
+        self._known = frontier.Known(group_of)
         self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check, durable=durable)
 
     @contextmanager
@@ -97,17 +100,52 @@ class SqliteStore:
         with self._changes(now) as (connection, ledger):
             return partitions.recover(connection, ledger, slots, now, full_rest)
 
-    def acquire(self, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
-        with self._transaction() as connection:
-            return partitions.acquire(connection, owner, slot, now, lease, longest_request)
+    def keep(
+        self,
+        worker: Worker,
+        now: float,
+        lease: float,
+        longest_request: float,
+        full_rest: Callable[[str, HostClock], HostClock],
+    ) -> Tenure:
+        with self._changes(now) as (connection, ledger):
+            return partitions.keep(connection, ledger, worker, now, lease, longest_request, full_rest)
 
-    def renew(self, owner: str, now: float, lease: float) -> int:
+    def release(self, owner: str, partitions_: Collection[int]) -> None:
         with self._transaction() as connection:
-            return partitions.renew(connection, owner, now, lease)
+            partitions.release(connection, owner, partitions_)
 
-    def release(self, owner: str) -> None:
+    def leave(self, owner: str) -> None:
         with self._transaction() as connection:
-            partitions.release(connection, owner)
+            partitions.leave(connection, owner)
+
+    def workers(self) -> list[Worker]:
+        with trouble(self._path):
+            return partitions.workers(self._connection)
+
+    def regroup(self) -> None:
+        with self._transaction() as connection:
+            partitions.regroup(connection, self._known.group_of)
+
+    def claim(self, owner: str, hosts: Sequence[tuple[int, str]]) -> set[int]:
+        with self._transaction() as connection:
+            return partitions.claim(connection, owner, hosts)
+
+    def hand_over(self, owner: str, addresses: Sequence[str]) -> None:
+        with self._transaction() as connection:
+            partitions.hand_over(connection, owner, addresses)
+
+    def note_errands(self, errands: Sequence[Visit]) -> None:
+        with self._transaction() as connection:
+            self._known.make_hosts_known(connection, [(errand.asked, errand.url) for errand in errands])
+            partitions.note_errands(connection, errands)
+
+    def errands(self, owner: str, now: float) -> list[Visit]:
+        with trouble(self._path):
+            if self._connection.execute("SELECT 1 FROM errands LIMIT 1").get is None:
+                return []
+        with self._transaction() as connection:
+            return partitions.errands(connection, owner, now)
 
     # ── the frontier ──
 

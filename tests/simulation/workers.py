@@ -1,0 +1,109 @@
+"""Several workers on one store under a virtual clock: they join, end, die, and are stopped and wake again."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from random import Random
+
+from crawler.fetch.limits import FetchLimits
+from crawler.frontier.aftermath import RevisitPolicy
+from crawler.frontier.priority import BiasedDraw
+from crawler.items import Key, Visit, Visited
+from crawler.options import Options
+from crawler.simulation.driver import Simulation
+from crawler.stores.contract import NewUrl, Store
+from crawler.stores.open import open_store
+from tests.frontier.month import POLITENESS, START, Web
+from tests.frontier.simulation import options_with
+
+LEASE = 30.0
+LONGEST = 20.0  # request
+
+
+class Worker(Simulation):
+    """One of them."""
+
+    def __init__(self, crew: Crew, slot: int, store: Store, options: Options, now: float) -> None:
+        self.owner, self.slot = f"worker {slot}", slot
+        self._crew = crew
+        self.asleep_until = 0.0
+        self.ends: dict[Key, float] = {}  # of answers
+        draw = BiasedDraw(Random(slot).random)
+        super().__init__(
+            store, options, self._respond, now=now, draw=draw, address_of=crew.web.address, lease=LEASE, store_time=0.005
+        )  # fmt: skip
+        self.late = 0
+
+    def _respond(self, visit: Visit, started: float) -> Visited:
+        visited = self._crew.web.respond(visit, started)
+        assert visited.fetched is not None
+        self.ends[visit.key] = visited.fetched.ended
+        return visited
+
+    @property
+    def wakes_at(self) -> float:
+        return max(self.next_event, self.asleep_until)
+
+    def count(self, what: str, times: int = 1) -> None:
+        self.late += times if what == "commit/late" else 0
+
+
+class Crew:
+    """Workers, and the web that judges what they do together."""
+
+    def __init__(self, directory: Path, web: Web, urls: list[NewUrl]) -> None:
+        self.web = web
+        self.time = START
+        self.workers: list[Worker] = []
+        self.uncommitted = 0  # visits of workers that died
+        self._slots = 0
+        self.store = open_store(f"sqlite:{directory / 'crawl.db'}", durable=False, group_of=POLITENESS.group_of)
+        self.store.add(urls, START)
+
+    def join(self) -> Worker:
+        options = options_with(
+            politeness=POLITENESS, active_hosts=40, most_hosts=40, horizon=3_600.0, commit_interval=1.0, lease_ahead=1.0,
+            revisit=RevisitPolicy(interval=1e9), limits=FetchLimits(total=LONGEST),
+        )  # fmt: skip
+        worker = Worker(self, self._slots, self.store, options, self.time)
+        self._slots += 1
+        self.workers.append(worker)
+        return worker
+
+    def kill(self, worker: Worker) -> None:
+        """Nothing of it happens any more; its slot's lock is free, and somebody notices."""
+        self.lose(worker)
+        now = max([self.time, *(worker.ends[key] for key in worker.frontier.in_flight)])  # servers hear of it then
+        self.store.recover([worker.slot], now, lambda name, clock: POLITENESS.after_unclean_stop(name, clock, now))
+
+    def lose(self, worker: Worker) -> None:
+        """Nothing of it happens any more, and nobody can tell but by its lease."""
+        self.workers.remove(worker)
+        self.uncommitted += len(worker.frontier.in_flight) + worker.messenger.uncommitted
+
+    def stop(self, worker: Worker, seconds: float) -> None:
+        worker.asleep_until = self.time + seconds
+
+    def end(self, worker: Worker) -> None:
+        """It stops in good order."""
+        worker.messenger.stop()
+        while worker.frontier.in_flight or worker.messenger.uncommitted or worker.messenger.is_waiting:
+            if not worker.frontier.in_flight and not worker.messenger.is_waiting:
+                worker.messenger.flush()
+            worker.step()
+        self.store.leave(worker.owner)
+        self.workers.remove(worker)
+
+    def run(self, seconds: float = math.inf) -> None:
+        """Until all are done, or for a time."""
+        until = self.time + seconds
+        while True:
+            busy = [worker for worker in self.workers if not worker.messenger.is_done]
+            worker = min(busy, key=lambda worker: worker.wakes_at, default=None)
+            if worker is None or worker.wakes_at > until:
+                break
+            worker.time = self.time = max(self.time, worker.wakes_at)
+            worker.step()
+        if seconds < math.inf:
+            self.time = max(self.time, until)
