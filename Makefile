@@ -15,7 +15,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-polite test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-month prove-polite prove-kill clean
+.PHONY: setup crawl bench bench-polite test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
@@ -65,10 +65,13 @@ prove-month: setup
 	$(BIN)/python -m tests.frontier.month
 
 prove-polite: setup
-	$(BIN)/python -m tests.polite --request-rate --address-limit 4
+	$(BIN)/python -m tests.polite --request-rate --address-limit 4 $(if $(WORKERS),--workers $(WORKERS))
 
 prove-kill: setup
-	$(BIN)/python -m tests.kill
+	$(BIN)/python -m tests.kill $(if $(WORKERS),--workers $(WORKERS))
+
+prove-workers: setup
+	$(BIN)/python -m tests.workers --alone
 
 bench: setup
 	$(BIN)/python -m benchmarks crawl

@@ -62,6 +62,10 @@ class ContentPool:
         for worker in self._workers:
             worker.send(SEEDS, _encode(seeds))
 
+    def waiting(self) -> int:
+        """Pages that no process has taken yet."""
+        return len(self._waiting)
+
     async def examine(self, visited: Visited, location: str | None) -> Visited:
         """`crawler.content.examine`, elsewhere. Raises `ContentDied`, or `CrawlError` when no process can be had."""
         if self._failure is not None:

@@ -61,6 +61,9 @@ class Surroundings(Protocol):
     def keep(self) -> Tenure:
         """Extend the leases of our partitions, and take over what the dead have left. In the store."""
 
+    def kept(self) -> None:
+        """The leases were extended."""
+
     def new_seeds(self) -> list[str]:
         """Seeds that came from outside since the last call. In the store."""
 
@@ -175,9 +178,14 @@ class Messenger:
         self._committing.clear()
 
     @property
-    def is_alone(self) -> bool:
-        """Whether there is no other worker."""
-        return self._tenure.workers <= 1
+    def workers(self) -> int:
+        """That are alive, this one included."""
+        return self._tenure.workers
+
+    @property
+    def pages_of_others(self) -> int:
+        """That other workers have fetched, as far as they have told."""
+        return self._tenure.pages_of_others
 
     @property
     def is_waiting(self) -> bool:
@@ -519,6 +527,7 @@ class Messenger:
             self._send_away(list(self.frontier.hosts))  # their servers were visited without asking whose they are
         self._give_partitions(len(tenure.partitions) - tenure.share)
         self._give_addresses(now)
+        self._around.kept()
 
     def _give_partitions(self, excess: int) -> None:
         if excess <= 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from crawler.bottleneck import Load, bottleneck
 from crawler.download import RULES, VISIT, Denied, client_of
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
@@ -60,6 +62,7 @@ class FrontierScheduler(BaseScheduler):
         )
         self._messenger = Messenger(Surroundings(self, session), options, self._frontier, BiasedDraw(random.random))
         self._pages = 0
+        self._measured = (0.0, 0.0, 0.0)  # time, and what the main thread and the store's had worked by then
         self._stopping = False
         self._timers: list[asyncio.TimerHandle] = []
 
@@ -121,8 +124,34 @@ class FrontierScheduler(BaseScheduler):
             return "our network seems to be down; waiting"
         uncommitted = self._messenger.uncommitted
         allowed = f", which allow {frontier.supply.rate:.1f}/s" if frontier.supply.visits else ""
+        limit = self._session.record.limited_by
+        others = f", {self._messenger.workers - 1} other workers" if self._messenger.workers > 1 else ""
         return (
-            f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active{allowed}, {uncommitted} to commit"
+            f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active{allowed}, {uncommitted} to commit{others}"
+            f"{f'; limited by {limit}' if limit else ''}"
+        )
+
+    def find_bottleneck(self) -> None:
+        """What has kept this process from being faster since the last time."""
+        frontier, session, now = self._frontier, self._session, time.monotonic()
+        then, main, store = self._measured
+        self._measured = (now, time.thread_time(), session.store_seconds)
+        if not then or now <= then:
+            return
+        span = now - then
+        session.record.limited_by = bottleneck(
+            Load(
+                main_thread=(self._measured[1] - main) / span,
+                store_thread=(self._measured[2] - store) / span,
+                is_network_down=frontier.network.is_down,
+                is_bandwidth_spent=frontier.is_bandwidth_spent(session.now()),
+                is_buffer_full=self._is_full(),
+                pages_waiting=session.pages_waiting(),
+                content_processes=self._options.content_processes,
+                connections_free=frontier.room,
+                hosts=len(frontier.hosts),
+                allowed=frontier.supply.rate if frontier.supply.visits else 0.0,
+            )
         )
 
     def may_release(self) -> bool:
@@ -180,12 +209,18 @@ class FrontierScheduler(BaseScheduler):
         self._session.record.acknowledged(host, visited)
         if visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE:
             self._pages += 1
-            if self._pages == self._options.max_pages:
-                self._finish("page limit reached")
+            self._look_at_limit()
+
+    def _look_at_limit(self) -> None:
+        pages = self._pages + self._messenger.pages_of_others
+        if self._options.max_pages and pages >= self._options.max_pages and not self._stopping:
+            self._finish("page limit reached")
 
     def _is_over_limit(self) -> bool:
-        limit = self._options.max_pages
-        return bool(limit) and self._pages + len(self._frontier.in_flight) + self._messenger.uncommitted >= limit
+        limit = self._options.max_pages - self._messenger.pages_of_others
+        return bool(self._options.max_pages) and (
+            self._pages + len(self._frontier.in_flight) + self._messenger.uncommitted >= limit
+        )
 
     def _is_full(self) -> bool:
         return client_of(self._session).bytes_in_flight > self._options.max_buffered
@@ -214,6 +249,13 @@ class FrontierScheduler(BaseScheduler):
 
     def count(self, what: str, times: int) -> None:
         self._stats.inc_value(what, times)
+        if what == "commit/late":
+            self._session.record.late += times
+
+    def kept(self) -> None:
+        """The others have told what they do."""
+        self.find_bottleneck()
+        self._look_at_limit()
 
     def _tell_stats(self) -> None:
         """The run in Scrapy's own statistics, for whoever reads them there."""
@@ -336,6 +378,9 @@ class Surroundings:
 
     def keep(self) -> Tenure:
         return self._session.keep()
+
+    def kept(self) -> None:
+        self._scheduler.kept()
 
     def new_seeds(self) -> list[str]:
         return self._session.new_seeds()

@@ -8,6 +8,7 @@ import os
 import resource
 import secrets
 import socket
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -54,6 +55,8 @@ class Session:
         self._lock = lock
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._committer: Committer | None = None
+        self.store_seconds = 0.0  # for which the store's thread has worked
+        self.pages_waiting: Callable[[], int] = lambda: 0  # for a content process
         self._last_seed = 0
         self.seeds: list[str] = []
         self.tenure = Tenure(partitions={}, workers=1, share=0)  # what the session began with
@@ -94,7 +97,14 @@ class Session:
 
     def run(self, act: Callable[[], T]) -> asyncio.Future[T]:
         """Run something in the store's thread, after all that was asked for before."""
-        return asyncio.wrap_future(self._thread.submit(act))
+        return asyncio.wrap_future(self._thread.submit(self._timed, act))
+
+    def _timed(self, act: Callable[[], T]) -> T:
+        begun = time.monotonic()
+        try:
+            return act()
+        finally:
+            self.store_seconds += time.monotonic() - begun
 
     def new_seeds(self) -> list[str]:
         """Seeds that were added since the last call, by whomever. In the store's thread; `welcome` them afterwards."""
@@ -176,7 +186,8 @@ class Session:
             pages=record.pages,
             late=record.late,
             limited_by=record.limited_by,
-            expected=self.expected,
+            # Others are still starting; who is not there after a lease will not come.
+            expected=self.expected if self.now() < self.started + options.partition_lease else 1,
         )
         lease, longest = options.partition_lease, options.limits.total
         tenure = self.store.keep(worker, self.now(), lease, longest, self._full_rest)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from crawler.commands import common
 from crawler.commands.common import next_due, span_of
 from crawler.items import Outcome
 from crawler.run_record import RunRecord
-from crawler.stores.contract import Account, SegmentState
+from crawler.stores.contract import Account
 
 _SHOWN = 5  # hosts in a list
+_SUMS = (
+    *("visits", "pages", "hosts", "duplicates", "new_urls", "requests_before_their_time", "late_visits"),
+    "connections_opened",
+)
 
 
-def as_data(
-    reason: str, seconds: float, record: RunRecord, account: Account, segments: list[SegmentState]
-) -> dict[str, Any]:
-    """Everything the summary says, as JSON has it."""
+def as_data(reason: str, seconds: float, record: RunRecord) -> dict[str, Any]:
+    """What the summary says of one process, as JSON has it."""
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "finished": reason,
@@ -46,9 +48,10 @@ def as_data(
             if run.shortest_gap is not None
         ],
         "requests_before_their_time": record.early,
+        "late_visits": record.late,
+        "limited_by": record.limited_by,
         "supply": record.supply,
         "connections_opened": record.connections,
-        "crawl": common.as_data(account, segments),
         "cpu_seconds": {
             "crawl": round(own.ru_utime + own.ru_stime, 3),
             "content": round(children.ru_utime + children.ru_stime, 3),
@@ -56,6 +59,37 @@ def as_data(
         "peak_memory": own.ru_maxrss * 1024,
         "loop_lag": {"p50": record.lag(0.5), "p99": record.lag(0.99), "max": record.lag(1.0)},
     }
+
+
+def merged(parts: Sequence[dict[str, Any]], lost: int, seconds: float) -> dict[str, Any]:
+    """The summaries of several workers as one; those of the lost are not among them."""
+    if not parts:
+        parts = [as_data("stopped", seconds, RunRecord())]
+    whole = dict(parts[0])
+    outcomes: Counter[tuple[str, str, str]] = Counter()
+    for part in parts:
+        for row in part["outcomes"]:
+            outcomes[row["outcome"], row["reason"], row["meaning"]] += row["visits"]
+    whole["outcomes"] = [
+        {"outcome": outcome, "reason": reason, "visits": visits, "meaning": meaning}
+        for (outcome, reason, meaning), visits in outcomes.most_common()
+    ]
+    for name in _SUMS:
+        whole[name] = sum(part[name] for part in parts)
+    for name in ("bytes", "cpu_seconds"):
+        whole[name] = {key: round(sum(part[name][key] for part in parts), 3) for key in parts[0][name]}
+    for name in ("loop_lag",):
+        whole[name] = {key: max(part[name][key] for part in parts) for key in parts[0][name]}
+    slowest = [row for part in parts for row in part["slowest_hosts"]]
+    gaps = [row for part in parts for row in part["shortest_gaps"]]
+    whole["slowest_hosts"] = sorted(slowest, key=lambda row: -row["seconds"])[:_SHOWN]
+    whole["shortest_gaps"] = sorted(gaps, key=lambda row: row["gap"] - row["required"])[:_SHOWN]
+    whole["finished"] = Counter(part["finished"] for part in parts).most_common(1)[0][0]
+    whole["peak_memory"] = max(part["peak_memory"] for part in parts)
+    whole["supply"] = {}
+    whole["seconds"] = round(seconds, 3)
+    whole["workers"] = {"ended": len(parts), "lost": lost, "pages": [part["pages"] for part in parts]}
+    return whole
 
 
 def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Iterator[str]:
@@ -83,6 +117,17 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
             f"  Politeness   {kept}; the closest was {gap['host']}: {gap['gap']:.3f} s between two requests, "
             f"{gap['required']:.3f} s required"
         )
+    if "workers" in data:
+        pages = " + ".join(f"{pages:,}" for pages in data["workers"]["pages"])
+        lost = data["workers"]["lost"]
+        gone = (
+            f"; {_count(lost, 'worker')} died, whose pages are in the collection and not in these numbers"
+            if lost
+            else ""
+        )
+        yield f"  Workers      {pages} pages{gone}"
+    if data["late_visits"]:
+        yield f"  Late         {_count(data['late_visits'], 'visit')} that other workers had taken over and made again"
     if data["supply"].get("rate"):
         yield f"  Frontier     {supply_line(data['supply'], data['seconds'])}"
     yield (

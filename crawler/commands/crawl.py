@@ -10,13 +10,16 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from scrapy.commands import BaseRunSpiderCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
+from crawler.commands import common
 from crawler.commands.common import failing_politely, write_whole
 from crawler.errors import BadInput, Misconfigured
 from crawler.items import Outcome
@@ -28,7 +31,8 @@ from crawler.seeds import BadLine, read_seeds, seeds_in
 from crawler.session import Session, attach
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
-from crawler.summary import as_data, lines
+from crawler.summary import as_data, lines, merged
+from crawler.supervisor import Supervisor, end_with_supervisor
 from crawler.urls.canonical import Policy
 
 logger = logging.getLogger(__name__)
@@ -51,7 +55,8 @@ class Command(BaseRunSpiderCommand):
         return (
             "Visit what is due, politely, and keep it in CRAWL_DIR. Run it again, by hand or from cron: it goes on where "
             "it stopped, whatever stopped it. One SIGINT or SIGTERM stops it within 20 s and loses nothing; a second one "
-            "at once, which loses nothing either. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 "
+            "at once, which loses nothing either. With --workers N several processes share the work, each with some of the "
+            "hosts; one that dies is replaced. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 "
             "finished, but our own code failed on more than one visit in a hundred, 65 bad seeds file, 69 store "
             "unreachable, 74 disk, 75 already running, 78 configuration. Example: scrapy crawl web -a "
             "seeds=data/seeds/example.txt -s CONTACT=https://example.org/bot -s CRAWL_MAX_PAGES=1000"
@@ -59,6 +64,8 @@ class Command(BaseRunSpiderCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        parser.add_argument("--workers", type=int, metavar="N", default=1, help="crawl with N processes (default: 1)")
+        parser.add_argument("--join", action="store_true", help="help those that crawl this CRAWL_DIR already")
         parser.add_argument("--summary", metavar="FILE", default="", help="write the summary to FILE as JSON, too")
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -67,6 +74,10 @@ class Command(BaseRunSpiderCommand):
         if self.settings.get("LOG_LEVEL") != "DEBUG":
             quieten()
         self._summary_file: str = opts.summary
+        self._workers: int = opts.workers
+        self._join: bool = opts.join
+        if self._workers < 1:
+            raise UsageError(f"--workers {self._workers}: at least one is needed", print_help=False)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -78,17 +89,23 @@ class Command(BaseRunSpiderCommand):
         assert self.crawler_process is not None
         if name not in self.crawler_process.spider_loader.list():
             raise Misconfigured(f"There is no spider {name!r}; `scrapy list` shows which there are.")
+        end_with_supervisor()
         crawler = self._create_crawler(name)
         crawler.signals = QuickSignals(crawler)
         options = Options.of(crawler.settings)
         seeds = list(_seeds(arguments.get("seeds", ""), options.urls.new_policy()))
-        session = Session.open(options)
+        session = Session.open(options, join=self._join, expected=self._workers)
         try:
             session.refuse_strangers([seed.url for seed in seeds])
             _add_seeds(session, seeds)
         except BaseException:
             session.close()
             raise
+        if self._workers > 1 and not self._join:
+            session.close()  # it has brought everything in order, and others go on
+            if session.fatal is not None:
+                raise session.fatal
+            return self._supervise(options)
         attach(crawler, session)
         self.crawler_process.crawl(crawler, **arguments)
         self._handle_signals(crawler)
@@ -104,16 +121,24 @@ class Command(BaseRunSpiderCommand):
         self._summarize(session)
         return _exit_code(session)
 
+    def _supervise(self, options: Options) -> int:
+        begun = time.monotonic()
+        ended = Supervisor(sys.argv, self._workers, options).run()
+        self._print_summary(options, merged(ended.summaries, ended.lost, time.monotonic() - begun), time.time())
+        return ended.code
+
     def _summarize(self, session: Session) -> None:
-        options = session.options
+        data = as_data(session.record.finished, session.now() - session.started, session.record)
+        self._print_summary(session.options, data, session.now())
+
+    def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> None:
         store = open_store(options.store, read_only=True)
         try:
             account, segments = store.account(), store.segments()
         finally:
             store.close()
-        seconds = session.now() - session.started
-        data = as_data(session.record.finished, seconds, session.record, account, segments)
-        print("\n".join(lines(data, account, str(options.directory), session.now())))
+        data["crawl"] = common.as_data(account, segments)
+        print("\n".join(lines(data, account, str(options.directory), now)))
         if self._summary_file:
             write_whole(Path(self._summary_file), json.dumps(data, indent=1) + "\n")
 

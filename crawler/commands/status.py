@@ -10,11 +10,12 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawler.clock import steady_clock
-from crawler.commands.common import as_data, failing_politely, next_due
+from crawler.commands.common import as_data, failing_politely, next_due, span_of
 from crawler.items import State
 from crawler.options import Options
-from crawler.stores.contract import Account, SegmentState
+from crawler.stores.contract import Account, SegmentState, Worker
 from crawler.stores.open import open_store
+from crawler.supervisor import line_of
 
 
 class Command(ScrapyCommand):
@@ -30,8 +31,8 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Print how many URLs of the crawl in CRAWL_DIR wait, are in flight or are parked and why, what was archived, "
-            "and when the next URL is due. Reads only; a running crawl is not disturbed. Example: scrapy status -s "
+            "Print which workers crawl in CRAWL_DIR, what each has and what limits it, how many URLs wait, are in flight or "
+            "are parked and why, what was archived, and when the next URL is due. Reads only; a running crawl is not disturbed. Example: scrapy status -s "
             "CRAWL_DIR=data/crawl"
         )
 
@@ -47,18 +48,24 @@ class Command(ScrapyCommand):
         options = Options.of(self.settings)
         store = open_store(options.store, read_only=True)
         try:
-            account, segments = store.account(), store.segments()
+            account, segments, workers, size = store.account(), store.segments(), store.workers(), store.size()
         finally:
             store.close()
+        now = steady_clock()()
         if as_json:
-            print(json.dumps(_as_data(account, segments)))
+            print(json.dumps(_as_data(account, segments, workers, size, now)))
         else:
-            print("\n".join(_lines(str(options.directory), account, segments, steady_clock()())))
+            print("\n".join(_lines(str(options.directory), account, segments, workers, size, now)))
         return 0
 
 
-def _lines(where: str, account: Account, segments: list[SegmentState], now: float) -> Iterator[str]:
+def _lines(
+    where: str, account: Account, segments: list[SegmentState], workers: list[Worker], size: int, now: float
+) -> Iterator[str]:
     yield f"Crawl in {where}"
+    for worker in workers:
+        silent = now - worker.lease_end
+        yield f"  {line_of(worker)}" + (f"; not heard of for {span_of(silent)} beyond its lease" if silent > 0 else "")
     yield (
         f"  {account.known} URLs of {account.hosts} hosts known = {account.waiting} waiting + {account.leased} leased "
         f"+ {account.parked} parked"
@@ -69,6 +76,8 @@ def _lines(where: str, account: Account, segments: list[SegmentState], now: floa
         f"  {account.pages} pages among {account.documents} answers archived in {len(segments)} files, "
         f"{sum(segment.length for segment in segments) / 1e6:.1f} MB"
     )
+    if account.known:
+        yield f"  the store takes {size / 1e6:.1f} MB, {size / account.known:.0f} bytes for each URL"
     for state in State:
         for of, reason, count in account.by_reason:
             if of is state:
@@ -76,8 +85,25 @@ def _lines(where: str, account: Account, segments: list[SegmentState], now: floa
     yield f"  {next_due(account, now)}"
 
 
-def _as_data(account: Account, segments: list[SegmentState]) -> dict[str, object]:
+def _as_data(
+    account: Account, segments: list[SegmentState], workers: list[Worker], size: int, now: float
+) -> dict[str, object]:
     return as_data(account, segments) | {
+        "store_bytes": size,
+        "workers": [
+            {
+                "slot": worker.slot,
+                "pid": worker.pid,
+                "since": worker.since,
+                "is_alive": worker.lease_end > now,
+                "partitions": worker.partitions,
+                "visits": worker.visits,
+                "pages": worker.pages,
+                "late_visits": worker.late,
+                "limited_by": worker.limited_by,
+            }
+            for worker in workers
+        ],
         "reasons": [
             {"state": state.name.lower(), "reason": reason.name.lower(), "urls": count}
             for state, reason, count in account.by_reason

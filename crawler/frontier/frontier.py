@@ -127,7 +127,7 @@ class Frontier:
     def widen(self, now: float) -> None:
         """Make room for more hosts if connections are free, and none of those that are here is ready."""
         ready = any(heap and heap[0][0] <= now for heap in (self._leased, self._idle))
-        if self._room() > 0 and not ready and not self.network.is_down:
+        if self.room > 0 and not ready and not self.network.is_down:
             self.window = min(self.window + self.window // 8 + 1, self._most_hosts)
 
     def wants_refill(self) -> list[int]:
@@ -157,7 +157,7 @@ class Frontier:
         if self._solo:
             return self._lease_alone(now)
         chosen: list[Visit] = []
-        room = self._room()
+        room = self.room
         if self.network.is_down:
             # One visit now and then tells when the network is back; all others wait, and nobody is blamed.
             is_probe_due = now >= self.network.next_probe and not (self.in_flight or self._leasing or self._leased)
@@ -190,7 +190,7 @@ class Frontier:
         while self._leased and (due := self._not_before(self._leased[0][2])) > self._leased[0][0]:
             heapq.heapreplace(self._leased, (due, *self._leased[0][1:]))
         if not self._leased or self._leased[0][0] > now or now >= self.lease_end:
-            if self._room() > 0:
+            if self.room > 0:
                 self.supply.nothing_ready(now)
             return None
         if self._bandwidth.open_at(now) > now:
@@ -206,7 +206,7 @@ class Frontier:
         times = []
         if release and self._leased and now < self.lease_end:
             times.append(max(self._leased[0][0], self._bandwidth.open_at(now)))
-        if self._idle and self._room() > 0 and not self._solo and self._alone is None:
+        if self._idle and self.room > 0 and not self._solo and self._alone is None:
             ready = max(self._idle[0][0] - self._ahead / 2, lease_from)
             if not self.network.is_down:
                 times.append(ready)
@@ -214,7 +214,12 @@ class Frontier:
                 times.append(max(ready, self.network.next_probe))
         return max(now, min(times, default=math.inf))
 
-    def _room(self) -> int:
+    def is_bandwidth_spent(self, now: float) -> bool:
+        return self._bandwidth.open_at(now) > now
+
+    @property
+    def room(self) -> int:
+        """How many more visits could be on their way."""
         return self.connections - len(self.in_flight) - len(self._leasing) - len(self._leased)
 
     @property

@@ -33,6 +33,7 @@ class ExtractPipeline:
         if session.options.content_processes:
             self._pool = new_pool(session)
             self._pool.start()
+            session.pages_waiting = self._pool.waiting
             self._pool.add_seeds(session.seeds)
             session.on_seeds.append(self._pool.add_seeds)
 

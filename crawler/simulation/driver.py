@@ -137,6 +137,8 @@ class Simulation:
         lease, longest = self.options.partition_lease, self.options.limits.total
         return self.store.keep(worker, self.time, lease, longest, self._full_rest)
 
+    def kept(self) -> None: ...
+
     def _full_rest(self, name: str, clock: HostClock) -> HostClock:
         return self.options.politeness.after_unclean_stop(name, clock, self.time)
 

@@ -116,6 +116,7 @@ class Tenure:
     partitions: Mapping[int, int]  # with their epochs
     workers: int  # that are alive, this one included
     share: int  # partitions that each may have
+    pages_of_others: int = 0  # that the other living workers have fetched
     returned: int = 0  # URLs that a worker which is not heard of had leased, and that wait again
     quarantined: int = 0
     wanted: Sequence[str] = ()  # addresses that others have need of
@@ -454,6 +455,9 @@ class Store(Protocol):
 
     def account(self) -> Account:
         """The crawl in numbers."""
+
+    def size(self) -> int:
+        """Bytes on the disk."""
 
     def check(self) -> str | None:
         """What is wrong with the file, or None."""

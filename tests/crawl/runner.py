@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -76,3 +78,14 @@ def rows(directory: Path, statement: str, values: Sequence[object] = ()) -> list
         return list(connection.execute(statement, values))  # type: ignore[arg-type]
     finally:
         connection.close()
+
+
+def kill_all(process: subprocess.Popen[bytes]) -> None:
+    """A crawl with all its workers, at the same moment."""
+    try:
+        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    except OSError:
+        workers = []
+    for pid in [process.pid, *map(int, workers)]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

@@ -21,11 +21,13 @@ def main() -> int:
     parser.add_argument("--active", type=int, default=0, help="hosts that the crawl has in memory at once")
     parser.add_argument("--request-rate", action="store_true", help="some hosts ask for a Request-rate, and get it")
     parser.add_argument("--address-limit", type=int, default=0, help="requests at once to one address, at most")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="an empty folder for the log and the crawl, to look at afterwards")
     options = parser.parse_args()
     directory = Path(options.keep or tempfile.mkdtemp(prefix="polite-")).resolve()
     directory.mkdir(parents=True, exist_ok=True)
-    proof = Proof(directory, options.requests, options.seed, active=options.active, rates=options.request_rate)
+    given = {"active": options.active, "rates": options.request_rate, "workers": options.workers}
+    proof = Proof(directory, options.requests, options.seed, **given)
     print(f"Seed {options.seed}: {options.requests} requests to {proof.world.hosts} hosts, {KILLS} kills", flush=True)
     try:
         findings = proof.run(time.monotonic() + 60 * options.minutes, options.address_limit)

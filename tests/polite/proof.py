@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.crawl.runner import ROOT, command
+from tests.crawl.runner import ROOT, command, kill_all
 from tests.polite.judge import Manners, Stop, Verdict, judge
 from tests.polite.log import read_log, steady_clock
 from tests.polite.world import World
 
 FLOOR, FACTOR = 0.1, 2.0
+CAP = 3.0  # seconds that a host rests for its slowness, at most
 FIRST_BYTE = 1.5  # seconds that the crawl waits for an answer to begin: less than a host stalls
 KILLS = 3
 PATIENCE = 30.0  # seconds within which a crawl must have asked for something
@@ -47,10 +48,13 @@ class Findings:
 class Proof:
     """One crawl of one world, of so many requests."""
 
-    def __init__(self, directory: Path, requests: int, seed: int, *, active: int = 0, rates: bool = False) -> None:
+    def __init__(
+        self, directory: Path, requests: int, seed: int, *, active: int = 0, rates: bool = False, workers: int = 1
+    ) -> None:
         hosts = min(4000, max(100, requests // 25))
         self.world = World(seed, hosts, int(requests * 1.3), rates=rates)
         self.requests = requests
+        self.workers = workers
         self.log = directory / "access.tsv"
         self.output = directory / "output.txt"
         self._directory = directory
@@ -74,7 +78,7 @@ class Proof:
                         break
             finally:
                 if self._process is not None and self._process.poll() is None:
-                    self._process.kill()
+                    kill_all(self._process)
                     self._process.wait()
             seconds = time.monotonic() - begun
         return self._findings(seconds, address_limit, **late)
@@ -109,11 +113,14 @@ class Proof:
     def _stop(self, *, is_kill: bool) -> None:
         assert self._process
         at = self._now()
-        self._process.send_signal(signal.SIGKILL if is_kill else signal.SIGTERM)
+        if is_kill:
+            kill_all(self._process)
+        else:
+            self._process.terminate()
         try:
             code = self._process.wait(LONGEST_STOP)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            kill_all(self._process)
             code = self._process.wait()
         if code != (-signal.SIGKILL if is_kill else 0) and not self._wrong:
             self._wrong.append(f"the crawl ended with exit code {code}; see {self.output}")
@@ -126,6 +133,7 @@ class Proof:
             "web",
             "-a",
             f"seeds={seeds}",
+            *("--workers", str(self.workers)),
             CRAWL_DIR=self._directory / "crawl",
             OWN_HOSTS="*.test",
             INTRANET_HOSTS="*.test",
@@ -134,6 +142,7 @@ class Proof:
             DNS_HOSTS=self._directory / "hosts",
             POLITENESS_MIN_DELAY=FLOOR,
             POLITENESS_LATENCY_FACTOR=FACTOR,
+            POLITENESS_LATENCY_CAP=CAP,
             FETCH_FIRST_BYTE_TIMEOUT=FIRST_BYTE,
             FRONTIER_ACTIVE_HOSTS=self._active,
             RETRY_DELAY=0.3,
@@ -179,7 +188,7 @@ class Proof:
         log = read_log(self.log)
         stops = self._stops[:-1]
         (self._directory / "stops.json").write_text(json.dumps(stops))
-        manners = Manners(floor=FLOOR, factor=FACTOR, address_limit=address_limit)
+        manners = Manners(floor=FLOOR, factor=FACTOR, cap=CAP, address_limit=address_limit)
         return Findings(
             verdict=judge(log, self.world, manners, stops),
             requests=len(log),

@@ -124,7 +124,7 @@ def keep(
         ),
     )
     connection.execute("UPDATE partitions SET lease_end = ? WHERE owner = ?", (now + lease, worker.owner))
-    living: int = connection.execute("SELECT count(*) FROM workers WHERE lease_end > ?", (now,)).get
+    living, pages = connection.execute("SELECT count(*), sum(pages) FROM workers WHERE lease_end > ?", (now,)).get
     share = -(-PARTITIONS // max(living, worker.expected))
     mine = _of(connection, worker.owner)
     recovered = _acquire(connection, ledger, worker, now, lease, longest_request, share - len(mine), full_rest)
@@ -136,6 +136,7 @@ def keep(
         partitions=_of(connection, worker.owner),
         workers=living,
         share=share,
+        pages_of_others=pages - worker.pages,
         returned=recovered.returned,
         quarantined=recovered.quarantined,
         wanted=[address for (address,) in wanted],

@@ -357,6 +357,11 @@ class SqliteStore:
         with self._snapshot() as connection:
             return reading.account(connection)
 
+    def size(self) -> int:
+        with trouble(self._path):
+            pages: int = self._connection.pragma("page_count")
+            return pages * int(self._connection.pragma("page_size"))
+
     def check(self) -> str | None:
         with trouble(self._path):
             answer = self._connection.execute("PRAGMA integrity_check(1)").get

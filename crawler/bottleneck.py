@@ -1,0 +1,49 @@
+"""What keeps a crawl from being faster, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_BUSY = 0.85  # share of the time in which a thread that does not wait for anybody works
+_STARVED = "politeness"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """A crawl process in a short span of time."""
+
+    main_thread: float  # share of the time it worked
+    store_thread: float
+    is_network_down: bool = False
+    is_bandwidth_spent: bool = False
+    is_buffer_full: bool = False  # answers that nobody has looked at fill the memory that they may have
+    pages_waiting: int = 0  # for a content process
+    content_processes: int = 0
+    connections_free: int = 0
+    hosts: int = 0  # that are active
+    allowed: float = 0.0  # visits a second that these allow
+
+
+def bottleneck(load: Load) -> str:
+    """
+    >>> bottleneck(Load(main_thread=0.2, store_thread=0.1, connections_free=3, hosts=412, allowed=82.4))
+    'politeness: 412 hosts allow 82.4 visits a second'
+    >>> bottleneck(Load(main_thread=0.3, store_thread=0.95, connections_free=3))
+    'the store'
+    """
+    if load.is_network_down:
+        return "our network, which seems to be down"
+    if load.main_thread >= _BUSY:
+        return "the CPU of the crawl process"
+    if load.store_thread >= _BUSY:
+        return "the store"
+    if load.is_buffer_full or load.pages_waiting > 2 * load.content_processes > 0:
+        return "the content processes"
+    if load.is_bandwidth_spent:
+        return "BANDWIDTH_LIMIT"
+    if load.connections_free <= 0:
+        return "the connections"
+    if not load.hosts:
+        return "nothing: no host has a URL that is due"
+    allowed = f": {load.hosts:,} hosts allow {load.allowed:.1f} visits a second" if load.allowed else ""
+    return f"{_STARVED}{allowed}"

@@ -1,0 +1,284 @@
+"""Several crawl processes on one machine: started, watched, replaced when they die, stopped together."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import logging
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from crawler.errors import CrawlError
+from crawler.options import Options
+from crawler.stores.contract import Store, Worker
+from crawler.stores.open import open_store
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY = 0.2  # seconds
+LIVE_EVERY = 1.0  # between two pictures on a terminal
+PLAIN_EVERY = 15.0  # and between two lines elsewhere
+STOP_WITHIN = 25.0  # after which a worker that was told to stop is killed
+_OURS = "ORBWEAVER_SUPERVISOR"  # in the environment of our workers: our process
+_PR_SET_PDEATHSIG = 1  # of Linux's prctl(2)
+SHORT_LIFE = 10.0  # a worker that dies so soon after its start dies of something that its successor will, too
+SHORT_LIVES = 5  # of these in a row are enough
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of the workers."""
+
+    code: int
+    summaries: list[dict[str, Any]]  # of those that ended in good order
+    lost: int  # that died
+
+
+@dataclass(slots=True)
+class _Child:
+    number: int
+    process: subprocess.Popen[bytes]
+    summary: Path
+    voice: threading.Thread
+    started: float = field(default_factory=time.monotonic)
+
+
+class Supervisor:
+    """Runs `scrapy crawl --join` several times, with the arguments that it was given itself."""
+
+    def __init__(self, words: Sequence[str], workers: int, options: Options) -> None:
+        self._words = child_words(words, workers)
+        self._workers = workers
+        self._options = options
+        self._children: list[_Child] = []
+        self._summaries: list[dict[str, Any]] = []
+        self._signals: list[int] = []
+        self._stopping_since: float | None = None
+        self._numbers = 0
+        self._code = 0
+        self._lost = 0
+        self._short_lives = 0
+
+    def run(self) -> Ended:
+        """Until all have ended."""
+        with (
+            tempfile.TemporaryDirectory(prefix="orbweaver-") as directory,
+            self._handling_signals(),
+            self._view() as show,
+        ):
+            self._directory = Path(directory)
+            for _ in range(self._workers):
+                self._start()
+            while self._children:
+                time.sleep(LOOK_EVERY)
+                self._heed_signals()
+                for child in list(self._children):
+                    if child.process.poll() is not None:
+                        self._children.remove(child)
+                        self._ended(child)
+                self._kill_the_deaf()
+                self._kill_sleepers()
+                show()
+        return Ended(self._code, self._summaries, self._lost)
+
+    def _start(self) -> None:
+        self._numbers += 1
+        number = self._numbers
+        summary = self._directory / f"{number}.json"
+        process = subprocess.Popen(  # noqa: S603 -- ourselves
+            [sys.executable, "-m", "scrapy", *self._words, "--summary", str(summary)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=os.environ | {_OURS: str(os.getpid())},
+            start_new_session=True,  # Ctrl-C is for us; we pass it on
+        )
+        assert process.stderr is not None
+        voice = threading.Thread(target=_pass_on, args=(process.stderr, number), daemon=True)
+        voice.start()
+        self._children.append(_Child(number, process, summary, voice))
+
+    def _ended(self, child: _Child) -> None:
+        code = child.process.returncode
+        child.voice.join(1.0)
+        if child.summary.exists():
+            self._summaries.append(json.loads(child.summary.read_text(encoding="utf-8")))
+        if code >= 0:
+            self._code = max(self._code, code)
+            if code and self._stopping_since is None:
+                logger.error("Worker %d ended with code %d; the others are stopped", child.number, code)
+                self._stop(signal.SIGTERM)
+            return
+        self._lost += 1
+        if self._stopping_since is not None:
+            return
+        is_short = time.monotonic() - child.started < SHORT_LIFE
+        self._short_lives = self._short_lives + 1 if is_short else 0
+        if self._short_lives >= SHORT_LIVES:
+            self._stop(signal.SIGTERM)
+            raise CrawlError(
+                f"Workers die as soon as they start (the last by signal {-code}). What was committed is kept; see the log."
+            )
+        logger.warning("Worker %d was killed by signal %d; another takes its place", child.number, -code)
+        self._start()
+
+    def _stop(self, number: int) -> None:
+        self._stopping_since = self._stopping_since or time.monotonic()
+        for child in self._children:
+            child.process.send_signal(number)
+
+    def _heed_signals(self) -> None:
+        received, self._signals = self._signals, []
+        for number in received:
+            if self._stopping_since is None:
+                logger.info("Stopping: what is in flight may finish; a second signal stops at once")
+                self._stop(number)
+            else:
+                self._stop(signal.SIGKILL)
+                os._exit(128 + number)
+
+    def _kill_the_deaf(self) -> None:
+        if self._stopping_since is not None and time.monotonic() - self._stopping_since > STOP_WITHIN:
+            self._stop(signal.SIGKILL)
+
+    def _kill_sleepers(self) -> None:
+        """One that is stopped inside a transaction keeps all others from the store; it is replaced, and nothing is lost."""
+        patience = self._options.partition_lease + self._options.limits.total
+        silent = time.time() - max((worker.lease_end for worker in self._store.workers()), default=math.inf)
+        if silent < patience:
+            return
+        for child in self._children:
+            if _is_stopped(child.process.pid):
+                logger.warning("Worker %d is stopped and keeps the others from the store: it is killed", child.number)
+                child.process.kill()
+
+    @contextmanager
+    def _handling_signals(self) -> Iterator[None]:
+        before = {
+            number: signal.signal(number, lambda number, _: self._signals.append(number))
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for child in self._children:  # something went wrong here
+                child.process.send_signal(signal.SIGTERM)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextmanager
+    def _view(self) -> Iterator[Any]:
+        """Shows now and then how the workers are doing."""
+        console = Console(file=sys.stderr, highlight=False)
+        self._store = open_store(self._options.store, read_only=True)
+        view = _View(self._store)
+        live = Live(Text(""), console=console, refresh_per_second=2, transient=True) if console.is_terminal else None
+        every = LIVE_EVERY if live is not None else PLAIN_EVERY
+        last = time.monotonic()
+
+        def show() -> None:
+            nonlocal last
+            if time.monotonic() - last >= every:
+                last = time.monotonic()
+                if live is not None:
+                    live.update(Text("\n".join([view.line(), *view.workers()])))
+                else:
+                    logger.info("%s", view.line())
+
+        try:
+            if live is not None:
+                live.start()
+            yield show
+        finally:
+            if live is not None:
+                live.stop()
+            self._store.close()
+
+
+class _View:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._last: tuple[float, int] | None = None
+
+    def line(self) -> str:
+        now, workers = time.monotonic(), self._store.workers()
+        pages = sum(worker.pages for worker in workers)
+        then, before = self._last or (now, pages)
+        self._last = (now, pages)
+        rate = max(pages - before, 0) / (now - then) if now > then else 0.0
+        return f"{len(workers)} workers: {pages:,} pages ({rate:.1f}/s)"
+
+    def workers(self) -> list[str]:
+        return [f"  {line_of(worker)}" for worker in self._store.workers()]
+
+
+def end_with_supervisor() -> None:
+    """A worker whose supervisor dies is told to stop, as if by Ctrl-C; one that joined by hand has none."""
+    supervisor = os.environ.get(_OURS)
+    if supervisor is None:
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != int(supervisor):  # it died before
+        raise CrawlError("The supervisor of this worker is gone. Nothing was changed.")
+
+
+def line_of(worker: Worker) -> str:
+    """A worker in a line."""
+    late = f", {worker.late} late" if worker.late else ""
+    limit = f"; limited by {worker.limited_by}" if worker.limited_by else ""
+    return (
+        f"worker {worker.slot} (process {worker.pid}): {worker.partitions} partitions, {worker.pages:,} pages in "
+        f"{worker.visits:,} visits{late}{limit}"
+    )
+
+
+def child_words(words: Sequence[str], workers: int) -> list[str]:
+    """The words of a command for each worker: seeds are added and the summary is written once, not by each.
+
+    >>> child_words(["scrapy", "web", "--workers", "4", "-a", "seeds=x", "-a", "y=z", "--summary=s", "-s", "A=1"], 4)
+    ['crawl', 'web', '-a', 'y=z', '-s', 'A=1', '--join', '--workers', '4']
+
+    Scrapy has taken the name of the command out of the words.
+    """
+    kept: list[str] = []
+    rest = iter(words[1:])
+    for word in rest:
+        if word in ("--workers", "--summary"):
+            next(rest, None)
+        elif word == "-a":
+            argument = next(rest, "")
+            if not argument.startswith("seeds="):
+                kept += [word, argument]
+        elif not word.startswith(("--workers=", "--summary=", "-aseeds=")):
+            kept.append(word)
+    return ["crawl", *kept, "--join", "--workers", str(workers)]
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a process was stopped by a signal, as Linux tells."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except OSError:
+        return False
+
+
+def _pass_on(source: IO[bytes], number: int) -> None:
+    """What a worker says, with its number."""
+    for line in source:
+        sys.stderr.write(f"[{number}] {line.decode(errors='replace')}")
+        sys.stderr.flush()
