@@ -4,18 +4,21 @@
 # make lint      format, lint and types
 # make bench     pages per CPU-second against stock Scrapy
 # make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
+# make bench-frontier  ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart (about 20 minutes)
 # make conformance  what the tests of other projects say of URLs, and why we differ where we do
 # make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
 # make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
 # make prove-month  a month of crawling under a virtual clock, a million visits, each judged (about 10 minutes)
 # make prove-polite 100,000 requests to 4,000 hosts, with kills, judged by the server's log (about 4 minutes)
 # make prove-kill   the full proof that kill -9 loses nothing (about 15 minutes)
+# make prove-workers  four workers, of which some are killed and stopped for ten minutes: nothing lost, nobody hurried (about 20 minutes)
+# With WORKERS=2 prove-polite and prove-kill crawl with so many processes.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-polite test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl bench bench-frontier bench-polite test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
@@ -77,6 +80,9 @@ bench: setup
 	$(BIN)/python -m benchmarks crawl
 	$(BIN)/python -m benchmarks crawl --open
 	$(BIN)/python -m benchmarks content
+
+bench-frontier: setup
+	$(BIN)/python -m benchmarks scale
 
 bench-polite: setup
 	$(BIN)/python -m benchmarks polite

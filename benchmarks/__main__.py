@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import content, crawl, frontier, polite, urls
+from benchmarks import content, crawl, frontier, polite, scale, urls
 
 
 def main() -> int:
@@ -32,6 +32,9 @@ def main() -> int:
     )
     frontier.add_options(one)
     one.set_defaults(main=frontier.main)
+    one = names.add_parser("scale", help="ten million URLs: time, weight, memory", description=scale.__doc__)
+    scale.add_options(one)
+    one.set_defaults(main=scale.main)
     options = parser.parse_args()
     return int(options.main(options))
 

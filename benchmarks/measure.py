@@ -88,7 +88,7 @@ def _watch(process: int, cost: Cost, deadline: float) -> None:
 
 
 def _look(process: int, cost: Cost, seen: dict[int, float]) -> None:
-    cost.memory = _memory(process) or cost.memory
+    cost.memory = peak_memory(process) or cost.memory
     with suppress(OSError):
         for task in Path(f"/proc/{process}/task").iterdir():
             with suppress(OSError):
@@ -97,7 +97,7 @@ def _look(process: int, cost: Cost, seen: dict[int, float]) -> None:
                 for child in map(int, (task / "children").read_text().split()):
                     times = _times(Path(f"/proc/{child}/stat"))
                     seen[child] = times[0] + times[1]
-                    cost.children_memory[child] = _memory(child) or cost.children_memory.get(child, 0)
+                    cost.children_memory[child] = peak_memory(child) or cost.children_memory.get(child, 0)
 
 
 def _times(stat: Path) -> list[float]:
@@ -106,7 +106,7 @@ def _times(stat: Path) -> list[float]:
     return [int(ticks) / _TICK for ticks in fields[11:15]]
 
 
-def _memory(process: int) -> int:
+def peak_memory(process: int) -> int:
     """The most it had since it runs its present program: a child just forked still has its parent's."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():

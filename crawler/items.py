@@ -59,6 +59,7 @@ class Reason(IntEnum):
     RETURNED = 6, "was in flight when a crawl process ended"
     STOPPED = 7, "was in flight when the crawl was stopped"
     REQUESTED = 8, "asked for by a spider"
+    LISTED = 9, "in a list that was loaded"
 
     # The site answered with a document
     OK = 20, "fetched"

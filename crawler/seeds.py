@@ -42,6 +42,11 @@ def read_seeds(path: str, canonicalize: Canonicalize = canonical.canonicalize) -
         raise BadInput(f"{path}: cannot be read ({error.strerror}). Nothing was seeded from it.") from error
 
 
+def size_of(paths: Iterable[str]) -> int:
+    """Bytes in all, as far as it can be told."""
+    return sum(Path(path).stat().st_size for path in paths if Path(path).is_file())
+
+
 def seeds_in(
     text: Iterable[str], source: str, canonicalize: Canonicalize = canonical.canonicalize
 ) -> Iterator[NewUrl | BadLine]:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import ClassVar
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
 from crawler.commands.common import failing_politely
 from crawler.errors import BadInput
+from crawler.items import Reason
 from crawler.options import Options
-from crawler.seeds import BadLine, read_seeds
+from crawler.seeds import BadLine, read_seeds, size_of
 from crawler.session import prepare_directory
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
@@ -22,6 +27,7 @@ from crawler.urls.canonical import Policy
 
 _REPORTED = 20  # bad lines that are shown one by one
 _PROGRESS = 100_000  # lines between two signs of life
+_DRAWN = 2_000  # and between two pictures of the bar
 
 
 class Command(ScrapyCommand):
@@ -41,20 +47,24 @@ class Command(ScrapyCommand):
             "that is known already stays as it is, but is visited whatever the filters say; with --now it is visited before "
             "everything that waits, again if need be. Lines that are no URLs are reported by number; with --strict they "
             "stop the command with exit code 65 before anything is seeded. A crawl that is running takes new seeds up "
-            "by itself. Example: scrapy seed data/seeds/example.txt"
+            "by itself. With --bulk the files are lists of URLs, perhaps of millions: they are visited too, but as if a "
+            "seed's page had linked to them, and they do not widen the scope. Example: scrapy seed data/seeds/example.txt"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--now", action="store_true", help="visit them before all others, also those known already")
+        parser.add_argument("--bulk", action="store_true", help="load long lists of URLs, which are not seeds")
         parser.add_argument("--strict", action="store_true", help="seed nothing if any line is bad")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args:
             raise UsageError("name at least one file with seeds", print_help=False)
-        self.exitcode = failing_politely(lambda: self._seed(args, strict=opts.strict, now=opts.now))
+        if opts.bulk and opts.now:
+            raise UsageError("--bulk and --now cannot be combined: not everything can be first", print_help=False)
+        self.exitcode = failing_politely(lambda: self._seed(args, strict=opts.strict, now=opts.now, bulk=opts.bulk))
 
-    def _seed(self, files: list[str], *, strict: bool, now: bool) -> int:
+    def _seed(self, files: list[str], *, strict: bool, now: bool, bulk: bool) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
         policy = options.urls.new_policy()
@@ -64,20 +74,33 @@ class Command(ScrapyCommand):
             if bad:
                 raise BadInput(f"{bad} bad lines; nothing was seeded. Mend them, or leave --strict away.")
         prepare_directory(options)
-        store = open_store(options.store)
+        store = open_store(options.store, budgets=options.budgets, group_of=options.politeness.group_of)
         try:
             bad_lines: list[BadLine] = []
             counts = {"good": 0, "bad": 0}
-            new = store.add_seeds(_good(files, policy, bad_lines, counts), steady_clock()(), urgent=now)
+            with _progress(size_of(files)) as advance:
+                good = _good(files, policy, bad_lines, counts, advance)
+                if bulk:
+                    listed = (replace(seed, reason=Reason.LISTED, depth=1) for seed in good)
+                    new = store.add(listed, steady_clock()())
+                else:
+                    new = store.add_seeds(good, steady_clock()(), urgent=now)
             _report(bad_lines, total=counts["bad"])
-            account = store.account()
+            known = store.count_urls()
         finally:
             store.close()
-        print(f"{counts['good']} seeds read, {new} new, {counts['bad']} bad lines; {account.known} URLs known.")
+        what = "URLs" if bulk else "seeds"
+        print(f"{counts['good']} {what} read, {new} new, {counts['bad']} bad lines; {known} URLs known.")
         return 0
 
 
-def _good(files: list[str], policy: Policy, bad_lines: list[BadLine], counts: dict[str, int]) -> Iterator[NewUrl]:
+def _good(
+    files: list[str],
+    policy: Policy,
+    bad_lines: list[BadLine],
+    counts: dict[str, int],
+    advance: Callable[[int, int], None],
+) -> Iterator[NewUrl]:
     for file in files:
         for line in read_seeds(file, policy.canonicalize):
             if isinstance(line, BadLine):
@@ -86,9 +109,36 @@ def _good(files: list[str], policy: Policy, bad_lines: list[BadLine], counts: di
                     bad_lines.append(line)
                 continue
             counts["good"] += 1
-            if counts["good"] % _PROGRESS == 0:
-                print(f"{counts['good']} seeds read …", file=sys.stderr)
+            advance(counts["good"], len(line.url) + 1)
             yield line
+
+
+@contextmanager
+def _progress(size: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, a line now and then elsewhere; to be told how many lines there were, and of each its length."""
+    console = Console(file=sys.stderr)
+    read = 0
+    if not console.is_terminal:
+
+        def tell(lines: int, length: int) -> None:
+            nonlocal read
+            read += length
+            if lines % _PROGRESS == 0:
+                print(f"{lines} lines read, {min(read / max(size, 1), 1):.0%} …", file=sys.stderr)
+
+        yield tell
+        return
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[lines]:,} lines"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=size, lines=0)
+
+        def draw(lines: int, length: int) -> None:
+            nonlocal read
+            read += length
+            if lines % _DRAWN == 0:
+                bar.update(task, completed=min(read, size), lines=lines)
+
+        yield draw
 
 
 def _report(lines: Iterator[BadLine] | list[BadLine], total: int | None = None) -> int:

@@ -456,6 +456,9 @@ class Store(Protocol):
     def account(self) -> Account:
         """The crawl in numbers."""
 
+    def count_urls(self) -> int:
+        """How many are known."""
+
     def size(self) -> int:
         """Bytes on the disk."""
 

@@ -39,7 +39,7 @@ from crawler.stores.sqlite import commit, frontier, partitions, reading, scope
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 from crawler.stores.sqlite.ledger import Ledger
 
-_ADD_BATCH = 5_000  # URLs a transaction when a long list is made known
+_ADD_BATCH = 20_000  # URLs a transaction when a long list is made known: others wait half a second at most
 
 
 class SqliteStore:
@@ -356,6 +356,11 @@ class SqliteStore:
     def account(self) -> Account:
         with self._snapshot() as connection:
             return reading.account(connection)
+
+    def count_urls(self) -> int:
+        with trouble(self._path):
+            known: int = self._connection.execute("SELECT coalesce(sum(known), 0) FROM hosts").get
+            return known
 
     def size(self) -> int:
         with trouble(self._path):
