@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import content, crawl, frontier, polite, scale, urls
+from benchmarks import content, crawl, frontier, polite, scale, urls, workers
 
 
 def main() -> int:
@@ -35,6 +35,9 @@ def main() -> int:
     one = names.add_parser("scale", help="ten million URLs: time, weight, memory", description=scale.__doc__)
     scale.add_options(one)
     one.set_defaults(main=scale.main)
+    one = names.add_parser("workers", help="what a second worker brings", description=workers.__doc__)
+    workers.add_options(one)
+    one.set_defaults(main=workers.main)
     options = parser.parse_args()
     return int(options.main(options))
 

@@ -87,9 +87,9 @@ def main(options: argparse.Namespace) -> int:
     verdicts: list[tuple[str, bool]] = []
     for work in workloads(options.seconds):
         results: dict[str, Result] = {}
-        for name, command in (("stock", _stock), ("ours", _ours)):
+        for name, command in (("stock", _stock), ("ours", ours)):
             with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
-                results[name] = _crawl(work, name, Path(directory), command, server_core, crawler_core)
+                results[name] = crawl(work, name, Path(directory), command, server_core, crawler_core)
             print(_line(work, name, results[name]), flush=True)
         verdicts += _verdicts(work, results["stock"], results["ours"])
     for what, holds in verdicts:
@@ -122,7 +122,7 @@ def _line(work: Workload, name: str, result: Result) -> str:
     )
 
 
-def _crawl(
+def crawl(
     work: Workload,
     name: str,
     directory: Path,
@@ -164,7 +164,7 @@ def _shortest(asked: list[tuple[float, str]], delays: dict[str, float]) -> float
     return least
 
 
-def _ours(work: Workload, directory: Path, port: int) -> list[str]:
+def ours(work: Workload, directory: Path, port: int, **more: object) -> list[str]:
     crawl = directory / "crawl"
     crawl.mkdir()
     store = open_store(f"sqlite:{crawl / 'crawl.db'}")
@@ -183,7 +183,7 @@ def _ours(work: Workload, directory: Path, port: int) -> list[str]:
         "POLITENESS_LATENCY_FACTOR": 0,
         "CONCURRENT_REQUESTS": CONNECTIONS,
         "CRAWL_MAX_SECONDS": work.seconds,
-    }
+    } | more
     return ["crawl", "web", *(word for setting, value in given.items() for word in ("-s", f"{setting}={value}"))]
 
 

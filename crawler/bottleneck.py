@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _BUSY = 0.85  # share of the time in which a thread that does not wait for anybody works
-_STARVED = "politeness"
+_FAR = 2.0  # times as much as was done: then it is not this that limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,7 @@ class Load:
     connections_free: int = 0
     hosts: int = 0  # that are active
     allowed: float = 0.0  # visits a second that these allow
+    rate: float = 0.0  # visits a second that were made
 
 
 def bottleneck(load: Load) -> str:
@@ -30,6 +31,8 @@ def bottleneck(load: Load) -> str:
     'politeness: 412 hosts allow 82.4 visits a second'
     >>> bottleneck(Load(main_thread=0.3, store_thread=0.95, connections_free=3))
     'the store'
+    >>> bottleneck(Load(main_thread=0.6, store_thread=0.3, connections_free=9, hosts=2000, allowed=9000.0, rate=700.0))
+    'the processors of this machine, of which nobody here gets more'
     """
     if load.is_network_down:
         return "our network, which seems to be down"
@@ -43,7 +46,9 @@ def bottleneck(load: Load) -> str:
         return "BANDWIDTH_LIMIT"
     if load.connections_free <= 0:
         return "the connections"
+    if load.rate and load.allowed > _FAR * load.rate:
+        return "the processors of this machine, of which nobody here gets more"
     if not load.hosts:
         return "nothing: no host has a URL that is due"
     allowed = f": {load.hosts:,} hosts allow {load.allowed:.1f} visits a second" if load.allowed else ""
-    return f"{_STARVED}{allowed}"
+    return f"politeness{allowed}"

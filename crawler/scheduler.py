@@ -62,7 +62,7 @@ class FrontierScheduler(BaseScheduler):
         )
         self._messenger = Messenger(Surroundings(self, session), options, self._frontier, BiasedDraw(random.random))
         self._pages = 0
-        self._measured = (0.0, 0.0, 0.0)  # time, and what the main thread and the store's had worked by then
+        self._measured = (0.0, 0.0, 0.0, 0)  # time; what the main thread and the store's had worked by then; visits
         self._stopping = False
         self._timers: list[asyncio.TimerHandle] = []
 
@@ -134,8 +134,8 @@ class FrontierScheduler(BaseScheduler):
     def find_bottleneck(self) -> None:
         """What has kept this process from being faster since the last time."""
         frontier, session, now = self._frontier, self._session, time.monotonic()
-        then, main, store = self._measured
-        self._measured = (now, time.thread_time(), session.store_seconds)
+        then, main, store, visits = self._measured
+        self._measured = (now, time.thread_time(), session.store_seconds, session.record.visits)
         if not then or now <= then:
             return
         span = now - then
@@ -151,6 +151,7 @@ class FrontierScheduler(BaseScheduler):
                 connections_free=frontier.room,
                 hosts=len(frontier.hosts),
                 allowed=frontier.supply.rate if frontier.supply.visits else 0.0,
+                rate=(session.record.visits - visits) / span,
             )
         )
 

@@ -86,6 +86,7 @@ def merged(parts: Sequence[dict[str, Any]], lost: int, seconds: float) -> dict[s
     whole["shortest_gaps"] = sorted(gaps, key=lambda row: row["gap"] - row["required"])[:_SHOWN]
     whole["finished"] = Counter(part["finished"] for part in parts).most_common(1)[0][0]
     whole["peak_memory"] = max(part["peak_memory"] for part in parts)
+    whole["limited_by"] = sorted({part["limited_by"] for part in parts if part["limited_by"]})
     whole["supply"] = {}
     whole["seconds"] = round(seconds, 3)
     whole["workers"] = {"ended": len(parts), "lost": lost, "pages": [part["pages"] for part in parts]}
