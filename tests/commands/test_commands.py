@@ -341,6 +341,20 @@ def test_a_hundred_thousand_seeds_are_streamed(tmp_path: Path) -> None:
     assert rows(tmp_path / "crawl", "SELECT known, waiting FROM accounting") == [(100_000, 100_000)]
 
 
+def test_a_long_list_is_loaded_and_does_not_widen_the_scope(tmp_path: Path) -> None:
+    file, crawl_dir = tmp_path / "list.txt", tmp_path / "crawl"
+    file.write_text("".join(f"http://h{number % 7}.test/{number}\n" for number in range(30_000)) + "no url\n")
+    result = scrapy("seed", "--bulk", str(file), CRAWL_DIR=crawl_dir)
+    assert result.returncode == 0
+    assert result.stdout == "30000 URLs read, 30000 new, 1 bad lines; 30000 URLs known.\n"
+    assert f"{file}:30001: not a URL that can be crawled: 'no url'" in result.stderr
+    assert rows(crawl_dir, "SELECT count(*) FROM seeds") == [(0,)]
+    assert rows(crawl_dir, "SELECT DISTINCT state, reason, depth FROM urls") == [(0, Reason.LISTED, 1)]
+    again = scrapy("seed", "--bulk", str(file), CRAWL_DIR=crawl_dir)
+    assert again.stdout.startswith("30000 URLs read, 0 new")
+    assert scrapy("seed", "--bulk", "--now", str(file), CRAWL_DIR=crawl_dir).returncode == 2
+
+
 def test_a_seeds_file_that_is_not_there(tmp_path: Path) -> None:
     result = scrapy("seed", str(tmp_path / "nothing"), CRAWL_DIR=tmp_path / "crawl")
     assert result.returncode == 65

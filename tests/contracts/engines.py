@@ -13,8 +13,8 @@ Opener = Callable[..., Store]
 
 
 def sqlite_at(path: Path) -> Opener:
-    def open_it(budgets: Budgets | None = None) -> Store:
-        return open_store(f"sqlite:{path / 'crawl.db'}", budgets=budgets)
+    def open_it(budgets: Budgets | None = None, group_of: Callable[[str], str] | None = None) -> Store:
+        return open_store(f"sqlite:{path / 'crawl.db'}", budgets=budgets, group_of=group_of)
 
     return open_it
 

@@ -1,0 +1,184 @@
+"""Who may visit what: partitions, servers, groups and errands, for several workers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from crawler.frontier.politeness import HostClock
+from crawler.items import Kind, OriginRules, Reason, Visit
+from crawler.stores.contract import LateCommit, Store, Tenure, Worker
+from crawler.stores.schema import PARTITIONS
+from crawler.urls.hosts import partition_of
+from crawler.urls.keys import host_key, key_of
+from tests.contracts.engines import Opener
+from tests.samples import NOW, new_url, settled, visited
+
+ME, YOU = "me", "you"
+SERVER = "192.0.2.1"
+HOSTS = [f"h{number}.test" for number in range(200)]
+
+
+def kept(store: Store, owner: str, now: float = NOW, *, expected: int = 1, rest: float = 0.0) -> Tenure:
+    def full_rest(name: str, clock: HostClock) -> HostClock:
+        return replace(clock, next_visit=now + rest)
+
+    worker = Worker(slot=[ME, YOU].index(owner), owner=owner, pages=7, expected=expected)
+    return store.keep(worker, now, 60.0, 60.0, full_rest)
+
+
+def of(owner: str, store: Store) -> set[str]:
+    """The hosts that one may visit."""
+    return {load.name for load in store.activate(owner, NOW, 10_000, 1, ())}
+
+
+@pytest.fixture
+def shared(opener: Opener) -> Store:
+    store = opener()
+    store.add([new_url(f"http://{host}/") for host in HOSTS], NOW)
+    kept(store, ME, expected=2)
+    kept(store, YOU)
+    return store
+
+
+def test_partitions_are_shared_and_each_host_is_one_workers(shared: Store) -> None:
+    assert len(kept(shared, ME).partitions) == len(kept(shared, YOU).partitions) == PARTITIONS // 2
+    mine, yours = of(ME, shared), of(YOU, shared)
+    assert mine | yours == set(HOSTS)
+    assert mine & yours == set()
+    assert len(mine) > 50
+
+
+def test_who_is_alone_has_everything_until_somebody_comes(opener: Opener) -> None:
+    store = opener()
+    assert len(kept(store, ME).partitions) == PARTITIONS
+    late = kept(store, YOU)
+    assert (len(late.partitions), late.workers, late.share) == (0, 2, PARTITIONS // 2)
+    mine = kept(store, ME)
+    assert len(mine.partitions) - mine.share == PARTITIONS // 2  # to be given back
+    store.release(ME, sorted(mine.partitions)[: PARTITIONS // 2])
+    assert len(kept(store, YOU).partitions) == PARTITIONS // 2
+    store.leave(ME)
+    assert len(kept(store, YOU).partitions) == PARTITIONS
+    assert [worker.owner for worker in store.workers()] == [YOU]
+
+
+def test_workers_tell_each_other_what_they_have_done(shared: Store) -> None:
+    tenure = kept(shared, ME)
+    assert (tenure.workers, tenure.pages_of_others) == (2, 7)
+    first, second = shared.workers()
+    assert (first.owner, first.slot, first.pages, first.partitions) == (ME, 0, 7, PARTITIONS // 2)
+    assert second.lease_end == NOW + 60
+
+
+def test_a_partition_with_something_on_its_way_is_not_given_back(shared: Store) -> None:
+    load = shared.activate(ME, NOW, 1, 1, ())[0]
+    shared.lease(ME, load.visits, NOW)
+    shared.release(ME, range(PARTITIONS))
+    assert len(kept(shared, YOU).partitions) == PARTITIONS // 2
+    assert load.partition not in kept(shared, YOU).partitions
+
+
+def test_what_a_silent_worker_had_is_taken_over_when_its_requests_must_have_ended(shared: Store) -> None:
+    load = shared.activate(ME, NOW, 1, 1, ())[0]
+    (visit,) = shared.lease(ME, load.visits, NOW).granted
+    assert len(kept(shared, YOU, NOW + 119).partitions) == PARTITIONS // 2
+    taken = kept(shared, YOU, NOW + 121, rest=9.0)
+    assert (len(taken.partitions), taken.returned) == (PARTITIONS, 1)
+    assert taken.partitions[load.partition] > load.epoch
+    row, host = shared.find_url(visit.key), shared.find_host(load.host, NOW)
+    assert row is not None
+    assert host is not None
+    assert (row.reason, host.clock.next_visit) == (Reason.RETURNED, NOW + 130)
+    with pytest.raises(LateCommit):
+        shared.commit([settled(visited(visit))], [], NOW + 122)
+    assert not shared.lease(ME, load.visits, NOW + 122).granted
+
+
+# ── servers and groups ──
+
+
+def test_hosts_on_one_server_come_into_one_partition(shared: Store) -> None:
+    mine, yours = sorted(of(ME, shared)), sorted(of(YOU, shared))
+    first, second = host_key(mine[0]), host_key(mine[1])
+    assert shared.claim(ME, [(first, SERVER)]) == {first}
+    stranger = host_key(yours[0])
+    assert shared.claim(YOU, [(stranger, SERVER)]) == set()  # it has moved
+    assert yours[0] in of(ME, shared)
+    assert shared.claim(ME, [(stranger, SERVER)]) == {stranger}
+    shared.claim(ME, [(second, SERVER)])
+    assert shared.claim(ME, [(second, SERVER)]) == {second}
+
+
+def group_of(name: str) -> str:
+    return "farm" if name.startswith("h1") else ""
+
+
+def test_a_group_is_in_one_partition_and_gets_the_server_that_it_needs(opener: Opener) -> None:
+    store = opener(group_of=group_of)
+    store.add([new_url(f"http://{host}/") for host in HOSTS], NOW)
+    kept(store, ME, expected=2)
+    kept(store, YOU)
+    home = partition_of("farm", PARTITIONS)
+    owner = ME if home in kept(store, ME).partitions else YOU
+    other = YOU if owner == ME else ME
+    farm = {name for name in HOSTS if group_of(name)}
+    assert farm <= of(owner, store)
+    host, guest = host_key(min(farm)), host_key(min(of(other, store)))
+    assert store.claim(other, [(guest, SERVER)]) == {guest}
+    assert store.claim(owner, [(host, SERVER)]) == set()  # not moved, for its group is not
+    assert min(farm) in of(owner, store)
+    assert kept(store, other).wanted == [SERVER]
+    store.hand_over(other, [SERVER])
+    assert store.claim(owner, [(host, SERVER)]) == {host}
+    assert store.claim(other, [(guest, SERVER)]) == set()  # it follows its server
+
+
+def test_other_groups_bring_other_partitions(opener: Opener) -> None:
+    store = opener()
+    store.add([new_url(f"http://{host}/") for host in HOSTS], NOW)
+    store.close()
+    store = opener(group_of=group_of)
+    store.regroup()
+    kept(store, ME)
+    partitions = {load.name: load.partition for load in store.activate(ME, NOW, 10_000, 1, ())}
+    assert {partitions[name] for name in HOSTS if group_of(name)} == {partition_of("farm", PARTITIONS)}
+    assert len({partitions[name] for name in HOSTS if not group_of(name)}) > 20
+
+
+# ── errands ──
+
+
+def errand(origin: str, url: str) -> Visit:
+    home = key_of(f"{origin}/robots.txt")
+    return Visit(key=home, url=url, kind=Kind.ROBOTS, epoch=0, origin=origin, asked=key_of(url).host, hops=1)
+
+
+def test_an_errand_is_run_by_whoever_may_ask_that_host(shared: Store) -> None:
+    mine, yours = sorted(of(ME, shared)), sorted(of(YOU, shared))
+    shared.note_errands([errand(f"http://{mine[0]}", f"http://{yours[0]}/rules")])
+    assert shared.errands(ME, NOW) == []
+    (found,) = shared.errands(YOU, NOW)
+    assert (found.origin, found.url, found.hops) == (f"http://{mine[0]}", f"http://{yours[0]}/rules", 1)
+    (granted,) = shared.lease(YOU, [found], NOW).granted
+    shared.unlease([granted], NOW)
+    assert shared.errands(YOU, NOW) == [found]  # until there is an answer
+    (granted,) = shared.lease(YOU, [found], NOW).granted
+    rules = OriginRules(
+        host=granted.key.host, origin=granted.origin, status=200, body=b"", fetched=NOW, expires=NOW + 9
+    )
+    shared.commit([settled(visited(granted, rules=rules))], [], NOW)
+    assert shared.errands(YOU, NOW) == []
+    assert shared.find_rules(granted.origin) == rules
+
+
+def test_an_errand_to_a_host_that_is_held_holds_the_origin(shared: Store) -> None:
+    mine, yours = sorted(of(ME, shared)), sorted(of(YOU, shared))
+    shared.note_errands([errand(f"http://{mine[0]}", f"http://{yours[0]}/rules")])
+    shared.hold([(host_key(yours[0]), NOW + 500)])
+    assert shared.errands(YOU, NOW) == []
+    rules = shared.find_rules(f"http://{mine[0]}")
+    assert rules is not None
+    assert (rules.held_until, rules.expires, rules.fetched) == (NOW + 500, NOW + 500, NOW)
+    assert shared.errands(YOU, NOW + 600) == []  # it is answered
