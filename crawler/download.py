@@ -77,6 +77,7 @@ class Client:
     def __init__(self, session: Session) -> None:
         options = session.options
         self._now = session.now
+        self._session = session
         self._refusal = lru_cache(maxsize=10_000)(options.guard.refusal)
         self._lookups = Lookups(servers=options.dns_servers, threads=options.dns_threads, timeout=options.dns_timeout)
         self._resolver = Resolver(self._lookups.ask, options.dns_hosts, lifetimes=options.dns_lifetimes)
@@ -96,7 +97,7 @@ class Client:
         """One request to a checked address of the URL's host."""
         host, started = host_of(url), self._now()
         answer = await self._resolve(host)
-        if self._stopped.is_set():
+        if self._stopped.is_set() or self._now() >= self._session.lease_end():
             return Fetched(url=url, reason=Reason.STOPPED, started=started, ended=self._now())
         allowed, refused = self._check(host, answer)
         if not allowed:

@@ -83,6 +83,7 @@ class FrontierScheduler(BaseScheduler):
         if self._options.max_seconds:
             self._later(self._options.max_seconds, partial(self._finish, "time limit reached"))
         self._messenger.open(self._session.tenure, self._session.started)
+        self._session.lease_end = lambda: self._frontier.lease_end
 
     def next_request(self) -> Request | None:
         if not self.may_release():

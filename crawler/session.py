@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import resource
 import secrets
@@ -56,6 +57,7 @@ class Session:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._committer: Committer | None = None
         self.store_seconds = 0.0  # for which the store's thread has worked
+        self.lease_end: Callable[[], float] = lambda: math.inf  # nothing is sent from then on
         self.pages_waiting: Callable[[], int] = lambda: 0  # for a content process
         self._last_seed = 0
         self.seeds: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from types import SimpleNamespace
@@ -43,10 +44,10 @@ def clock() -> Clock:
 
 @pytest.fixture
 def run(names: DnsServer, clock: Clock) -> Callable[..., None]:
-    def run(act: Callable[[Client], Awaitable[None]], **given: Any) -> None:
+    def run(act: Callable[[Client], Awaitable[None]], lease_end: float = math.inf, **given: Any) -> None:
         settings = Settings({"DNS_SERVERS": names.address, "DNS_TIMEOUT": 100, "INTRANET_HOSTS": "*.test"} | given)
         settings.setmodule(project, priority="default")
-        session = SimpleNamespace(options=Options.of(settings), now=clock)
+        session = SimpleNamespace(options=Options.of(settings), now=clock, lease_end=lambda: lease_end)
 
         async def main() -> None:
             client = Client(cast("Session", session))
@@ -223,3 +224,15 @@ def test_a_stop_reaches_names_that_are_being_looked_up(run: Run, names: DnsServe
         assert names.count("b.test") == 0
 
     run(act)
+
+
+def test_nothing_is_sent_when_the_lease_is_over(run: Callable[..., None], clock: Clock) -> None:
+    with closing(RawServer()) as server:
+
+        async def act(client: Client) -> None:
+            url = f"http://a.test:{server.port}/"
+            fetched = await client.fetch(url)
+            assert (fetched.reason, fetched.was_sent) == (Reason.STOPPED, False)
+            assert server.connections == []
+
+        run(act, lease_end=clock.now, INTRANET_NETWORKS="127.0.0.0/8")

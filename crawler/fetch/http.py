@@ -104,6 +104,8 @@ class HttpClient:
 
     def socket_ready(self, fd: int, readable: bool, writable: bool) -> None:
         """The socket can be read or written without waiting."""
+        # First: a process that was stopped for long must not send what it should have given up meanwhile.
+        self._end_overdue(self._now())
         if not self._closed:
             events = (pycurl.CSELECT_IN if readable else 0) | (pycurl.CSELECT_OUT if writable else 0)
             self._act(fd, events)
@@ -113,14 +115,17 @@ class HttpClient:
         """The time asked for by `wake` has come. Harmless when it has not."""
         self._awake_at = None
         now = self._now()
+        self._end_overdue(now)
         if self._curl_due is not None and self._curl_due <= now and not self._closed:
             self._curl_due = None
             self._act(pycurl.SOCKET_TIMEOUT, 0)
+        self._settle()
+
+    def _end_overdue(self, now: float) -> None:
         for transfer in self._alarms.due(now):
             ending = transfer.overdue(now)
             if ending is not None:
                 self._end(transfer, *ending)
-        self._settle()
 
     def abort_all(self, reason: Reason = Reason.STOPPED) -> None:
         """End every running transfer now, with this reason; what had come is kept."""
