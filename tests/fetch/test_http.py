@@ -69,8 +69,11 @@ class Browser:
 
     def __init__(self, **options):
         self.loop = Loop()
+        self.slept = 0.0  # seconds for which the process was stopped
         options = {"user_agent": "Tester/1.0 (+https://example.org/bot)", "limits": LIMITS, **options}
-        self.client = HttpClient(watch=self.loop.watch, wake=self.loop.wake, now=time.monotonic, **options)
+        self.client = HttpClient(
+            watch=self.loop.watch, wake=self.loop.wake, now=lambda: time.monotonic() + self.slept, **options
+        )
 
     def get(self, url, address="127.0.0.1", **options):
         results = []
@@ -801,3 +804,15 @@ def test_a_result_may_start_the_next_fetch_or_end_all(browser, serve):
 def test_a_finished_body_is_not_held_by_the_client(browser, serve):
     fetched = browser.get(serve(HEAD + b"Content-Length: 3\r\n\r\nabc").url())
     assert [holder for holder in gc.get_referrers(fetched.body) if holder is not fetched] == []
+
+
+def test_a_process_that_slept_beyond_the_limit_sends_nothing_any_more(browser, serve):
+    server, results = serve(), []
+    browser.client.fetch(server.url(), address="127.0.0.1", done=results.append)
+    browser.client.timeout()  # it begins to connect
+    browser.slept = LIMITS.total + 1
+    while not results:
+        for key, _ in browser.loop.selector.select(5):
+            browser.client.socket_ready(key.fd, False, True)
+    assert not results[0].was_sent
+    assert server.requests == []
