@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import ClassVar
 
 from rich.console import Console
@@ -14,10 +13,10 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.bulk import in_key_order
 from crawler.clock import steady_clock
 from crawler.commands.common import failing_politely
 from crawler.errors import BadInput
-from crawler.items import Reason
 from crawler.options import Options
 from crawler.seeds import BadLine, read_seeds, size_of
 from crawler.session import prepare_directory
@@ -81,8 +80,7 @@ class Command(ScrapyCommand):
             with _progress(size_of(files)) as advance:
                 good = _good(files, policy, bad_lines, counts, advance)
                 if bulk:
-                    listed = (replace(seed, reason=Reason.LISTED, depth=1) for seed in good)
-                    new = store.add(listed, steady_clock()())
+                    new = store.add(_counted(in_key_order(good, options.directory), counts), steady_clock()())
                 else:
                     new = store.add_seeds(good, steady_clock()(), urgent=now)
             _report(bad_lines, total=counts["bad"])
@@ -111,6 +109,14 @@ def _good(
             counts["good"] += 1
             advance(counts["good"], len(line.url) + 1)
             yield line
+
+
+def _counted(urls: Iterator[NewUrl], counts: dict[str, int]) -> Iterator[NewUrl]:
+    """What was read and sorted is loaded; signs of life for this part, too."""
+    for loaded, url in enumerate(urls, 1):
+        if loaded % _PROGRESS == 0:
+            print(f"{loaded} URLs loaded, {loaded / counts['good']:.0%} …", file=sys.stderr)
+        yield url
 
 
 @contextmanager

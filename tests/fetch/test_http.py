@@ -813,6 +813,6 @@ def test_a_process_that_slept_beyond_the_limit_sends_nothing_any_more(browser, s
     browser.slept = LIMITS.total + 1
     while not results:
         for key, _ in browser.loop.selector.select(5):
-            browser.client.socket_ready(key.fd, False, True)
+            browser.client.socket_ready(key.fd, readable=False, writable=True)
     assert not results[0].was_sent
     assert server.requests == []
