@@ -116,6 +116,7 @@ class Ours:
         settings: dict[str, object] = {
             "CRAWL_DIR": scene.directory / "crawl",
             "SCOPE": "any",
+            "URL_PORTS": scene.served.web.port,  # else a start judges all known URLs again, and that is no page's cost
             "OWN_HOSTS": "127.30.0.*",
             "INTRANET_HOSTS": "127.30.0.*",
             "INTRANET_NETWORKS": "127.30.0.0/16",

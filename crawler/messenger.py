@@ -14,22 +14,20 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
+from crawler.errands import Errands
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
 from crawler.items import Key, OriginRules, Reason, Visit, Visited
 from crawler.options import Options
 from crawler.stores.contract import Committed, Leased, NewUrl, Outlook, Settled, Store, Tenure
-from crawler.stores.schema import PARTITIONS
+from crawler.tenancy import Tenancy
 from crawler.urls.hosts import host_of
-from crawler.urls.keys import key_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Done = Callable[[BaseException | None], None]  # called when a visit is acknowledged, or cannot be
 
 KEEP_EVERY = 2.0  # how often a worker tells the others that it lives, and sees what they do; at least six times a lease
-ERRAND_PATIENCE = 60.0  # how long somebody may take to fetch a robots.txt for us
-ERRAND_AGAIN = 600.0  # after which it is asked for again
 LOOK_EVERY = 0.5  # how often the store is asked for hosts that have become due, or were seeded from outside
 LOOK_WHEN_IDLE = 5.0  # at least this often when nothing happens: others may have put something into it
 PUMP_EVERY = 0.02  # seconds
@@ -131,12 +129,8 @@ class Messenger:
         self._named: set[int] = set()  # hosts whose names are being looked up, and that are being claimed
         self._claims: list[tuple[HostLoad, Visit | None, str]] = []  # with the addresses of their servers
         self._refused: list[int] = []  # hosts that are not ours to visit
-        self._tenure = Tenure(partitions={}, workers=1, share=PARTITIONS)
-        self._is_shared = False  # there are other workers, or were
-        self._giving: frozenset[int] = frozenset()  # partitions that others are to have
-        self._unused: dict[str, float] = {}  # addresses that others want and that we do not use, since when
-        self._awaited: dict[str, float] = {}  # origins whose rules somebody fetches, since when
-        self._running: dict[str, float] = {}  # origins whose rules we fetch for somebody, since when
+        self._tenancy = Tenancy(frontier, options.politeness.address_gap, self._keep_every)
+        self._errands = Errands()
         self._busy: set[str] = set()  # questions of which one at a time is enough
         self._look_at = 0.0  # when to ask the store for hosts
         self._lease_at = 0.0  # when to ask it for leases again
@@ -180,12 +174,12 @@ class Messenger:
     @property
     def workers(self) -> int:
         """That are alive, this one included."""
-        return self._tenure.workers
+        return self._tenancy.tenure.workers
 
     @property
     def pages_of_others(self) -> int:
         """That other workers have fetched, as far as they have told."""
-        return self._tenure.pages_of_others
+        return self._tenancy.tenure.pages_of_others
 
     @property
     def is_waiting(self) -> bool:
@@ -261,8 +255,7 @@ class Messenger:
             else:
                 self._around.acknowledged(self.frontier.hosts[visited.visit.asked].name, visited)
             if visited.rules is not None:
-                self._awaited.pop(visited.rules.origin, None)
-                self._running.pop(visited.rules.origin, None)
+                self._errands.done(visited.rules.origin)
             self.frontier.committed(visited)
             done(None)
         self._committing = self._committing[len(batch) :]
@@ -318,22 +311,11 @@ class Messenger:
             self._around.fail(error)
 
     def _note_errands(self, now: float) -> None:
-        """A robots.txt that lies on another host is fetched by whoever may ask that one; perhaps by us."""
         if self.frontier.errands:
             errands = list(self.frontier.errands)
             self.frontier.errands.clear()
-            self._awaited.update((errand.origin, now) for errand in errands)
+            self._errands.noted(errands, now)
             self._ask(lambda: self._around.store.note_errands(errands), lambda _: self.look_now())
-
-    def _give_up_errands(self, now: float) -> None:
-        for origin in [origin for origin, since in self._awaited.items() if since + ERRAND_PATIENCE < now]:
-            del self._awaited[origin]
-            until = now + ERRAND_AGAIN
-            host = key_of(f"{origin}/").host
-            held = OriginRules(
-                host=host, origin=origin, status=0, body=None, fetched=now, expires=until, held_until=until
-            )
-            self.frontier.rules_came(held, now)
 
     def _postpone(self) -> None:
         held = self.frontier.to_hold()
@@ -376,7 +358,7 @@ class Messenger:
             self.frontier.widen(now)
         around, active, length = self._around, set(self.frontier.hosts) | self._named, self._queue_length()
 
-        awaited, running = list(self._awaited), set(self._running)
+        awaited, running = list(self._errands.awaited), set(self._errands.running)
 
         def look() -> Look:
             store, owner = around.store, around.owner
@@ -407,14 +389,13 @@ class Messenger:
             self.frontier.hurry(host)
         for load in loads:
             self.is_done = False
-            if load.partition not in self._giving:
+            if self._tenancy.may_visit(load):
                 self._name(load)
         for errand, load in errands:
-            self._running[errand.origin] = now
+            self._errands.running[errand.origin] = now
             self._name(load, errand)
         for came in rules:
-            if came.fetched >= self._awaited.get(came.origin, math.inf):
-                del self._awaited[came.origin]
+            if self._errands.is_news(came):
                 self.frontier.rules_came(came, now)
         if loads and len(loads) == room:
             self._look_at = 0.0
@@ -442,7 +423,7 @@ class Messenger:
 
     def _named_now(self, load: HostLoad, errand: Visit | None) -> None:
         address = self._around.known_address(load.name) or load.address
-        if self._is_shared and address and load.host not in self.frontier.hosts:
+        if self._tenancy.is_shared and address and load.host not in self.frontier.hosts:
             self._named.add(load.host)
             self._claims.append((load, errand, address))
         else:
@@ -459,13 +440,12 @@ class Messenger:
     def _claimed(self, claims: Sequence[tuple[HostLoad, Visit | None, str]], allowed: Collection[int]) -> None:
         for load, errand, address in claims:
             self._named.discard(load.host)
-            is_ours = self._tenure.partitions.get(load.partition) == load.epoch and load.partition not in self._giving
-            if load.host in allowed and is_ours:
+            if load.host in allowed and self._tenancy.may_visit(load):
                 self._enter(load, errand, address)
             else:
                 self._refused.append(load.host)
                 if errand is not None:
-                    self._running.pop(errand.origin, None)
+                    self._errands.running.pop(errand.origin, None)
 
     def _enter(self, load: HostLoad, errand: Visit | None, address: str) -> None:
         if not self._stopped:
@@ -507,57 +487,20 @@ class Messenger:
         now = self._around.now()
         self._ask(self._around.keep, partial(self._kept, now + self._options.partition_lease), one="keep")
         self._set_timer("keep", self._keep_every, self._keep)
-        self._give_up_errands(now)
-        self._running = {origin: at for origin, at in self._running.items() if at + ERRAND_PATIENCE > now}
+        for rules in self._errands.given_up(now):
+            self.frontier.rules_came(rules, now)
 
     def _kept(self, lease_end: float, tenure: Tenure) -> None:
-        """What is lost is left at once; what is new is visited when its former owner's visits have had their rest."""
-        now, had = self._around.now(), self._tenure.partitions
-        self._tenure = tenure
-        lost = {partition for partition, epoch in had.items() if tenure.partitions.get(partition) != epoch}
-        if lost:
-            self._send_away(self.frontier.hosts_in(lost))
+        around, now, had = self._around, self._around.now(), self._tenancy.tenure.partitions
+        self._unlease(self._tenancy.kept(tenure, lease_end, now))
         if tenure.partitions.items() - had.items():
-            self.frontier.restore_gates(tenure.gates)
-            self.frontier.quiet_until = now + self._options.politeness.address_gap
             self.look_now()
-        self.frontier.lease_end = lease_end
-        if not self._is_shared and (tenure.workers > 1 or len(tenure.partitions) < PARTITIONS):
-            self._is_shared = True
-            self._send_away(list(self.frontier.hosts))  # their servers were visited without asking whose they are
-        self._give_partitions(len(tenure.partitions) - tenure.share)
-        self._give_addresses(now)
-        self._around.kept()
-
-    def _give_partitions(self, excess: int) -> None:
-        if excess <= 0:
-            self._giving = frozenset()
-            return
-        if len(self._giving & self._tenure.partitions.keys()) != excess:
-            self._giving = frozenset(sorted(self._tenure.partitions)[-excess:])
-        self._send_away(self.frontier.hosts_in(self._giving))
-        if not self._named and not any(back.leaving for back in self.frontier.hosts.values()):
-            giving, around = self._giving, self._around
-            self._ask(lambda: around.store.release(around.owner, giving), _nothing_more, one="release")
-
-    def _give_addresses(self, now: float) -> None:
-        wanted = self._tenure.wanted
-        for address in wanted:
-            if hosts := self.frontier.hosts_at(address):
-                self._unused.pop(address, None)
-                self._send_away(hosts)
-            else:
-                self._unused.setdefault(address, now)
-        rest = max(self._options.politeness.address_gap, self._keep_every / 2)
-        free = [address for address in wanted if self._unused.get(address, now) + rest <= now]
-        if free and not self._named:
-            around = self._around
-            self._ask(lambda: around.store.hand_over(around.owner, free), _nothing_more)
-            for address in free:
-                del self._unused[address]
-
-    def _send_away(self, hosts: Sequence[int]) -> None:
-        self._unlease(self.frontier.send_away(hosts))
+        if not self._named:  # what was read of others is not here yet
+            if giving := self._tenancy.to_release():
+                self._ask(lambda: around.store.release(around.owner, giving), _nothing_more, one="release")
+            if free := self._tenancy.to_hand_over(now):
+                self._ask(lambda: around.store.hand_over(around.owner, free), _nothing_more)
+        around.kept()
 
     # ── the end ──
 

@@ -29,7 +29,7 @@ def crew(tmp_path: Path) -> Crew:
 
 
 def held(crew: Crew) -> list[int]:
-    return sorted(len(worker.messenger._tenure.partitions) for worker in crew.workers)
+    return sorted(len(worker.messenger._tenancy.tenure.partitions) for worker in crew.workers)
 
 
 def is_whole(crew: Crew) -> None:
