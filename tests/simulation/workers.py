@@ -74,7 +74,9 @@ class Crew:
     def kill(self, worker: Worker) -> None:
         """Nothing of it happens any more; its slot's lock is free, and somebody notices."""
         self.lose(worker)
-        now = max([self.time, *(worker.ends[key] for key in worker.frontier.in_flight)])  # servers hear of it then
+        # Here servers answer a dead worker to the end; it is noticed then.
+        self.run(max([0.0, *(worker.ends[key] - self.time for key in worker.frontier.in_flight)]))
+        now = self.time
         self.store.recover([worker.slot], now, lambda name, clock: POLITENESS.after_unclean_stop(name, clock, now))
 
     def lose(self, worker: Worker) -> None:
