@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import tempfile
@@ -49,12 +48,11 @@ def main() -> int:
     finally:
         if not options.keep:
             shutil.rmtree(directory)
-    summary = json.loads(proof.summary.read_text()) if proof.summary.exists() else {}
     blows = proof.blows
     print(
         f"{findings.requests} requests, {findings.pages} pages kept in {seconds:.0f} s; {blows.kills} workers killed, "
         f"{blows.stops} stopped ({blows.took_over} of them until others had taken over); fetched again "
-        f"{findings.refetched}, refused as late {summary.get('late_visits', 0)}; accounts read {findings.accounts}"
+        f"{findings.refetched}, refused as late {sum(blows.late.values())}; accounts read {findings.accounts}"
     )
     for wrong in findings.wrong[:20]:
         print(f"  WRONG: {wrong}")

@@ -38,6 +38,7 @@ class Blows:
     kills: int = 0
     stops: int = 0
     took_over: int = 0  # stops after which others had what the stopped worker had had
+    late: dict[int, int] = field(default_factory=dict)  # visits whose commit was refused, by process
     pids: set[int] = field(default_factory=set)
 
 
@@ -66,7 +67,10 @@ class WorkersProof(Proof):
                 while crawl.poll() is None and time.monotonic() < min(begun + seconds, deadline):
                     time.sleep(chance.uniform(*PAUSE))
                     self._strike(chance)
-                code = crawl.wait(timeout=max(1.0, deadline - time.monotonic()))
+                while crawl.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.5)
+                    self._living()
+                code = crawl.wait(timeout=1.0)
                 self.findings.expect(code == 0, f"the crawl ended with exit code {code}; see {self.output}")
             except subprocess.TimeoutExpired:
                 self.findings.wrong.append("the crawl did not end in time")
@@ -87,9 +91,10 @@ class WorkersProof(Proof):
         with suppress(Exception):
             found = rows(
                 self.directory,
-                "SELECT w.pid, (SELECT count(*) FROM partitions p WHERE p.owner = w.owner) FROM workers w",
+                "SELECT w.pid, (SELECT count(*) FROM partitions p WHERE p.owner = w.owner), w.late FROM workers w",
             )
-            living = {int(str(pid)): int(str(count)) for pid, count in found}
+            living = {int(str(pid)): int(str(count)) for pid, count, _ in found}
+            self.blows.late |= {int(str(pid)): int(str(late)) for pid, _, late in found}
             self.blows.pids |= living.keys()
             return living
         return {}
