@@ -257,7 +257,8 @@ class FrontierScheduler(BaseScheduler):
     def kept(self) -> None:
         """The others have told what they do."""
         self.find_bottleneck()
-        self._look_at_limit()
+        if self._crawler.engine is not None and self._crawler.engine.running:
+            self._look_at_limit()
 
     def _tell_stats(self) -> None:
         """The run in Scrapy's own statistics, for whoever reads them there."""

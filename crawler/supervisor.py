@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 LOOK_EVERY = 0.2  # seconds
 LIVE_EVERY = 1.0  # between two pictures on a terminal
 PLAIN_EVERY = 15.0  # and between two lines elsewhere
+SILENCE = 15.0  # seconds in which no worker could write: less than one waits for another before it gives up
 STOP_WITHIN = 25.0  # after which a worker that was told to stop is killed
 _OURS = "ORBWEAVER_SUPERVISOR"  # in the environment of our workers: our process
 _PR_SET_PDEATHSIG = 1  # of Linux's prctl(2)
@@ -158,9 +159,9 @@ class Supervisor:
 
     def _kill_sleepers(self) -> None:
         """One that is stopped inside a transaction keeps all others from the store; it is replaced, and nothing is lost."""
-        patience = self._options.partition_lease + self._options.limits.total
-        silent = time.time() - max((worker.lease_end for worker in self._store.workers()), default=math.inf)
-        if silent < patience:
+        lease = self._options.partition_lease
+        last = max((worker.lease_end for worker in self._store.workers()), default=math.inf) - lease
+        if time.time() - last < min(SILENCE, lease + self._options.limits.total):
             return
         for child in self._children:
             if _is_stopped(child.process.pid):
