@@ -10,6 +10,8 @@ CrawlError
 
 from __future__ import annotations
 
+FINISHED_BADLY = 3  # exit code of a crawl that came to its end, but our own code failed on too many visits
+
 
 class CrawlError(Exception):
     """Says what, where, what was kept and what to do, and carries the exit code of the command."""

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from crawler.errors import CrawlError
+from crawler.errors import FINISHED_BADLY, CrawlError
 from crawler.options import Options
 from crawler.stores.contract import Store, Worker
 from crawler.stores.open import open_store
@@ -121,7 +121,7 @@ class Supervisor:
             self._summaries.append(json.loads(child.summary.read_text(encoding="utf-8")))
         if code >= 0:
             self._code = max(self._code, code)
-            if code and self._stopping_since is None:
+            if code not in (0, FINISHED_BADLY) and self._stopping_since is None:
                 logger.error("Worker %d ended with code %d; the others are stopped", child.number, code)
                 self._stop(signal.SIGTERM)
             return

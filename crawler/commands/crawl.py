@@ -21,7 +21,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands import common
 from crawler.commands.common import failing_politely, write_whole
-from crawler.errors import BadInput, Misconfigured
+from crawler.errors import FINISHED_BADLY, BadInput, Misconfigured
 from crawler.items import Outcome
 from crawler.logs import quieten
 from crawler.options import Options
@@ -39,7 +39,6 @@ logger = logging.getLogger(__name__)
 
 STOP_WITHIN = 19.0  # after the first signal
 ERROR_BUDGET = 0.01  # share of visits over which our own code may fail
-OVER_BUDGET = 3  # exit code
 
 
 class Command(BaseRunSpiderCommand):
@@ -203,5 +202,5 @@ def _exit_code(session: Session) -> int:
     broken = sum(count for (outcome, _), count in record.outcomes.items() if outcome is Outcome.BROKEN)
     if broken > ERROR_BUDGET * record.visits:
         print(f"orbweaver: our own code failed on {broken} of {record.visits} visits; see the log.", file=sys.stderr)
-        return OVER_BUDGET
+        return FINISHED_BADLY
     return 0

@@ -69,6 +69,32 @@ def test_one_more_joins_by_hand_and_status_shows_who_has_what(tmp_path: Path) ->
     assert "rror" not in output.read_text()
 
 
+def test_a_limit_counts_the_pages_of_all_workers(tmp_path: Path) -> None:
+    with Served(WEB | {"pages": 2400, "crawl_delay": 0.1}, tmp_path) as served:
+        settings = polite_to(served, tmp_path / "crawl", PARTITION_LEASE=3, CRAWL_MAX_PAGES=100)
+        words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", "--workers", "2")
+        ended = scrapy(*words, timeout=120, **settings)
+    assert ended.returncode == 0, ended.stderr
+    assert "Page limit reached" in ended.stdout
+    ((pages,),) = rows(tmp_path / "crawl", "SELECT count(*) FROM documents WHERE kind = 0 AND reason = 20")
+    assert 100 <= int(str(pages)) < 2400
+
+
+def test_one_that_is_not_wanted_any_more_ends_with_its_supervisor(tmp_path: Path) -> None:
+    with Served(WEB | {"pages": 2400, "crawl_delay": 1.0}, tmp_path) as served:
+        settings = polite_to(served, tmp_path / "crawl", PARTITION_LEASE=3)
+        words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", "--workers", "2")
+        with crawling(*words, output=tmp_path / "output.txt", **settings) as supervisor:
+            until_workers(tmp_path / "crawl", 2)
+            pids = [int(str(pid)) for (pid,) in rows(tmp_path / "crawl", "SELECT pid FROM workers")]
+            supervisor.kill()
+        deadline = time.monotonic() + 60
+        while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE state = 1") == [(0,)]
+
+
 def until_workers(directory: Path, count: int) -> None:
     """Wait until so many workers have all partitions, in equal parts."""
     deadline = time.monotonic() + 60
