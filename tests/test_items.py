@@ -19,6 +19,7 @@ CODES = {
     "RETURNED": 6,
     "STOPPED": 7,
     "REQUESTED": 8,
+    "LISTED": 9,
     "OK": 20,
     "CUT_LENGTH": 21,
     "CUT_DISCONNECT": 22,
