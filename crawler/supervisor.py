@@ -187,7 +187,7 @@ class Supervisor:
         """Shows now and then how the workers are doing."""
         console = Console(file=sys.stderr, highlight=False)
         self._store = open_store(self._options.store, read_only=True)
-        view = _View(self._store)
+        view = _View(self._store, self._summaries)
         live = Live(Text(""), console=console, refresh_per_second=2, transient=True) if console.is_terminal else None
         every = LIVE_EVERY if live is not None else PLAIN_EVERY
         last = time.monotonic()
@@ -212,17 +212,20 @@ class Supervisor:
 
 
 class _View:
-    def __init__(self, store: Store) -> None:
+    """The workers in lines; what those did that have ended is in their summaries."""
+
+    def __init__(self, store: Store, summaries: Sequence[dict[str, Any]]) -> None:
         self._store = store
+        self._summaries = summaries
         self._last: tuple[float, int] | None = None
 
     def line(self) -> str:
         now, workers = time.monotonic(), self._store.workers()
-        pages = sum(worker.pages for worker in workers)
+        pages = sum(worker.pages for worker in workers) + sum(summary["pages"] for summary in self._summaries)
         then, before = self._last or (now, pages)
         self._last = (now, pages)
         rate = max(pages - before, 0) / (now - then) if now > then else 0.0
-        return f"{len(workers)} workers: {pages:,} pages ({rate:.1f}/s)"
+        return f"{len(workers)} {'worker' if len(workers) == 1 else 'workers'}: {pages:,} pages ({rate:.1f}/s)"
 
     def workers(self) -> list[str]:
         return [f"  {line_of(worker)}" for worker in self._store.workers()]
