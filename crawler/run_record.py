@@ -36,6 +36,8 @@ class RunRecord:
     bytes_archived: int = 0
     early: int = 0  # requests sent before their time
     late: int = 0  # visits whose commit was refused, because another worker had taken them over
+    rate: float = 0.0  # visits a second, just now
+    store_share: float = 0.0  # of the time, just now, in which the store's thread works
     limited_by: str = ""  # what keeps the crawl from being faster, just now
     connections: int = 0  # that were opened
     supply: dict[str, float] = field(default_factory=dict)  # whether there were hosts enough

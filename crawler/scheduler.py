@@ -128,7 +128,8 @@ class FrontierScheduler(BaseScheduler):
         limit = self._session.record.limited_by
         others = f", {self._messenger.workers - 1} other workers" if self._messenger.workers > 1 else ""
         return (
-            f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active{allowed}, {uncommitted} to commit{others}"
+            f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active{allowed}, {uncommitted} to commit, the store works "
+            f"{self._session.record.store_share:.0%} of the time{others}"
             f"{f'; limited by {limit}' if limit else ''}"
         )
 
@@ -140,10 +141,12 @@ class FrontierScheduler(BaseScheduler):
         if not then or now <= then:
             return
         span = now - then
-        session.record.limited_by = bottleneck(
+        record = session.record
+        record.rate, record.store_share = (record.visits - visits) / span, (session.store_seconds - store) / span
+        record.limited_by = bottleneck(
             Load(
                 main_thread=(self._measured[1] - main) / span,
-                store_thread=(self._measured[2] - store) / span,
+                store_thread=record.store_share,
                 is_network_down=frontier.network.is_down,
                 is_bandwidth_spent=frontier.is_bandwidth_spent(session.now()),
                 is_buffer_full=self._is_full(),
@@ -152,7 +155,7 @@ class FrontierScheduler(BaseScheduler):
                 connections_free=frontier.room,
                 hosts=len(frontier.hosts),
                 allowed=frontier.supply.rate if frontier.supply.visits else 0.0,
-                rate=(session.record.visits - visits) / span,
+                rate=record.rate,
             )
         )
 

@@ -186,7 +186,10 @@ class Session:
             since=self.started,
             visits=record.visits,
             pages=record.pages,
+            new_urls=record.new_urls,
             late=record.late,
+            rate=record.rate,
+            store_share=record.store_share,
             limited_by=record.limited_by,
             # Others are still starting; who is not there after a lease will not come.
             expected=self.expected if self.now() < self.started + options.partition_lease else 1,

@@ -247,7 +247,8 @@ def line_of(worker: Worker) -> str:
     limit = f"; limited by {worker.limited_by}" if worker.limited_by else ""
     return (
         f"worker {worker.slot} (process {worker.pid}): {worker.partitions} partitions, {worker.pages:,} pages in "
-        f"{worker.visits:,} visits{late}{limit}"
+        f"{worker.visits:,} visits, {worker.rate:.1f}/s lately, {worker.new_urls:,} new URLs{late}; the store works "
+        f"{worker.store_share:.0%} of the time{limit}"
     )
 
 

@@ -99,7 +99,10 @@ def _as_data(
                 "partitions": worker.partitions,
                 "visits": worker.visits,
                 "pages": worker.pages,
+                "new_urls": worker.new_urls,
                 "late_visits": worker.late,
+                "visits_per_second": round(worker.rate, 3),
+                "store_share": round(worker.store_share, 3),
                 "limited_by": worker.limited_by,
             }
             for worker in workers

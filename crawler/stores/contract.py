@@ -103,7 +103,10 @@ class Worker:
     lease_end: float = 0.0
     visits: int = 0  # since then
     pages: int = 0
+    new_urls: int = 0
     late: int = 0  # visits whose commit was refused
+    rate: float = 0.0  # visits a second, lately
+    store_share: float = 0.0  # of the time, lately, in which its thread for the store worked
     limited_by: str = ""  # what keeps it from being faster
     partitions: int = 0  # that it has
     expected: int = 1  # so many workers there will be at least

@@ -114,7 +114,10 @@ CREATE TABLE workers (                  -- the processes of this crawl
     lease_end REAL NOT NULL,            -- it is alive if this lies ahead
     visits INTEGER NOT NULL DEFAULT 0,  -- since then
     pages INTEGER NOT NULL DEFAULT 0,
+    new_urls INTEGER NOT NULL DEFAULT 0,
     late INTEGER NOT NULL DEFAULT 0,    -- visits whose commit was refused
+    rate REAL NOT NULL DEFAULT 0,       -- visits a second, lately
+    store_share REAL NOT NULL DEFAULT 0,    -- of the time, lately, in which its thread for the store worked
     limited_by TEXT NOT NULL DEFAULT '' -- what keeps it from being faster
 );
 CREATE TABLE addresses (                -- servers, once there are several workers: their hosts are in one partition

@@ -24,6 +24,7 @@ from crawler.urls.keys import key_of
 
 Rest = Callable[[str, HostClock], HostClock]  # the clock of a host that was being asked when its worker died
 
+_WORKER = "slot, owner, pid, since, lease_end, visits, pages, new_urls, late, rate, store_share, limited_by"
 _REST_AFTER_CRASHES = 3_600.0  # of an origin over whose robots.txt several processes died
 
 # What is leased belongs to the partition of the host that is asked.
@@ -117,10 +118,11 @@ def keep(
 ) -> Tenure:
     """Say that this worker lives, and see to it that it has its share."""
     connection.execute(
-        "INSERT OR REPLACE INTO workers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT OR REPLACE INTO workers ({_WORKER}) VALUES ({', '.join('?' * len(_WORKER.split(', ')))})",
         (
             *(worker.slot, worker.owner, worker.pid, worker.since, now + lease),
-            *(worker.visits, worker.pages, worker.late, worker.limited_by),
+            *(worker.visits, worker.pages, worker.new_urls, worker.late, worker.rate, worker.store_share),
+            worker.limited_by,
         ),
     )
     connection.execute("UPDATE partitions SET lease_end = ? WHERE owner = ?", (now + lease, worker.owner))
@@ -200,25 +202,10 @@ def _of(connection: apsw.Connection, owner: str) -> dict[int, int]:
 
 def workers(connection: apsw.Connection) -> list[Worker]:
     rows: Any = connection.execute(
-        """SELECT w.slot, w.owner, w.pid, w.since, w.lease_end, w.visits, w.pages, w.late, w.limited_by,
-                  (SELECT count(*) FROM partitions p WHERE p.owner = w.owner)
-           FROM workers w ORDER BY w.slot"""
+        f"SELECT {_WORKER}, (SELECT count(*) FROM partitions p WHERE p.owner = workers.owner) FROM workers ORDER BY slot"
     )
-    return [
-        Worker(
-            slot=slot,
-            owner=owner,
-            pid=pid,
-            since=since,
-            lease_end=end,
-            visits=visits,
-            pages=pages,
-            late=late,
-            limited_by=limit,
-            partitions=partitions,
-        )
-        for slot, owner, pid, since, end, visits, pages, late, limit, partitions in rows
-    ]
+    names = [*_WORKER.split(", "), "partitions"]
+    return [Worker(**dict(zip(names, row, strict=True))) for row in rows]
 
 
 # ── groups and servers ──
