@@ -45,7 +45,8 @@ def _at_random(options: argparse.Namespace, kills: int, seed: int, deadline: flo
     web = {"seed": seed, "hosts": options.hosts, "pages": options.pages, "crawl_delay": PATIENCE}
     with tempfile.TemporaryDirectory() as name, Served(web, Path(name)) as served:
         proof = Proof(served, Path(name), WARC_SEGMENT_BYTES=300_000)
-        proof.words = (*proof.words, "--workers", str(options.workers))
+        if options.workers > 1:
+            proof.words = (*proof.words, "--workers", str(options.workers))
         proof.run_killed_at_random(kills, options.longest, seed, deadline)
         return proof.verify()
 

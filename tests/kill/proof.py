@@ -141,12 +141,12 @@ class Proof:
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         """Follow a run: when it has recovered its archive is checked, its memory is measured."""
-        lock = self.directory / "workers" / "0.lock"  # of the process that brings everything in order
+        lock = self.directory / "workers" / "0.lock"
         checked = False
         while process.poll() is None:
             if not checked:
-                with suppress(OSError, ValueError, KeyError):
-                    checked = json.loads(lock.read_text())["pid"] == process.pid
+                with suppress(OSError, ValueError, KeyError, apsw.Error):
+                    checked = self._has_workers() or json.loads(lock.read_text())["pid"] == process.pid
                 if checked:
                     try:
                         self._check_files()
@@ -156,6 +156,12 @@ class Proof:
             self._measure(process.pid)
             time.sleep(0.02)
         self._crawling.set()
+
+    def _has_workers(self) -> bool:
+        """Whether workers of a supervisor have begun; the dead of the run before have been recovered."""
+        is_there = "--workers" in self.words and (self.directory / "crawl.db").exists()
+        pids = rows(self.directory, "SELECT pid FROM workers") if is_there else []
+        return bool(pids) and all(Path(f"/proc/{pid}").exists() for (pid,) in pids)
 
     def _measure(self, pid: int) -> None:
         with suppress(OSError):
