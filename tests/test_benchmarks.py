@@ -101,8 +101,8 @@ def test_pages_are_as_large_as_said_and_all_different() -> None:
         (1.0, 4.0, False, [True, True]),
         (1.3, 4.0, False, [False, True]),
         (1.0, 4.1, False, [True, False]),
-        (2.4, 9.0, True, [True]),
-        (2.6, 2.7, True, [False]),
+        (1.6, 9.0, True, [True]),
+        (1.7, 1.8, True, [False]),
     ],
 )
 def test_verdicts(own: float, together: float, is_open: bool, expected: list[bool]) -> None:
