@@ -94,7 +94,11 @@ def test_what_hangs_is_cut_off_when_the_crawl_is_stopped(tmp_path: Path) -> None
         settings = polite_to(slow, tmp_path / "crawl")
         words = ("crawl", "web", "-a", f"seeds={seeds_file(slow, tmp_path)}")
         with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
-            wait_for(lambda: rows(tmp_path / "crawl", "SELECT 1 FROM urls WHERE state = 1 AND kind = 0") != [])
+            # Leased, and its host's time came a second ago: it was sent.
+            sent = (
+                "SELECT 1 FROM urls u JOIN hosts h USING (host) WHERE u.state = 1 AND u.kind = 0 AND h.next_visit < ?"
+            )
+            wait_for(lambda: rows(tmp_path / "crawl", sent, (time.time() - 1,)) != [])
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=20) == 0
         left_in_order(tmp_path / "crawl")
