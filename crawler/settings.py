@@ -117,7 +117,7 @@ FRONTIER_QUEUE_LENGTH = 32  # URLs of each; the more hosts the fewer
 FRONTIER_LEASE_AHEAD = (
     0.5  # a lease is committed so long, or half as long, before its host's time: the commit delays nobody
 )
-PARTITION_LEASE = 60.0  # renewed at a third of it; another worker may take over after it
+PARTITION_LEASE = 60.0  # extended every 2 s; who does not is taken over after it and the longest request
 CONCURRENT_REQUESTS = 1_000  # places in the downloader; waiting is done in the frontier
 
 # ── Archive and commit ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import Kind, OriginRules, Reason, Visit
+from crawler.items import Kind, OriginRules, Reason, Refusal, State, Visit
 from crawler.stores.contract import LateCommit, Store, Tenure, Worker
 from crawler.stores.schema import PARTITIONS
 from crawler.urls.hosts import partition_of
@@ -182,3 +182,18 @@ def test_an_errand_to_a_host_that_is_held_holds_the_origin(shared: Store) -> Non
     assert rules is not None
     assert (rules.held_until, rules.expires, rules.fetched) == (NOW + 500, NOW + 500, NOW)
     assert shared.errands(YOU, NOW + 600) == []  # it is answered
+
+
+def test_a_shorter_way_is_found_also_to_what_another_process_found_too_far(opener: Opener) -> None:
+    mine, yours = opener(), opener()
+    kept(mine, ME)
+    far, near = "http://a.test/far", "http://a.test/near"
+    too_far = Refusal(Reason.TOO_FAR, "9 links from a seed")
+    mine.add([new_url(near, reason=Reason.LINK)], NOW)  # it has looked, and there was none
+    yours.add([new_url(far, reason=Reason.LINK, refused=too_far)], NOW)
+    mine.add([new_url("http://a.test/2", reason=Reason.LINK, refused=too_far)], NOW)
+    mine.add([new_url(far, reason=Reason.LINK, depth=2)], NOW)
+    row = mine.find_url(key_of(far))
+    assert row is not None
+    assert (row.state, row.depth) == (State.WAITING, 2)
+    yours.close()

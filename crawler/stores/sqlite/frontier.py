@@ -90,7 +90,7 @@ class Known:
         )  # hashes: of (URL, site that links to it) and of (site, site that links to it)
         self._sites: dict[int, int] = {}  # host → site
         self._most = (hosts, urls, anchors, urls, anchors)
-        self._far: bool | None = None  # not looked up yet
+        self._far = False
 
     def make_hosts_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
         """Give each host of (fingerprint, any URL of it) a row."""
@@ -131,7 +131,7 @@ class Known:
 
     def has_far(self, connection: apsw.Connection, rows: Iterable[Row]) -> bool:
         """Whether any URL was ever too far from the seeds: most crawls have no limit, and need not look for shorter ways."""
-        if self._far is None:
+        if not self._far:  # another worker may have found one
             self._far = connection.execute("SELECT 1 FROM crawl WHERE name = 'too_far'").get is not None
         if not self._far and any(row[4] == Reason.TOO_FAR for row in rows):
             connection.execute("INSERT INTO crawl VALUES ('too_far', 1)")
@@ -154,7 +154,7 @@ class Known:
         self.anchors.clear()
         self.endorsements.clear()
         self.anchor_counts.clear()
-        self._far = None
+        self._far = False
 
 
 def whole(now: float) -> float:

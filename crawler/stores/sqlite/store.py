@@ -39,7 +39,7 @@ from crawler.stores.sqlite import commit, frontier, partitions, reading, scope
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 from crawler.stores.sqlite.ledger import Ledger
 
-_ADD_BATCH = 20_000  # URLs a transaction when a long list is made known: others wait half a second at most
+_ADD_BATCH = 20_000  # URLs a transaction when a long list is made known: others wait about a second
 
 
 class SqliteStore:
