@@ -11,7 +11,7 @@ from crawler.frontier.priority import Standing, level_of
 from crawler.items import Key, Kind, Link, Outcome, Page, Reason, Refusal, State, Visit, Visited
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
 from crawler.stores.sqlite import mirrors, twins
-from crawler.stores.sqlite.frontier import LONGEST_DETAIL, Known, Row, id_of, insert, whole
+from crawler.stores.sqlite.known import LONGEST_DETAIL, Known, Row, id_of, insert, whole
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.recommendations import Recommendations
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values

@@ -14,7 +14,7 @@ import apsw
 from crawler.frontier.politeness import SNOOZE_AFTER
 from crawler.items import Key, Kind, Outcome, Reason
 from crawler.stores.contract import Settled
-from crawler.stores.sqlite.frontier import LONGEST_DETAIL
+from crawler.stores.sqlite.known import LONGEST_DETAIL
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of

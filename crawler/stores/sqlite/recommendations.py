@@ -15,7 +15,7 @@ import apsw
 from crawler.frontier.budgets import MOST_ENDORSERS
 from crawler.frontier.priority import Standing, level_of
 from crawler.items import Key, Link, State
-from crawler.stores.sqlite.frontier import INLINKS, Known, Row
+from crawler.stores.sqlite.known import INLINKS, Known, Row
 from crawler.stores.sqlite.ledger import Ledger
 
 ANCHORS_PER_TARGET = 64

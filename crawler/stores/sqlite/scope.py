@@ -6,7 +6,7 @@ import apsw
 
 from crawler.items import Reason, Refusal, State
 from crawler.stores.contract import Judge, Reconsidered
-from crawler.stores.sqlite.frontier import LONGEST_DETAIL, VERDICT_CODES
+from crawler.stores.sqlite.known import LONGEST_DETAIL, VERDICT_CODES
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.same_page import fetched_twin
 from crawler.urls.hosts import reversed_name

@@ -35,7 +35,7 @@ from crawler.stores.contract import (
     UrlRow,
     Worker,
 )
-from crawler.stores.sqlite import commit, frontier, partitions, reading, scope
+from crawler.stores.sqlite import commit, frontier, known, partitions, reading, scope
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 from crawler.stores.sqlite.ledger import Ledger
 
@@ -57,7 +57,7 @@ class SqliteStore:
     ) -> None:
         self._path = path
         self._budgets = budgets or Budgets()
-        self._known = frontier.Known(group_of)
+        self._known = known.Known(group_of)
         self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check, durable=durable)
 
     @contextmanager
@@ -151,16 +151,16 @@ class SqliteStore:
 
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
         def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
-            rows = [frontier.row_of(connection, url, now) for url in batch]
-            return len(frontier.insert(connection, self._known, ledger, rows).new)
+            rows = [known.row_of(connection, url, now) for url in batch]
+            return len(known.insert(connection, self._known, ledger, rows).new)
 
         return self._in_batches(urls, add, now)
 
     def add_seeds(self, urls: Iterable[NewUrl], now: float, *, urgent: bool = False) -> int:
         def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
-            new = frontier.add_seeds(connection, self._known, ledger, batch, now)
+            new = known.add_seeds(connection, self._known, ledger, batch, now)
             if urgent:
-                frontier.put_in_front(connection, ledger, batch)
+                known.put_in_front(connection, ledger, batch)
             return new
 
         return self._in_batches(urls, add, now)

@@ -1,0 +1,324 @@
+"""URLs become known: found on pages, given as seeds, or in lists; each once, and within the budget of its host and site."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import apsw
+
+from crawler.frontier.priority import Standing, level_of
+from crawler.items import Key, Kind, Reason, State
+from crawler.stores.contract import NewUrl
+from crawler.stores.schema import PARTITIONS
+from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.same_page import fetched_twin
+from crawler.stores.sqlite.twins import park
+from crawler.urls.hosts import host_of, partition_of, registered_domain, reversed_name
+from crawler.urls.keys import host_key
+from crawler.urls.scope import VERDICTS
+
+logger = logging.getLogger(__name__)
+
+# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via, found, detail, inlinks, hint)
+Row = tuple[int, int, str, int, int, int, int, float, int, int, int | None, float, str, int, float | None]
+INLINKS = 13  # its place in a row
+
+_INSERT_URL = """
+INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via, found, detail, inlinks, hint)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (host, rest) DO NOTHING
+"""
+
+# What was too far is near on another way.
+_NEARER = f"""
+UPDATE urls SET state = 0, reason = ?, level = ?, due = ?, depth = ?, hops = ?, via = ?, detail = ''
+WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.TOO_FAR)} RETURNING host, due, level
+"""
+
+FOUND = (Reason.LINK, Reason.REDIRECT_TARGET)  # not asked for by anybody
+VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
+LONGEST_DETAIL = 500
+
+
+class Known:
+    """What certainly has a row, so that a page's links need not be tried one by one: most are known already."""
+
+    def __init__(
+        self,
+        group_of: Callable[[str], str] | None = None,
+        hosts: int = 100_000,
+        urls: int = 200_000,
+        anchors: int = 200_000,
+    ) -> None:
+        self.group_of = group_of or (lambda name: "")  # under which name a host counts with others as one
+        self.urls: dict[tuple[int, int], int] = {}  # with a hash of the text: another URL may have the same key
+        self.anchors: set[int] = set()  # hashes: an anchor that is missed by chance is no loss
+        self.anchor_counts: dict[Key, int] = {}  # of targets; not less than there are
+        self.endorsements: set[int] = (
+            set()
+        )  # hashes: of (URL, site that links to it) and of (site, site that links to it)
+        self._sites: dict[int, int] = {}  # host → site
+        self._most = (hosts, urls, anchors, urls, anchors)
+        self._far = False
+
+    def make_hosts_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
+        """Give each host of (fingerprint, any URL of it) a row."""
+        new = {host: url for host, url in urls if host not in self._sites}
+        if not new:
+            return
+        names = {host: host_of(url) for host, url in new.items()}
+        sites = {host: registered_domain(name) or name for host, name in names.items()}
+        keys = {host: self.group_of(name) or name for host, name in names.items()}
+        connection.executemany(
+            """INSERT INTO hosts (host, name, reversed, politeness_key, partition, site) VALUES (?, ?, ?, ?, ?, ?)
+               ON CONFLICT (host) DO NOTHING""",
+            [
+                (
+                    host,
+                    name,
+                    reversed_name(name),
+                    keys[host],
+                    partition_of(keys[host], PARTITIONS),
+                    host_key(sites[host]),
+                )
+                for host, name in names.items()
+            ],
+        )
+        connection.executemany(
+            "INSERT INTO sites (site, name) VALUES (?, ?) ON CONFLICT (site) DO NOTHING",
+            [(host_key(name), name) for name in set(sites.values())],
+        )
+        self._sites.update((host, host_key(name)) for host, name in sites.items())
+
+    def site_of(self, connection: apsw.Connection, host: int) -> int:
+        """The site of a host that has a row."""
+        site = self._sites.get(host)
+        if site is None:
+            site = connection.execute("SELECT site FROM hosts WHERE host = ?", (host,)).get
+            self._sites[host] = site
+        return site
+
+    def has_far(self, connection: apsw.Connection, rows: Iterable[Row]) -> bool:
+        """Whether any URL was ever too far from the seeds: most crawls have no limit, and need not look for shorter ways."""
+        if not self._far:  # another worker may have found one
+            self._far = connection.execute("SELECT 1 FROM crawl WHERE name = 'too_far'").get is not None
+        if not self._far and any(row[4] == Reason.TOO_FAR for row in rows):
+            connection.execute("INSERT INTO crawl VALUES ('too_far', 1)")
+            self._far = True
+        return self._far
+
+    def trim(self) -> None:
+        """Start anew with what has grown too large; it is only a shortcut."""
+        shortcuts: list[set[Any] | dict[Any, int]] = [
+            *(self._sites, self.urls, self.anchors, self.anchor_counts, self.endorsements)
+        ]
+        for shortcut, most in zip(shortcuts, self._most, strict=True):
+            if len(shortcut) > most:
+                shortcut.clear()
+
+    def forget(self) -> None:
+        """A transaction was undone, and perhaps rows with it."""
+        self._sites.clear()
+        self.urls.clear()
+        self.anchors.clear()
+        self.endorsements.clear()
+        self.anchor_counts.clear()
+        self._far = False
+
+
+def whole(now: float) -> float:
+    """When something was found, to the second: half as long on the disk."""
+    return float(int(now))
+
+
+def id_of(connection: apsw.Connection, key: Key) -> int:
+    """The number of a URL; 0 if it is not known."""
+    found: int | None = connection.execute("SELECT id FROM urls WHERE host = ? AND rest = ?", key).get
+    return found or 0
+
+
+def row_of(connection: apsw.Connection, url: NewUrl, now: float) -> Row:
+    is_parked = url.refused is not None or url.kind is Kind.ROBOTS
+    found = whole(now)
+    return (
+        url.key.host,
+        url.key.rest,
+        url.url,
+        State.PARKED if is_parked else State.WAITING,
+        url.refused.reason if url.refused is not None else url.reason,
+        url.kind,
+        level_of(Standing(url.depth, hint=url.hint)),
+        found,
+        url.depth,
+        url.hops,
+        id_of(connection, url.via) if url.via is not None else None,
+        found,
+        url.refused.detail[:LONGEST_DETAIL] if url.refused is not None else "",
+        0,
+        url.hint,
+    )
+
+
+class Inserted(NamedTuple):
+    """What became of URLs that might be new."""
+
+    new: Mapping[tuple[int, int], Row]  # by key
+    hosts: set[int]  # that have new ones to visit
+
+
+def insert(connection: apsw.Connection, known: Known, ledger: Ledger, rows: Sequence[Row]) -> Inserted:
+    """Make URLs known."""
+    if not rows:
+        return Inserted({}, set())
+    known.make_hosts_known(connection, ((row[0], row[2]) for row in rows))
+    first: dict[tuple[int, int], Row] = {}
+    colliding = [row for row in rows if first.setdefault(row[:2], row)[2] != row[2]]
+    new = _add(connection, [_within_budget(row, ledger) for row in first.values()])
+    if len(new) < len(first):
+        colliding += _with_the_key_of_others(connection, [row for key, row in first.items() if key not in new])
+    hosts = _let_in(connection, ledger, new.values())
+    if known.has_far(connection, first.values()):
+        for host, due, level in connection.executemany(
+            _NEARER, [_nearer_values(row) for row in first.values() if not row[3] and ledger.has_room(row[0])]
+        ):
+            ledger.admit(host, asked=True)
+            ledger.waits(host, due, level)
+            hosts.add(host)
+    strangers = _note_collisions(connection, colliding)
+    known.urls.update(
+        (row[:2], hash(row[2]))
+        for row in rows
+        if row[4] != Reason.TOO_FAR and (not strangers or row[:3] not in strangers)  # a shorter way may lead to it
+    )
+    known.trim()
+    return Inserted(new, hosts)
+
+
+def _add(connection: apsw.Connection, rows: Sequence[Row]) -> dict[tuple[int, int], Row]:
+    """Those that were new, by key: they have got the highest numbers."""
+    last: int = connection.execute("SELECT coalesce(max(id), 0) FROM urls").get
+    before = connection.total_changes()
+    connection.executemany(_INSERT_URL, rows)
+    if connection.total_changes() - before == len(rows):
+        return {row[:2]: row for row in rows}
+    keys = set(connection.execute("SELECT host, rest FROM urls WHERE id > ?", (last,)))
+    return {row[:2]: row for row in rows if row[:2] in keys}
+
+
+def _with_the_key_of_others(connection: apsw.Connection, rows: Sequence[Row]) -> list[Row]:
+    """Those whose key another URL has."""
+    others: Any = connection.executemany(
+        "SELECT host, rest FROM urls WHERE host = ? AND rest = ? AND url <> ?", [row[:3] for row in rows]
+    )
+    keys = set(others)
+    return [row for row in rows if row[:2] in keys]
+
+
+def _let_in(connection: apsw.Connection, ledger: Ledger, rows: Collection[Row]) -> set[int]:
+    """Count new URLs in; the hosts of those that may be visited. Budgets may allow fewer than seemed when they were added."""
+    hosts: set[int] = set()
+    twins: list[tuple[Key, str]] = []
+    over: list[Row] = []
+    for host, mine in _by_host(rows, ledger):
+        ledger.found(host, len(mine))
+        ledger.exceed(host, sum(row[4] == Reason.OVER_BUDGET for row in mine))
+        waiting = [row for row in mine if row[3] != State.PARKED]
+        found = [row for row in waiting if row[4] in FOUND]
+        asked = len(waiting) - len(found)
+        shown = {row[1]: twin for row in found if (twin := fetched_twin(connection, row[2])) is not None}
+        if shown:
+            twins += [(Key(host, rest), twin) for rest, twin in shown.items()]
+            waiting = [row for row in waiting if row[1] not in shown]
+            found = [row for row in found if row[1] not in shown]
+        if asked:
+            ledger.admit(host, asked, asked=True)
+        admitted = ledger.admit(host, len(found))
+        if admitted < len(found):
+            rejected = {row[1] for row in found[admitted:]}
+            over += found[admitted:]
+            waiting = [row for row in waiting if row[1] not in rejected]
+        for due, level in {(row[7], row[6]) for row in waiting}:
+            ledger.waits(host, due, level)
+            hosts.add(host)
+    park(connection, twins)
+    connection.executemany(
+        "UPDATE urls SET state = ?, reason = ? WHERE host = ? AND rest = ?",
+        [(State.PARKED, Reason.OVER_BUDGET, *row[:2]) for row in over],
+    )
+    return hosts
+
+
+def _by_host(rows: Collection[Row], ledger: Ledger) -> Iterable[tuple[int, list[Row]]]:
+    """All of a host at once; but one by one if room may be short, for then who comes first has it."""
+    of_hosts: dict[int, list[Row]] = {}
+    for row in rows:
+        of_hosts.setdefault(row[0], []).append(row)
+    if all(ledger.has_room(host, len(rows)) for host in of_hosts):
+        return of_hosts.items()
+    return [(row[0], [row]) for row in rows]
+
+
+def _within_budget(row: Row, ledger: Ledger) -> Row:
+    """The row, parked at once if its host or its site has no room: nothing need be undone then."""
+    if row[3] == State.PARKED or row[4] not in FOUND or ledger.has_room(row[0]):
+        return row
+    return (*row[:3], State.PARKED, Reason.OVER_BUDGET, *row[5:])
+
+
+def _nearer_values(row: Row) -> tuple[object, ...]:
+    host, rest, url, _, reason, _, level, due, depth, hops, via, *_ = row
+    return reason, level, due, depth, hops, via, host, rest, url
+
+
+def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> set[tuple[int, int, str]]:
+    """Of URLs with one key the first is kept; the others are written down, and returned."""
+    strangers = set()
+    for row in rows:
+        host, rest, url = row[:3]
+        kept = connection.execute("SELECT url FROM urls WHERE host = ? AND rest = ?", (host, rest)).get
+        if url != kept:
+            strangers.add((host, rest, url))
+            connection.execute("INSERT OR IGNORE INTO collisions VALUES (?, ?, ?, ?)", (host, rest, url, row[11]))
+            if connection.changes():
+                logger.warning("%s cannot be kept: it has the same key as %s", url, kept)
+    return strangers
+
+
+def add_seeds(connection: apsw.Connection, known: Known, ledger: Ledger, urls: Sequence[NewUrl], now: float) -> int:
+    new = insert(connection, known, ledger, [row_of(connection, url, now) for url in urls]).new
+    connection.executemany(
+        "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
+    )
+    sites = {known.site_of(connection, url.key.host) for url in urls}
+    connection.executemany("UPDATE sites SET seeded = 1 WHERE site = ?", [(site,) for site in sites])
+    for url in urls:
+        # What a scope, a budget or a twin had parked is visited once somebody asks for it, and what waits for a first visit
+        # is a seed.
+        key = (*url.key, url.url)
+        before = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ? AND url = ?", key).get
+        due = connection.execute(
+            f"""UPDATE urls SET reason = ?1, due = CASE state WHEN 2 THEN ?2 ELSE due END, state = 0, depth = 0, level = 0,
+                       detail = ''
+                WHERE host = ?3 AND rest = ?4 AND url = ?5 AND kind = 0
+                  AND (state = 2 AND reason IN ({VERDICT_CODES}, ?6, ?7) OR state = 0 AND visits = 0) RETURNING due""",
+            (Reason.SEED, now, *key, Reason.SAME_PAGE, Reason.OVER_BUDGET),
+        ).get
+        if due is not None:
+            ledger.waits(url.key.host, due, 0)
+            if before == Reason.OVER_BUDGET:
+                ledger.forget_excess(url.key.host, 1)
+    return len(new)
+
+
+def put_in_front(connection: apsw.Connection, ledger: Ledger, urls: Sequence[NewUrl]) -> None:
+    """Due since ever, so the first of the first level; a host's hold is not undercut."""
+    for url in urls:
+        found = connection.execute(
+            """UPDATE urls SET due = 0, level = 0, depth = 0, reason = ?
+               WHERE host = ? AND rest = ? AND url = ? AND state = 0 AND kind = 0 RETURNING host""",
+            (Reason.SEED, *url.key, url.url),
+        ).get
+        if found is not None:
+            ledger.waits(found, 0.0, 0)
