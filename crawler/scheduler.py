@@ -10,7 +10,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -29,10 +29,11 @@ from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.priority import BiasedDraw
-from crawler.items import Key, Kind, Outcome, Reason, Visit, Visited
+from crawler.items import Kind, Outcome, Reason, Visit, Visited
 from crawler.messenger import Messenger
 from crawler.session import Session, connections_possible, session_of
-from crawler.stores.contract import Committed, NewUrl, Settled, Store, Tenure
+from crawler.stores.contract import NewUrl
+from crawler.surroundings import Surroundings
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.visits import broken, exactly_one, refused
@@ -350,79 +351,6 @@ class FrontierScheduler(BaseScheduler):
     def engine_is_ready(self) -> bool:
         engine = self._crawler.engine
         return bool(engine.running) and not engine.needs_backout()
-
-
-class Surroundings:
-    """What the messenger finds under Scrapy: the event loop, the store's thread, names."""
-
-    def __init__(self, scheduler: FrontierScheduler, session: Session) -> None:
-        self.owner = session.owner
-        self.now = session.now
-        self._scheduler = scheduler
-        self._session = session
-
-    @property
-    def store(self) -> Store:
-        return self._session.store
-
-    def later(self, delay: float, act: Callable[[], object]) -> asyncio.TimerHandle:
-        return asyncio.get_running_loop().call_later(delay, act)
-
-    def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
-        self._session.run(act).add_done_callback(partial(self._answered, then))
-
-    def _answered(self, then: Callable[[T], None], future: asyncio.Future[T]) -> None:
-        try:
-            answer = future.result()
-        except Exception as error:
-            self.fail(error)
-        else:
-            then(answer)
-
-    def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
-        return self._session.committer.commit(batch)
-
-    def keep(self) -> Tenure:
-        return self._session.keep()
-
-    def kept(self) -> None:
-        self._scheduler.kept()
-
-    def new_seeds(self) -> list[str]:
-        return self._session.new_seeds()
-
-    def welcome(self, seeds: Sequence[str]) -> Callable[[], None]:
-        self._session.learn(seeds)
-        return lambda: self._session.welcome(seeds)
-
-    def known_address(self, host: str) -> str | None:
-        return client_of(self._session).known_address(host)
-
-    def look_up(self, host: str, then: Callable[[], None]) -> None:
-        look_up = asyncio.ensure_future(client_of(self._session).address_of(host))
-        look_up.add_done_callback(lambda _: then())
-
-    def may_release(self) -> bool:
-        return self._scheduler.may_release() and self._scheduler.engine_is_ready()
-
-    def wake(self) -> None:
-        self._scheduler.wake()
-
-    def acknowledged(self, host: str, visited: Visited) -> None:
-        self._scheduler.acknowledged(host, visited)
-
-    def committed(self, committed: Committed) -> None:
-        record = self._session.record
-        record.commits += 1
-        record.new_urls += committed.new_urls
-        record.duplicates += committed.duplicates
-        record.bytes_archived += committed.bytes_archived
-
-    def count(self, what: str, times: int = 1) -> None:
-        self._scheduler.count(what, times)
-
-    def fail(self, error: BaseException) -> None:
-        self._scheduler.fail(error)
 
 
 def _tell(acknowledged: asyncio.Future[None], error: BaseException | None) -> None:
