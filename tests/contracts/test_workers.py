@@ -13,7 +13,7 @@ from crawler.stores.schema import PARTITIONS
 from crawler.urls.hosts import partition_of
 from crawler.urls.keys import host_key, key_of
 from tests.contracts.engines import Opener
-from tests.samples import NOW, new_url, settled, visited
+from tests.samples import NOW, link, new_url, settled, visited
 
 ME, YOU = "me", "you"
 SERVER = "192.0.2.1"
@@ -196,4 +196,18 @@ def test_a_shorter_way_is_found_also_to_what_another_process_found_too_far(opene
     row = mine.find_url(key_of(far))
     assert row is not None
     assert (row.state, row.depth) == (State.WAITING, 2)
+    yours.close()
+
+
+def test_two_processes_keep_no_more_anchors_than_one(opener: Opener) -> None:
+    mine, yours = opener(), opener()
+    kept(mine, ME)
+    sources = [f"http://s{number}.test/" for number in range(90)]
+    mine.add([new_url(url) for url in sources], NOW)
+    visits = [visit for load in mine.activate(ME, NOW, 100, 1, ()) for visit in load.visits]
+    granted = mine.lease(ME, visits, NOW).granted
+    for number, visit in enumerate(granted):
+        page = visited(visit, link("http://target.test/", f"words {number}"))
+        (mine, yours)[number % 2].commit([settled(page)], [], NOW)
+    assert len(mine.anchors(key_of("http://target.test/"))) == 64
     yours.close()

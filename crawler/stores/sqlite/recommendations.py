@@ -20,6 +20,13 @@ from crawler.stores.sqlite.ledger import Ledger
 
 ANCHORS_PER_TARGET = 64
 
+# What is counted in memory may be less than there are: other processes write, too.
+_INSERT_ANCHOR = f"""
+INSERT INTO anchors (host, rest, source, text, site) SELECT ?1, ?2, ?3, ?4, ?5
+WHERE (SELECT count(*) FROM anchors WHERE host = ?1 AND rest = ?2) < {ANCHORS_PER_TARGET}
+ON CONFLICT DO NOTHING
+"""
+
 # Counted anew, and not kept with every link: most change nothing.
 _RECOUNT = """
 UPDATE urls SET inlinks = (SELECT count(DISTINCT a.site) FROM anchors a
@@ -98,10 +105,7 @@ class Recommendations:
 
     def write(self) -> None:
         """In this order: recommendations are counted by their anchors."""
-        self._connection.executemany(
-            "INSERT INTO anchors (host, rest, source, text, site) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            self._anchors,
-        )
+        self._connection.executemany(_INSERT_ANCHOR, self._anchors)
         self._recount()
         self._write_sites()
 
