@@ -236,7 +236,8 @@ def end_with_supervisor() -> None:
     supervisor = os.environ.get(_OURS)
     if supervisor is None:
         return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if sys.platform == "linux":  # elsewhere it goes on to the end of the crawl
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != int(supervisor):  # it died before
         raise CrawlError("The supervisor of this worker is gone. Nothing was changed.")
 
