@@ -338,9 +338,13 @@ class Frontier:
         self._leased = [entry for entry in self._leased if entry[2].asked not in going]
         heapq.heapify(self._leased)
         for visit in unused:
+            if visit.key == self._alone:
+                self._alone = None
             self._leave_gates(self.hosts[visit.asked])
             self._forget_asking(visit)
-        self._solo = deque(visit for visit in self._solo if visit.asked not in going)
+        for visit in [visit for visit in self._solo if visit.asked in going]:
+            self._solo.remove(visit)
+            self._leave_gates(self.hosts[visit.asked])
         for host in going:
             back = self.hosts.get(host)
             if back is not None:

@@ -490,3 +490,27 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
         name for name in names if (row := store.find_url(key_of(name))) and row.reason is Reason.ROBOTS_DENIED
     }
     store.close()
+
+
+def test_a_host_with_a_url_that_must_be_visited_alone_can_be_sent_away(store: Store) -> None:
+    urls = ["http://a.test/killer", "http://b.test/1"]
+    acquire(store, "dead", 0, NOW, 1e12, 60)
+    store.add([new_url(url) for url in urls], NOW)
+    for _ in range(CRASHES):
+        (load,) = [load for load in store.activate("dead", NOW, 9, 9, ()) if load.name == "a.test"]
+        store.lease("dead", load.visits, NOW)
+        store.recover([0], NOW, lambda name, clock: clock)
+        acquire(store, "dead", 0, NOW, 1e12, 60)
+    frontier = Simulation(store).frontier
+    loads = {load.name: load for load in store.activate("dead", NOW, 9, 9, ())}
+    for load in loads.values():
+        rules = OriginRules(
+            host=load.host, origin=f"http://{load.name}", status=404, body=None, fetched=NOW, expires=NOW + 9
+        )
+        frontier.activate(replace(load, rules=[rules]), NOW)
+    (other,) = frontier.to_lease(NOW)
+    assert other.url == "http://b.test/1"
+    frontier.send_away([loads["a.test"].host])
+    assert loads["a.test"].host not in frontier.hosts
+    frontier.leased([other], [other])
+    assert frontier.next(NOW) is not None  # the others need not wait for it any more
