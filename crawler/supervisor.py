@@ -37,6 +37,7 @@ SILENCE = 15.0  # seconds in which no worker could write: less than one waits fo
 STOP_WITHIN = 25.0  # after which a worker that was told to stop is killed
 _OURS = "ORBWEAVER_SUPERVISOR"  # in the environment of our workers: our process
 _PR_SET_PDEATHSIG = 1  # of Linux's prctl(2)
+ORPHANED = signal.SIGUSR1  # what a worker hears when its supervisor dies
 SHORT_LIFE = 10.0  # a worker that dies so soon after its start dies of something that its successor will, too
 SHORT_LIVES = 5  # of these in a row are enough
 
@@ -237,9 +238,16 @@ def end_with_supervisor() -> None:
     if supervisor is None:
         return
     if sys.platform == "linux":  # elsewhere it goes on to the end of the crawl
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        signal.signal(ORPHANED, _stop_once)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ORPHANED)
     if os.getppid() != int(supervisor):  # it died before
         raise CrawlError("The supervisor of this worker is gone. Nothing was changed.")
+
+
+def _stop_once(_number: int, _frame: object) -> None:
+    """Linux tells it for each thread of the supervisor that dies while others live; a second SIGTERM is a forced stop."""
+    signal.signal(ORPHANED, signal.SIG_IGN)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def line_of(worker: Worker) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from crawler.supervisor import ORPHANED
 from tests.crawl.runner import crawling, polite_to, rows, scrapy, seeds_file
 from tests.web.log import missing_pages, refetches
 from tests.web.server import Served
@@ -88,6 +91,10 @@ def test_one_that_is_not_wanted_any_more_ends_with_its_supervisor(tmp_path: Path
             until_workers(tmp_path / "crawl", 2)
             pids = [int(str(pid)) for (pid,) in rows(tmp_path / "crawl", "SELECT pid FROM workers")]
             supervisor.kill()
+            supervisor.wait()
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, ORPHANED)  # as Linux may tell it a second time
         deadline = time.monotonic() + 60
         while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
             time.sleep(0.1)
