@@ -14,7 +14,7 @@ from crawler.parse.charset import decode
 from crawler.parse.coding import plain_body
 from crawler.parse.html import HtmlLink, looks_like_html, parse_html
 from crawler.parse.language import language_of
-from crawler.urls.keys import key_of, keys_of
+from crawler.urls.keys import key_of, keys_of, mark_of
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
@@ -78,7 +78,7 @@ def _html(page: Page, body: bytes, visit: Visit, content_type: str, scope: Scope
 def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:
     keys = keys_of([link.url for link in links])
     return [
-        Link(key, link.url, link.anchor, scope.rejection(link.url, depth))
+        Link(key, link.url, link.anchor, scope.rejection(link.url, depth), mark_of(link.url, link.anchor))
         for key, link in zip(keys, links, strict=True)
     ]
 
@@ -108,4 +108,4 @@ def _follow(visited: Visited, scope: Scope, location: str) -> Visited:
         return replace(visited, reason=Reason.REDIRECT_LOOP, outcome=Outcome.REFUSED, detail=url)
     if visit.hops >= MAX_HOPS:
         return replace(visited, reason=Reason.TOO_MANY_REDIRECTS, outcome=Outcome.REFUSED, detail=url)
-    return replace(visited, location=Link(key_of(url), url, "", scope.rejection(url, visit.depth)), detail=url)
+    return replace(visited, location=Link(key_of(url), url, "", scope.rejection(url, visit.depth), 0), detail=url)

@@ -123,7 +123,7 @@ CONCURRENT_REQUESTS = 1_000  # places in the downloader; waiting is done in the 
 # ── Archive and commit ────────────────────────────────────────────────────────────────────────────────────────────────
 WARC_SEGMENT_BYTES = 1024**3  # a file is closed when it is this long
 COMMIT_VISITS = 100  # a batch is committed when it has so many visits
-COMMIT_INTERVAL = 0.2  # or when its first visit has waited so long, or nothing else can be visited before
+COMMIT_INTERVAL = 0.5  # or when its first visit has waited so long, or nothing else can be visited before
 COMMIT_STEP_HOOK = ""  # module:function called with the name of each step of a commit, in its thread
 
 # ── Content ───────────────────────────────────────────────────────────────────────────────────────────────────────────

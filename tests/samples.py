@@ -8,7 +8,7 @@ from crawler.frontier.aftermath import Aftermath, RevisitPolicy
 from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.stores.contract import NewUrl, Settled, Store, Worker
-from crawler.urls.keys import key_of
+from crawler.urls.keys import key_of, mark_of
 
 NOW = 1_000_000.0
 
@@ -18,7 +18,7 @@ def new_url(url: str, **facts: Any) -> NewUrl:
 
 
 def link(url: str, anchor: str = "", refused: Reason | None = None) -> Link:
-    return Link(key_of(url), url, anchor, Refusal(refused, "so") if refused else None)
+    return Link(key_of(url), url, anchor, Refusal(refused, "so") if refused else None, mark_of(url, anchor))
 
 
 def visit_to(url: str, **facts: Any) -> Visit:

@@ -63,7 +63,7 @@ class RobotsMiddleware:
         url = rules.preferred + visit.url[len(rules.origin) :]
         if self._scope.rejection(url, visit.depth) is None:
             self._stats.inc_value("robots/preferred_host")
-            raise Denied(Reason.PREFERRED_HOST, url, Link(key_of(url), url, "", None))
+            raise Denied(Reason.PREFERRED_HOST, url, Link(key_of(url), url, "", None, 0))
 
     def process_response(self, request: Request, response: Response) -> Response:
         visit: Visit = request.meta[VISIT]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crawler.items import Fetched, Kind, Link, OriginRules, Outcome, Page, Reason, Visit, Visited, Wishes
 from crawler.urls.hosts import host_of
-from crawler.urls.keys import key_of
+from crawler.urls.keys import key_of, mark_of
 
 _BRANCHES = 8  # links of a page to pages below it
 _FAR_LINKS = 2  # and to front pages of other hosts
@@ -111,7 +111,7 @@ class MadeUpWeb:
         below = range(_BRANCHES * page + 1, min(_BRANCHES * (page + 1) + 1, host.size))
         urls = [f"http://{host.name}/{number}" for number in below]
         urls += [f"http://{self._chance.choice(self._names)}/0" for _ in range(_FAR_LINKS)]
-        return [Link(key_of(url), url, "", None) for url in urls]
+        return [Link(key_of(url), url, "", None, mark_of(url, "")) for url in urls]
 
 
 def _drawn(delays: Sequence[tuple[float, float]], roll: float) -> float | None:

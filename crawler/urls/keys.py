@@ -42,6 +42,11 @@ def keys_of(urls: Iterable[str]) -> list[Key]:
     return keys
 
 
+def mark_of(url: str, anchor: str) -> int:
+    """By which a link is known to have been seen before. No store holds it."""
+    return xxh3_64_intdigest(f"{url}\0{anchor}".encode("utf-8", "surrogatepass"))
+
+
 def _halves(url: str) -> tuple[str, str]:
     scheme, _, after = url.partition("//")
     host, slash, target = after.partition("/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _INDEX_PAGES = ("index.html", "index.htm")
+_ENDS = ("/", *_INDEX_PAGES)
 
 
 def index_twins(url: str) -> tuple[str, ...]:
@@ -14,6 +15,8 @@ def index_twins(url: str) -> tuple[str, ...]:
     >>> index_twins("http://a.com/b/"), index_twins("http://a.com/b/index.html"), index_twins("http://a.com/b")
     (('http://a.com/b/index.html', 'http://a.com/b/index.htm'), ('http://a.com/b/',), ())
     """
+    if not url.endswith(_ENDS):
+        return ()
     if url[-1] == "/":
         return () if "?" in url else tuple(url + name for name in _INDEX_PAGES)
     directory, slash, name = url.rpartition("/")

@@ -223,7 +223,7 @@ nasty = st.text(
 
 @given(url=nasty, via=nasty, target=nasty, anchor=nasty, address=nasty)
 def test_no_text_can_begin_a_line_of_its_own(url: str, via: str, target: str, anchor: str, address: str) -> None:
-    hostile = Link(link(URL).key, target, anchor, None)
+    hostile = Link(link(URL).key, target, anchor, None, 0)
     records = records_of(hostile, url=URL + url, via=via, address=address)
     plain = records_of(link(URL, "x"), url=URL, via="x" if via else None, address="x" if address else "")
     for record, expected in zip(records, plain, strict=True):

@@ -80,13 +80,13 @@ def mirrored(
         origin = origin_of(visit.url)
         if origin in preferred and not visit.hops:
             target = preferred[origin] + visit.url[len(origin) :]
-            location = Link(key_of(target), target, "", None)
+            location = Link(key_of(target), target, "", None, 0)
             return Visited(
                 visit=visit, outcome=Outcome.DENIED, reason=Reason.PREFERRED_HOST, detail=target, location=location
             )
         if back and origin == "http://www.a.test":
             home = visit.url.replace("www.", "")
-            location = Link(key_of(home), home, "", None)
+            location = Link(key_of(home), home, "", None, 0)
             return replace(result, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location=location, page=Page())
         if visit.url in missing:
             return replace(result, outcome=Outcome.REFUSED, reason=Reason.NOT_FOUND, page=Page())

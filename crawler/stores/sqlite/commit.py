@@ -35,16 +35,17 @@ def commit(
     hosts = twins.settle(connection, ledger, batch, now) | mirrors.settle(connection, ledger, batch, now)
     content = _Content(connection, batch)
     found: list[Row] = []
-    said: list[tuple[int, Sequence[Link]]] = []
+    said: list[tuple[int, list[Link]]] = []
     duplicates = 0
     for settled in batch:
         visited, before = settled.visited, seen[settled.visited.visit.key]
         _note_change(connection, ledger, before, settled)
         original = _note_document(connection, content, settled, now)
         duplicates += original is not None
-        found += _found(connection, before.id, visited, original, known, now)
-        if original is None and visited.page is not None:
-            said.append((visited.visit.key.host, visited.page.links))
+        links = known.unheard(visited.visit.key.host, visited.page.links) if visited.page is not None else []
+        found += _found(connection, before.id, visited, links, original, known, now)
+        if original is None and links:
+            said.append((visited.visit.key.host, links))
     inserted = insert(connection, known, ledger, found)
     recommendations = Recommendations(connection, known, ledger, inserted.new, now)
     for source, links in said:
@@ -362,13 +363,19 @@ def _host_counts(visited: Visited) -> tuple[int, int, int, int, str, int]:
 
 
 def _found(
-    connection: apsw.Connection, via: int, visited: Visited, original: _Copied | None, known: Known, now: float
+    connection: apsw.Connection,
+    via: int,
+    visited: Visited,
+    links: Sequence[Link],
+    original: _Copied | None,
+    known: Known,
+    now: float,
 ) -> list[Row]:
-    """The URLs that a visit makes known: its links, unless a page it copies has the same, and a redirect's target."""
+    """The URLs that a visit makes known: links, unless a page it copies has the same, and a redirect's target."""
     visit, page, target = visited.visit, visited.page, visited.location
     rows: list[Row] = []
     if page is not None and (original is None or original.links_digest != page.links_digest):
-        rows = _link_rows(connection, via, visit, page.links, known, now, recommends=original is None)
+        rows = _link_rows(connection, via, visit, links, known, now, recommends=original is None)
     if target is not None:
         state, reason, detail = _verdict(target.refused, Reason.REDIRECT_TARGET)
         at = whole(now)
@@ -394,12 +401,13 @@ def _link_rows(
     depth, at, home = visit.depth + 1, whole(now), visit.key.host
     levels = level_of(Standing(depth)), level_of(Standing(depth, 1))
     new = [link for link in links if known.urls.get(link[0]) != hash(link[1])]
-    known.make_hosts_known(connection, ((key[0], url) for key, url, _, _ in new))
+    followed = _verdict(None, Reason.LINK)
+    known.make_hosts_known(connection, [(link[0][0], link[1]) for link in new])
     site = known.site_of(connection, home)
     inside = (Kind.PAGE, levels[0], at, depth, 0, via, at)
     rows: list[Row] = []
-    for (host, rest), url, _, refused in new:
-        state, reason, detail = _verdict(refused, Reason.LINK)
+    for (host, rest), url, _, refused, _ in new:
+        state, reason, detail = _verdict(refused, Reason.LINK) if refused is not None else followed
         if recommends and host != home and known.site_of(connection, host) != site:
             rows.append((host, rest, url, state, reason, Kind.PAGE, levels[1], at, depth, 0, via, at, detail, 1, None))
         else:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from crawler.frontier.priority import Standing, level_of
-from crawler.items import Key, Kind, Reason, State
+from crawler.items import Key, Kind, Link, Reason, State
 from crawler.stores.contract import NewUrl
 from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.ledger import Ledger
@@ -54,7 +54,7 @@ class Known:
     ) -> None:
         self.group_of = group_of or (lambda name: "")  # under which name a host counts with others as one
         self.urls: dict[tuple[int, int], int] = {}  # with a hash of the text: another URL may have the same key
-        self.anchors: set[int] = set()  # hashes: an anchor that is missed by chance is no loss
+        self.heard: dict[int, int] = {}  # links that hosts have made: by mark and host, the latter half of the key
         self.anchor_counts: dict[Key, int] = {}  # of targets; not less than there are
         self.endorsements: set[int] = (
             set()
@@ -100,6 +100,16 @@ class Known:
             self._sites[host] = site
         return site
 
+    def unheard(self, source: int, links: Sequence[Link]) -> list[Link]:
+        """The links of a page without those that its host has made before: most."""
+        heard = self.heard
+        return [
+            link
+            for link in links
+            if heard.get(link[4] ^ source) != link[0][1]
+            or (link[3] is not None and link[3].reason is Reason.TOO_FAR)  # not on every way
+        ]
+
     def has_far(self, connection: apsw.Connection, rows: Iterable[Row]) -> bool:
         """Whether any URL was ever too far from the seeds: most crawls have no limit, and need not look for shorter ways."""
         if not self._far:  # another worker may have found one
@@ -112,7 +122,7 @@ class Known:
     def trim(self) -> None:
         """Start anew with what has grown too large; it is only a shortcut."""
         shortcuts: list[set[Any] | dict[Any, int]] = [
-            *(self._sites, self.urls, self.anchors, self.anchor_counts, self.endorsements)
+            *(self._sites, self.urls, self.heard, self.anchor_counts, self.endorsements)
         ]
         for shortcut, most in zip(shortcuts, self._most, strict=True):
             if len(shortcut) > most:
@@ -122,7 +132,7 @@ class Known:
         """A transaction was undone, and perhaps rows with it."""
         self._sites.clear()
         self.urls.clear()
-        self.anchors.clear()
+        self.heard.clear()
         self.endorsements.clear()
         self.anchor_counts.clear()
         self._far = False
@@ -172,13 +182,14 @@ def insert(connection: apsw.Connection, known: Known, ledger: Ledger, rows: Sequ
     """Make URLs known."""
     if not rows:
         return Inserted({}, set())
-    known.make_hosts_known(connection, ((row[0], row[2]) for row in rows))
+    known.make_hosts_known(connection, [(row[0], row[2]) for row in rows])
     first: dict[tuple[int, int], Row] = {}
     colliding = [row for row in rows if first.setdefault(row[:2], row)[2] != row[2]]
-    new = _add(connection, [_within_budget(row, ledger) for row in first.values()])
+    has_room = all(ledger.has_room(host, len(first)) for host in {row[0] for row in rows})
+    new = _add(connection, first if has_room else {key: _within_budget(row, ledger) for key, row in first.items()})
     if len(new) < len(first):
         colliding += _with_the_key_of_others(connection, [row for key, row in first.items() if key not in new])
-    hosts = _let_in(connection, ledger, new.values())
+    hosts = _let_in(connection, ledger, new.values(), has_room=has_room)
     if known.has_far(connection, first.values()):
         for host, due, level in connection.executemany(
             _NEARER, [_nearer_values(row) for row in first.values() if not row[3] and ledger.has_room(row[0])]
@@ -188,23 +199,25 @@ def insert(connection: apsw.Connection, known: Known, ledger: Ledger, rows: Sequ
             hosts.add(host)
     strangers = _note_collisions(connection, colliding)
     known.urls.update(
-        (row[:2], hash(row[2]))
-        for row in rows
-        if row[4] != Reason.TOO_FAR and (not strangers or row[:3] not in strangers)  # a shorter way may lead to it
+        [
+            (key, hash(row[2]))
+            for key, row in first.items()
+            if row[4] != Reason.TOO_FAR and (not strangers or row[:3] not in strangers)  # a shorter way may lead to it
+        ]
     )
     known.trim()
     return Inserted(new, hosts)
 
 
-def _add(connection: apsw.Connection, rows: Sequence[Row]) -> dict[tuple[int, int], Row]:
+def _add(connection: apsw.Connection, rows: dict[tuple[int, int], Row]) -> dict[tuple[int, int], Row]:
     """Those that were new, by key: they have got the highest numbers."""
     last: int = connection.execute("SELECT coalesce(max(id), 0) FROM urls").get
     before = connection.total_changes()
-    connection.executemany(_INSERT_URL, rows)
+    connection.executemany(_INSERT_URL, rows.values())
     if connection.total_changes() - before == len(rows):
-        return {row[:2]: row for row in rows}
+        return rows
     keys = set(connection.execute("SELECT host, rest FROM urls WHERE id > ?", (last,)))
-    return {row[:2]: row for row in rows if row[:2] in keys}
+    return {key: row for key, row in rows.items() if key in keys}
 
 
 def _with_the_key_of_others(connection: apsw.Connection, rows: Sequence[Row]) -> list[Row]:
@@ -216,12 +229,12 @@ def _with_the_key_of_others(connection: apsw.Connection, rows: Sequence[Row]) ->
     return [row for row in rows if row[:2] in keys]
 
 
-def _let_in(connection: apsw.Connection, ledger: Ledger, rows: Collection[Row]) -> set[int]:
+def _let_in(connection: apsw.Connection, ledger: Ledger, rows: Collection[Row], *, has_room: bool) -> set[int]:
     """Count new URLs in; the hosts of those that may be visited. Budgets may allow fewer than seemed when they were added."""
     hosts: set[int] = set()
     twins: list[tuple[Key, str]] = []
     over: list[Row] = []
-    for host, mine in _by_host(rows, ledger):
+    for host, mine in _by_host(rows) if has_room else [(row[0], [row]) for row in rows]:
         ledger.found(host, len(mine))
         ledger.exceed(host, sum(row[4] == Reason.OVER_BUDGET for row in mine))
         waiting = [row for row in mine if row[3] != State.PARKED]
@@ -250,14 +263,12 @@ def _let_in(connection: apsw.Connection, ledger: Ledger, rows: Collection[Row]) 
     return hosts
 
 
-def _by_host(rows: Collection[Row], ledger: Ledger) -> Iterable[tuple[int, list[Row]]]:
-    """All of a host at once; but one by one if room may be short, for then who comes first has it."""
+def _by_host(rows: Collection[Row]) -> Iterable[tuple[int, list[Row]]]:
+    """All of a host at once; where room may be short it is one by one, for then who comes first has it."""
     of_hosts: dict[int, list[Row]] = {}
     for row in rows:
         of_hosts.setdefault(row[0], []).append(row)
-    if all(ledger.has_room(host, len(rows)) for host in of_hosts):
-        return of_hosts.items()
-    return [(row[0], [row]) for row in rows]
+    return of_hosts.items()
 
 
 def _within_budget(row: Row, ledger: Ledger) -> Row:

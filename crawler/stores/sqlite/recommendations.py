@@ -64,14 +64,15 @@ class Recommendations:
         """
         known, connection = self._known, self._connection
         site = known.site_of(connection, source)
-        for key, url, anchor, _ in links:
+        for key, url, anchor, _, mark in links:
+            if known.heard.get(mark ^ source) == key[1]:
+                continue
+            known.heard[mark ^ source] = key[1]
             if key[0] == source:
                 continue
-            fingerprint, text = hash((key, source, anchor)), hash(url)
-            # Known already, or of another URL with this key.
-            if fingerprint in known.anchors or known.urls.get(key, text) != text:
+            text = hash(url)
+            if known.urls.get(key, text) != text:  # another URL has this key
                 continue
-            known.anchors.add(fingerprint)
             target = known.site_of(connection, key[0])
             if target == site and not anchor:
                 continue
