@@ -105,20 +105,32 @@ def verdicts(stock: Measured, ours: Measured, *, is_open: bool) -> list[Verdict]
 
 
 def closing(
-    measured: Mapping[str, Measured], runs: Mapping[str, Sequence[Run]], web: Web, found: Sequence[Verdict]
+    fastest: Mapping[str, Measured],
+    medians: Mapping[str, Measured],
+    runs: Mapping[str, Sequence[Run]],
+    web: Web,
+    found: Sequence[Verdict],
 ) -> str:
-    stock, ours = measured["stock"], measured["ours"]
+    stock, ours = fastest["stock"], fastest["ours"]
     rows = [
         ("(a) stock Scrapy, following links only", stock.own, stock.raw_own, stock.own),
         ("(b) our crawl process, its threads included", ours.own, ours.raw_own, stock.own),
         ("(c) all our processes", ours.all, ours.raw_all, stock.own),
     ]
-    lines = ["", f"{'Medians':46}{'pages/CPU-s':>12}{'ms/page':>9}{'× (a)':>7}{'ms/page with start':>20}"]
+    lines = [
+        "",
+        f"{'Each in its fastest round':46}{'pages/CPU-s':>12}{'ms/page':>9}{'× (a)':>7}{'ms/page with start':>20}",
+    ]
     lines += [
         f"{name:46}{1 / cost:12.0f}{cost * 1000:9.2f}{peer / cost:7.1f}{raw * 1000:20.2f}"
         for name, cost, raw, peer in rows
     ]
-    lines.append("Costs are less those of a run that fetches nothing; the last column has them in.")
+    own, together = (medians["stock"].own / cost for cost in (medians["ours"].own, medians["ours"].all))
+    lines += [
+        "Costs are less those of a run that fetches nothing; the last column has them in.",
+        "What else a machine does makes rounds slower, none faster.",
+        f"By the medians of all rounds (b) is {own:.1f} × (a), (c) {together:.1f} ×.",
+    ]
     return "\n".join([*lines, "", *_did(runs, web), "", *map(str, found)])
 
 

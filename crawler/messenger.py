@@ -31,6 +31,7 @@ KEEP_EVERY = 2.0  # how often a worker tells the others that it lives, and sees 
 LOOK_EVERY = 0.5  # how often the store is asked for hosts that have become due, or were seeded from outside
 LOOK_WHEN_IDLE = 5.0  # at least this often when nothing happens: others may have put something into it
 PUMP_EVERY = 0.02  # seconds
+LEASE_EVERY = 0.05  # at most, while visits are on their way: only hosts that need no rest could use more
 HOSTS_A_LOOK = 500
 
 
@@ -462,7 +463,7 @@ class Messenger:
     def _lease(self, now: float) -> None:
         visits = self.frontier.to_lease(now) if self._lease_from() <= now else []
         if visits:
-            self._lease_at = now + PUMP_EVERY
+            self._lease_at = now + LEASE_EVERY
             around = self._around
             lease = partial(around.store.lease, around.owner, visits, now)
             self._ask(lease, partial(self._leased, visits), one="lease")

@@ -111,7 +111,7 @@ class Command(BaseRunSpiderCommand):
         # What is there now stays: the collector need not look at it again and again.
         gc.collect()
         gc.freeze()
-        gc.set_threshold(10_000, 20, 20)
+        gc.set_threshold(50_000, 20, 20)
         self.crawler_process.start(install_signal_handlers=False)
         if session.fatal is not None:
             raise session.fatal

@@ -516,6 +516,8 @@ class Frontier:
 
     def _is_closed(self, back: BackQueue, at: float, now: float) -> bool:
         """Whether the host's visiting hours are over; it waits in the store then."""
+        if back.clock.wishes.visit_time is None and back.clock.held_until <= at:
+            return False
         clock = self.politeness.opened(back.clock, at)
         if clock.held_until <= at:
             return False
