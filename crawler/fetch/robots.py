@@ -14,7 +14,8 @@ from crawler.items import OriginRules, Reason, RequestRate, Window, Wishes
 
 LARGEST_FILE = 500 * 1024  # RFC 9309 §2.5: at least this much is to be read
 HOUR, DAY = 3600.0, 86_400.0
-LIFETIME = DAY  # RFC 9309 §2.4
+LIFETIME = DAY  # RFC 9309 §2.4: no longer, whatever the server says of caches
+SHORTEST_LIFETIME = HOUR  # nor shorter: some servers let nothing be kept
 GIVEN_UP = 30 * DAY  # RFC 9309 §2.3.1.4: a "reasonably long period" of failures
 LONGEST_DELAY = DAY  # nobody means more
 _MOST_REQUESTS = 1_000_000
@@ -25,6 +26,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _HTML = re.compile(r"\s*(?:<!--.*?-->\s*)?<(?:html|!doctype)", re.IGNORECASE | re.DOTALL)
 # RFC 9309 §2.2.4: other lines must not interfere, that is, not end a group. Misspellings are known ones.
 _KNOWN = re.compile(r"\s*(?:user|all|dis|dias|crawl|request|visit|site|host)", re.IGNORECASE)
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_MAX_AGE = re.compile(r"(?:^|,)\s*(?:s-maxage|max-age)\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 _UTF8_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF8[:2], codecs.BOM_UTF8[:1])  # editors lose parts of it
 
 
@@ -45,9 +48,14 @@ class RobotsRules:
         return cls(Protego.parse(_text(body)))
 
     def allows(self, url: str, agent: str) -> bool:
-        """Whether the agent may fetch the URL. What cannot even be split as one may not be fetched."""
+        """Whether the agent may fetch the URL. What cannot even be split as one may not be fetched.
+
+        Rules are about URLs as they are sent, everything but ASCII escaped. Of one that is not some say that it fits as if
+        it were, others that it fits no such rule: it must be allowed either way.
+        """
         try:
-            return self._rules.can_fetch(url, agent)
+            allowed = self._rules.can_fetch(url, agent)
+            return allowed and (url.isascii() or self._rules.can_fetch(_NOT_ASCII.sub("\0", url), agent))
         except ValueError:
             return False
 
@@ -94,12 +102,14 @@ def judge_robots(
     host: int,
     origin: str,
     retry: float = HOUR,
+    lifetime: float = LIFETIME,
 ) -> OriginRules:
     """What the end of a robots.txt visit means for the origin, until when.
 
     Of the answer: pages wait while `held_until` is ahead; after that `body` decides, and None allows everything;
     after `expires` the file is to be fetched again. `fetched` is when we last knew what the origin wants, or began
-    to ask, so that it tells how long the origin has been failing. `retry` is the first pause after a failure.
+    to ask, so that it tells how long the origin has been failing. `retry` is the first pause after a failure, `lifetime`
+    how long an answer may be kept.
     """
     if _is_whole_file(status, reason, body):
         rules = _cut(body)
@@ -107,7 +117,19 @@ def judge_robots(
         rules = None  # RFC 9309 §2.3.1.3: unavailable, so there are no rules
     else:
         return _unreachable(status, fetched, previous, host, origin, retry)
-    return OriginRules(host=host, origin=origin, status=status, body=rules, fetched=fetched, expires=fetched + LIFETIME)
+    return OriginRules(host=host, origin=origin, status=status, body=rules, fetched=fetched, expires=fetched + lifetime)
+
+
+def lifetime_of(cache_control: str) -> float:
+    """How long an answer with this header, or an empty one, is kept: what it says within reason, else a day.
+
+    >>> lifetime_of("public, max-age=7200"), lifetime_of("no-store"), lifetime_of("max-age=31536000"), lifetime_of("")
+    (7200.0, 3600.0, 86400.0, 86400.0)
+    """
+    ages = [float(age) for age in _MAX_AGE.findall(cache_control)]
+    if not ages:
+        return SHORTEST_LIFETIME if re.search("no-store|no-cache", cache_control, re.IGNORECASE) else LIFETIME
+    return min(max(min(ages), SHORTEST_LIFETIME), LIFETIME)
 
 
 def _is_whole_file(status: int, reason: Reason, body: bytes) -> bool:

@@ -17,7 +17,7 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler.download import FETCHED, RULES, VISIT, Denied
 from crawler.fetch.answers import Meaning, meaning_of
-from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots
+from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
 from crawler.items import NO_WISHES, Fetched, Kind, Link, OriginRules, Outcome, Reason, Visit
 from crawler.options import ROBOTS_TOKEN
 from crawler.parse.coding import plain_body
@@ -90,6 +90,7 @@ class RobotsMiddleware:
             host=visit.key.host,
             origin=visit.origin,
             retry=self._retry,
+            lifetime=lifetime_of(fetched.header("cache-control") or ""),
         )
         if rules.body is None:
             return rules

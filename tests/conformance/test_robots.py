@@ -17,9 +17,9 @@ DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "robots"
 DIFFERENCES = {
     "google.jsonl": {
         "GoogleOnly_LineTooLong": (1, "lines of any length are read whole; cutting at 16 KiB is no part of the RFC"),
-        "ID_Encoding": (1, "a URL with raw UTF-8 is compared as if it were escaped; the suite compares it as it is"),
     },
     "protego.jsonl": {
+        "test_percentage_encoding": (1, "a URL that is not escaped does not fit an Allow: so says Google's suite"),
         "test_grouping_unknown_keys": (
             3,
             "unknown lines do not end a group: RFC 9309 §2.2.4, and so says Google's suite",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.fetch import robots
-from crawler.fetch.robots import DAY, HOUR, LARGEST_FILE, RequestRate, RobotsRules, Window, judge_robots
+from crawler.fetch.robots import DAY, HOUR, LARGEST_FILE, RequestRate, RobotsRules, Window, judge_robots, lifetime_of
 from crawler.items import OriginRules, Reason
 
 US = "orbweaver"
@@ -290,6 +290,23 @@ def test_a_found_file_holds_for_a_day(status):
     assert judged(status, previous=known(failures=3, held_until=NOW)) == known(
         status=status, body=b"User-agent: *", fetched=NOW, expires=NOW + DAY
     )
+
+
+@pytest.mark.parametrize(
+    ("cache_control", "lifetime"),
+    [
+        ("max-age=7200", 7200),
+        ("public, s-maxage=10000, max-age=20000", 10_000),
+        ('max-age="7200"', 7200),
+        ("max-age=5", 3600),
+        ("no-cache", 3600),
+        ("max-age=99999999", DAY),
+        ("max-age=soon", DAY),
+        ("min-max-age=7200", DAY),
+    ],
+)
+def test_a_server_says_how_long_its_file_may_be_kept_within_reason(cache_control, lifetime):
+    assert lifetime_of(cache_control) == lifetime
 
 
 @pytest.mark.parametrize("status", [301, 302, 304, 399, 400, 401, 403, 404, 410, 418, 451, 499])
