@@ -10,8 +10,10 @@ from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
+from crawler.parse import directives
 from crawler.parse.charset import decode
 from crawler.parse.coding import plain_body
+from crawler.parse.directives import Directives
 from crawler.parse.html import HtmlLink, looks_like_html, parse_html
 from crawler.parse.language import language_of
 from crawler.urls.keys import key_of, keys_of, mark_of
@@ -28,11 +30,14 @@ def examine(visited: Visited, scope: Scope, location: str | None) -> Visited:
         return visited
     if visited.outcome is Outcome.REDIRECTED and visited.visit.kind is Kind.PAGE:
         visited = _follow(visited, scope, location or "")
-    page = _page(visited, fetched, scope)
+    page, asked = _page(visited, fetched, scope)
+    if asked.noindex or (page.unavailable_after or fetched.ended) < fetched.ended:
+        visited = replace(visited, reason=Reason.NOINDEX)
     return replace(visited, page=page, records=tuple(visit_records(visited.visit, fetched, page.links)))
 
 
-def _page(visited: Visited, fetched: Fetched, scope: Scope) -> Page:
+def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Directives]:
+    """What the answer contains, and what it asks of us."""
     headers = fetched.headers
     content_type = next((value for name, value in headers if name == "content-type"), "")
     plain = plain_body(fetched.body, headers)
@@ -43,26 +48,30 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> Page:
         problem=plain.problem,
     )
     if visited.outcome is not Outcome.FETCHED or visited.visit.kind is not Kind.PAGE:
-        return page
+        return page, directives.NONE
+    asked = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
     if looks_like_html(plain.data, content_type):
-        return _html(page, plain.data, visited.visit, content_type, scope)
-    if page.content_type.startswith("text/"):
+        page, asked = _html(page, plain.data, visited.visit, content_type, scope, asked)
+    elif page.content_type.startswith("text/"):
         decoded = decode(plain.data, content_type)
-        return replace(
+        page = replace(
             page,
             encoding=decoded.encoding,
             text=decoded.text,
             text_digest=_text_digest(decoded.text),
             language=language_of(decoded.text),
         )
-    return page
+    return replace(page, unavailable_after=asked.unavailable_after), asked
 
 
-def _html(page: Page, body: bytes, visit: Visit, content_type: str, scope: Scope) -> Page:
+def _html(
+    page: Page, body: bytes, visit: Visit, content_type: str, scope: Scope, asked: Directives
+) -> tuple[Page, Directives]:
     html = parse_html(body, visit.url, content_type, with_all_text=False, canonicalize=scope.policy.canonicalize)
-    follow = [] if html.nofollow else [link for link in html.links if "nofollow" not in link.rel]
+    asked = directives.merged(asked, html.directives)
+    follow = [] if asked.nofollow else [link for link in html.links if "nofollow" not in link.rel]
     links = _links(follow, scope, visit.depth + 1)
-    return replace(
+    page = replace(
         page,
         encoding=html.encoding,
         title=html.title,
@@ -73,6 +82,7 @@ def _html(page: Page, body: bytes, visit: Visit, content_type: str, scope: Scope
         links_digest=_links_digest(links),
         problem=page.problem or html.problem,
     )
+    return page, asked
 
 
 def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:

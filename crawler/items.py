@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, Self
 
+ROBOTS_TOKEN = "orbweaver"  # noqa: S105 -- the name that sites can use for us
+
 
 class State(IntEnum):
     """Where a URL is; every known URL is in exactly one of these."""
@@ -66,6 +68,7 @@ class Reason(IntEnum):
     CUT_LENGTH = 21, "fetched, cut at the size limit"
     CUT_DISCONNECT = 22, "the connection ended before the document did"
     CUT_TIME = 23, "fetched, cut at the time limit"
+    NOINDEX = 24, "fetched, and asks not to be found (noindex)"
 
     # The site answered with something else
     REDIRECTED = 30, "answers with a redirect to another URL"
@@ -238,6 +241,7 @@ class Page:
     links: Sequence[Link] = ()
     links_digest: int = 0  # of the links' keys
     problem: str = ""  # what could not be understood
+    unavailable_after: float | None = None  # when it asks not to be found any more
 
 
 class Window(NamedTuple):

@@ -23,7 +23,6 @@ from crawler.urls.scope import BAD_PORTS, MODES, Scope, UrlOptions
 from crawler.urls.sites import BrokenLine
 
 PRODUCT = "Orbweaver"
-ROBOTS_TOKEN = "orbweaver"  # noqa: S105 -- the name that robots.txt files can use for us
 VERSION = "0.1"
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from crawler.archive.reading import read_block
 from crawler.errors import DiskTrouble
 from crawler.items import Fetched, Reason
+from crawler.parse import directives
 from crawler.parse.charset import decode
 from crawler.parse.coding import plain_body
+from crawler.parse.directives import Directives
 from crawler.parse.html import looks_like_html, parse_html
 from crawler.stores.contract import DocumentRow, Place, Store
 
@@ -38,14 +40,21 @@ def read_archived(store: Store, directory: Path, document: DocumentRow) -> Archi
 
 def text_of(archived: Archived) -> str | None:
     """The main text of a page, all of a file of text; None if the format has no text that we can read."""
+    return read_text(archived)[0]
+
+
+def read_text(archived: Archived) -> tuple[str | None, Directives]:
+    """The text of a document, and what it asks of crawlers."""
     headers = Fetched(url=archived.url, reason=Reason.OK, started=0, ended=0, head=archived.head).headers
     content_type = next((value for name, value in headers if name == "content-type"), "")
+    asked = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
     plain = plain_body(archived.body, headers).data
     if looks_like_html(plain, content_type):
-        return parse_html(plain, archived.url, content_type).main_text
+        html = parse_html(plain, archived.url, content_type)
+        return html.main_text, directives.merged(asked, html.directives)
     if content_type.lstrip().lower().startswith("text/"):
-        return decode(plain, content_type).text
-    return None
+        return decode(plain, content_type).text, asked
+    return None, asked
 
 
 def _block(directory: Path, place: Place) -> bytes:

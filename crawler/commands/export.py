@@ -12,7 +12,7 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.archived import read_archived, text_of
+from crawler.commands.archived import read_archived, read_text
 from crawler.commands.common import failing_politely
 from crawler.errors import BadInput, DiskTrouble
 from crawler.export.documents import FORMATS, Deleted, Exported
@@ -38,8 +38,8 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Write every current document as one JSON object a line: id, url, fetched_at, status, content_type, title, text, "
-            "language, digest (SHA-256 of the body), duplicate_of, anchors (what links on other hosts call it), version. A "
-            "file gets its name when it is complete. The last line on the standard error names the version up to which "
+            "language, digest (SHA-256 of the body), duplicate_of, anchors (what links on other hosts call it), noarchive (no copy "
+            "may be shown), version. A file gets its name when it is complete. The last line on the standard error names the version up to which "
             "everything is in it; with --since VERSION the next export holds only what has changed, deletions as "
             'objects with "deleted": true. A document that cannot be read from the archive is named and left out: exit code '
             "74 at the end. Reads only; of a crawl that runs it takes the state at the start. Example: scrapy export --to "
@@ -126,7 +126,7 @@ class _Reading:
         return DiskTrouble.exit_code if counts["unreadable"] else 0
 
     def _read(self, published: Published, document: DocumentRow) -> Exported:
-        archived = read_archived(self._store, self._directory, document)
+        text, asked = read_text(read_archived(self._store, self._directory, document))
         return Exported(
             version=published.version,
             key=published.key,
@@ -135,7 +135,8 @@ class _Reading:
             status=document.status,
             content_type=document.content_type,
             title=document.title,
-            text=text_of(archived) or "",
+            text=text or "",
+            noarchive=asked.noarchive,
             language=document.language,
             digest=document.body_digest,
             duplicate_of=published.duplicate_of,

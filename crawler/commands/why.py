@@ -15,8 +15,8 @@ from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
 from crawler.frontier.priority import LEVELS, Standing, parts_of
-from crawler.items import Kind, Reason, State
-from crawler.options import ROBOTS_TOKEN, Options
+from crawler.items import ROBOTS_TOKEN, Kind, Reason, State
+from crawler.options import Options
 from crawler.stores.contract import HostRow, Store, UrlRow
 from crawler.stores.open import open_store
 from crawler.urls.canonical import Step, resolve

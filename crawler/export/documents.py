@@ -34,6 +34,7 @@ class Exported:
     digest: bytes  # of the body, codings undone
     duplicate_of: str | None  # URL of the document that had this content first
     anchors: Sequence[tuple[str, str]]  # (host, what its links call this document)
+    noarchive: bool  # no copy of it may be shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,7 @@ def _document(entry: Exported) -> dict[str, object]:
         "digest": entry.digest.hex(),
         "duplicate_of": entry.duplicate_of,
         "anchors": [{"host": host, "text": text} for host, text in entry.anchors],
+        "noarchive": entry.noarchive,
         "version": entry.version,
     }
 

@@ -37,7 +37,11 @@ class RevisitPolicy:
             # Fetched when a page of the origin needs it, never for its own sake.
             return Aftermath(state=State.PARKED, reason=Reason.ROBOTS_FILE)
         if outcome is Outcome.FETCHED:
-            return Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=now + self.interval)
+            due = now + self.interval
+            end = visited.page.unavailable_after if visited.page is not None else None
+            if end is not None and now < end < due:
+                due = end + 1.0  # it is seen then that the page has come to its end
+            return Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=due)
         if outcome is Outcome.BUSY or (excused and reason in UNREACHABLE):
             return Aftermath(state=State.WAITING, reason=reason, due=max(now, host_free), tries=visit.tries)
         if outcome is Outcome.ABORTED:

@@ -18,8 +18,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler.download import FETCHED, RULES, VISIT, Denied
 from crawler.fetch.answers import Meaning, meaning_of
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
-from crawler.items import NO_WISHES, Fetched, Kind, Link, OriginRules, Outcome, Reason, Visit
-from crawler.options import ROBOTS_TOKEN
+from crawler.items import NO_WISHES, ROBOTS_TOKEN, Fetched, Kind, Link, OriginRules, Outcome, Reason, Visit
 from crawler.parse.coding import plain_body
 from crawler.session import session_of
 from crawler.urls.hosts import origin_of

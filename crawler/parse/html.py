@@ -13,7 +13,10 @@ from typing import NamedTuple
 import turbohtml
 from turbohtml import Document, Element, Namespace, PlainText
 
+from crawler.items import ROBOTS_TOKEN
+from crawler.parse import directives
 from crawler.parse.charset import decode
+from crawler.parse.directives import Directives
 from crawler.urls import canonical
 from crawler.urls.canonical import resolve
 
@@ -56,8 +59,7 @@ class Html:
     all_text: str = ""  # a line for each block
     links: Sequence[HtmlLink] = ()  # in document order, each URL once
     canonical: str | None = None
-    noindex: bool = False
-    nofollow: bool = False
+    directives: Directives = directives.NONE
     language: str = ""
     encoding: str = ""
     problem: str = ""
@@ -97,7 +99,7 @@ def parse_html(
     document.remove("template")  # what it holds is not part of the page until a script says so
     base = _base(document, url)
     links, problem = _links(document, base, decoded.encoding, canonicalize)
-    directives = _robots_directives(document)
+    asked = directives.read(_robots_metas(document))
     main_text, all_text = _texts(document, with_all_text=with_all_text)
     return Html(
         title=_title(document),
@@ -105,8 +107,7 @@ def parse_html(
         all_text=all_text,
         links=links,
         canonical=_canonical(document, base, canonicalize),
-        noindex=not directives.isdisjoint(("noindex", "none")),
-        nofollow=not directives.isdisjoint(("nofollow", "none")),
+        directives=asked,
         language=_language(document),
         encoding=decoded.encoding,
         problem=problem,
@@ -227,13 +228,13 @@ def _canonical(document: Document, base: str, canonicalize: Canonicalize) -> str
     return None
 
 
-def _robots_directives(document: Document) -> frozenset[str]:
-    return frozenset(
-        directive.strip().lower()
+def _robots_metas(document: Document) -> list[str]:
+    """What the page asks of all crawlers, and of us."""
+    return [
+        meta.attr("content") or ""
         for meta in document.iter_elements("meta")
-        if (meta.attr("name") or "").strip().lower() == "robots"
-        for directive in (meta.attr("content") or "").split(",")
-    )
+        if (meta.attr("name") or "").strip().lower() in ("robots", ROBOTS_TOKEN)
+    ]
 
 
 def _language(document: Document) -> str:

@@ -7,9 +7,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-Pages = Mapping[str, Mapping[str, bytes | str]]
+
+class Answer(NamedTuple):
+    """What a server says, if it is more than a page."""
+
+    body: bytes | str = b""
+    status: int = 200
+    headers: Mapping[str, str] = {}
+
+
+Pages = Mapping[str, Mapping[str, bytes | str | Answer]]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -20,10 +29,12 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         host = self.headers["Host"].partition(":")[0]
         self.asked.append(host + self.path)
-        body = self.pages.get(host, {}).get(self.path)
-        data = body.encode() if isinstance(body, str) else body or b""
-        self.send_response(404 if body is None else 200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        said = self.pages.get(host, {}).get(self.path, Answer(status=404))
+        body, status, headers = said if isinstance(said, Answer) else Answer(said)
+        data = body.encode() if isinstance(body, str) else body
+        self.send_response(status)
+        for name, value in ({"Content-Type": "text/html; charset=utf-8"} | dict(headers)).items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

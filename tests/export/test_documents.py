@@ -30,6 +30,7 @@ def exported(**facts: Any) -> Exported:
         "digest": b"\x01\xff",
         "duplicate_of": None,
         "anchors": [("b.test", "look")],
+        "noarchive": False,
     }
     return Exported(**given | facts)
 
@@ -38,7 +39,7 @@ def test_a_line_holds_everything_under_its_name_and_in_its_order() -> None:
     assert json_line(exported()).decode() == (
         '{"id":"fffffffffffffffe00000000000000ff","url":"http://a.test/","fetched_at":"1970-01-12T13:46:40.250000Z",'
         '"status":200,"content_type":"text/html","title":"Tüte","text":"one\\ntwo","language":"de","digest":"01ff",'
-        '"duplicate_of":null,"anchors":[{"host":"b.test","text":"look"}],"version":3}\n'
+        '"duplicate_of":null,"anchors":[{"host":"b.test","text":"look"}],"noarchive":false,"version":3}\n'
     )
 
 

@@ -38,7 +38,7 @@ def test_a_page():
     assert page.title == "Spiders & webs"
     assert page.language == "en-GB"
     assert page.canonical == "http://example.com/spiders"
-    assert (page.noindex, page.nofollow) == (True, False)
+    assert (page.directives.noindex, page.directives.nofollow) == (True, False)
     assert page.encoding == "utf-8"
     assert page.problem == ""
     assert page.links == [
@@ -166,7 +166,7 @@ def test_an_svg_title_is_not_the_title():
 )
 def test_meta_robots(content, noindex, nofollow):
     page = parse_html(f'<meta name="Robots" content="{content}">'.encode(), URL)
-    assert (page.noindex, page.nofollow) == (noindex, nofollow)
+    assert (page.directives.noindex, page.directives.nofollow) == (noindex, nofollow)
 
 
 def test_several_robots_tags_add_up_and_those_for_others_do_not_count():
@@ -174,9 +174,9 @@ def test_several_robots_tags_add_up_and_those_for_others_do_not_count():
         b"<meta name=robots content=noindex><meta name=otherbot content=nofollow><meta name=robots content=nofollow>",
         URL,
     )
-    assert (page.noindex, page.nofollow) == (True, True)
+    assert (page.directives.noindex, page.directives.nofollow) == (True, True)
     page = parse_html(b"<meta name=otherbot content=none>", URL)
-    assert (page.noindex, page.nofollow) == (False, False)
+    assert (page.directives.noindex, page.directives.nofollow) == (False, False)
 
 
 def test_control_characters_do_not_get_through():

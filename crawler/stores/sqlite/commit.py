@@ -16,7 +16,7 @@ from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.recommendations import Recommendations
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
 
-_DELETED_BY = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.FORBIDDEN, Reason.ROBOTS_DENIED})
+_DELETED_BY = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.FORBIDDEN, Reason.ROBOTS_DENIED, Reason.NOINDEX})
 
 
 def commit(
@@ -273,7 +273,7 @@ def _publish(connection: apsw.Connection, visited: Visited, document: int | None
     key = visited.visit.key
     if visited.visit.kind is not Kind.PAGE:
         return
-    if document is not None and visited.outcome is Outcome.FETCHED:
+    if document is not None and visited.outcome is Outcome.FETCHED and visited.reason is not Reason.NOINDEX:
         change = "upsert"
     elif visited.reason in _DELETED_BY and _was_published(connection, key):
         change = "delete"
