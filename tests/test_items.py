@@ -24,6 +24,7 @@ CODES = {
     "CUT_LENGTH": 21,
     "CUT_DISCONNECT": 22,
     "CUT_TIME": 23,
+    "NOINDEX": 24,
     "REDIRECTED": 30,
     "REDIRECT_LOOP": 31,
     "TOO_MANY_REDIRECTS": 32,

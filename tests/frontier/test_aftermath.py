@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.aftermath import TRIES, Aftermath, RevisitPolicy
-from crawler.items import Kind, Outcome, Reason, State
+from crawler.items import Kind, Outcome, Page, Reason, State
 from tests.samples import NOW, visit_to, visited
 
 URL = "http://a.test/"
@@ -57,6 +57,14 @@ def parked(reason: Reason, tries: int = 0) -> Aftermath:
 )
 def test_after_a_visit(outcome: Outcome, reason: Reason, tries: int, expected: Aftermath) -> None:
     assert after(outcome, reason, tries=tries) == expected
+
+
+@pytest.mark.parametrize(
+    ("end", "due"), [(NOW + 60, NOW + 61), (NOW + 2 * WEEK, NOW + WEEK), (NOW - 60, NOW + WEEK), (None, NOW + WEEK)]
+)
+def test_a_page_that_names_its_end_is_looked_at_after_it(end: float | None, due: float) -> None:
+    fetched = visited(visit_to(URL), outcome=Outcome.FETCHED, reason=Reason.OK, page=Page(unavailable_after=end))
+    assert POLICY.after(fetched, NOW, NOW).due == due
 
 
 @pytest.mark.parametrize(("host_free", "due"), [(NOW + 600, NOW + 600), (NOW - 5, NOW)])
