@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import Any, NamedTuple
+from xml.parsers import expat
 
 from lxml import etree
 
@@ -22,10 +23,12 @@ MOST_ENTRIES = 50_000  # the protocol's limits, of one file
 MOST_BYTES = 50 * 1024 * 1024  # unpacked
 _PIECE = 64 * 1024
 _LONGEST_URL = 8_192
+_PLAIN = frozenset({"loc", "lastmod", "changefreq", "priority"})  # elements of which only the text counts
+_FEED_DATES = ("updated", "modified", "pubDate", "published", "issued", "date")
 _GZIP = b"\x1f\x8b"
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
-_W3C = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?\Z")
+_SHORT_DATE = re.compile(r"(\d{4})(?:-(\d\d))?")  # a year, or a month
 
 
 class Form(Enum):
@@ -68,12 +71,13 @@ def read_sitemap(body: bytes) -> Sitemap:
     >>> read_sitemap(b"<urlset><url><loc> http://a.com/ </loc><priority>.8</priority></url><url><loc>http://a.com").entries
     [Entry(url='http://a.com/', modified=None, frequency='', priority=0.8, alternates=(), media=())]
     """
-    pieces = _Pieces(body)
-    beginning = next(iter(pieces), b"")
-    if _is_xml(beginning):
-        form, entries, problem = _read_xml(beginning, pieces)
-    else:
-        form, entries, problem = _read_text(beginning, pieces)
+    for read in (_read_xml, _read_broken_xml) if _is_xml(next(iter(_Pieces(body)), b"")) else (_read_text,):
+        pieces = _Pieces(body)
+        found = read(pieces)
+        if found is not None:
+            break
+    assert found is not None, "the last of them reads anything"
+    form, entries, problem = found
     return Sitemap(form=form, entries=entries, problem=pieces.problem or problem)
 
 
@@ -125,47 +129,180 @@ def _is_xml(beginning: bytes) -> bool:
 
 # ── XML ──
 
+_Found = tuple[Form | None, list[Entry], str]
 
-def _read_xml(beginning: bytes, pieces: _Pieces) -> tuple[Form | None, list[Entry], str]:
-    # Entities are left alone: they could swell without end, or name files of ours. Nothing is ever fetched.
+
+class _Full(Exception):
+    """There are as many entries as there may be."""
+
+
+class _Odd(Exception):
+    """Something that a careful parser should see."""
+
+
+class _Draft:
+    """An entry while it is read."""
+
+    __slots__ = ("alternates", "attributes", "facts", "links", "media")
+
+    def __init__(self, attributes: Mapping[str, str]) -> None:
+        self.attributes = attributes
+        self.facts: dict[str, str] = {}  # by the names of elements; the first of a name counts
+        self.links: tuple[Mapping[str, str], ...] = ()
+        self.alternates: tuple[tuple[str, str], ...] = ()
+        self.media: tuple[str, ...] = ()
+
+    def add(self, name: str, text: str, attributes: Mapping[str, str], parts: Sequence[tuple[str, str]]) -> None:
+        """An element of the entry, with those that it holds."""
+        if name == "link" and attributes.get("href"):
+            self.links += (attributes,)
+            self.alternates += ((attributes.get("hreflang", ""), attributes["href"].strip()),)
+        elif name in ("image", "video"):
+            self.media += tuple(part for kind, part in parts if kind in ("loc", "content_loc") and part)
+        elif name not in self.facts:
+            self.facts[name] = text
+
+
+class _Reader:
+    """Takes the events of a fast parser, which knows well-formed files only."""
+
+    def __init__(self) -> None:
+        self.form: Form | None = None
+        self.entries: list[Entry] = []
+        self._around: list[str] = []  # names of the elements outside of entries
+        self._draft: _Draft | None = None
+        self._depth = 0  # in the entry
+        self._attributes: dict[str, str] = {}
+        self._parts: list[tuple[str, str]] = []
+        self._texts: list[str] = []
+        self._part_from = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._draft is not None:
+            self._depth += 1
+            if self._depth == 1:
+                self._attributes = attributes
+                self._texts.clear()
+            elif self._depth == 2:
+                self._part_from = len(self._texts)
+            return
+        name = name.rpartition(":")[2]
+        if name in _ENTRIES and self._around:
+            self.form = self.form or _form_of(name, self._around[-1])
+            self._draft = _Draft(attributes)
+        else:
+            if not self._around:
+                self.form = _ROOTS.get(name)
+            self._around.append(name)
+
+    def end(self, name: str) -> None:
+        draft = self._draft
+        if draft is None:
+            self._around.pop()
+        elif self._depth == 1:
+            self._depth = 0
+            text = "".join(self._texts).strip()
+            if name == "loc" and name in draft.facts:  # somebody forgot to close the one before
+                self._finish(draft)
+                draft = self._draft = _Draft(draft.attributes)
+            if name in _PLAIN:
+                draft.facts.setdefault(name, text)
+            else:
+                draft.add(name.rpartition(":")[2], text, self._attributes, self._parts)
+            if self._parts:
+                self._parts = []
+        elif self._depth:
+            if self._depth == 2:
+                self._parts.append((name.rpartition(":")[2], "".join(self._texts[self._part_from :]).strip()))
+            self._depth -= 1
+        else:
+            self._draft = None
+            self._finish(draft)
+
+    def _finish(self, draft: _Draft) -> None:
+        assert self.form is not None
+        entry = _entry(draft, self.form)
+        if entry is not None:
+            self.entries.append(entry)
+            if len(self.entries) >= MOST_ENTRIES:
+                raise _Full
+
+    def text(self, text: str) -> None:
+        if self._depth:
+            self._texts.append(text)
+
+    def declared(self, *_: object) -> None:
+        """An entity: it could swell without end, or name a file of ours."""
+        raise _Odd
+
+
+def _read_xml(pieces: _Pieces) -> _Found | None:
+    """None if it is not well-formed, or odd."""
+    reader, parser = _Reader(), expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = reader.text, reader.declared
+    try:
+        for number, piece in enumerate(pieces):
+            parser.Parse(piece if number else piece.lstrip(b" \t\r\n"), False)  # noqa: FBT003
+    except _Full:
+        return reader.form, reader.entries, "too_many"
+    except (_Odd, expat.ExpatError, LookupError, ValueError):
+        return None
+    return reader.form, reader.entries, ""
+
+
+def _read_broken_xml(pieces: _Pieces) -> _Found:
+    # Entities are left alone. Nothing is ever fetched.
     parser = etree.XMLPullParser(
         ("end",), tag=[f"{{*}}{name}" for name in _ENTRIES], recover=True, resolve_entities=False, no_network=True,
         load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True,
     )  # fmt: skip
     form: Form | None = None
     entries: list[Entry] = []
-    for piece in _and_then(beginning.lstrip(b" \t\r\n"), pieces):
+    for number, piece in enumerate(pieces):
         try:
-            parser.feed(piece)
+            parser.feed(piece if number else piece.lstrip(b" \t\r\n"))
         except etree.XMLSyntaxError:
-            return form, entries, "broken"
+            break
         for _, element in parser.read_events():
             parent = element.getparent()
             if parent is None or _name(parent) == "loc":
                 continue
             form = form or _form_of(_name(element), _name(parent))
-            entries += _entries(element, form)
+            entries += filter(None, (_entry(draft, form) for draft in _drafts(element)))
             element.clear()
             while element.getprevious() is not None:  # what was read takes no memory any more
                 del parent[0]
             if len(entries) >= MOST_ENTRIES:
                 return form, entries, "too_many"
-    if form is None:
-        form = _form_of_empty(parser)
-    return form, entries, "broken" if parser.error_log else ""
+    return form, entries, "broken"
 
 
-def _form_of_empty(parser: Any) -> Form | None:
-    try:
-        root = _name(parser.close())
-    except etree.XMLSyntaxError:
-        return None
-    return _ROOTS.get(root)
+def _drafts(element: Any) -> list[_Draft]:
+    """One; or several, if somebody forgot to close them."""
+    drafts = [_Draft(_attributes(element))]
+    for child in element:
+        name = _name(child)
+        if name == "loc" and name in drafts[-1].facts:
+            drafts.append(_Draft(drafts[-1].attributes))
+        if name:
+            parts = [(_name(part), _text(part)) for part in child if _name(part)]
+            drafts[-1].add(name, _text(child), _attributes(child), parts)
+    return drafts
 
 
-def _and_then(first: bytes, others: _Pieces) -> Iterator[bytes]:
-    yield first
-    yield from others
+def _attributes(element: Any) -> dict[str, str]:
+    return {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+
+
+def _name(element: Any) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def _text(element: Any) -> str:
+    return "".join(element.itertext(tag=etree.Element)).strip()  # without entities
 
 
 def _form_of(name: str, parent: str) -> Form:
@@ -173,70 +310,33 @@ def _form_of(name: str, parent: str) -> Form:
     return _ROOTS.get(parent) or _ENTRIES[name]
 
 
-def _name(element: Any) -> str:
-    tag = element.tag if element is not None else None
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
-def _entries(element: Any, form: Form) -> Iterator[Entry]:
-    """One; or several, if somebody forgot to close them."""
-    children = [(name, child) for child in element if (name := _name(child))]
-    starts = [place for place, (name, _) in enumerate(children) if name == "loc"][1:]
-    for start, end in zip([0, *starts], [*starts, len(children)], strict=True):
-        yield from _entry(element, children[start:end], form)
-
-
-def _entry(element: Any, children: list[tuple[str, Any]], form: Form) -> Iterator[Entry]:
-    facts: dict[str, str] = {}
-    links: list[Any] = []
-    alternates: list[tuple[str, str]] = []
-    media: list[str] = []
-    for name, child in children:
-        if name == "link" and child.get("href"):
-            if form is Form.FEED:
-                links.append(child)
-            else:
-                alternates.append((child.get("hreflang", ""), child.get("href").strip()))
-        elif name in ("image", "video"):
-            media += [text for part in child if _name(part) in ("loc", "content_loc") and (text := _text(part))]
-        elif name not in facts:
-            facts[name] = _text(child)
-    url = _feed_url(facts, links, element) if form is Form.FEED else facts.get("loc", "")
+def _entry(draft: _Draft, form: Form) -> Entry | None:
+    facts = draft.facts
+    is_feed = form is Form.FEED
+    url = _feed_url(draft) if is_feed else facts.get("loc", "")
     if not url or len(url) > _LONGEST_URL:
-        return
-    modified = next((facts[name] for name in _DATES[form] if facts.get(name)), "")
+        return None
+    modified = facts.get("lastmod", "") if not is_feed else next(filter(None, map(facts.get, _FEED_DATES)), "")
     frequency = facts.get("changefreq", "").lower()
-    yield Entry(
+    return Entry(
         url,
-        seconds_of(modified),
+        seconds_of(modified) if modified else None,
         frequency if frequency in _FREQUENCIES else "",
-        _priority(facts.get("priority", "")),
-        tuple(alternates),
-        tuple(media),
+        _priority(facts["priority"]) if "priority" in facts else None,
+        draft.alternates if not is_feed else (),
+        draft.media,
     )
 
 
-_DATES = {
-    Form.FEED: ("updated", "modified", "pubDate", "published", "issued", "date"),
-    Form.URLS: ("lastmod",),
-    Form.INDEX: ("lastmod",),
-}
-
-
-def _feed_url(facts: dict[str, str], links: list[Any], element: Any) -> str:
+def _feed_url(draft: _Draft) -> str:
     """An entry's page: its link, or its guid if that is one."""
-    for link in links:
+    for link in draft.links:
         if link.get("rel", "alternate") == "alternate":
-            return str(link.get("href")).strip()
+            return link["href"].strip()
     for name in ("link", "guid"):
-        if _URL.match(facts.get(name, "")):
-            return facts[name]
-    return next((value for name, value in element.attrib.items() if name.endswith("}about")), "")
-
-
-def _text(element: Any) -> str:
-    # Without entities; most have neither these nor elements.
-    return ("".join(element.itertext(tag=etree.Element)) if len(element) else element.text or "").strip()
+        if _URL.match(draft.facts.get(name, "")):
+            return draft.facts[name]
+    return next((value for name, value in draft.attributes.items() if name.rpartition(":")[2] == "about"), "")
 
 
 def _priority(text: str) -> float | None:
@@ -254,12 +354,12 @@ def seconds_of(text: str) -> float | None:
     (1104537600.0, 86400.0, 86401.0, None)
     """
     text = text.strip()
-    if (date := _W3C.match(text)) is not None:
-        text = f"{date[1]}-{date[2] or '01'}-{date[3] or '01'}"
+    if (date := _SHORT_DATE.fullmatch(text)) is not None:
+        text = f"{date[1]}-{date[2] or '01'}-01"
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             found = parse(text)
-            return (found.replace(tzinfo=UTC) if found.tzinfo is None else found).timestamp()
+            return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError, IndexError, TypeError):
             continue
     return None
@@ -268,11 +368,11 @@ def seconds_of(text: str) -> float | None:
 # ── text ──
 
 
-def _read_text(beginning: bytes, pieces: _Pieces) -> tuple[Form | None, list[Entry], str]:
+def _read_text(pieces: _Pieces) -> _Found:
     """A URL a line; what else stands there is no list of URLs, or not a part of it."""
     entries: list[Entry] = []
     line = b""
-    for piece in _and_then(beginning, pieces):
+    for piece in pieces:
         *lines, line = (line + piece).replace(b"\0", b"").splitlines(keepends=True) or [b""]
         if line.endswith((b"\r", b"\n")):
             lines, line = [*lines, line], b""
