@@ -1,0 +1,83 @@
+"""A directory as a sitemap."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from scrapy.utils.sitemap import Sitemap
+
+from crawler.commands import sitemap
+from crawler.commands.sitemap import sitemaps_of
+from crawler.parse.sitemap import Entry, Form, read_sitemap
+from tests.crawl.runner import scrapy
+
+BASE = "http://a.test/docs/"
+NOW = 1_700_000_000.0
+HOUR = 3600.0
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    tree = tmp_path / "tree"
+    ages = {"index.html": 1, "a & b.html": 30, "sub/index.htm": 100, "sub/ü.pdf": 500, ".git/config": 1, "old": 9000}
+    for name, hours in ages.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+        os.utime(path, (NOW, NOW - hours * HOUR))
+    (tmp_path / "secret").touch()
+    (tree / "way-out").symlink_to(tmp_path / "secret")
+    (tree / "nowhere").symlink_to(tmp_path / "nothing")
+    return tree
+
+
+def test_files_with_their_times_and_habits(tree: Path) -> None:
+    (text,) = sitemaps_of(tree, BASE, NOW)
+    assert read_sitemap(text.encode()).entries == [
+        Entry(BASE + "a%20%26%20b.html", NOW - 30 * HOUR, "daily"),
+        Entry(BASE, NOW - HOUR, "hourly"),
+        Entry(BASE + "old", NOW - 9000 * HOUR, "yearly"),
+        Entry(BASE + "sub/", NOW - 100 * HOUR, "weekly"),
+        Entry(BASE + "sub/%C3%BC.pdf", NOW - 500 * HOUR, "monthly"),
+    ]
+
+
+def test_another_parser_reads_the_same(tree: Path) -> None:
+    result = scrapy("sitemap", str(tree), "--base", BASE)
+    assert result.returncode == 0, result.stderr
+    read = Sitemap(result.stdout.encode())
+    assert read.type == "urlset"
+    assert [entry["loc"] for entry in read] == [entry.url for entry in read_sitemap(result.stdout.encode()).entries]
+
+
+def test_many_files_get_several_sitemaps_and_an_index(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sitemap, "MOST_ENTRIES", 2)
+    target = tree / "sitemap.xml"
+    assert sitemap._write(tree, BASE, target) == 0
+    index = read_sitemap(target.read_bytes())
+    assert index.form is Form.INDEX
+    assert [entry.url for entry in index.entries] == [f"{BASE}sitemap-{number}.xml" for number in (1, 2, 3)]
+    parts = [read_sitemap((tree / entry.url.rpartition("/")[2]).read_bytes()).entries for entry in index.entries]
+    assert [len(part) for part in parts] == [2, 2, 1]
+    assert "sitemap-3.xml: 1 URLs" in capsys.readouterr().err
+    before = [path.read_bytes() for path in sorted(tree.glob("sitemap*"))]
+    assert sitemap._write(tree, BASE, target) == 0  # sitemaps are not listed in themselves
+    assert [path.read_bytes() for path in sorted(tree.glob("sitemap*"))] == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("nowhere", "--base", BASE), 1, "is no directory"),
+        ((".", "--base", "ftp://a.test/"), 2, "not a URL of the web"),
+        (("--base", BASE), 2, "give one directory"),
+    ],
+)
+def test_what_cannot_be_written_is_told(words: tuple[str, ...], code: int, told: str) -> None:
+    result = scrapy("sitemap", *words)
+    assert (result.returncode, "Traceback" in result.stderr) == (code, False)
+    assert told in result.stderr + result.stdout
