@@ -31,7 +31,7 @@ def examine(visited: Visited, scope: Scope, location: str | None) -> Visited:
     if visited.outcome is Outcome.REDIRECTED and visited.visit.kind is Kind.PAGE:
         visited = _follow(visited, scope, location or "")
     page, asked = _page(visited, fetched, scope)
-    if asked.noindex or (page.unavailable_after or fetched.ended) < fetched.ended:
+    if asked.noindex or (page.unavailable_after is not None and page.unavailable_after < fetched.ended):
         visited = replace(visited, reason=Reason.NOINDEX)
     return replace(visited, page=page, records=tuple(visit_records(visited.visit, fetched, page.links)))
 

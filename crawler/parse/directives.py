@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from crawler.items import ROBOTS_TOKEN
+from crawler.parse.dates import seconds_of
 
 # Those that have values of their own after a colon: what stands before it is no crawler's name.
 _WITH_VALUE = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
-_AGENT = re.compile(r"\s*([A-Za-z_-]+)\s*:\s*(.*)", re.DOTALL)
+_AGENT = re.compile(r"\s*([\w.-]+)\s*:\s*(.*)", re.DOTALL)
 _UNAVAILABLE = re.compile(r"unavailable_after\s*:?\s*(.*)", re.IGNORECASE | re.DOTALL)
 _VALUED = re.compile(r"[\w-]+\s*:\s*[^\s,]*")  # max-image-preview:none
 _WORDS = re.compile(r"[\w-]+")
@@ -91,18 +90,7 @@ def _when(text: str) -> tuple[float | None, list[str]]:
     """The time that a text begins with, and the directives after it: dates may hold commas, too."""
     parts = text.split(",")
     for end in range(1, len(parts) + 1):
-        when = _seconds(",".join(parts[:end]).strip())
+        when = seconds_of(",".join(parts[:end]))
         if when is not None:
             return when, [part.strip().lower() for part in parts[end:]]
     return None, [part.strip().lower() for part in parts[1:]]
-
-
-def _seconds(text: str) -> float | None:
-    """A date as in mail (RFC 822, 850) or ISO 8601; without a zone, or with one that nobody knows, it is UTC."""
-    for parse in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            found = parse(text)
-            return (found.replace(tzinfo=UTC) if found.tzinfo is None else found).timestamp()
-        except (ValueError, OverflowError, IndexError, TypeError):
-            continue
-    return None

@@ -11,13 +11,13 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from lxml import etree
+
+from crawler.parse.dates import seconds_of
 
 MOST_ENTRIES = 50_000  # the protocol's limits, of one file
 MOST_BYTES = 50 * 1024 * 1024  # unpacked
@@ -28,7 +28,6 @@ _FEED_DATES = ("updated", "modified", "pubDate", "published", "issued", "date")
 _GZIP = b"\x1f\x8b"
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
-_SHORT_DATE = re.compile(r"(\d{4})(?:-(\d\d))?")  # a year, or a month
 
 
 class Form(Enum):
@@ -345,24 +344,6 @@ def _priority(text: str) -> float | None:
     except ValueError:
         return None
     return min(max(priority, 0.0), 1.0) if not math.isnan(priority) else None
-
-
-def seconds_of(text: str) -> float | None:
-    """A date of W3C's profile of ISO 8601, or one of mail; without a time the day's beginning, without a zone UTC.
-
-    >>> seconds_of("2005"), seconds_of("1970-01-02"), seconds_of("Fri, 02 Jan 1970 00:00:01 GMT"), seconds_of("soon")
-    (1104537600.0, 86400.0, 86401.0, None)
-    """
-    text = text.strip()
-    if (date := _SHORT_DATE.fullmatch(text)) is not None:
-        text = f"{date[1]}-{date[2] or '01'}-01"
-    for parse in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            found = parse(text)
-            return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError, IndexError, TypeError):
-            continue
-    return None
 
 
 # ── text ──

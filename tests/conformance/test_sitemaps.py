@@ -8,7 +8,8 @@ from urllib.parse import urljoin
 import pytest
 
 from crawler.fetch.robots import RobotsRules
-from crawler.parse.sitemap import Form, read_sitemap, seconds_of
+from crawler.parse.dates import seconds_of
+from crawler.parse.sitemap import Form, read_sitemap
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of
 

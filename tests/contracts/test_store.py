@@ -606,6 +606,16 @@ def test_the_judge_is_told_how_far_a_url_is_from_a_seed_and_asked_once(store: St
     assert row_of(store, "http://b.test/2").detail == "2 links, 1 at most"
 
 
+@pytest.mark.parametrize("target", ["http://a.test/target", "http://b.test/target"])
+def test_a_shorter_way_is_found_also_by_the_same_words_of_the_same_host(target: str, store: Store) -> None:
+    store.add([new_url(A), new_url("http://a.test/2")], NOW)
+    first, second = lease_all(store)
+    store.commit([settled(visited(first, link(target, "words", Reason.TOO_FAR)))], [], NOW)
+    assert row_of(store, target).reason is Reason.TOO_FAR
+    store.commit([settled(visited(second, link(target, "words")))], [], NOW)
+    assert (row_of(store, target).state, row_of(store, target).reason) == (State.WAITING, Reason.LINK)
+
+
 SITE = ["example.test", "www.example.test", "a.b.example.test"]
 NO_PART_OF_IT = [
     *("not-example.test", "example0.test", "example.tes", "xample.test", "example-test", "test"),

@@ -44,6 +44,7 @@ def test_directives(text: str, asked: Directives) -> None:
         ([], NONE),
         (["noindex", "nofollow"], Directives(noindex=True, nofollow=True)),
         (["googlebot: noindex"], NONE),
+        (["other-bot2: noindex, nofollow"], NONE),
         (["otherbot: noindex, nofollow", "Orbweaver: nofollow"], Directives(nofollow=True)),
         (["robots: noindex"], Directives(noindex=True)),
         (["unavailable_after: 2030-01-01"], Directives(unavailable_after=IN_2030)),

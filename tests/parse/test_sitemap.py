@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.parse import sitemap
-from crawler.parse.sitemap import Entry, Form, read_sitemap, seconds_of
+from crawler.parse.sitemap import Entry, Form, read_sitemap
 
 URLS = [f"http://a.test/{number}" for number in range(5_000)]
 LIST = "\n".join(URLS).encode()
@@ -101,12 +101,6 @@ def test_entities_are_neither_swollen_nor_fetched() -> None:
 def test_priorities(text: str, priority: float | None) -> None:
     body = f"<urlset><url><loc>u</loc><priority>{text}</priority></url></urlset>".encode()
     assert read_sitemap(body).entries[0].priority == priority
-
-
-@pytest.mark.parametrize("text", ["", "9999999999999999", "2020-13-45", "0001-01-01T00:00:00+14:00", "10000-01-01"])
-def test_what_is_no_date(text: str) -> None:
-    found = seconds_of(text)
-    assert found is None or isinstance(found, float)
 
 
 @given(st.binary(), st.sampled_from([b"", b"<urlset><url><loc>u</loc></url>", b"\x1f\x8b\x08", b"http://a.test/\n"]))

@@ -14,7 +14,7 @@ import apsw
 
 from crawler.frontier.budgets import MOST_ENDORSERS
 from crawler.frontier.priority import Standing, level_of
-from crawler.items import Key, Link, State
+from crawler.items import Key, Link, Reason, State
 from crawler.stores.sqlite.known import INLINKS, Known, Row
 from crawler.stores.sqlite.ledger import Ledger
 
@@ -64,10 +64,13 @@ class Recommendations:
         """
         known, connection = self._known, self._connection
         site = known.site_of(connection, source)
-        for key, url, anchor, _, mark in links:
-            if known.heard.get(mark ^ source) == key[1]:
+        for key, url, anchor, refused, mark in links:
+            said = mark ^ source
+            if refused is not None and refused.reason is Reason.TOO_FAR:
+                said = ~said  # on a shorter way it is another link
+            if known.heard.get(said) == key[1]:
                 continue
-            known.heard[mark ^ source] = key[1]
+            known.heard[said] = key[1]
             if key[0] == source:
                 continue
             text = hash(url)
