@@ -38,9 +38,10 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Write every current document as one JSON object a line: id, url, fetched_at, status, content_type, title, text, "
-            "language, digest (SHA-256 of the body), duplicate_of, anchors (what links on other hosts call it), noarchive (no copy "
-            "may be shown), version. A file gets its name when it is complete. The last line on the standard error names the version up to which "
-            "everything is in it; with --since VERSION the next export holds only what has changed, deletions as "
+            "language, digest (SHA-256 of the body), duplicate_of, anchors (what links on other hosts call it), noarchive "
+            "(no copy may be shown), version. A file gets its name when it is complete. The last line on the standard error "
+            "names the version up to which everything is in it; with --since VERSION the next export holds only what has "
+            "changed, deletions as "
             'objects with "deleted": true. A document that cannot be read from the archive is named and left out: exit code '
             "74 at the end. Reads only; of a crawl that runs it takes the state at the start. Example: scrapy export --to "
             "jsonl:documents.jsonl"
