@@ -1,0 +1,305 @@
+"""A feed: what is new on a site, and how often should one ask?
+
+RSS, RSS 1.0 (RDF) and Atom are read by feedparser, JSON Feed by ourselves. feedparser is forgiving, and so can be made to
+work hard: an author's name of 100 kB takes it 38 seconds. Feeds of strangers are for processes whose time is limited.
+"""
+
+from __future__ import annotations
+
+import calendar
+import io
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from statistics import median
+from typing import Any, NamedTuple
+from xml.sax import SAXException
+
+import turbohtml
+from turbohtml import PlainText
+
+from crawler.parse.charset import decode
+from crawler.parse.dates import seconds_of
+from crawler.urls.canonical import resolve
+
+MOST_ENTRIES = 1_000
+LONGEST_TITLE = 500
+LONGEST_SUMMARY = 1_000
+_LONGEST_URL = 8_192
+_LONGEST_MARKUP = 20_000  # of which a title or a summary is made
+_BEGINNING = 2_048
+_NEWEST = 20  # entries that tell the rhythm
+
+# feedparser keeps the entities of a document type (100 kB of them became 850 MB) and takes the square of the time for white
+# space before it (100 kB: 22 seconds), so it is given what begins with the root.
+_PROLOG = re.compile(
+    r"(?:[\s\ufeffï»¿]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?+>)*+", re.IGNORECASE | re.DOTALL
+)
+_ROOT = re.compile(r"<((?:[\w.-]+:)?(rss|feed|rdf))(?=[\s/>])", re.IGNORECASE)
+_FORMS = {"rss": "rss", "feed": "atom", "rdf": "rdf"}
+_OF_RSS = re.compile(r"purl\.org/rss/1\.0/|netscape\.com/rdf/simple/0\.9", re.IGNORECASE)  # other RDF is no feed
+_ENTRY = re.compile(r"<(?:[\w.-]+:)?(?:item|entry)[\s/>]", re.IGNORECASE)
+_JSON_VERSION = re.compile(r'"version"\s*:\s*"https?:\\?/\\?/jsonfeed\.org\\?/version\\?/')
+_ABSOLUTE = re.compile(r"\s*https?:", re.IGNORECASE)
+_NEVER_CLOSED = re.compile(r"<(?:br|hr|img|p|wbr)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_COMPACT = PlainText(layout="strict", bullet="")
+_TABLE_PARTS = ("table", "caption", "thead", "tbody", "tfoot", "tr", "td", "th")
+_PERIODS = {"hourly": 3_600, "daily": 86_400, "weekly": 604_800, "monthly": 2_592_000, "yearly": 31_536_000}
+
+
+class FeedEntry(NamedTuple):
+    """What a feed says of a page."""
+
+    link: str = ""  # absolute, of http or https
+    title: str = ""
+    published: float | None = None
+    updated: float | None = None
+    guid: str = ""  # as it is written; the link if there is none
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """What is in a file; without a form it is no feed."""
+
+    title: str = ""
+    ttl: float | None = None  # seconds between visits, as the feed asks
+    entries: list[FeedEntry]
+    form: str = ""  # "rss" | "atom" | "rdf" | "json"
+    problem: str = ""  # "too_many" | "broken" | "not_a_feed"
+
+
+def looks_like_feed(body: bytes, content_type: str) -> bool:
+    """Whether these bytes begin like a feed, whatever their type says, which is often wrong.
+
+    >>> looks_like_feed(b"<?xml version='1.0'?><rss>", "text/html"), looks_like_feed(b"<html><rss>", "text/xml")
+    (True, False)
+    """
+    beginning = _text(body[:_BEGINNING], content_type)
+    if beginning.lstrip("\ufeff \t\r\n").startswith("{"):
+        return _JSON_VERSION.search(beginning) is not None
+    return _root(beginning) is not None
+
+
+def parse_feed(body: bytes, url: str, content_type: str | None = None) -> Feed:
+    """Read a feed that was fetched from this URL. Any bytes give an answer.
+
+    >>> parse_feed(b"<rss><channel><ttl>60</ttl><item><link>/a</link></item></channel></rss>", "http://a.com/feed").entries
+    [FeedEntry(link='http://a.com/a', title='', published=None, updated=None, guid='http://a.com/a', summary='')]
+    """
+    text = _text(body, content_type)
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return _read_json(text, url)
+    root = _root(text)
+    return _read_xml(text, root, url) if root is not None else Feed(entries=[], problem="not_a_feed")
+
+
+def rhythm(entries: Iterable[FeedEntry]) -> float | None:
+    """The usual time between the newest entries; None if three dates or more do not tell it.
+
+    >>> rhythm([FeedEntry(published=day * 86_400.0) for day in (1, 2, 3, 9)])
+    86400.0
+    """
+    dates = [entry.published if entry.published is not None else entry.updated for entry in entries]
+    newest = sorted((date for date in dates if date is not None), reverse=True)[:_NEWEST]
+    if len(newest) < 3:
+        return None
+    return median(later - earlier for later, earlier in pairwise(newest)) or None
+
+
+def _text(body: bytes, content_type: str | None) -> str:
+    if body[:2] in (b"<\0", b"{\0"):  # UTF-16 that does not say so
+        body = b"\xff\xfe" + body
+    elif body[:2] in (b"\0<", b"\0{"):
+        body = b"\xfe\xff" + body
+    return decode(body, content_type).text
+
+
+def _root(text: str) -> re.Match[str] | None:
+    """The first element, if it is a feed's."""
+    prolog = _PROLOG.match(text)
+    root = _ROOT.match(text, prolog.end() if prolog is not None else 0)
+    if root is not None and root[2].lower() == "rdf" and not _OF_RSS.search(text, root.end(), root.end() + _BEGINNING):
+        return None
+    return root
+
+
+# ── RSS and Atom ──
+
+
+def _read_xml(text: str, root: re.Match[str], url: str) -> Feed:
+    form = _FORMS[root[2].lower()]
+    text, problem = _shortened(text, root, form)
+    found = _parsed(text)
+    if found is None:
+        return Feed(entries=[], form=form, problem="broken")
+    entries = [_entry(entry, url, form) for entry in found["entries"][:MOST_ENTRIES]]
+    if not problem and isinstance(found.get("bozo_exception"), SAXException):
+        problem = "broken"
+    return Feed(
+        title=_plain(*_with_type(found["feed"], "title", form), LONGEST_TITLE),
+        ttl=_ttl(found["feed"]),
+        entries=entries,
+        form=form,
+        problem=problem,
+    )
+
+
+def _shortened(text: str, root: re.Match[str], form: str) -> tuple[str, str]:
+    """From the root to the last entry that counts: 10,000 would take feedparser 5 seconds, and 12 if they are broken."""
+    beyond = next(islice(_ENTRY.finditer(text, root.end()), MOST_ENTRIES, None), None)
+    if beyond is None:
+        return text[root.start() :], ""
+    ends = "</channel>" if form == "rss" else ""
+    return f"{text[root.start() : beyond.start()]}{ends}</{root[1]}>", "too_many"
+
+
+def _parsed(text: str) -> Any:
+    """What feedparser makes of it, or None if it cannot.
+
+    It is given a stream: strings, even of bytes, it would take for the names of files or URLs and open them. It does not
+    learn the document's URL, or it would make URLs of whatever stands in a guid.
+    """
+    import feedparser
+
+    try:
+        return feedparser.parse(
+            io.BytesIO(text.encode("utf-8", "replace")),
+            response_headers={"content-type": "application/xml; charset=utf-8"},
+            resolve_relative_uris=False,  # those in texts, of which the tags go anyway; this is half of the time
+            sanitize_html=False,
+        )
+    except Exception:  # much code, and a hostile feed can drive it into any corner
+        return None
+
+
+def _entry(entry: dict[str, Any], url: str, form: str) -> FeedEntry:
+    link = _link(_linked(entry), url)
+    return FeedEntry(
+        link=link,
+        title=_plain(*_with_type(entry, "title", form), LONGEST_TITLE),
+        published=_seconds(dict.get(entry, "published_parsed")),  # entry.get puts one date in the other's place
+        updated=_seconds(dict.get(entry, "updated_parsed")),
+        guid=_guid(_string(entry, "id"), link),
+        summary=_plain(*_with_type(entry, "summary", form), LONGEST_SUMMARY),
+    )
+
+
+def _linked(entry: Mapping[str, Any]) -> str:
+    """The entry's page: its link, or its guid if that is a whole URL."""
+    link = _string(entry, "link")
+    if link != _string(entry, "id") or _ABSOLUTE.match(link):
+        return link
+    links = entry.get("links")
+    return link if isinstance(links, list) and any(other.get("href") == link for other in links) else ""
+
+
+def _with_type(about: Mapping[str, Any], name: str, form: str) -> tuple[str, bool]:
+    """A text, and whether it is HTML."""
+    text, detail = _string(about, name), about.get(f"{name}_detail")
+    if name == "summary" and not (text and detail):  # then it is a copy of the content
+        contents = about.get("content")
+        detail = contents[0] if isinstance(contents, list) and contents else None
+        text = text or (_string(detail, "value") if detail else "")
+    kind = _string(detail, "type") if isinstance(detail, Mapping) else ""
+    return text, kind != "text/plain" or (form != "atom" and _NEVER_CLOSED.search(text) is not None)
+
+
+def _string(about: Mapping[str, Any], name: str) -> str:
+    """Elements of any name become keys, so any value may be there."""
+    value = about.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _ttl(feed: Mapping[str, Any]) -> float | None:
+    ttl = _positive(_string(feed, "ttl"))
+    if ttl is not None:
+        return _positive(60 * ttl)
+    period, frequency = _string(feed, "sy_updateperiod"), _string(feed, "sy_updatefrequency")
+    if not period and not frequency:
+        return None
+    seconds, times = _PERIODS.get(period.strip().lower() or "daily"), _positive(frequency or "1")
+    return _positive(seconds / times) if seconds is not None and times is not None else None
+
+
+def _positive(value: str | float) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if 0 < number < math.inf else None
+
+
+def _seconds(date: Any) -> float | None:
+    try:
+        return float(calendar.timegm(date))
+    except (TypeError, ValueError, OverflowError):  # no date, or none that there is
+        return None
+
+
+# ── JSON Feed ──
+
+
+def _read_json(text: str, url: str) -> Feed:
+    try:
+        found = json.loads(text.lstrip("\ufeff"))
+    except (ValueError, RecursionError):
+        is_feed = _JSON_VERSION.search(text[:_BEGINNING]) is not None
+        return Feed(entries=[], form="json" if is_feed else "", problem="broken" if is_feed else "not_a_feed")
+    if not _JSON_VERSION.match(f'"version":"{_string(found, "version")}'):
+        return Feed(entries=[], problem="not_a_feed")
+    items = found.get("items")
+    items = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    return Feed(
+        title=_plain(_string(found, "title"), is_html=False, longest=LONGEST_TITLE),
+        entries=[_json_entry(item, url) for item in items[:MOST_ENTRIES]],
+        form="json",
+        problem="too_many" if len(items) > MOST_ENTRIES else "",
+    )
+
+
+def _json_entry(item: Mapping[str, Any], url: str) -> FeedEntry:
+    link = _link(_string(item, "url"), url) or _link(_string(item, "external_url"), url)
+    guid = item.get("id")
+    texts = ((_string(item, name), name == "content_html") for name in ("summary", "content_text", "content_html"))
+    return FeedEntry(
+        link=link,
+        title=_plain(_string(item, "title"), is_html=False, longest=LONGEST_TITLE),
+        published=seconds_of(_string(item, "date_published")),
+        updated=seconds_of(_string(item, "date_modified")),
+        guid=_guid(str(guid) if isinstance(guid, str | int | float) else "", link),
+        summary=_plain(*next((text for text in texts if text[0]), ("", False)), LONGEST_SUMMARY),
+    )
+
+
+# ── texts and links of both ──
+
+
+def _link(link: str, url: str) -> str:
+    if not link.strip() or len(link) > _LONGEST_URL:
+        return ""
+    found = resolve(link, url) or ""
+    return found if _ABSOLUTE.match(found) else ""
+
+
+def _guid(guid: str, link: str) -> str:
+    return _scalar_values(guid.strip()[:_LONGEST_URL]) or link
+
+
+def _plain(text: str, is_html: bool, longest: int) -> str:
+    """On one line, without tags."""
+    text = _scalar_values(text[:_LONGEST_MARKUP])
+    if is_html and ("<" in text or "&" in text):
+        document = turbohtml.parse(text, positions=False)
+        for part in list(document.iter_elements(_TABLE_PARTS)):  # they would be drawn as grids
+            part.tag = "div"
+        text = document.to_text(_COMPACT)
+    return " ".join(text.split())[:longest].rstrip()
+
+
+def _scalar_values(text: str) -> str:
+    """Without halves of surrogate pairs, which nobody could write down."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
