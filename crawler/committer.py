@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from crawler.archive.records import revisit_record
+from crawler.archive.records import NOT_MODIFIED, revisit_record
 from crawler.archive.segments import SegmentWriter
 from crawler.items import Key, Kind, Link, Outcome, Reason, Record, Visited
 from crawler.stores.contract import Committed, Judge, LateCommit, Original, Place, SegmentState, Settled, Store
@@ -106,6 +106,8 @@ class Committer:
         original = bodies.original_of(visited)
         if original is not None:
             records = [_without_body(record, visited, original) for record in records]
+        elif visited.outcome is Outcome.UNCHANGED and (held := self.store.held_body(visited.visit.key)) is not None:
+            records = [_not_modified(record, visited, held) for record in records]
         places = self.archive.append(records)
         offset, length = next(place for record, place in zip(records, places, strict=True) if record.type in _ANSWERS)
         place = Place(segment=self.archive.name, offset=offset, length=length)
@@ -181,6 +183,13 @@ def _without_body(record: Record, visited: Visited, original: Original) -> Recor
     if record.type != "response" or visited.fetched is None or visited.page is None:
         return record
     return revisit_record(record, visited.fetched, visited.page.payload_digest, original.url, original.started)
+
+
+def _not_modified(record: Record, visited: Visited, held: Original) -> Record:
+    """A 304 as a revisit of the document that is held; other records as they are."""
+    if record.type != "response" or visited.fetched is None:
+        return record
+    return revisit_record(record, visited.fetched, held.payload_digest, held.url, held.started, NOT_MODIFIED)
 
 
 def _sum(*parts: Committed) -> Committed:

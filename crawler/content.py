@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from dataclasses import replace
 
@@ -13,13 +14,18 @@ from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Vis
 from crawler.parse import directives
 from crawler.parse.charset import decode
 from crawler.parse.coding import plain_body
+from crawler.parse.dates import seconds_of
 from crawler.parse.directives import Directives
 from crawler.parse.html import HtmlLink, looks_like_html, parse_html
 from crawler.parse.language import language_of
+from crawler.urls.filters import is_login
 from crawler.urls.keys import key_of, keys_of, mark_of
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
+_ERRANDS = (Kind.ROBOTS, Kind.PROBE)  # are not followed as pages are
+_VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
+_LONGEST_VALIDATOR = 500
 TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
 
 
@@ -28,8 +34,10 @@ def examine(visited: Visited, scope: Scope, location: str | None) -> Visited:
     fetched = visited.fetched
     if fetched is None or not fetched.head:
         return visited
-    if visited.outcome is Outcome.REDIRECTED and visited.visit.kind is Kind.PAGE:
+    if visited.outcome is Outcome.REDIRECTED and visited.visit.kind not in _ERRANDS:
         visited = _follow(visited, scope, location or "")
+    if fetched.request.startswith(b"HEAD ") or visited.reason is Reason.UNWANTED_TYPE:
+        return visited  # there is nothing to keep
     page, asked = _page(visited, fetched, scope)
     if asked.noindex or (page.unavailable_after is not None and page.unavailable_after < fetched.ended):
         visited = replace(visited, reason=Reason.NOINDEX)
@@ -46,6 +54,8 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Direc
         payload_digest=hashlib.sha1(fetched.body, usedforsecurity=False).digest(),
         body_digest=hashlib.sha256(plain.data).digest(),
         problem=plain.problem,
+        etag=_validator(headers, "etag"),
+        last_modified=_validator(headers, "last-modified"),
     )
     if visited.outcome is not Outcome.FETCHED or visited.visit.kind is not Kind.PAGE:
         return page, directives.NONE
@@ -62,6 +72,14 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Direc
             language=language_of(decoded.text),
         )
     return replace(page, unavailable_after=asked.unavailable_after), asked
+
+
+def _validator(headers: list[tuple[str, str]], wanted: str) -> str:
+    """What a server gives us to ask by; empty if it could not be sent back."""
+    value = next((value for name, value in headers if name == wanted), "")
+    if len(value) > _LONGEST_VALIDATOR or not _VALIDATOR.fullmatch(value):
+        return ""
+    return value if wanted == "etag" or seconds_of(value) is not None else ""
 
 
 def _html(
@@ -114,6 +132,8 @@ def _follow(visited: Visited, scope: Scope, location: str) -> Visited:
     url = scope.policy.canonicalize(location, visit.url)
     if url is None:
         return replace(visited, reason=Reason.BAD_LOCATION, outcome=Outcome.REFUSED, detail=location)
+    if is_login(url) and not is_login(visit.url):
+        return replace(visited, reason=Reason.LOGIN_WALL, outcome=Outcome.REFUSED, detail=url)
     if url == visit.url:
         return replace(visited, reason=Reason.REDIRECT_LOOP, outcome=Outcome.REFUSED, detail=url)
     if visit.hops >= MAX_HOPS:

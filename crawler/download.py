@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -15,19 +16,25 @@ from scrapy.http import Response
 
 from crawler.fetch.dns import Answer, Resolver
 from crawler.fetch.http import HttpClient
-from crawler.items import Fetched, Link, Reason, Visit
+from crawler.items import Fetched, Kind, Link, Reason, Visit
 from crawler.lookups import Lookups
 from crawler.session import Session, connections_possible, session_of
 from crawler.urls.hosts import host_of
 
 T = TypeVar("T")
 
+_SELECTED = (Kind.PAGE, Kind.PROBE)  # kinds of visits whose answer may be of a type that is not read
 KEPT_CONNECTIONS = 8_192  # idle ones: a host that is visited again soon needs no new one
 
 # Keys of request.meta
 VISIT = "visit"  # the Visit that the request stands for; its URL is the one that is asked for
 FETCHED = "fetched"  # the Fetched, once the handler is done
 RULES = "rules"  # the OriginRules that hold, or that a robots.txt visit brought
+TRUST = "trust"  # how far what the host says of its pages can be believed, for each Witness
+HEADERS = "headers"  # (name, value) pairs to be sent besides the usual
+METHOD = "method"  # GET unless it says HEAD
+MEANING = "meaning"  # what the answer means, if a middleware knows better
+SITEMAPS = "sitemaps"  # Links to the sitemaps that a robots.txt names
 
 
 class Denied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
@@ -56,11 +63,14 @@ class CurlHandler(BaseDownloadHandler):
         session = session_of(crawler)
         self._session = session
         self._client = client_of(session)
+        self._types = session.options.types
 
     async def download_request(self, request: Request) -> Response:
         visit: Visit = request.meta[VISIT]
         try:
-            fetched = await self._client.fetch(visit.url)
+            meta = request.meta
+            wants = self._types.wants if visit.kind in _SELECTED else None
+            fetched = await self._client.fetch(visit.url, meta.get(METHOD, "GET"), meta.get(HEADERS, ()), wants)
         except Exception as error:
             now = self._session.now()
             fetched = Fetched(url=visit.url, reason=Reason.INTERNAL_ERROR, detail=repr(error), started=now, ended=now)
@@ -93,7 +103,13 @@ class Client:
             keep_idle=min(KEPT_CONNECTIONS, connections_possible()),
         )
 
-    async def fetch(self, url: str) -> Fetched:
+    async def fetch(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Sequence[tuple[str, str]] = (),
+        wants: Callable[[bytes, str], bool] | None = None,
+    ) -> Fetched:
         """One request to a checked address of the URL's host."""
         host, started = host_of(url), self._now()
         answer = await self._resolve(host)
@@ -106,7 +122,7 @@ class Client:
             return Fetched(url=url, reason=reason, detail=detail, started=started, ended=self._now())
         done: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
 
-        self._http.fetch(url, address=allowed, done=partial(_settle, done))
+        self._http.fetch(url, address=allowed, done=partial(_settle, done), method=method, headers=headers, wants=wants)
         return await done
 
     async def address_of(self, host: str) -> str:

@@ -26,6 +26,9 @@ class Kind(IntEnum):
 
     PAGE = 0
     ROBOTS = 1
+    SITEMAP = 2
+    FEED = 3
+    PROBE = 4  # of a URL that is made up
 
 
 class Outcome(IntEnum):
@@ -39,6 +42,8 @@ class Outcome(IntEnum):
     DENIED = 5  # we did not ask: rules forbid it
     ABORTED = 6  # we stopped asking
     BROKEN = 7  # our own code failed
+    UNCHANGED = 8  # what we hold is what the site has
+    PROMISING = 9  # only the head was asked for, and the whole is worth asking for
 
 
 class Reason(IntEnum):
@@ -62,6 +67,12 @@ class Reason(IntEnum):
     STOPPED = 7, "was in flight when the crawl was stopped"
     REQUESTED = 8, "asked for by a spider"
     LISTED = 9, "in a list that was loaded"
+    IN_SITEMAP = 10, "listed in a sitemap"
+    IN_FEED = 11, "announced in a feed"
+    SITEMAP_FILE = 12, "a sitemap, named by its site or at the usual place"
+    FEED_FILE = 13, "a feed, named by a page"
+    PROBE_FILE = 14, "made up, to see what its host shows for pages that it does not have"
+    HEAD_SEEN = 15, "its head was asked for, and the whole is worth asking for"
 
     # The site answered with a document
     OK = 20, "fetched"
@@ -69,6 +80,8 @@ class Reason(IntEnum):
     CUT_DISCONNECT = 22, "the connection ended before the document did"
     CUT_TIME = 23, "fetched, cut at the time limit"
     NOINDEX = 24, "fetched, and asks not to be found (noindex)"
+    NOT_MODIFIED = 25, "not changed since it was fetched, says the server (304)"
+    SAME_HEAD = 26, "its head is that of the page that was fetched, so the rest was not asked for again"
 
     # The site answered with something else
     REDIRECTED = 30, "answers with a redirect to another URL"
@@ -77,11 +90,14 @@ class Reason(IntEnum):
     BAD_LOCATION = 33, "answers with a redirect that names no URL we could visit"
     NOT_FOUND = 34, "the server does not have it (404)"
     GONE = 35, "the server says it is gone for good (410)"
-    FORBIDDEN = 36, "the server does not give it to us (401, 403, 407 or 451)"
+    FORBIDDEN = 36, "private: the server does not give it to us (401, 403, 407 or 451)"
     CLIENT_ERROR = 37, "the server calls the request wrong (other 4xx)"
     SERVER_ERROR = 38, "the server failed (5xx)"
     BUSY = 39, "the server asks for patience (429 or 503)"
-    BAD_STATUS = 40, "the server answered with a status that HTTP does not know"
+    BAD_STATUS = 40, "the server answered with a status that HTTP does not know, or that was not asked for"
+    LOGIN_WALL = 41, "the server asks for a login: it is private"
+    SOFT_404 = 42, "what its host shows, with status 200, for pages that it does not have"
+    UNWANTED_TYPE = 43, "a document of a type that is not read; its body was not fetched"
 
     # No answer
     DNS_FAILED = 50, "the host name does not resolve"
@@ -160,6 +176,32 @@ class Link(NamedTuple):
     mark: int  # `mark_of` URL and anchor; of a redirect's target 0
 
 
+class Listed(NamedTuple):
+    """What a sitemap or a feed says of a URL."""
+
+    key: Key
+    url: str
+    refused: Refusal | None
+    modified: float | None = None
+    interval: float | None = None  # between two changes
+    hint: float | None = None  # how important it is within its site, from 0 to 1
+    guid: int = 0  # of a feed's entry: a fingerprint of what it calls itself
+    title: str = ""
+    summary: str = ""
+
+
+class Held(NamedTuple):
+    """What is kept of a document to find out whether it has changed; without a length there is none."""
+
+    etag: str = ""
+    last_modified: str = ""  # as the server writes it
+    length: int | None = None  # as on the wire
+    reused: int = 0  # visits in a row that took the server's word for it
+
+
+NOTHING_HELD = Held()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
     """One URL handed to the downloader."""
@@ -176,6 +218,12 @@ class Visit:
     via: str | None = None  # the page on which it was found
     origin: str = ""  # whose robots.txt a visit is after, wherever the file has moved
     asked: int = 0  # fingerprint of the host that is asked: not the key's for a robots.txt that moved to another host
+    visited: float | None = None  # when it was before
+    held: Held = NOTHING_HELD
+    missing: int = 0  # visits in a row that did not find it
+    headed: int = 0  # status of the answer to a visit for its head, if that was the last one
+    interval: float | None = None  # between two visits, as a feed asks for
+    vouchers: Sequence[str] = ()  # hosts that say of a sitemap elsewhere that it is theirs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +290,14 @@ class Page:
     links_digest: int = 0  # of the links' keys
     problem: str = ""  # what could not be understood
     unavailable_after: float | None = None  # when it asks not to be found any more
+    etag: str = ""  # these two as the server writes them
+    last_modified: str = ""
+    kind: Kind = Kind.PAGE  # what it turned out to be
+    listed: Sequence[Listed] = ()  # by a sitemap or a feed
+    sitemaps: Sequence[Link] = ()  # that it names
+    feeds: Sequence[Link] = ()
+    interval: float | None = None  # after which a feed is worth a visit
+    sketch: bytes = b""  # of its words, where pages must be compared
 
 
 class Window(NamedTuple):
@@ -302,5 +358,6 @@ class Visited:
     page: Page | None = None
     location: Link | None = None  # a redirect's target
     rules: OriginRules | None = None  # what a robots.txt visit brought
+    sitemaps: Sequence[Link] = ()  # that a robots.txt names
     retry_after: float | None = None  # seconds the site asks to wait
     records: Sequence[Record] = field(default=())

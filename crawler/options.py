@@ -14,6 +14,7 @@ from crawler.errors import Misconfigured
 from crawler.fetch.addresses import AddressGuard
 from crawler.fetch.dns import Lifetimes, read_hosts_file, read_server
 from crawler.fetch.http import FetchLimits
+from crawler.fetch.types import Types
 from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
@@ -24,6 +25,7 @@ from crawler.urls.sites import BrokenLine
 
 PRODUCT = "Orbweaver"
 VERSION = "0.1"
+HEAD_POLICIES = ("auto", "always", "never")
 
 
 class Settings(Protocol):
@@ -45,6 +47,12 @@ class Options:
     budgets: Budgets
     bandwidth: float
     revisit: RevisitPolicy
+    full_every: int
+    sitemaps: bool
+    feeds: bool
+    head_policy: str
+    probe_after: int
+    types: Types
     robots_retry: float
     guard: AddressGuard
     dns_hosts: Mapping[str, tuple[str, ...]]
@@ -101,7 +109,19 @@ class Options:
             politeness=_politeness(read, own_hosts),
             budgets=_budgets(read),
             bandwidth=read.number("BANDWIDTH_LIMIT"),
-            revisit=RevisitPolicy(interval=read.number("REVISIT_INTERVAL"), retry_delay=read.number("RETRY_DELAY")),
+            revisit=RevisitPolicy(
+                interval=read.number("REVISIT_INTERVAL"),
+                sitemap_interval=read.number("SITEMAP_INTERVAL"),
+                feed_interval=read.number("NEWSFEED_INTERVAL"),
+                missing_delay=read.number("REVISIT_MISSING"),
+                retry_delay=read.number("RETRY_DELAY"),
+            ),
+            full_every=int(read.number("REVISIT_FULL_EVERY", least=1, whole=True)),
+            sitemaps=read.flag("SITEMAPS"),
+            feeds=read.flag("NEWSFEEDS"),
+            head_policy=_head_policy(read.text("HEAD_POLICY")),
+            probe_after=int(read.number("PROBE_AFTER", whole=True)),
+            types=_media_types(read.words("FETCH_SKIP_TYPES")),
             robots_retry=read.number("ROBOTS_RETRY_DELAY"),
             guard=_guard(read),
             dns_hosts=_dns_hosts(read.text("DNS_HOSTS")),
@@ -212,6 +232,20 @@ def _types(words: tuple[str, ...]) -> tuple[str, ...]:
             f"URL_SKIP_TYPES={','.join(words)!r}: must be endings such as zip,gz: what is behind the last dot."
         )
     return types
+
+
+def _media_types(words: tuple[str, ...]) -> Types:
+    if not all(re.fullmatch("[a-z0-9.+-]+/[a-z0-9.+-]*", word) for word in words):
+        raise Misconfigured(
+            f"FETCH_SKIP_TYPES={','.join(words)!r}: must be media types such as image/png, or image/ for all of a kind."
+        )
+    return Types(words)
+
+
+def _head_policy(policy: str) -> str:
+    if policy not in HEAD_POLICIES:
+        raise Misconfigured(f"HEAD_POLICY={policy!r}: must be one of {', '.join(HEAD_POLICIES)}.")
+    return policy
 
 
 def _text_file(read: _Reader, setting: str) -> tuple[str, str]:

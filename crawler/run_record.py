@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from crawler.items import Kind, Outcome, Reason, Visited
+from crawler.items import Fetched, Kind, Outcome, Reason, Visited
 
+_SPARING = frozenset({Reason.NOT_MODIFIED, Reason.SAME_HEAD, Reason.UNWANTED_TYPE})
 HOSTS = 20_000  # hosts that are followed one by one; what others do is only added up
 LAG_STEP = 0.001  # resolution of the loop's lag
 
@@ -19,6 +20,32 @@ class HostRun:
     slowest: float = 0.0  # its longest answer, in seconds
     shortest_gap: float | None = None  # between two requests, from end to start
     required: float = 0.0  # what that gap had to be
+
+
+@dataclass(slots=True)
+class Spared:
+    """What need not be fetched."""
+
+    unchanged: int = 0  # documents that are as they were
+    unchanged_bytes: int = 0  # of them
+    heads: int = 0  # requests for heads
+    followed: int = 0  # by a request for the whole
+    unwanted: int = 0  # documents of types that are not read
+    unwanted_bytes: int = 0  # of them, as far as their heads say
+
+    def note(self, visited: Visited, fetched: Fetched) -> None:
+        is_head = fetched.request.startswith(b"HEAD ")
+        self.heads += is_head
+        if visited.outcome is Outcome.UNCHANGED:
+            self.unchanged += 1
+            self.unchanged_bytes += visited.visit.held.length or 0
+        elif visited.outcome is Outcome.PROMISING:
+            self.followed += 1
+        elif visited.reason is Reason.UNWANTED_TYPE:
+            self.unwanted += 1
+            length = fetched.header("content-length") or ""
+            if length.isascii() and length.isdecimal():
+                self.unwanted_bytes += int(length[:15])
 
 
 @dataclass(slots=True)
@@ -40,6 +67,7 @@ class RunRecord:
     store_share: float = 0.0  # of the time, just now, in which the store's thread works
     limited_by: str = ""  # what keeps the crawl from being faster, just now
     connections: int = 0  # that were opened
+    spared: Spared = field(default_factory=lambda: Spared())
     supply: dict[str, float] = field(default_factory=dict)  # whether there were hosts enough
     hosts: dict[str, HostRun] = field(default_factory=dict)
     lags: Counter[int] = field(default_factory=Counter)  # of the event loop, in steps
@@ -63,6 +91,8 @@ class RunRecord:
         if fetched is not None:
             self.bytes_received += len(fetched.head) + len(fetched.body)
             self.connections += fetched.connected
+            if visited.reason in _SPARING or fetched.request.startswith(b"HEAD "):
+                self.spared.note(visited, fetched)
             run = self._host(host)
             run.slowest = max(run.slowest, fetched.ended - fetched.started)
 

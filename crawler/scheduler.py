@@ -24,7 +24,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.bottleneck import Load, bottleneck
-from crawler.download import RULES, VISIT, Denied, client_of
+from crawler.download import RULES, TRUST, VISIT, Denied, client_of
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.frontier import Frontier
@@ -318,6 +318,7 @@ class FrontierScheduler(BaseScheduler):
         meta = {
             VISIT: visit,
             RULES: home.rules.get(origin) if home is not None else None,
+            TRUST: self._frontier.hosts[visit.asked].trust,
             "verbatim_url": True,
         }
         return Request(visit.url, meta=meta, callback=self._on_answer, errback=self._on_failure, dont_filter=True)

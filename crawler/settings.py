@@ -16,7 +16,11 @@ COMMANDS_MODULE = "crawler.commands"
 SCHEDULER = "crawler.scheduler.FrontierScheduler"
 # 2. Middlewares judge it; they never download.
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}  # redirects, retries, robots.txt, cookies are visits of the frontier
-DOWNLOADER_MIDDLEWARES = {"crawler.middlewares.robots.RobotsMiddleware": 100}
+DOWNLOADER_MIDDLEWARES = {
+    "crawler.middlewares.robots.RobotsMiddleware": 100,
+    "crawler.middlewares.conditional.ConditionalMiddleware": 200,
+    "crawler.middlewares.head.HeadMiddleware": 300,
+}
 # 3. The handler fetches it, from a checked address.
 DOWNLOADER = "crawler.downloader.FrontierDownloader"
 DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}  # no file:, data:, ftp: or s3: can ever be fetched
@@ -79,6 +83,14 @@ OWN_HOSTS = ""  # host patterns that the operator runs himself: short delays all
 BANDWIDTH_LIMIT = 0.0  # bytes a second that all hosts together send us; 0 = no limit
 BANDWIDTH_HOST_LIMIT = 0.0  # that one host does, its rests counted; 0 = no limit
 REVISIT_INTERVAL = 7 * 86_400.0  # a fetched page is due again after this
+REVISIT_MISSING = (
+    86_400.0  # what is not found, or private, is looked for again after this, then 7, 30 and 90 times as long
+)
+REVISIT_FULL_EVERY = 10  # of so many visits one fetches the whole, whatever the host says of changes
+SITEMAPS = True  # read what sites list, in the sitemaps that robots.txt names or at /sitemap.xml
+SITEMAP_INTERVAL = 86_400.0  # a sitemap is read again after this
+NEWSFEEDS = True  # follow the feeds that pages name
+NEWSFEED_INTERVAL = 3_600.0  # a feed that does not say how often it changes is read again after this
 RETRY_DELAY = 30.0  # a failed visit is tried again after this, then after twice as long
 ROBOTS_RETRY_DELAY = 3_600.0  # a robots.txt that cannot be had is asked for again after this, then twice as long, …
 
@@ -99,6 +111,15 @@ FETCH_MIN_BYTES_PER_SECOND = 1024  # once the answer has begun
 FETCH_MIN_RATE_TIME = 10.0  # slower than that over this span is given up
 FETCH_MAX_BODY = 8 * 1024 * 1024  # a longer document is cut and marked
 FETCH_MAX_HEAD = 64 * 1024
+FETCH_SKIP_TYPES = (  # media types that hold no text: the connection is closed when the head names one
+    "image/,audio/,video/,font/,application/octet-stream,application/zip,application/gzip,application/x-gzip,application/x-tar,"
+    "application/x-bzip2,application/x-xz,application/zstd,application/x-7z-compressed,application/vnd.rar,"
+    "application/x-rar-compressed,application/java-archive,application/vnd.android.package-archive,"
+    "application/vnd.debian.binary-package,application/x-debian-package,application/x-rpm,application/x-iso9660-image,"
+    "application/x-apple-diskimage,application/x-msdownload,application/x-msi,application/x-shockwave-flash,application/wasm"
+)
+HEAD_POLICY = "auto"  # auto | always | never: when only the head of a document is asked for first
+PROBE_AFTER = 5  # a host is asked for a page that it cannot have once it has given so many; 0 = never
 FETCH_MAX_BUFFERED = 128 * 1024 * 1024  # while answers on their way hold more than this, nothing new is released
 FETCH_VERIFY_TLS = False  # a page with a bad certificate is still a page; nothing secret is ever sent
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from crawler.commands.common import next_due, span_of
@@ -34,6 +35,7 @@ def as_data(reason: str, seconds: float, record: RunRecord) -> dict[str, Any]:
         ],
         "duplicates": record.duplicates,
         "new_urls": record.new_urls,
+        "spared": asdict(record.spared),
         "bytes": {"received": record.bytes_received, "archived": record.bytes_archived},
         "slowest_hosts": [
             {"host": name, "seconds": round(run.slowest, 3)}
@@ -76,7 +78,7 @@ def merged(parts: Sequence[dict[str, Any]], lost: int, seconds: float) -> dict[s
     ]
     for name in _SUMS:
         whole[name] = sum(part[name] for part in parts)
-    for name in ("bytes", "cpu_seconds"):
+    for name in ("bytes", "cpu_seconds", "spared"):
         whole[name] = {key: round(sum(part[name][key] for part in parts), 3) for key in parts[0][name]}
     for name in ("loop_lag",):
         whole[name] = {key: max(part[name][key] for part in parts) for key in parts[0][name]}
@@ -106,6 +108,7 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
         yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
     yield f"  Duplicates   {data['duplicates']} pages are exact copies of others"
     yield f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, compressed"
+    yield from _spared(data["spared"])
     if data["slowest_hosts"]:
         slow = ", ".join(f"{row['host']} {row['seconds']:.2f} s" for row in data["slowest_hosts"][:3])
         yield f"  Slowest      {slow}"
@@ -145,6 +148,23 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
         ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
     ):
         yield f"    {what + ':':32} scrapy {command} -s CRAWL_DIR={where}"
+
+
+def _spared(spared: dict[str, int]) -> Iterator[str]:
+    """Bytes and requests that asking well has saved."""
+    if spared["unchanged"]:
+        pages = "page is as it was" if spared["unchanged"] == 1 else "pages are as they were"
+        yield f"  Unchanged    {spared['unchanged']} {pages}: {_size(spared['unchanged_bytes'])} not fetched again"
+    if spared["unwanted"]:
+        yield (
+            f"  Not read     {_count(spared['unwanted'], 'document')} of types that are not read: bodies of "
+            f"{_size(spared['unwanted_bytes'])} not fetched"
+        )
+    if spared["heads"]:
+        yield (
+            f"  HEAD         {_count(spared['heads'], 'request')} for heads alone; {spared['followed']} were followed by one for "
+            "the whole"
+        )
 
 
 def supply_line(supply: dict[str, float], seconds: float) -> str:

@@ -11,7 +11,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.utils.spider import iterate_spider_output
 
-from crawler.download import FETCHED, RULES, VISIT, Denied, FetchedResponse
+from crawler.download import FETCHED, MEANING, RULES, SITEMAPS, VISIT, Denied, FetchedResponse
 from crawler.fetch.answers import meaning_of
 from crawler.items import Fetched, Kind, OriginRules, Outcome, Reason, Visit, Visited
 
@@ -24,7 +24,7 @@ def visited_of(response: FetchedResponse) -> Visited:
     fetched = response.fetched
     if fetched.reason is Reason.INTERNAL_ERROR:
         return broken(response.meta, fetched.detail)
-    meaning = meaning_of(fetched)
+    meaning = response.meta.get(MEANING) or meaning_of(fetched)
     return Visited(
         visit=visit,
         outcome=meaning.outcome,
@@ -32,6 +32,7 @@ def visited_of(response: FetchedResponse) -> Visited:
         detail=fetched.detail,
         fetched=fetched,
         rules=_rules(response.meta),
+        sitemaps=response.meta.get(SITEMAPS, ()),
         retry_after=meaning.retry_after,
     )
 

@@ -20,11 +20,19 @@ CODES = {
     "STOPPED": 7,
     "REQUESTED": 8,
     "LISTED": 9,
+    "IN_SITEMAP": 10,
+    "IN_FEED": 11,
+    "SITEMAP_FILE": 12,
+    "FEED_FILE": 13,
+    "PROBE_FILE": 14,
+    "HEAD_SEEN": 15,
     "OK": 20,
     "CUT_LENGTH": 21,
     "CUT_DISCONNECT": 22,
     "CUT_TIME": 23,
     "NOINDEX": 24,
+    "NOT_MODIFIED": 25,
+    "SAME_HEAD": 26,
     "REDIRECTED": 30,
     "REDIRECT_LOOP": 31,
     "TOO_MANY_REDIRECTS": 32,
@@ -36,6 +44,9 @@ CODES = {
     "SERVER_ERROR": 38,
     "BUSY": 39,
     "BAD_STATUS": 40,
+    "LOGIN_WALL": 41,
+    "SOFT_404": 42,
+    "UNWANTED_TYPE": 43,
     "DNS_FAILED": 50,
     "CONNECT_FAILED": 51,
     "CONNECT_TIMEOUT": 52,
@@ -93,7 +104,13 @@ def test_every_reason_says_what_it_means_and_is_found_by_its_code(reason: Reason
 
 def test_the_codes_of_states_and_kinds_never_change() -> None:
     assert {state.name: state.value for state in State} == {"WAITING": 0, "LEASED": 1, "PARKED": 2}
-    assert {kind.name: kind.value for kind in Kind} == {"PAGE": 0, "ROBOTS": 1}
+    assert {kind.name: kind.value for kind in Kind} == {
+        "PAGE": 0,
+        "ROBOTS": 1,
+        "SITEMAP": 2,
+        "FEED": 3,
+        "PROBE": 4,
+    }
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-A:  one: two \t\r\nx-a: three\r\nno colon\r\nEmpty:\r\n\r\n"

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from crawler.items import Fetched, Link, Reason, Record, Visit
 
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 _LEVEL = 6
 _TRUNCATED = {Reason.CUT_LENGTH: "length", Reason.CUT_DISCONNECT: "disconnect", Reason.CUT_TIME: "time"}
@@ -36,12 +37,14 @@ def visit_records(visit: Visit, fetched: Fetched, links: Sequence[Link]) -> list
     ]
 
 
-def revisit_record(response: Record, fetched: Fetched, payload_digest: bytes, url: str, at: float) -> Record:
+def revisit_record(
+    response: Record, fetched: Fetched, payload_digest: bytes, url: str, at: float, profile: str = IDENTICAL_PAYLOAD
+) -> Record:
     """In place of a response whose body is archived already: its head, and where and when the body was fetched."""
     headers = [
         ("WARC-Target-URI", fetched.url),
         ("WARC-Date", _date(fetched.started)),
-        ("WARC-Profile", IDENTICAL_PAYLOAD),
+        ("WARC-Profile", profile),
         ("WARC-Refers-To-Target-URI", url),
         ("WARC-Refers-To-Date", _date(at)),
         ("WARC-Payload-Digest", _written(payload_digest)),

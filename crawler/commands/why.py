@@ -122,10 +122,10 @@ def _how_found(row: UrlRow) -> str:
 
 def _state(row: UrlRow, now: float) -> str:
     text = f"{row.state.name.lower()}: {row.reason.meaning} ({row.reason.name.lower()})"
+    if row.reason in (Reason.REDIRECTED, Reason.LOGIN_WALL) and row.detail:
+        text += f" → {row.detail}"
     if row.state is State.WAITING:
         text += f"; due {'now' if row.due <= now else 'in ' + span_of(row.due - now) + ', at ' + date_of(row.due)}"
-    if row.reason is Reason.REDIRECTED and row.detail:
-        text += f" → {row.detail}"
     if row.state is State.PARKED and row.reason in {*VERDICTS, Reason.SAME_PAGE, Reason.PREFERRED_HOST} and row.detail:
         text += f" [{row.detail}]"
     if row.tries:

@@ -36,15 +36,27 @@ def meaning_of(fetched: Fetched) -> Meaning:
     if not status or fetched.reason in _CUT_SHORT:
         # Half a document must never pass for a whole one, so it counts as none.
         return Meaning(outcome=Outcome.FAILED, reason=fetched.reason)
+    if fetched.reason is Reason.UNWANTED_TYPE:
+        return Meaning(outcome=Outcome.REFUSED, reason=fetched.reason)
     if 200 <= status <= 299:
         return Meaning(outcome=Outcome.FETCHED, reason=fetched.reason)
     if status in _REDIRECTS:
         return _redirect(fetched)
+    if status == 304:
+        return _not_modified(fetched)
     if status in _BUSY:
         return Meaning(outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=retry_after(fetched))
     if 500 <= status <= 599:
         return Meaning(outcome=Outcome.FAILED, reason=Reason.SERVER_ERROR)
     return Meaning(outcome=Outcome.REFUSED, reason=_refusal(status))
+
+
+def _not_modified(fetched: Fetched) -> Meaning:
+    """It can be believed only by who has asked whether anything has changed."""
+    sent = fetched.request.lower()
+    if b"\r\nif-none-match:" in sent or b"\r\nif-modified-since:" in sent:
+        return Meaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
+    return Meaning(outcome=Outcome.FAILED, reason=Reason.BAD_STATUS)
 
 
 def _redirect(fetched: Fetched) -> Meaning:

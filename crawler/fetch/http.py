@@ -82,8 +82,12 @@ class HttpClient:
         method: str = "GET",
         headers: Sequence[tuple[str, str]] = (),
         limits: FetchLimits | None = None,
+        wants: Callable[[bytes, str], bool] | None = None,
     ) -> None:
-        """Ask the address, and no other, for the URL; `done` gets the result exactly once."""
+        """Ask the address, and no other, for the URL; `done` gets the result exactly once.
+
+        `wants(head, url)` says of a document whose head has come whether to read the rest.
+        """
         now = self._now()
         try:
             request = request_for(url, method, self._headers, headers)
@@ -97,7 +101,15 @@ class HttpClient:
         handle = self._handles.lend(request, pin)
         limits = limits or self._limits
         self._running[handle] = Transfer(
-            self._shared, handle, url=url, request=request, address=address, done=done, limits=limits, now=now
+            self._shared,
+            handle,
+            url=url,
+            request=request,
+            address=address,
+            done=done,
+            limits=limits,
+            wants=wants,
+            now=now,
         )
         self._multi.add_handle(handle)
         self._arm()

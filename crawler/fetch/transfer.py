@@ -25,7 +25,7 @@ _SEND, _DO_NOT_SEND = int(pycurl.PREREQFUNC_OK), int(pycurl.PREREQFUNC_ABORT)
 _ABORT = -1  # a callback's answer that makes libcurl close the connection
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?!\d)")
 _EMPTY_LINES = (b"\r\n", b"\n")
-_ANSWERED = frozenset({Reason.OK, Reason.CUT_LENGTH, Reason.CUT_DISCONNECT, Reason.CUT_TIME})
+_ANSWERED = frozenset({Reason.OK, Reason.CUT_LENGTH, Reason.CUT_DISCONNECT, Reason.CUT_TIME, Reason.UNWANTED_TYPE})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Transfer:
 
     __slots__ = (
         "_address", "_block", "_body", "_chunked", "_head", "_head_size", "_interim", "_limits", "_pace", "_request",
-        "_shared", "_size", "_status", "_url", "_verdict", "alarm", "done", "handle", "met_stale_connection", "route",
+        "_shared", "_size", "_status", "_url", "_verdict", "_wants", "alarm", "done", "handle", "met_stale_connection", "route",
     )  # fmt: skip
 
     def __init__(
@@ -56,6 +56,7 @@ class Transfer:
         address: str,
         done: Callable[[Fetched], None],
         limits: FetchLimits,
+        wants: Callable[[bytes, str], bool] | None,
         now: float,
     ) -> None:
         self.handle = handle
@@ -68,6 +69,7 @@ class Transfer:
         self._request = request
         self._address = address
         self._limits = limits
+        self._wants = wants
         self._pace = Pace(limits, now)
         self._block: list[bytes] = []  # header lines of a block that has not ended
         self._head = b""  # of the answer, once it is complete
@@ -138,6 +140,9 @@ class Transfer:
             return None
         self._head, self._status = head, status
         self._chunked = ChunkedBody.announced_by(head)
+        is_head = self._request.method == "HEAD"  # of which nothing follows
+        if self._wants is not None and not is_head and 200 <= status < 300 and not self._wants(head, self._url):
+            return self._abort(Reason.UNWANTED_TYPE, "")
         return None
 
     def _keep(self, data: bytes) -> int | None:

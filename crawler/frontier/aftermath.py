@@ -8,6 +8,15 @@ from crawler.frontier.politeness import UNREACHABLE
 from crawler.items import Kind, Outcome, Reason, State, Visited
 
 TRIES = 3  # visits that may end badly by themselves before the URL is left alone
+CONFIRMED = 2  # visits in a row that did not find a page before it counts as gone
+LEAST_INTERVAL = 900.0  # of visits to a feed, whatever it asks for
+_MOST_INTERVAL = 7 * 86_400.0
+_BACK_OFF = (1, 7, 30, 90)  # what is not found is looked for again after so many times the first delay, then no more
+_PERMANENT = frozenset({301, 308})
+# The site answered, and may answer otherwise some day.
+MISSING = frozenset({Reason.NOT_FOUND, Reason.FORBIDDEN, Reason.LOGIN_WALL, Reason.SOFT_404})
+# What a URL is parked for that is no page, if it is not visited by itself.
+_ERRANDS = {Kind.ROBOTS: Reason.ROBOTS_FILE, Kind.PROBE: Reason.PROBE_FILE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +27,7 @@ class Aftermath:
     reason: Reason
     due: float = 0.0
     tries: int = 0
+    missing: int = 0  # visits in a row that did not find it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +35,9 @@ class RevisitPolicy:
     """When a URL is due again, until something knows better."""
 
     interval: float = 7 * 86_400.0
+    sitemap_interval: float = 86_400.0
+    feed_interval: float = 3_600.0  # of feeds that do not say how often
+    missing_delay: float = 86_400.0  # after which what was not found is looked for again; then later and later
     retry_delay: float = 30.0  # doubled with each try
 
     def after(self, visited: Visited, now: float, host_free: float, *, excused: bool = False) -> Aftermath:
@@ -33,26 +46,57 @@ class RevisitPolicy:
         A failure of the host that is excused, because the host or our network keeps failing, is not the URL's.
         """
         visit, outcome, reason = visited.visit, visited.outcome, visited.reason
-        if visit.kind is Kind.ROBOTS:
-            # Fetched when a page of the origin needs it, never for its own sake.
-            return Aftermath(state=State.PARKED, reason=Reason.ROBOTS_FILE)
-        if outcome is Outcome.FETCHED:
-            due = now + self.interval
-            end = visited.page.unavailable_after if visited.page is not None else None
-            if end is not None and now < end < due:
-                due = end + 1.0  # it is seen then that the page has come to its end
-            return Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=due)
+        missing = visit.missing
+        if visit.kind in _ERRANDS:
+            # Fetched when its host needs it, never for its own sake.
+            return Aftermath(state=State.PARKED, reason=_ERRANDS[visit.kind])
+        if outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and reason not in MISSING:
+            return Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=self._next(visited, now))
+        if outcome is Outcome.PROMISING:
+            return Aftermath(state=State.WAITING, reason=Reason.HEAD_SEEN, due=now, tries=visit.tries, missing=missing)
         if outcome is Outcome.BUSY or (excused and reason in UNREACHABLE):
-            return Aftermath(state=State.WAITING, reason=reason, due=max(now, host_free), tries=visit.tries)
+            due = max(now, host_free)
+            return Aftermath(state=State.WAITING, reason=reason, due=due, tries=visit.tries, missing=missing)
         if outcome is Outcome.ABORTED:
-            return Aftermath(state=State.WAITING, reason=reason, due=now, tries=visit.tries)
+            return Aftermath(state=State.WAITING, reason=reason, due=now, tries=visit.tries, missing=missing)
         if outcome in {Outcome.FAILED, Outcome.BROKEN} or reason is Reason.SERVER_ERROR:
             return self._retry(visited, now)
-        return Aftermath(state=State.PARKED, reason=reason, tries=visit.tries)
+        if reason in MISSING:
+            return self._look_again(visited, now)
+        if outcome is Outcome.REDIRECTED and not is_moved(visited):
+            return Aftermath(state=State.WAITING, reason=reason, due=now + self.interval)
+        return Aftermath(state=State.PARKED, reason=reason, tries=visit.tries, missing=missing)
+
+    def _next(self, visited: Visited, now: float) -> float:
+        """When something that was fetched, or that is as it was, is worth a look again."""
+        visit, page = visited.visit, visited.page
+        kind = page.kind if page is not None and page.kind is not Kind.PAGE else visit.kind
+        if kind is Kind.SITEMAP:
+            return now + self.sitemap_interval
+        if kind is Kind.FEED:
+            asked = (page.interval if page is not None else None) or visit.interval or self.feed_interval
+            return now + min(max(asked, LEAST_INTERVAL), _MOST_INTERVAL)
+        due = now + self.interval
+        end = page.unavailable_after if page is not None else None
+        # It is seen then that the page has come to its end.
+        return end + 1.0 if end is not None and now < end < due else due
+
+    def _look_again(self, visited: Visited, now: float) -> Aftermath:
+        """It may come back: links to it are still there."""
+        missing = visited.visit.missing + 1
+        if missing > len(_BACK_OFF):
+            return Aftermath(state=State.PARKED, reason=visited.reason, missing=missing)
+        due = now + self.missing_delay * _BACK_OFF[missing - 1]
+        return Aftermath(state=State.WAITING, reason=visited.reason, due=due, missing=missing)
 
     def _retry(self, visited: Visited, now: float) -> Aftermath:
-        tries = visited.visit.tries + 1
+        tries, missing = visited.visit.tries + 1, visited.visit.missing
         if tries >= TRIES:
-            return Aftermath(state=State.PARKED, reason=Reason.QUARANTINED, tries=tries)
+            return Aftermath(state=State.PARKED, reason=Reason.QUARANTINED, tries=tries, missing=missing)
         due = now + self.retry_delay * 2 ** (tries - 1)
-        return Aftermath(state=State.WAITING, reason=visited.reason, due=due, tries=tries)
+        return Aftermath(state=State.WAITING, reason=visited.reason, due=due, tries=tries, missing=missing)
+
+
+def is_moved(visited: Visited) -> bool:
+    """Whether a redirect is for good: the URL is another from now on."""
+    return visited.fetched is not None and visited.fetched.status in _PERMANENT

@@ -26,6 +26,7 @@ from crawler.frontier.gates import Gate, Gates
 from crawler.frontier.network import Network
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.frontier.supply import Supply
+from crawler.frontier.trust import Trust, Witness
 from crawler.items import Key, Kind, OriginRules, Outcome, Visit, Visited, Wishes
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
@@ -46,6 +47,7 @@ class HostLoad:
     visits: Sequence[Visit]
     rules: Sequence[OriginRules]
     address: str = ""  # to which it was last connected
+    trust: Mapping[Witness, Trust] = field(default_factory=dict)  # in what it says of its pages
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +63,7 @@ class BackQueue:
     errands: deque[Visit] = field(default_factory=deque)
     rules: dict[str, OriginRules] = field(default_factory=dict)
     asking_rules: set[str] = field(default_factory=set)  # origins whose robots.txt is on its way
+    trust: Mapping[Witness, Trust] = field(default_factory=dict)
     group: Gate | None = None
     address: Gate | None = None
     busy: bool = False
@@ -251,6 +254,7 @@ class Frontier:
                 host=load.host, name=load.name, clock=load.clock, partition=load.partition, epoch=load.epoch
             )
             back.rules = {rules.origin: rules for rules in load.rules}
+            back.trust = load.trust
             back.queue.extend(load.visits)
             back.drained = not load.visits
             self.hosts[load.host] = back

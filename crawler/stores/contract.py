@@ -72,6 +72,7 @@ class Original:
 
     url: str
     started: float
+    payload_digest: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,6 +404,9 @@ class Store(Protocol):
 
     def archived_body(self, payload_digest: bytes, body_digest: bytes) -> Original | None:
         """Where a page's body is archived, byte for byte as on the wire."""
+
+    def held_body(self, key: Key) -> Original | None:
+        """The last document of a URL whose body is archived, with that URL or another."""
 
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
         """Links of a visit that has very many, ahead of its commit."""

@@ -14,7 +14,7 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Reason
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
 
 _GATES = """
@@ -35,8 +35,18 @@ CREATE TABLE collisions (               -- URLs that are not in `urls`, because 
 ) WITHOUT ROWID;
 """
 
+# What a server and a site's lists have said of a URL.
+_TOLD = {
+    "length": "INTEGER",  # of its last document, as on the wire
+    "reused": "INTEGER NOT NULL DEFAULT 0",  # visits in a row that took the server's word for it
+    "missing": "INTEGER NOT NULL DEFAULT 0",  # visits in a row that did not find it
+    "lister": "INTEGER",  # the sitemap or feed that lists it
+    "lastmod": "REAL",  # when it changed, says that
+    "interval": "REAL",  # between two changes, says that; of a feed, between two visits
+}
+
 # New rows are appended; only the narrow index by key is entered at random, and fits into memory for long.
-_URLS = f"""
+_URLS_5 = f"""
 CREATE TABLE urls (
     id INTEGER PRIMARY KEY,             -- in the order in which they were found
     host INTEGER NOT NULL,
@@ -68,6 +78,9 @@ CREATE TABLE urls (
     UNIQUE (host, rest)
 );
 """
+_URLS = _URLS_5.replace(
+    "    UNIQUE", "".join(f"    {column} {kind},\n" for column, kind in _TOLD.items()) + "    UNIQUE"
+)
 
 _URL_INDEXES = f"""
 CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0;
@@ -133,6 +146,48 @@ CREATE TABLE errands (                  -- a robots.txt that lies on another hos
 ) WITHOUT ROWID;
 """
 
+_CHANGES = """
+CREATE TABLE changes (
+    version INTEGER PRIMARY KEY AUTOINCREMENT,
+    host INTEGER NOT NULL,
+    rest INTEGER NOT NULL,
+    change TEXT NOT NULL CHECK (change IN ('upsert', 'meta', 'delete')),  -- meta: looked at again, and unchanged
+    document INTEGER,
+    at REAL NOT NULL
+);
+CREATE INDEX changes_of_url ON changes (host, rest, version);
+"""
+
+_SAYINGS = """
+CREATE TABLE trust (                    -- how often what a host says of its pages was true, as far as we have seen
+    host INTEGER NOT NULL,
+    witness INTEGER NOT NULL,           -- by which it says so
+    changed_right INTEGER NOT NULL,
+    changed_wrong INTEGER NOT NULL,
+    same_right INTEGER NOT NULL,
+    same_wrong INTEGER NOT NULL,
+    PRIMARY KEY (host, witness)
+) WITHOUT ROWID;
+CREATE TABLE announcements (            -- entries of feeds
+    feed INTEGER NOT NULL,              -- the feed's number in `urls`
+    guid INTEGER NOT NULL,              -- fingerprint of what the entry calls itself
+    host INTEGER NOT NULL,              -- the URL that it announces
+    rest INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    dated REAL,
+    found REAL NOT NULL,
+    PRIMARY KEY (feed, guid)
+) WITHOUT ROWID;
+CREATE INDEX announcements_of_url ON announcements (host, rest);
+CREATE TABLE vouchers (                 -- hosts whose robots.txt names a sitemap that lies elsewhere
+    host INTEGER NOT NULL,              -- the sitemap
+    rest INTEGER NOT NULL,
+    voucher TEXT NOT NULL,
+    PRIMARY KEY (host, rest, voucher)
+) WITHOUT ROWID;
+"""
+
 _FRONT = "CREATE INDEX hosts_front ON hosts (level, due, partition) WHERE due IS NOT NULL;"
 
 TABLES = f"""
@@ -184,7 +239,8 @@ CREATE TABLE hosts (
     excess INTEGER NOT NULL DEFAULT 0,
     day INTEGER NOT NULL DEFAULT 0,
     admitted_today INTEGER NOT NULL DEFAULT 0,
-    visits_today INTEGER NOT NULL DEFAULT 0
+    visits_today INTEGER NOT NULL DEFAULT 0,
+    soft404 BLOB                        -- words of the page that it shows for what it does not have; empty = it says 404, or was not asked yet; NULL = nor is about to be
 );
 CREATE INDEX hosts_by_name ON hosts (reversed);
 {_FRONT}
@@ -272,17 +328,7 @@ CREATE TABLE sketches (
     PRIMARY KEY (band, document)
 ) WITHOUT ROWID;
 
-CREATE TABLE changes (
-    version INTEGER PRIMARY KEY AUTOINCREMENT,
-    host INTEGER NOT NULL,
-    rest INTEGER NOT NULL,
-    change TEXT NOT NULL CHECK (change IN ('upsert', 'delete')),
-    document INTEGER,
-    at REAL NOT NULL
-);
-CREATE INDEX changes_of_url ON changes (host, rest, version);
-
-{_ACCOUNTING}"""
+{_CHANGES}{_SAYINGS}{_ACCOUNTING}"""
 
 REASONS = [(reason.value, reason.name, reason.meaning) for reason in Reason]
 
@@ -353,7 +399,7 @@ _TO_5 = (
 DROP VIEW accounting;
 ALTER TABLE urls RENAME TO urls_4;
 """
-    + _URLS
+    + _URLS_5
     + """
 INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, tries, crashes, epoch, asked, found, visited,
                   last_reason, status, detail, etag, last_modified, visits, changes, inlinks, hint)
@@ -370,6 +416,21 @@ DROP INDEX hosts_front;
     + _WORKERS
 )
 
+_TO_6 = (
+    "".join(f"ALTER TABLE urls ADD COLUMN {column} {kind};" for column, kind in _TOLD.items())
+    + """
+ALTER TABLE hosts ADD COLUMN soft404 BLOB;
+DROP INDEX changes_of_url;
+ALTER TABLE changes RENAME TO changes_5;
+"""
+    + _CHANGES
+    + """
+INSERT INTO changes SELECT * FROM changes_5;
+DROP TABLE changes_5;
+"""
+    + _SAYINGS
+)
+
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
 MIGRATIONS: Mapping[int, str] = {
     2: _COLLISIONS,
@@ -381,4 +442,5 @@ MIGRATIONS: Mapping[int, str] = {
     ),
     4: _SITES + _TO_4,
     5: _TO_5,
+    6: _TO_6,
 }

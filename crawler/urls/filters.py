@@ -109,6 +109,31 @@ _FILLERS = frozenset({"", "-", "all", "any"})  # segments that stand for a choic
 _TELLING = _LEAVING | _CARTING | _CARTS | _CHANGES | _PROGRAMS | _INTERFACES | _API_STEMS
 
 
+_ENTERING = _spellings("log in", "sign in", "log on", "sign on")
+_LOGINS = frozenset(
+    {*_ENTERING, *_scripts(_ENTERING), *(f"{word}.html" for word in _ENTERING), "wp-login.php", "sso", "servicelogin"}
+)
+_LOGIN_HOSTS = frozenset({*_ENTERING, "sso", "auth", "accounts", "idp", "cas"})  # what their names begin with
+_WAYS_BACK = re.compile(
+    r"[?&](?:next|return(?:_?(?:to|url|uri|path))?|redirect(?:_?(?:to|url|uri))?|continue|service|goto|back|ref|destination|came_from)=",
+    re.IGNORECASE,
+)
+
+
+def is_login(url: str) -> bool:
+    """Whether a URL is that of a login: it says so, or its host does and it knows the way back.
+
+    >>> is_login("https://a.com/user/login?next=/b"), is_login("https://login.a.com/?continue=b"), is_login("https://a.com/b")
+    (True, True, False)
+    """
+    _, _, rest = url.partition("://")
+    authority, _, target = rest.partition("/")
+    path = target.partition("?")[0].lower()
+    if not _LOGINS.isdisjoint(path.split("/")):
+        return True
+    return authority.partition(".")[0] in _LOGIN_HOSTS and _WAYS_BACK.search(url) is not None
+
+
 def says_what_it_does(path: str, query: str) -> bool:
     """Whether `acts` or `api_call` could find anything; of most URLs they could not.
 

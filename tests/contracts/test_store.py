@@ -367,7 +367,8 @@ def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
 def test_a_redirect_makes_its_target_known_one_hop_further(store: Store) -> None:
     store.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    result = visited(visit, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location=link(B), detail=B)
+    moved = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "fetched": answer(A, status=301)}
+    result = visited(visit, location=link(B), detail=B, **moved)
     store.commit([settled(result)], [], NOW)
     target, source = store.find_url(key_of(B)), store.find_url(key_of(A))
     assert target is not None

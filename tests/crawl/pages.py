@@ -16,6 +16,7 @@ class Answer(NamedTuple):
     body: bytes | str = b""
     status: int = 200
     headers: Mapping[str, str] = {}
+    status_of_head: int = 0  # if it is another
 
 
 Pages = Mapping[str, Mapping[str, bytes | str | Answer]]
@@ -24,30 +25,47 @@ Pages = Mapping[str, Mapping[str, bytes | str | Answer]]
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     pages: ClassVar[Pages] = {}
-    asked: list[str]
+    asked: list[str]  # host and path, HEAD before those of which only the head was asked for
+    sent: list[int]  # bytes of each answer
+
+    def do_HEAD(self) -> None:
+        self._answer()
 
     def do_GET(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        is_head = self.command == "HEAD"
         host = self.headers["Host"].partition(":")[0]
-        self.asked.append(host + self.path)
+        self.asked.append(f"{'HEAD ' if is_head else ''}{host}{self.path}")
         said = self.pages.get(host, {}).get(self.path, Answer(status=404))
-        body, status, headers = said if isinstance(said, Answer) else Answer(said)
+        body, status, headers, status_of_head = said if isinstance(said, Answer) else Answer(said)
+        if is_head and status_of_head:
+            body, status = b"", status_of_head
+        if headers.get("ETag") and self.headers["If-None-Match"] == headers["ETag"]:
+            body, status = b"", 304
         data = body.encode() if isinstance(body, str) else body
         self.send_response(status)
         for name, value in ({"Content-Type": "text/html; charset=utf-8"} | dict(headers)).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
+        head = sum(map(len, self._headers_buffer)) + 2
         self.end_headers()
-        self.wfile.write(data)
+        self.sent.append(head + (0 if is_head else len(data)))
+        if not is_head:
+            self.wfile.write(data)
 
     def log_message(self, *args: Any) -> None:
         """The test asks, nobody else listens."""
 
 
 @contextmanager
-def pages_served(pages: Pages, directory: Path) -> Iterator[tuple[dict[str, object], list[str]]]:
-    """Settings for a crawl of these pages, and what was asked for, in order."""
+def pages_served(
+    pages: Pages, directory: Path, sent: list[int] | None = None
+) -> Iterator[tuple[dict[str, object], list[str]]]:
+    """Settings for a crawl of these pages, and what was asked for, in order; how many bytes were sent goes to `sent`."""
     asked: list[str] = []
-    handler = type("Pages", (Handler,), {"pages": pages, "asked": asked})
+    handler = type("Pages", (Handler,), {"pages": pages, "asked": asked, "sent": sent if sent is not None else []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -65,6 +83,8 @@ def pages_served(pages: Pages, directory: Path) -> Iterator[tuple[dict[str, obje
         "RETRY_DELAY": 0.1,
         "CRAWL_HORIZON": 3,
         "LOG_LEVEL": "WARNING",
+        "SITEMAPS": False,
+        "PROBE_AFTER": 0,
         "port": port,
     }
     try:

@@ -43,6 +43,8 @@ def polite_to(served: Served, directory: Path, **settings: object) -> dict[str, 
         "ROBOTS_RETRY_DELAY": 0.2,
         "CRAWL_HORIZON": 5,
         "LOG_LEVEL": "WARNING",
+        "SITEMAPS": False,  # their places are not on this web
+        "PROBE_AFTER": 0,
     } | settings
 
 

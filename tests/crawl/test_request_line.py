@@ -144,6 +144,9 @@ def crawl(tmp_path: Path, port: int) -> None:
     hosts_file.write_text("".join(f"127.0.0.1 {host}\n" for host in HOSTS))
     seeds = ",".join(f"http://{host}:{port}/" for host in HOSTS)
     settings = {
+        "HEAD_POLICY": "never",
+        "SITEMAPS": False,
+        "PROBE_AFTER": 0,
         "CRAWL_DIR": tmp_path / "crawl",
         "OWN_HOSTS": "*.test",
         "INTRANET_HOSTS": "*.test",

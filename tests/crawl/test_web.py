@@ -35,7 +35,7 @@ def test_a_crawl_fetches_every_page_once_politely_and_says_so(served: Served, tm
 
 
 def test_a_second_run_finds_nothing_to_do(served: Served, tmp_path: Path) -> None:
-    settings = polite_to(served, tmp_path / "crawl")
+    settings = polite_to(served, tmp_path / "crawl", REVISIT_MISSING=8 * 86_400)
     assert scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings).returncode == 0
     before = len(served.log())
     again = scrapy("crawl", "web", **settings)

@@ -37,7 +37,8 @@ def answered(status: int, *headers: bytes, reason: Reason = Reason.OK) -> Fetche
         *((status, Outcome.FAILED, Reason.SERVER_ERROR) for status in (500, 501, 502, 504, 520, 599)),
         *((status, Outcome.BUSY, Reason.BUSY) for status in (429, 503)),
         *((status, Outcome.REFUSED, Reason.BAD_STATUS) for status in (199, 600, 999)),
-        *((status, Outcome.REFUSED, Reason.BAD_STATUS) for status in (300, 304, 305, 306)),  # no target of ours
+        *((status, Outcome.REFUSED, Reason.BAD_STATUS) for status in (300, 305, 306)),  # no target of ours
+        (304, Outcome.FAILED, Reason.BAD_STATUS),  # nobody asked
     ],
 )
 def test_statuses(status: int, outcome: Outcome, reason: Reason) -> None:

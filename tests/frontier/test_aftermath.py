@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.aftermath import TRIES, Aftermath, RevisitPolicy
+from crawler.frontier.aftermath import MISSING, TRIES, Aftermath, RevisitPolicy
 from crawler.items import Kind, Outcome, Page, Reason, State
-from tests.samples import NOW, visit_to, visited
+from tests.samples import NOW, answer, visit_to, visited
 
 URL = "http://a.test/"
 WEEK = 7 * 86_400.0
@@ -36,8 +37,6 @@ def parked(reason: Reason, tries: int = 0) -> Aftermath:
         (Outcome.FETCHED, Reason.OK, 0, waits(Reason.REVISIT, NOW + WEEK)),
         (Outcome.FETCHED, Reason.CUT_LENGTH, 2, waits(Reason.REVISIT, NOW + WEEK)),
         # a refusal stands until something changes
-        (Outcome.REDIRECTED, Reason.REDIRECTED, 0, parked(Reason.REDIRECTED)),
-        (Outcome.REFUSED, Reason.NOT_FOUND, 0, parked(Reason.NOT_FOUND)),
         (Outcome.REFUSED, Reason.GONE, 1, parked(Reason.GONE, 1)),
         (Outcome.REFUSED, Reason.REDIRECT_LOOP, 0, parked(Reason.REDIRECT_LOOP)),
         (Outcome.DENIED, Reason.ROBOTS_DENIED, 0, parked(Reason.ROBOTS_DENIED)),
@@ -53,6 +52,9 @@ def parked(reason: Reason, tries: int = 0) -> Aftermath:
         (Outcome.ABORTED, Reason.STOPPED, 2, waits(Reason.STOPPED, NOW, 2)),
         (Outcome.ABORTED, Reason.STALE_CONNECTION, 0, waits(Reason.STALE_CONNECTION, NOW)),
         (Outcome.BUSY, Reason.BUSY, 2, waits(Reason.BUSY, NOW, 2)),
+        # what is as it was is due again like a document; of what looks good the rest is next
+        (Outcome.UNCHANGED, Reason.NOT_MODIFIED, 1, waits(Reason.REVISIT, NOW + WEEK)),
+        (Outcome.PROMISING, Reason.HEAD_SEEN, 1, waits(Reason.HEAD_SEEN, NOW, 1)),
     ],
 )
 def test_after_a_visit(outcome: Outcome, reason: Reason, tries: int, expected: Aftermath) -> None:
@@ -92,3 +94,52 @@ def test_nothing_that_waits_was_due_before(outcome: Outcome, reason: Reason, tri
     result = after(outcome, reason, tries=tries)
     assert result.state in (State.WAITING, State.PARKED)
     assert result.state is State.PARKED or result.due >= NOW
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_only_who_has_moved_for_good_is_left_alone(status: int) -> None:
+    there = visited(
+        visit_to(URL), outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, fetched=answer(URL, status=status)
+    )
+    moved = status in (301, 308)
+    expected = parked(Reason.REDIRECTED) if moved else waits(Reason.REDIRECTED, NOW + WEEK)
+    assert POLICY.after(there, NOW, NOW) == expected
+
+
+@pytest.mark.parametrize("reason", sorted(MISSING))
+def test_what_is_not_found_is_looked_for_ever_later_and_then_no_more(reason: Reason) -> None:
+    days = []
+    for missing in range(4):
+        found = after(Outcome.REFUSED, reason, missing=missing)
+        assert (found.state, found.reason, found.missing) == (State.WAITING, reason, missing + 1)
+        days.append((found.due - NOW) / 86_400)
+    assert days == [1, 7, 30, 90]
+    assert after(Outcome.REFUSED, reason, missing=4) == replace(parked(reason), missing=5)
+
+
+def test_what_is_found_again_was_never_missing() -> None:
+    assert after(Outcome.FETCHED, Reason.OK, missing=3).missing == 0
+    assert after(Outcome.FAILED, Reason.TIMEOUT, missing=3).missing == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "before", "days"),
+    [
+        (Kind.SITEMAP, None, None, 1),
+        (Kind.FEED, None, None, 1 / 24),
+        (Kind.FEED, 2 * 3600.0, None, 2 / 24),
+        (Kind.FEED, None, 6 * 3600.0, 6 / 24),  # as it was told before
+        (Kind.FEED, 1.0, None, 1 / 96),
+        (Kind.FEED, 1e9, None, 7),
+    ],
+)
+def test_sitemaps_and_feeds_have_their_own_times(
+    kind: Kind, asked: float | None, before: float | None, days: float
+) -> None:
+    there = visited(visit_to(URL, kind=kind, interval=before), page=Page(kind=kind, interval=asked))
+    assert POLICY.after(there, NOW, NOW).due == NOW + days * 86_400
+
+
+def test_a_page_that_turns_out_to_be_a_feed_is_visited_as_one() -> None:
+    there = visited(visit_to(URL), page=Page(kind=Kind.FEED, interval=7200.0))
+    assert POLICY.after(there, NOW, NOW).due == NOW + 7200

@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_6(connection)
     _undo_5(connection)
     _undo_4(connection)
     for table in ("hosts", "origins"):
@@ -58,6 +59,22 @@ CREATE TABLE urls_4 (
     PRIMARY KEY (host, rest)
 ) WITHOUT ROWID;
 """
+
+
+def _undo_6(connection: apsw.Connection) -> None:
+    for column in ("length", "reused", "missing", "lister", "lastmod", "interval"):
+        connection.execute(f"ALTER TABLE urls DROP COLUMN {column}")
+    connection.execute("ALTER TABLE hosts DROP COLUMN soft404")
+    connection.execute("DROP TABLE trust; DROP TABLE announcements; DROP TABLE vouchers")
+    connection.execute(
+        """ALTER TABLE changes RENAME TO changes_6;
+           CREATE TABLE changes (
+               version INTEGER PRIMARY KEY AUTOINCREMENT, host INTEGER NOT NULL, rest INTEGER NOT NULL,
+               change TEXT NOT NULL CHECK (change IN ('upsert', 'delete')), document INTEGER, at REAL NOT NULL);
+           INSERT INTO changes SELECT * FROM changes_6;
+           DROP TABLE changes_6;
+           CREATE INDEX changes_of_url ON changes (host, rest, version)"""
+    )
 
 
 def _undo_5(connection: apsw.Connection) -> None:

@@ -7,16 +7,19 @@ from typing import NamedTuple
 
 import apsw
 
+from crawler.frontier.aftermath import CONFIRMED, MISSING, is_moved
 from crawler.frontier.priority import Standing, level_of
-from crawler.items import Key, Kind, Link, Outcome, Page, Reason, Refusal, State, Visit, Visited
+from crawler.items import NOTHING_HELD, Held, Key, Kind, Link, Outcome, Page, Reason, Refusal, State, Visit, Visited
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
 from crawler.stores.sqlite import mirrors, twins
 from crawler.stores.sqlite.known import LONGEST_DETAIL, Known, Row, id_of, insert, whole
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.recommendations import Recommendations
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
+from crawler.stores.sqlite.sayings import Observations
 
-_DELETED_BY = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.FORBIDDEN, Reason.ROBOTS_DENIED, Reason.NOINDEX})
+_DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX})  # at once
+_WHOLE = frozenset({Reason.OK, Reason.NOINDEX})
 
 
 def commit(
@@ -33,13 +36,14 @@ def commit(
     connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
     _note_hosts(connection, ledger, batch)
     hosts = twins.settle(connection, ledger, batch, now) | mirrors.settle(connection, ledger, batch, now)
-    content = _Content(connection, batch)
+    content, observations = _Content(connection, batch), Observations(connection)
+    observations.hold_against_head(batch)
     found: list[Row] = []
     said: list[tuple[int, list[Link]]] = []
     duplicates = 0
     for settled in batch:
         visited, before = settled.visited, seen[settled.visited.visit.key]
-        _note_change(connection, ledger, before, settled)
+        _note_change(connection, ledger, observations, before, settled)
         original = _note_document(connection, content, settled, now)
         duplicates += original is not None
         links = known.unheard(visited.visit.key.host, visited.page.links) if visited.page is not None else []
@@ -51,6 +55,7 @@ def commit(
     for source, links in said:
         recommendations.note(source, links)
     recommendations.write()
+    observations.write()
     return Committed(new_urls=len(inserted.new), duplicates=duplicates, hosts_with_new=hosts | inserted.hosts)
 
 
@@ -91,6 +96,16 @@ def archived_body(connection: apsw.Connection, payload_digest: bytes, body_diges
     return Original(url=url, started=started)
 
 
+def held_body(connection: apsw.Connection, key: Key) -> Original | None:
+    row = connection.execute(
+        """SELECT u.url, b.started, b.payload_digest FROM documents d
+           JOIN documents b ON b.id = coalesce(d.body_of, d.id) JOIN urls u ON u.host = b.host AND u.rest = b.rest
+           WHERE d.host = ? AND d.rest = ? ORDER BY d.fetched DESC, d.id DESC LIMIT 1""",
+        key,
+    ).get
+    return Original(url=row[0], started=row[1], payload_digest=row[2]) if row is not None else None
+
+
 def _body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> int | None:
     """The document whose record has a body."""
     document: int | None = connection.execute(
@@ -115,7 +130,8 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
     """Move each URL to its next state, if it is still ours to move."""
     moved = connection.executemany(
         """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, asked = NULL,
-                  visited = ?, last_reason = ?, status = ?, detail = ?, visits = visits + 1
+                  visited = ?, last_reason = ?, status = ?, detail = ?, visits = visits + 1,
+                  kind = ?, missing = ?, interval = coalesce(?, interval), etag = ?, last_modified = ?, length = ?, reused = ?
            WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?
            RETURNING host, rest, id, level, depth, inlinks, hint, visits, changes""",
         [_url_values(settled, now) for settled in batch],
@@ -133,7 +149,9 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
     return seen
 
 
-def _note_change(connection: apsw.Connection, ledger: Ledger, seen: _Seen, settled: Settled) -> None:
+def _note_change(
+    connection: apsw.Connection, ledger: Ledger, observations: Observations, seen: _Seen, settled: Settled
+) -> None:
     """Whether a page that was visited before has changed, and what that makes of it."""
     visited = settled.visited
     if seen.standing.visits < 2 or visited.page is None or visited.outcome is not Outcome.FETCHED:
@@ -143,6 +161,8 @@ def _note_change(connection: apsw.Connection, ledger: Ledger, seen: _Seen, settl
         visited.visit.key,
     ).get
     has_changed = before is not None and before != visited.page.body_digest
+    if before is not None:
+        observations.compare(seen.id, visited, has_changed=has_changed)
     standing = seen.standing._replace(changes=seen.standing.changes + has_changed)
     level = level_of(standing)
     if has_changed or level != seen.level:
@@ -166,9 +186,33 @@ def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
         visited.reason,
         fetched.status if fetched is not None else 0,
         visited.detail[:LONGEST_DETAIL],
+        _kind_of(visited),
+        after.missing,
+        visited.page.interval if visited.page is not None else None,
+        *_held_after(visited),
         *visited.visit.key,
         visited.visit.epoch,
     )
+
+
+def _kind_of(visited: Visited) -> Kind:
+    """What the URL is, as far as is known now: a page may turn out to be a feed."""
+    page, kind = visited.page, visited.visit.kind
+    return page.kind if kind is Kind.PAGE and page is not None else kind
+
+
+def _held_after(visited: Visited) -> Held:
+    """What the next visit can ask by."""
+    held, page, fetched = visited.visit.held, visited.page, visited.fetched
+    if page is None or fetched is None:
+        return held
+    if visited.outcome is Outcome.UNCHANGED:
+        etag, last_modified = page.etag or held.etag, page.last_modified or held.last_modified
+        return Held(etag, last_modified, held.length, held.reused + 1)
+    if visited.outcome is Outcome.FETCHED:
+        whole = visited.reason in _WHOLE
+        return Held(page.etag, page.last_modified, len(fetched.body)) if whole else NOTHING_HELD
+    return held
 
 
 def _note_segments(connection: apsw.Connection, segments: Sequence[SegmentState]) -> None:
@@ -198,7 +242,7 @@ def _note_document(connection: apsw.Connection, content: _Content, settled: Sett
     visited, place = settled.visited, settled.place
     fetched, page, key = visited.fetched, visited.page, visited.visit.key
     document, original = None, None
-    if place is not None and fetched is not None and page is not None:
+    if place is not None and fetched is not None and page is not None and visited.outcome is not Outcome.UNCHANGED:
         original = _original(connection, content, visited, page)
         content.note(page)
         body_of = _body_holder(connection, page.payload_digest, page.body_digest) if settled.is_revisit else None
@@ -231,7 +275,7 @@ def _note_document(connection: apsw.Connection, content: _Content, settled: Sett
                 original.document if original is not None else None,
             ),
         ).get
-    _publish(connection, visited, document, now)
+    _publish(connection, settled, document, now)
     return original
 
 
@@ -268,14 +312,18 @@ def _first_with(connection: apsw.Connection, condition: str, digest: bytes, key:
     return _Copied(*row) if row is not None else None
 
 
-def _publish(connection: apsw.Connection, visited: Visited, document: int | None, now: float) -> None:
+def _publish(connection: apsw.Connection, settled: Settled, document: int | None, now: float) -> None:
     """Tell the change feed."""
+    visited = settled.visited
     key = visited.visit.key
     if visited.visit.kind is not Kind.PAGE:
         return
-    if document is not None and visited.outcome is Outcome.FETCHED and visited.reason is not Reason.NOINDEX:
+    is_page = visited.page is None or visited.page.kind is Kind.PAGE
+    if document is not None and visited.outcome is Outcome.FETCHED and visited.reason is not Reason.NOINDEX and is_page:
         change = "upsert"
-    elif visited.reason in _DELETED_BY and _was_published(connection, key):
+    elif visited.outcome is Outcome.UNCHANGED and (published := _published(connection, key)) is not None:
+        change, document = "meta", published
+    elif (not is_page or _is_gone(settled)) and _published(connection, key) is not None:
         change = "delete"
     else:
         return
@@ -285,11 +333,22 @@ def _publish(connection: apsw.Connection, visited: Visited, document: int | None
     )
 
 
-def _was_published(connection: apsw.Connection, key: tuple[int, int]) -> bool:
+def _is_gone(settled: Settled) -> bool:
+    """Whether a page is certainly there no more, or not for us: what may be back tomorrow is looked for again first."""
+    visited = settled.visited
+    if visited.reason in MISSING:
+        return settled.aftermath.missing >= CONFIRMED
+    return visited.reason in _DELETED_BY or (visited.outcome is Outcome.REDIRECTED and is_moved(visited))
+
+
+def _published(connection: apsw.Connection, key: tuple[int, int]) -> int | None:
+    """The document that the feed says a URL has."""
     last = connection.execute(
-        "SELECT change FROM changes WHERE version = (SELECT max(version) FROM changes WHERE host = ? AND rest = ?)", key
+        """SELECT change, document FROM changes
+           WHERE version = (SELECT max(version) FROM changes WHERE host = ? AND rest = ?)""",
+        key,
     ).get
-    return bool(last == "upsert")
+    return last[1] if last is not None and last[0] != "delete" else None
 
 
 def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:

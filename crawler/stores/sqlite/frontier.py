@@ -17,6 +17,7 @@ from crawler.stores.contract import Leased, NewUrl, Outlook
 from crawler.stores.sqlite.known import Known, insert, row_of
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
+from crawler.stores.sqlite.sayings import trust_of
 
 
 def _of_each_level(statement: str) -> str:
@@ -109,6 +110,7 @@ def load_host(connection: apsw.Connection, owner: str, host: int, now: float, ur
         clock=clock,
         visits=_due_urls(connection, host, levels, clock.held_until, epoch, now, urls),
         rules=[rules_of(rule) for rule in rules],
+        trust=trust_of(connection, host),
     )
 
 

@@ -181,7 +181,7 @@ def published(connection: apsw.Connection, after: int) -> Iterator[Published]:
            ORDER BY c.version""",
         (after,),
     ):
-        is_there = change == "upsert"
+        is_there = change != "delete"
         yield Published(
             version=number,
             key=Key(host, rest),

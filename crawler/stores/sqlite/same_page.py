@@ -13,8 +13,8 @@ def fetched_twin(connection: apsw.Connection, url: str) -> str | None:
     """The page that shows what this URL would show, fetched when it was last visited."""
     for twin in index_twins(url):
         found = connection.execute(
-            "SELECT 1 FROM urls WHERE host = ? AND rest = ? AND url = ? AND kind = ? AND last_reason = ? AND state <> ?",
-            (*key_of(twin), twin, Kind.PAGE, Reason.OK, State.PARKED),
+            "SELECT 1 FROM urls WHERE host = ? AND rest = ? AND url = ? AND kind = ? AND last_reason IN (?, ?, ?) AND state <> ?",
+            (*key_of(twin), twin, Kind.PAGE, Reason.OK, Reason.NOT_MODIFIED, Reason.SAME_HEAD, State.PARKED),
         ).get
         if found is not None:
             return twin

@@ -284,6 +284,10 @@ class SqliteStore:
         with trouble(self._path):
             return commit.archived_body(self._connection, payload_digest, body_digest)
 
+    def held_body(self, key: Key) -> Original | None:
+        with trouble(self._path):
+            return commit.held_body(self._connection, key)
+
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
         with self._changes(now) as (connection, ledger):
             return commit.add_links(connection, self._known, ledger, visit, links, now)

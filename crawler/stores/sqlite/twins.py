@@ -40,7 +40,7 @@ def settle(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled]
         keys = [key_of(twin) for twin in twins]
         if visited.outcome is Outcome.FETCHED and visited.reason is Reason.OK:
             park(connection, [(key, url) for key in keys])
-        elif settled.aftermath.state is State.PARKED:
+        elif settled.aftermath.state is State.PARKED or settled.aftermath.missing:
             hosts.update(_open(connection, ledger, keys, url, now))
     return hosts
 

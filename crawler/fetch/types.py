@@ -1,0 +1,92 @@
+"""Is an answer of a type that is read?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_CONTENT_TYPE = re.compile(rb"\ncontent-type:[ \t]*([^\s;,]+)", re.IGNORECASE)
+_ENDING = re.compile(r"[^/?#]\.([0-9a-z]{1,6})(?:[?#]|$)", re.IGNORECASE)
+_ANYTHING = "application/octet-stream"  # says nothing; then the URL may
+# Endings of URLs that lead to something to read, whatever else there is.
+READ = frozenset(
+    [
+        "asp",
+        "aspx",
+        "cfm",
+        "cgi",
+        "csv",
+        "doc",
+        "docx",
+        "epub",
+        "eml",
+        "htm",
+        "html",
+        "jsp",
+        "jspx",
+        "log",
+        "md",
+        "mbox",
+        "msg",
+        "odp",
+        "ods",
+        "odt",
+        "pdf",
+        "php",
+        "php3",
+        "php5",
+        "phtml",
+        "pl",
+        "ppt",
+        "pptx",
+        "rtf",
+        "rst",
+        "shtml",
+        "tex",
+        "txt",
+        "xhtml",
+        "xls",
+        "xlsx",
+        "xml",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Types:
+    """Which types are not read: media types, or with "/" at the end all of a kind."""
+
+    skipped: tuple[str, ...] = ()
+
+    def wants(self, head: bytes, url: str) -> bool:
+        """Whether the body that follows a head is worth reading.
+
+        >>> types = Types(("image/", "application/zip", "application/octet-stream"))
+        >>> types.wants(b"HTTP/1.1 200 OK\\r\\nContent-Type: image/PNG\\r\\n\\r\\n", "http://a.com/x")
+        False
+        >>> types.wants(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/octet-stream\\r\\n\\r\\n", "http://a.com/x.pdf")
+        True
+        """
+        essence = essence_of(head)
+        if essence == _ANYTHING and ending_of(url) in READ:
+            return True
+        return not any(
+            essence.startswith(skipped) if skipped.endswith("/") else essence == skipped for skipped in self.skipped
+        )
+
+
+def essence_of(head: bytes) -> str:
+    """The media type that a head names, in lower case; empty if it names none."""
+    found = _CONTENT_TYPE.search(head)
+    return found[1].decode("latin-1").lower() if found is not None else ""
+
+
+def ending_of(url: str) -> str:
+    """What a URL's file ends in, in lower case.
+
+    >>> ending_of("http://a.com/b/c.Tar?d=e.f"), ending_of("http://a.com/b"), ending_of("http://a.com")
+    ('tar', '', '')
+    """
+    path = url.partition("?")[0].rpartition("/")[2] if url.count("/") > 2 else ""
+    found = _ENDING.search(path)
+    return found[1].lower() if found is not None else ""

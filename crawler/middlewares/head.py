@@ -1,0 +1,129 @@
+"""HEAD: ask for the head of a document alone where that is expected to spare its body.
+
+Reads `request.meta["visit"]` and `["trust"]`; writes `["method"]`, and `["meaning"]` of an answer to HEAD. HEAD and GET are two
+visits of one URL. Where HEAD is not sent, the head of the GET serves: the connection is closed on a type that is not read.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from crawler.download import FETCHED, MEANING, METHOD, TRUST, VISIT
+from crawler.fetch.answers import Meaning, meaning_of
+from crawler.fetch.types import READ, Types, ending_of, essence_of
+from crawler.frontier.trust import UNKNOWN, Trust, Witness
+from crawler.items import Fetched, Held, Kind, Outcome, Reason, Visit
+from crawler.session import session_of
+
+_KINDS = (Kind.PAGE, Kind.FEED)
+_SHAPES = 50_000  # kinds of URLs whose answers are remembered
+_WORTH = 65_536  # bytes that must be at stake before a page without validators is looked at by HEAD again
+_AS_THEY_ARE = frozenset({Outcome.REDIRECTED, Outcome.BUSY, Outcome.ABORTED, Outcome.DENIED})
+_REFUSALS = frozenset({0, 405, 501})
+
+
+class HeadMiddleware:
+    """Decides on the method, and judges what HEAD has brought."""
+
+    def __init__(self, policy: str, types: Types, full_every: int) -> None:
+        self._policy = policy
+        self._types = types
+        self._full_every = full_every
+        self._seen: OrderedDict[tuple[int, str, str], tuple[int, int]] = OrderedDict()  # types read, types not read
+        self._refusing: OrderedDict[int, None] = OrderedDict()  # hosts, as far as they have answered in this run
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        options = session_of(crawler).options
+        return cls(options.head_policy, options.types, options.full_every)
+
+    def process_request(self, request: Request) -> None:
+        if self._policy == "never":
+            return
+        visit: Visit = request.meta[VISIT]
+        if visit.headed or visit.kind not in _KINDS or visit.asked in self._refusing:
+            return
+        trust: Mapping[Witness, Trust] = request.meta[TRUST]
+        if self._pays(visit) and trust.get(Witness.HEAD, UNKNOWN).believes_same:
+            request.meta[METHOD] = "HEAD"
+
+    def _pays(self, visit: Visit) -> bool:
+        held = visit.held
+        if held.length is not None and held.reused + 1 >= self._full_every:
+            return False
+        if self._policy == "always":
+            return True
+        if visit.visited is None:
+            return self._is_doubtful(visit)
+        return held.length is not None and held.length >= _WORTH and not (held.etag or held.last_modified)
+
+    def _is_doubtful(self, visit: Visit) -> bool:
+        """Whether what lies there is more likely not read than read."""
+        wanted, unwanted = self._seen.get(_shape(visit), (0, 0))
+        if wanted or unwanted:
+            return unwanted >= wanted
+        ending = ending_of(visit.url)
+        return bool(ending) and ending not in READ
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        visit: Visit = request.meta[VISIT]
+        fetched: Fetched | None = request.meta.get(FETCHED)
+        if fetched is None or visit.kind not in _KINDS or self._policy == "never":
+            return response
+        if 200 <= fetched.status <= 299:
+            self._learn(visit, fetched)
+        if request.meta.get(METHOD) == "HEAD":
+            request.meta[MEANING] = self._judge(visit, fetched)
+        return response
+
+    def _learn(self, visit: Visit, fetched: Fetched) -> None:
+        shape = _shape(visit)
+        wanted, unwanted = self._seen.pop(shape, (0, 0))
+        is_wanted = self._types.wants(fetched.head, visit.url)
+        self._seen[shape] = (wanted + is_wanted, unwanted + (not is_wanted))
+        if len(self._seen) > _SHAPES:
+            self._seen.popitem(last=False)
+
+    def _judge(self, visit: Visit, fetched: Fetched) -> Meaning:
+        """Only what is not read, and what is as it was, ends here: of all else GET has the last word."""
+        meaning = meaning_of(fetched)
+        if meaning.outcome in _AS_THEY_ARE or not fetched.was_sent:
+            return meaning
+        if fetched.status in _REFUSALS:
+            self._refusing[visit.asked] = None
+            if len(self._refusing) > _SHAPES:
+                self._refusing.popitem(last=False)
+        if 200 <= fetched.status <= 299:
+            if visit.kind is Kind.PAGE and not self._types.wants(fetched.head, visit.url):
+                return Meaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
+            if _is_same(visit.held, fetched):
+                return Meaning(outcome=Outcome.UNCHANGED, reason=Reason.SAME_HEAD)
+        return Meaning(outcome=Outcome.PROMISING, reason=Reason.HEAD_SEEN)
+
+
+def _shape(visit: Visit) -> tuple[int, str, str]:
+    """What URLs of a host have in common that lead to the same kind of thing: the directory they begin with, and their end."""
+    parts = visit.url.split("/", 4)
+    return visit.key.host, parts[3] if len(parts) > 4 else "", ending_of(visit.url)
+
+
+def _is_same(held: Held, fetched: Fetched) -> bool:
+    """Whether a head is that of the document that is held."""
+    if held.length is None:
+        return False
+    etag, modified = fetched.header("etag"), fetched.header("last-modified")
+    if held.etag and etag:
+        return held.etag == etag
+    if held.last_modified and modified:
+        return held.last_modified == modified
+    return (
+        not (etag or modified)
+        and fetched.header("content-length") == str(held.length)
+        and bool(essence_of(fetched.head))
+    )

@@ -1,0 +1,88 @@
+"""What hosts say of their pages, and whether it was true: gathered for a batch, written at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from crawler.frontier.trust import UNKNOWN, Trust, Witness
+from crawler.items import Kind, Visited
+from crawler.stores.contract import Settled
+
+_REFUSED = 2  # lies that one refusal to answer HEAD is worth: who does it once does it always
+_NO_HEADS = frozenset({1, 405, 501})  # answers to HEAD that are none
+
+_COLUMNS = "changed_right, changed_wrong, same_right, same_wrong"
+
+
+def trust_of(connection: apsw.Connection, host: int) -> Mapping[Witness, Trust]:
+    rows = connection.execute(f"SELECT witness, {_COLUMNS} FROM trust WHERE host = ?", (host,))
+    return {Witness(witness): Trust(*counts) for witness, *counts in rows}
+
+
+class Observations:
+    """Belongs to one transaction."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._trust: dict[tuple[int, Witness], Trust] = {}
+
+    def compare(self, url: int, visited: Visited, *, has_changed: bool) -> None:
+        """A page that was held was fetched again, whole: did those who spoke of it know?"""
+        visit, page, fetched = visited.visit, visited.page, visited.fetched
+        if page is None or fetched is None or visit.visited is None:
+            return
+        host, held = visit.key.host, visit.held
+        if held.etag and page.etag:
+            self._note(host, Witness.VALIDATORS, held.etag != page.etag, has_changed)
+        elif held.last_modified and page.last_modified:
+            self._note(host, Witness.VALIDATORS, held.last_modified != page.last_modified, has_changed)
+        elif held.length is not None and (length := fetched.header("content-length")) is not None:
+            self._note(host, Witness.HEAD, length != str(held.length), has_changed)
+        self._compare_list(url, visited, visit.visited, fetched.started - visit.visited, has_changed=has_changed)
+
+    def _compare_list(self, url: int, visited: Visited, before: float, elapsed: float, *, has_changed: bool) -> None:
+        """What a sitemap or a feed said of the page, if it was read since the page was last visited."""
+        row = self._connection.execute(
+            """SELECT u.lastmod, u.interval, l.kind, l.visited FROM urls u JOIN urls l ON l.id = u.lister
+               WHERE u.id = ?""",
+            (url,),
+        ).get
+        if row is None or row[3] is None or row[3] < before:
+            return
+        modified, interval, kind, _ = row
+        host = visited.visit.key.host
+        if modified is not None:
+            witness = Witness.FEED if kind == Kind.FEED else Witness.LASTMOD
+            self._note(host, witness, modified > before, has_changed)
+        if interval is not None:
+            self._note(host, Witness.CHANGEFREQ, elapsed >= interval, has_changed)
+
+    def hold_against_head(self, batch: Sequence[Settled]) -> None:
+        """Did GET say what HEAD had said?"""
+        for settled in batch:
+            visit, fetched = settled.visited.visit, settled.visited.fetched
+            if not visit.headed or fetched is None or not fetched.status or fetched.request.startswith(b"HEAD "):
+                continue
+            is_same = visit.headed // 100 == fetched.status // 100
+            if visit.headed in _NO_HEADS and not is_same:
+                for _ in range(_REFUSED):
+                    self._note(visit.key.host, Witness.HEAD, says_changed=False, has_changed=True)
+            else:
+                self._note(visit.key.host, Witness.HEAD, says_changed=is_same, has_changed=True)
+
+    def _note(self, host: int, witness: Witness, says_changed: bool, has_changed: bool) -> None:
+        trust = self._trust.get((host, witness))
+        if trust is None:
+            row = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM trust WHERE host = ? AND witness = ?", (host, witness)
+            ).get
+            trust = Trust(*row) if row is not None else UNKNOWN
+        self._trust[host, witness] = trust.after(says_changed=says_changed, has_changed=has_changed)
+
+    def write(self) -> None:
+        self._connection.executemany(
+            f"INSERT OR REPLACE INTO trust (host, witness, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+            [(*key, *trust) for key, trust in self._trust.items()],
+        )
