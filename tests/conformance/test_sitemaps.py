@@ -9,7 +9,7 @@ import pytest
 
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.dates import seconds_of
-from crawler.parse.sitemap import Form, read_sitemap
+from crawler.parse.sitemaps import parse_sitemap
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of
 
