@@ -35,7 +35,7 @@ SMALL, LARGE = "11 MB, four facts an entry", "50 MB, links and images as well"
 _URL = "https://shop.example/sitemap.xml"
 
 _PATTERNS = (  # how rules of real files look
-    "Disallow: /{section}/",
+    "Disallow: /{section}-{number}/",
     "Disallow: /{section}/{name}",
     "Allow: /{section}/{name}$",
     "Disallow: /*/{name}/print",
@@ -75,8 +75,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 def robots_txt(chance: Random) -> bytes:
-    lines = ["User-agent: GreedyBot", "Disallow: /", "", "User-agent: *"]
-    for number in range(RULES):
+    lines = ["User-agent: GreedyBot", "Disallow: /", "", "User-agent: *", "Disallow: /archive/"]
+    for number in range(1, RULES):
         _, section, name = page_path(chance.randrange(10**6)).split("/")
         lines.append(_PATTERNS[number % len(_PATTERNS)].format(section=section, name=name, number=number))
     return "\n".join([*lines, "", f"Sitemap: {_URL}"]).encode()
@@ -102,9 +102,7 @@ def sitemap(entries: int, *, with_more: bool = False) -> bytes:
 
 
 def _entry(number: int, chance: Random, *, with_more: bool) -> str:
-    path = (
-        f"{page_path(number).removesuffix('.html')}-{'-'.join(chance.choices(_LANGUAGES, k=6 + 12 * with_more))}.html"
-    )
+    path = f"{page_path(number).removesuffix('.html')}-{'-'.join(chance.choices(_LANGUAGES, k=6 + 8 * with_more))}.html"
     day = f"20{chance.randrange(10, 26)}-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}"
     moment = f"T{chance.randrange(24):02}:{chance.randrange(60):02}:00+00:00" if number % 2 else ""
     more = (_images(path) if number % 2 else _links(path)) if with_more else ""
@@ -117,7 +115,7 @@ def _entry(number: int, chance: Random, *, with_more: bool) -> str:
 def _links(path: str) -> str:
     return "".join(
         f'    <xhtml:link rel="alternate" hreflang="{language}" href="https://{language}.shop.example{path}"/>\n'
-        for language in _LANGUAGES * 2
+        for language in _LANGUAGES
     )
 
 
@@ -125,7 +123,7 @@ def _images(path: str) -> str:
     return "".join(
         f"    <image:image>\n      <image:loc>https://images.shop.example{path}/{number}.jpg</image:loc>\n"
         f"      <image:title>Picture {number} of {path.rpartition('/')[2]}</image:title>\n    </image:image>\n"
-        for number in range(4)
+        for number in range(3)
     )
 
 
