@@ -210,17 +210,17 @@ class _Draft:
     def __init__(self, attributes: Mapping[str, str]) -> None:
         self.attributes = attributes
         self.facts: dict[str, str] = {}  # by the names of elements; the first of a name counts
-        self.links: tuple[Mapping[str, str], ...] = ()
-        self.alternates: tuple[tuple[str, str], ...] = ()
-        self.media: tuple[str, ...] = ()
+        self.links: list[Mapping[str, str]] = []
+        self.alternates: list[tuple[str, str]] = []
+        self.media: list[str] = []
 
     def add(self, name: str, text: str, attributes: Mapping[str, str], parts: Sequence[tuple[str, str]]) -> None:
         """An element of the entry, with those that it holds."""
         if name == "link" and attributes.get("href"):
-            self.links += (attributes,)
-            self.alternates += ((attributes.get("hreflang", ""), attributes["href"].strip()),)
+            self.links.append(attributes)
+            self.alternates.append((attributes.get("hreflang", ""), attributes["href"].strip()))
         elif name in ("image", "video"):
-            self.media += tuple(part for kind, part in parts if kind in ("loc", "content_loc") and part)
+            self.media += [part for kind, part in parts if kind in ("loc", "content_loc") and part]
         elif name not in self.facts:
             self.facts[name] = text
 
@@ -255,7 +255,8 @@ class _Reader:
         self._parts: list[tuple[str, str]] = []
         self._texts: list[str] = []
         self._part_from = 0
-        self._fed = 0
+        self._fed = self._held_size = self._unfinished = 0
+        self._held: list[bytes] = []
         self._closed_at = -1  # where the last tag was that closed an entry
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
@@ -268,12 +269,22 @@ class _Reader:
         return bool(self._around)
 
     def feed(self, piece: bytes) -> None:
-        self._parser.Parse(piece, False)  # noqa: FBT003
-        self._fed += len(piece)
+        """Parse it, or keep it for later: expat looks at all of an unfinished comment or tag again with each piece."""
+        self._held.append(piece)
+        self._held_size += len(piece)
+        if self._held_size >= self._unfinished:
+            self.finish()
+
+    def finish(self) -> None:
+        self._parser.Parse(b"".join(self._held), False)  # noqa: FBT003
+        self._fed += self._held_size
+        unfinished = self._fed - self._parser.CurrentByteIndex
+        self._unfinished = unfinished if unfinished > _PIECE else 0
+        self._held, self._held_size = [], 0
 
     def closes_entry(self, tag: bytes) -> bool:
         """Feed a tag; whether it really was one, and closed an entry."""
-        start = self._fed
+        start = self._fed + self._held_size
         self.feed(tag)
         return self._closed_at == start
 
@@ -340,6 +351,7 @@ def _read_xml(pieces: _Pieces, found: _Finds) -> bool:
                 reader.feed(piece)
         else:
             _read_utf8(rest, reader, found)
+        reader.finish()
     except (expat.ExpatError, LookupError, ValueError):
         return False
     if reader.is_open:
@@ -349,27 +361,36 @@ def _read_xml(pieces: _Pieces, found: _Finds) -> bool:
 
 def _read_utf8(pieces: Iterable[bytes], reader: _Reader, found: _Finds) -> None:
     """What follows an entry that the parser has just closed are plain entries, or the parser gets it."""
-    is_between = False
-    text = ""
+    text, is_between = "", False
     for piece in _decoded(pieces):
         text += piece
         start = 0
-        is_odd = "]]>" in text or "\r" in text  # which ends CDATA, and is an error elsewhere
+        # The end of CDATA is an error elsewhere, and this end of a line is not ours to change.
+        is_odd = "]]>" in text or "\r" in text
         while True:
-            while is_between and not is_odd and (plain := plain_entry(text, start)) is not None:
-                facts, start = plain
-                found.add(facts)
+            if is_between and not is_odd:
+                start = _after_plain_entries(text, start, found)
             tag = _CLOSING.search(text, start)
             if tag is None:
                 break
             reader.feed(text[start : tag.start()].encode())
             start = tag.end()
             is_between = reader.closes_entry(tag[0].encode()) and found.form is not Form.FEED
+            if not is_between:  # it is in a comment, say: who tries each of them there never gets to an end
+                reader.feed(text[start:].encode())
+                start = len(text)
         text = text[start:]
         if len(text) > _LONGEST_ENTRY:
             reader.feed(text.encode())
             text, is_between = "", False
     reader.feed(text.encode())
+
+
+def _after_plain_entries(text: str, start: int, found: _Finds) -> int:
+    while (plain := plain_entry(text, start)) is not None:
+        facts, start = plain
+        found.add(facts)
+    return start
 
 
 def _decoded(pieces: Iterable[bytes]) -> Iterator[str]:

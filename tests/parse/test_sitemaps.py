@@ -210,6 +210,21 @@ def test_urls_of_the_web_count_and_are_absolute(loc: str, url: str | None) -> No
     assert ([entry.loc for entry in index.sitemaps], index.entries) == (expected, [])
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<!--" + b"</url>" * 3_000_000,
+        b"<url><loc>http://a.test/1</loc>" + b"<i:image><i:loc>/a</i:loc></i:image>" * 200_000,
+        b"<url>" * 1_000_000,
+        b"<url a='" + b"b" * 10_000_000,
+    ],
+    ids=["comment", "images", "open", "attribute"],
+)
+def test_no_file_takes_more_time_than_its_size_explains(body: bytes) -> None:
+    assert urls(b"<urlset><url><loc>http://a.test/0</loc></url>" + body)[:1] == ["http://a.test/0"]
+
+
 @pytest.mark.parametrize(
     ("text", "priority"), [("1", 1.0), (" .5 ", 0.5), ("-3", 0.0), ("9", 1.0), ("nan", None), ("high", None)]
 )
