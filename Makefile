@@ -5,8 +5,9 @@
 # make bench     pages per CPU-second against stock Scrapy
 # make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
 # make bench-frontier  ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart (about 20 minutes)
+# make bench-sites  what a decision by robots.txt costs, and a sitemap of the greatest size against Scrapy's class (about a minute)
 # make bench-workers  what a second worker brings (about 4 minutes)
-# make conformance  what the tests of other projects say of URLs, and why we differ where we do
+# make conformance  what the tests of other projects say of URLs, robots.txt and sitemaps, and why we differ where we do
 # make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
 # make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
 # make prove-month  a month of crawling under a virtual clock, a million visits, each judged (about 10 minutes)
@@ -19,7 +20,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-frontier bench-polite bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl bench bench-frontier bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
@@ -84,6 +85,9 @@ bench: setup
 
 bench-frontier: setup
 	$(BIN)/python -m benchmarks scale
+
+bench-sites: setup
+	$(BIN)/python -m benchmarks sites
 
 bench-workers: setup
 	$(BIN)/python -m benchmarks workers

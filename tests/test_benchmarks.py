@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from random import Random
 
 import pytest
+from scrapy.utils.sitemap import Sitemap
 
-from benchmarks import polite
+from benchmarks import polite, sites
 from benchmarks.crawl import differences
 from benchmarks.measure import Cost
 from benchmarks.report import Measured, verdicts
 from benchmarks.server import Asked, Served
 from benchmarks.sides import Ours, Run, Scene, Stock
 from benchmarks.web import LINKS, NEW_LINKS, Web, page_path
+from crawler.fetch.robots import RobotsRules
+from crawler.parse.sitemaps import parse_sitemap
 
 CLOSED = Web(pages=40, hosts=5, port=8000)
 OPEN = replace(CLOSED, is_open=True)
@@ -122,3 +126,34 @@ def run_of(urls: list[str]) -> Run:
 
 def path_of(url: str) -> str:
     return "/" + url.split("/", 3)[3]
+
+
+@pytest.mark.parametrize("with_more", [False, True])
+def test_both_sides_read_the_same_sitemap(with_more: bool) -> None:
+    body = sites.sitemap(300, with_more=with_more)
+    assert sites.read_ours(body) == sites.read_scrapys(body) == 300
+    found = parse_sitemap(body, "https://shop.example/").entries
+    theirs = list(Sitemap(body))
+    assert [entry.loc for entry in found] == [entry["loc"] for entry in theirs]
+    assert [[href for _, href in entry.alternates] for entry in found] == [
+        entry.get("alternate", []) for entry in theirs
+    ]
+    assert any(entry.media for entry in found) is with_more
+
+
+def test_the_rules_of_the_benchmark_allow_some_and_forbid_some() -> None:
+    rules = RobotsRules.parse(sites.robots_txt(Random(1)))
+    verdicts = {rules.allows(f"https://shop.example{page_path(number)}", "bot") for number in range(100)}
+    assert verdicts == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("decision", "scrapy", "memory", "expected"),
+    [
+        (20.0, 1.5, 64_000_000, [True, True, True]),
+        (21.0, 1.4, 65_000_000, [False, False, False]),
+    ],
+)
+def test_verdicts_on_sites(decision: float, scrapy: float, memory: int, expected: list[bool]) -> None:
+    costs = {"large": {"ours": [1.0, 9.0], "scrapy": [9.0, scrapy]}}
+    assert [found.holds for found in sites.judge([decision, 99.0], costs, {"large": memory})] == expected

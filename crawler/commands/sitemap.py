@@ -19,7 +19,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands.common import failing_politely, write_whole
 from crawler.errors import CrawlError
-from crawler.parse.sitemap import MOST_BYTES, MOST_ENTRIES
+from crawler.parse.sitemaps import MOST_BYTES, MOST_ENTRIES
 from crawler.urls.canonical import resolve
 
 HOUR, DAY = 3600.0, 86_400.0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import time
-from typing import Self
+from typing import NamedTuple, Self
 
 from protego import Protego
+from protego._urlpattern import _URLPattern
+from protego._utils import _quote_path
 
 from crawler.items import OriginRules, Reason, RequestRate, Window, Wishes
 
@@ -27,6 +29,9 @@ _HTML = re.compile(r"\s*(?:<!--.*?-->\s*)?<(?:html|!doctype)", re.IGNORECASE | r
 # RFC 9309 §2.2.4: other lines must not interfere, that is, not end a group. Misspellings are known ones.
 _KNOWN = re.compile(r"\s*(?:user|all|dis|dias|crawl|request|visit|site|host)", re.IGNORECASE)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+# A URL of which Protego compares the path and query with some characters escaped, and nothing else changed.
+_PLAIN_URL = re.compile(r"https?://[a-z0-9.-]++(?::[0-9]++)?(/(?!/)[A-Za-z0-9_.~/=?&+,;:@!-]*+)")
+_ESCAPES = str.maketrans({character: f"%{ord(character):02X}" for character in "?&+,;:@!"})
 _MAX_AGE = re.compile(r"(?:^|,)\s*(?:s-maxage|max-age)\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 _UTF8_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF8[:2], codecs.BOM_UTF8[:1])  # editors lose parts of it
 
@@ -36,6 +41,7 @@ class RobotsRules:
 
     def __init__(self, rules: Protego) -> None:
         self._rules = rules
+        self._verdicts: dict[str, _Verdicts] = {}  # by agent
 
     @classmethod
     def parse(cls, body: bytes) -> Self:
@@ -54,10 +60,18 @@ class RobotsRules:
         it were, others that it fits no such rule: it must be allowed either way.
         """
         try:
-            allowed = self._rules.can_fetch(url, agent)
-            return allowed and (url.isascii() or self._rules.can_fetch(_NOT_ASCII.sub("\0", url), agent))
+            return self._allows(url, agent) and (url.isascii() or self._allows(_NOT_ASCII.sub("\0", url), agent))
         except ValueError:
             return False
+
+    def _allows(self, url: str, agent: str) -> bool:
+        if "/robots.txt" in url:  # which may be fetched whatever the rules say
+            return self._rules.can_fetch(url, agent)
+        verdicts = self._verdicts.get(agent)
+        if verdicts is None:
+            verdicts = self._verdicts[agent] = _Verdicts.of(self._rules, agent)
+        plain = _PLAIN_URL.fullmatch(url)
+        return verdicts.on(_quote_path(url) if plain is None else plain[1].translate(_ESCAPES))
 
     def crawl_delay(self, agent: str) -> float | None:
         """Seconds to rest between two requests, if the rules say."""
@@ -90,6 +104,48 @@ class RobotsRules:
     def preferred_host(self) -> str | None:
         """Which of its mirrors the site likes best."""
         return self._rules.preferred_host
+
+
+class _Rule(NamedTuple):
+    piece: str  # that stands in every URL which it fits
+    fits: Callable[[str], bool]
+    allows: bool
+
+
+class _Verdicts:
+    """The rules for one agent, in Protego's order: the first that fits decides.
+
+    Protego tries every rule that has a wildcard; with sixty of them that takes 35 µs a URL, and 10 if those are passed
+    over of which the longest piece between wildcards is not in the URL.
+    """
+
+    def __init__(self, patterns: Iterable[tuple[_URLPattern, bool]]) -> None:
+        self._rules: list[_Rule] = []
+        self._wild: list[_Rule] = []
+        prefixes = []
+        for pattern, allows in patterns:
+            rule = _Rule(_longest_piece(pattern._pattern), pattern.match, allows)
+            self._rules.append(rule)
+            if "*" in pattern._pattern or pattern._pattern.endswith("$"):
+                self._wild.append(rule)
+            else:
+                prefixes.append(pattern._pattern)
+        self._prefixes = tuple(prefixes)
+
+    @classmethod
+    def of(cls, rules: Protego, agent: str) -> Self:
+        found = rules._get_matching_rule_set(agent)
+        return cls([] if found is None else [(rule.value, rule.field == "allow") for rule in found._rules])
+
+    def on(self, path: str) -> bool:
+        for piece, fits, allows in self._rules if path.startswith(self._prefixes) else self._wild:
+            if piece in path and fits(path):
+                return allows
+        return True
+
+
+def _longest_piece(pattern: str) -> str:
+    return max(pattern.removesuffix("$").split("*"), key=len)
 
 
 def judge_robots(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 _SHORT = re.compile(r"(\d{4})(?:-(\d\d))?")  # a year, or a month
 
@@ -16,7 +17,11 @@ def seconds_of(text: str) -> float | None:
     (1104537600.0, 86400.0, 86401.0, None)
     """
     text = text.strip()
-    if (date := _SHORT.fullmatch(text)) is not None:
+    return _day(text) if len(text) <= 10 else _moment(text)
+
+
+def _moment(text: str) -> float | None:
+    if len(text) <= 7 and (date := _SHORT.fullmatch(text)) is not None:
         text = f"{date[1]}-{date[2] or '01'}-01"
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
@@ -25,3 +30,6 @@ def seconds_of(text: str) -> float | None:
         except (ValueError, OverflowError, IndexError, TypeError):
             continue
     return None
+
+
+_day = lru_cache(maxsize=4096)(_moment)  # moments do not come again, days do

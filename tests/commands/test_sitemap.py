@@ -10,7 +10,7 @@ from scrapy.utils.sitemap import Sitemap
 
 from crawler.commands import sitemap
 from crawler.commands.sitemap import sitemaps_of
-from crawler.parse.sitemap import Entry, Form, read_sitemap
+from crawler.parse.sitemaps import Entry, Form, parse_sitemap
 from tests.crawl.runner import scrapy
 
 BASE = "http://a.test/docs/"
@@ -35,7 +35,7 @@ def tree(tmp_path: Path) -> Path:
 
 def test_files_with_their_times_and_habits(tree: Path) -> None:
     (text,) = sitemaps_of(tree, BASE, NOW)
-    assert read_sitemap(text.encode()).entries == [
+    assert parse_sitemap(text.encode(), BASE).entries == [
         Entry(BASE + "a%20%26%20b.html", NOW - 30 * HOUR, "daily"),
         Entry(BASE, NOW - HOUR, "hourly"),
         Entry(BASE + "old", NOW - 9000 * HOUR, "yearly"),
@@ -49,7 +49,9 @@ def test_another_parser_reads_the_same(tree: Path) -> None:
     assert result.returncode == 0, result.stderr
     read = Sitemap(result.stdout.encode())
     assert read.type == "urlset"
-    assert [entry["loc"] for entry in read] == [entry.url for entry in read_sitemap(result.stdout.encode()).entries]
+    assert [entry["loc"] for entry in read] == [
+        entry.loc for entry in parse_sitemap(result.stdout.encode(), BASE).entries
+    ]
 
 
 def test_many_files_get_several_sitemaps_and_an_index(
@@ -58,10 +60,12 @@ def test_many_files_get_several_sitemaps_and_an_index(
     monkeypatch.setattr(sitemap, "MOST_ENTRIES", 2)
     target = tree / "sitemap.xml"
     assert sitemap._write(tree, BASE, target) == 0
-    index = read_sitemap(target.read_bytes())
-    assert index.form is Form.INDEX
-    assert [entry.url for entry in index.entries] == [f"{BASE}sitemap-{number}.xml" for number in (1, 2, 3)]
-    parts = [read_sitemap((tree / entry.url.rpartition("/")[2]).read_bytes()).entries for entry in index.entries]
+    index = parse_sitemap(target.read_bytes(), BASE)
+    assert index.kind is Form.INDEX
+    assert [entry.loc for entry in index.sitemaps] == [f"{BASE}sitemap-{number}.xml" for number in (1, 2, 3)]
+    parts = [
+        parse_sitemap((tree / entry.loc.rpartition("/")[2]).read_bytes(), BASE).entries for entry in index.sitemaps
+    ]
     assert [len(part) for part in parts] == [2, 2, 1]
     assert "sitemap-3.xml: 1 URLs" in capsys.readouterr().err
     before = [path.read_bytes() for path in sorted(tree.glob("sitemap*"))]

@@ -1,18 +1,26 @@
-"""make conformance: what other projects' tests say of URLs, and why we differ where we do."""
+"""make conformance: what other projects' tests say of URLs, robots.txt and sitemaps, and why we differ where we do."""
 
 from __future__ import annotations
 
 import sys
 
+from tests.conformance import robots, sitemaps
 from tests.conformance.compare import Answer, Case, Comparison, compare
 from tests.conformance.data import DATA
+from tests.conformance.scores import Difference, Score
 from tests.conformance.suites import SUITES
+
+SCORED = (robots, sitemaps)  # modules with scores(); each has its share of cases that must agree
 
 
 def main() -> int:
     if not DATA.is_dir():
         print(f"The data of the other projects is not at {DATA}: nothing to compare")
         return 0
+    return max(_compare_urls(), _compare_scores([found for module in SCORED for found in module.scores()]))
+
+
+def _compare_urls() -> int:
     found = [compare(suite) for suite in SUITES]
     print(f"{'suite':<28}{'cases':>7}{'agree':>7}{'explained':>11}{'not comparable':>16}{'UNEXPLAINED':>13}")
     for comparison in found:
@@ -22,6 +30,32 @@ def main() -> int:
     unexplained = sum(len(comparison.unexplained) for comparison in found)
     print(f"\n{'Every difference is explained' if not unexplained else f'{unexplained} differences are NOT explained'}")
     return 1 if unexplained else 0
+
+
+def _compare_scores(scores: list[Score]) -> int:
+    print(f"\n{'suite':<36}{'cases':>7}{'agree':>7}{'share':>9}{'needed':>9}")
+    for found in scores:
+        verdict = "" if found.holds else "  TOO FEW"
+        share = found.agreed / found.cases if found.cases else 0.0
+        print(f"{found.name:<36}{found.cases:>7}{found.agreed:>7}{share:>9.2%}{found.needed:>9.1%}{verdict}")
+    for found in scores:
+        _print_differences(found)
+    is_good = all(found.holds and not found.unexplained for found in scores)
+    print(f"\n{'All agree as often as they must' if is_good else 'NOT all agree as often as they must'}")
+    return 0 if is_good else 1
+
+
+def _print_differences(found: Score) -> None:
+    if found.differences or found.set_aside:
+        print(f"\n{found.name}")
+    for difference in found.differences:
+        print(_difference(difference, difference.why or "UNEXPLAINED"))
+    for difference in found.set_aside:
+        print(_difference(difference, f"set aside: {difference.why}"))
+
+
+def _difference(found: Difference, why: str) -> str:
+    return f"  {found.cases:>4}  {found.test}: {why}"
 
 
 def _row(found: Comparison) -> str:

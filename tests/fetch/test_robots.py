@@ -6,6 +6,7 @@ import doctest
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from protego import Protego
 
 from crawler.fetch import robots
 from crawler.fetch.robots import DAY, HOUR, LARGEST_FILE, RequestRate, RobotsRules, Window, judge_robots, lifetime_of
@@ -371,3 +372,17 @@ def test_as_much_of_an_endless_file_as_we_read_is_enough():
 
 def test_the_examples_are_true():
     assert doctest.testmod(robots).failed == 0
+
+
+WORDS = st.sampled_from([*"/ab*$?=&+,;:@!é#", "//", "**", "%41", "%2F", "%3f", ".html", "/robots.txt"])
+TEXTS = st.lists(WORDS, max_size=6).map("".join)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), TEXTS), max_size=8), st.lists(TEXTS, max_size=8))
+def test_verdicts_are_those_of_the_parser(lines, paths):
+    body = "\n".join(["User-agent: *", *(f"{field}: /{path}" for field, path in lines)])
+    rules, parser = RobotsRules.parse(body.encode()), Protego.parse(body)
+    for path in paths:
+        for url in (f"http://a.test/{path}", f"http://a.test{path}", path):
+            if url.isascii():
+                assert rules.allows(url, "bot") == parser.can_fetch(url, "bot")

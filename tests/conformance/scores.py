@@ -1,0 +1,66 @@
+"""How often do we agree with another project's tests, how often must we, and why not always?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Difference(NamedTuple):
+    """Cases of one test that differ for one reason."""
+
+    test: str
+    cases: int
+    why: str  # "" if nobody knows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The cases of one suite, and how many of them agree."""
+
+    name: str
+    cases: int
+    agreed: int
+    needed: float  # share of the cases
+    differences: tuple[Difference, ...] = ()
+    set_aside: tuple[Difference, ...] = ()  # what we do not do, or what a better authority wants otherwise: no cases
+
+    @property
+    def holds(self) -> bool:
+        return self.cases > 0 and self.agreed >= self.needed * self.cases
+
+    @property
+    def unexplained(self) -> list[Difference]:
+        return [difference for difference in self.differences if not difference.why]
+
+
+Known = Mapping[str, tuple[int, str]]  # test → (cases that differ, why)
+
+
+def score(
+    name: str,
+    needed: float,
+    results: Iterable[tuple[str, bool]],
+    known: Known | None = None,
+    aside: Known | None = None,
+) -> Score:
+    """From (test, whether it agrees) for each case. More differences than are known are not explained.
+
+    >>> score("two", 0.5, [("a", True), ("b", False)], {"b": (1, "they err")}).differences
+    (Difference(test='b', cases=1, why='they err'),)
+    """
+    results, known, aside = list(results), known or {}, aside or {}
+    differing = Counter(test for test, agrees in results if not agrees)
+    set_aside = tuple(
+        Difference(test, differing.pop(test), why) for test, (count, why) in aside.items() if differing[test] == count
+    )
+    differences = tuple(
+        Difference(test, count, known[test][1] if test in known and count <= known[test][0] else "")
+        for test, count in differing.items()
+        if count
+    )
+    cases = len(results) - sum(difference.cases for difference in set_aside)
+    agreed = cases - sum(difference.cases for difference in differences)
+    return Score(name=name, cases=cases, agreed=agreed, needed=needed, differences=differences, set_aside=set_aside)
