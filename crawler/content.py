@@ -10,14 +10,18 @@ from dataclasses import replace
 from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records
+from crawler.content_lists import list_link, read_feed, read_sitemap
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.charset import decode
 from crawler.parse.coding import plain_body
 from crawler.parse.dates import seconds_of
 from crawler.parse.directives import Directives
+from crawler.parse.feeds import looks_like_feed
 from crawler.parse.html import HtmlLink, looks_like_html, parse_html
 from crawler.parse.language import language_of
+from crawler.parse.sitemaps import MOST_BYTES
+from crawler.parse.sketch import similarity, sketch
 from crawler.urls.filters import is_login
 from crawler.urls.keys import key_of, keys_of, mark_of
 from crawler.urls.scope import Scope
@@ -26,6 +30,13 @@ MAX_HOPS = 10  # redirects in a row
 _ERRANDS = (Kind.ROBOTS, Kind.PROBE)  # are not followed as pages are
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
+MOST_FEEDS = 10  # of a page
+_SAME_PAGE = 0.8  # share of its words that a page must have in common with what its host shows for missing ones
+_BEGINNING = 2_048
+_SITEMAP = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*|<\?.*?\?>\s*)*<(?:\w+:)?(?:urlset|sitemapindex)\b",
+    re.DOTALL,
+)
 TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
 
 
@@ -38,17 +49,18 @@ def examine(visited: Visited, scope: Scope, location: str | None) -> Visited:
         visited = _follow(visited, scope, location or "")
     if fetched.request.startswith(b"HEAD ") or visited.reason is Reason.UNWANTED_TYPE:
         return visited  # there is nothing to keep
-    page, asked = _page(visited, fetched, scope)
-    if asked.noindex or (page.unavailable_after is not None and page.unavailable_after < fetched.ended):
-        visited = replace(visited, reason=Reason.NOINDEX)
+    page, verdict = _page(visited, fetched, scope)
+    if verdict is not None:
+        outcome = Outcome.FETCHED if verdict is Reason.NOINDEX else Outcome.REFUSED
+        visited = replace(visited, reason=verdict, outcome=outcome)
     return replace(visited, page=page, records=tuple(visit_records(visited.visit, fetched, page.links)))
 
 
-def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Directives]:
-    """What the answer contains, and what it asks of us."""
-    headers = fetched.headers
+def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Reason | None]:
+    """What the answer contains, and why it may be no document to be found."""
+    headers, visit = fetched.headers, visited.visit
     content_type = next((value for name, value in headers if name == "content-type"), "")
-    plain = plain_body(fetched.body, headers)
+    plain = plain_body(fetched.body, headers, **({"limit": MOST_BYTES + 1} if visit.kind is Kind.SITEMAP else {}))
     page = Page(
         content_type=content_type.partition(";")[0].strip().lower()[:100],
         payload_digest=hashlib.sha1(fetched.body, usedforsecurity=False).digest(),
@@ -57,11 +69,24 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Direc
         etag=_validator(headers, "etag"),
         last_modified=_validator(headers, "last-modified"),
     )
-    if visited.outcome is not Outcome.FETCHED or visited.visit.kind is not Kind.PAGE:
-        return page, directives.NONE
-    asked = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
-    if looks_like_html(plain.data, content_type):
-        page, asked = _html(page, plain.data, visited.visit, content_type, scope, asked)
+    if visited.outcome is not Outcome.FETCHED or visit.kind is Kind.ROBOTS:
+        return page, None
+    now = fetched.ended
+    if visit.kind is Kind.SITEMAP:
+        listing = read_sitemap(page, plain.data, visit, scope, now)
+        return (page, Reason.NOT_A_LIST) if listing is None else (listing, None)
+    is_html = looks_like_html(plain.data, content_type)
+    if visit.kind is Kind.FEED or (not is_html and looks_like_feed(plain.data, content_type)):
+        listing = read_feed(page, plain.data, visit, content_type, scope, now)
+        if listing is not None or visit.kind is Kind.FEED:
+            return (page, Reason.NOT_A_LIST) if listing is None else (listing, None)
+    elif not is_html and _SITEMAP.match(plain.data[:_BEGINNING]):
+        listing = read_sitemap(page, plain.data, visit, scope, now)
+        if listing is not None:
+            return listing, None
+    asked, is_login = directives.from_headers(value for name, value in headers if name == "x-robots-tag"), False
+    if is_html:
+        page, asked, is_login = _html(page, plain.data, visit, content_type, scope, asked)
     elif page.content_type.startswith("text/"):
         decoded = decode(plain.data, content_type)
         page = replace(
@@ -71,7 +96,21 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Direc
             text_digest=_text_digest(decoded.text),
             language=language_of(decoded.text),
         )
-    return replace(page, unavailable_after=asked.unavailable_after), asked
+    page = replace(page, unavailable_after=asked.unavailable_after)
+    if visit.kind is Kind.PROBE:
+        return replace(page, sketch=sketch(page.text, visit.url)), None
+    return page, _verdict(page, visit, asked, now, is_login=is_login)
+
+
+def _verdict(page: Page, visit: Visit, asked: Directives, now: float, *, is_login: bool) -> Reason | None:
+    """Why a page that came with status 200 is none for an index."""
+    if is_login:
+        return Reason.LOGIN_WALL
+    if visit.soft404 and visit.depth and similarity(sketch(page.text, visit.url), visit.soft404) >= _SAME_PAGE:
+        return Reason.SOFT_404
+    if asked.noindex or (page.unavailable_after is not None and page.unavailable_after < now):
+        return Reason.NOINDEX
+    return None
 
 
 def _validator(headers: list[tuple[str, str]], wanted: str) -> str:
@@ -84,11 +123,13 @@ def _validator(headers: list[tuple[str, str]], wanted: str) -> str:
 
 def _html(
     page: Page, body: bytes, visit: Visit, content_type: str, scope: Scope, asked: Directives
-) -> tuple[Page, Directives]:
+) -> tuple[Page, Directives, bool]:
+    """The page, what it asks of us, and whether it is a login."""
     html = parse_html(body, visit.url, content_type, with_all_text=False, canonicalize=scope.policy.canonicalize)
     asked = directives.merged(asked, html.directives)
     follow = [] if asked.nofollow else [link for link in html.links if "nofollow" not in link.rel]
-    links = _links(follow, scope, visit.depth + 1)
+    feeds = [link.url for link in follow if link.rel == "feed"][:MOST_FEEDS]
+    links = _links([link for link in follow if link.rel != "feed"] if feeds else follow, scope, visit.depth + 1)
     page = replace(
         page,
         encoding=html.encoding,
@@ -98,9 +139,10 @@ def _html(
         text_digest=_text_digest(html.main_text),
         links=links,
         links_digest=_links_digest(links),
+        feeds=[list_link(scope, url) for url in feeds],
         problem=page.problem or html.problem,
     )
-    return page, asked
+    return page, asked, html.is_login
 
 
 def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:

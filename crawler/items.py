@@ -98,6 +98,7 @@ class Reason(IntEnum):
     LOGIN_WALL = 41, "the server asks for a login: it is private"
     SOFT_404 = 42, "what its host shows, with status 200, for pages that it does not have"
     UNWANTED_TYPE = 43, "a document of a type that is not read; its body was not fetched"
+    NOT_A_LIST = 44, "neither a sitemap nor a feed, though it should be one"
 
     # No answer
     DNS_FAILED = 50, "the host name does not resolve"
@@ -224,6 +225,7 @@ class Visit:
     headed: int = 0  # status of the answer to a visit for its head, if that was the last one
     interval: float | None = None  # between two visits, as a feed asks for
     vouchers: Sequence[str] = ()  # hosts that say of a sitemap elsewhere that it is theirs
+    soft404: bytes = b""  # sketch of what its host shows for pages that it does not have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

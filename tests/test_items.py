@@ -47,6 +47,7 @@ CODES = {
     "LOGIN_WALL": 41,
     "SOFT_404": 42,
     "UNWANTED_TYPE": 43,
+    "NOT_A_LIST": 44,
     "DNS_FAILED": 50,
     "CONNECT_FAILED": 51,
     "CONNECT_TIMEOUT": 52,

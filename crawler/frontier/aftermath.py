@@ -14,7 +14,7 @@ _MOST_INTERVAL = 7 * 86_400.0
 _BACK_OFF = (1, 7, 30, 90)  # what is not found is looked for again after so many times the first delay, then no more
 _PERMANENT = frozenset({301, 308})
 # The site answered, and may answer otherwise some day.
-MISSING = frozenset({Reason.NOT_FOUND, Reason.FORBIDDEN, Reason.LOGIN_WALL, Reason.SOFT_404})
+MISSING = frozenset({Reason.NOT_FOUND, Reason.FORBIDDEN, Reason.LOGIN_WALL, Reason.SOFT_404, Reason.NOT_A_LIST})
 # What a URL is parked for that is no page, if it is not visited by itself.
 _ERRANDS = {Kind.ROBOTS: Reason.ROBOTS_FILE, Kind.PROBE: Reason.PROBE_FILE}
 

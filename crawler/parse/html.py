@@ -28,6 +28,10 @@ _MOST_OUTER_LINKS = 100  # links around links whose text is read: each contains 
 
 _LINK_ELEMENTS = ("a", "area", "iframe", "frame", "link", "meta")
 _LINK_TYPES = frozenset({"alternate", "next", "prev"})  # of <link>
+_FEED_TYPES = frozenset(
+    {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "text/rss+xml"}
+)
+_FEW_WORDS = 60  # a page that asks for a password and says little else is a login
 _TABLE_PARTS = ("table", "caption", "thead", "tbody", "tfoot", "tr", "td", "th")
 _COMPACT = PlainText(layout="strict", bullet="")
 
@@ -47,7 +51,7 @@ class HtmlLink(NamedTuple):
 
     url: str  # canonical
     anchor: str
-    rel: str  # in lower case, as the author wrote it; "refresh" for a page that sends its readers on by itself
+    rel: str  # in lower case, as the author wrote it; "refresh" for a page that sends its readers on by itself, "feed" for its feed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,7 @@ class Html:
     directives: Directives = directives.NONE
     language: str = ""
     encoding: str = ""
+    is_login: bool = False
     problem: str = ""
 
 
@@ -100,6 +105,7 @@ def parse_html(
     base = _base(document, url)
     links, problem = _links(document, base, decoded.encoding, canonicalize)
     asked = directives.read(_robots_metas(document))
+    asks_password = any((field.attr("type") or "").lower() == "password" for field in document.iter_elements("input"))
     main_text, all_text = _texts(document, with_all_text=with_all_text)
     return Html(
         title=_title(document),
@@ -110,6 +116,7 @@ def parse_html(
         directives=asked,
         language=_language(document),
         encoding=decoded.encoding,
+        is_login=asks_password and len(main_text.split(None, _FEW_WORDS)) < _FEW_WORDS,
         problem=problem,
     )
 
@@ -169,7 +176,10 @@ def _reference(element: Element) -> tuple[str | None, str]:
         return _refresh(element), "refresh"
     rel = (element.attr("rel") or "").lower()
     if tag == "link":
-        return (None if _LINK_TYPES.isdisjoint(rel.split()) else element.attr("href")), rel
+        kinds = rel.split()
+        if "alternate" in kinds and (element.attr("type") or "").partition(";")[0].strip().lower() in _FEED_TYPES:
+            rel = "feed"
+        return (None if _LINK_TYPES.isdisjoint(kinds) else element.attr("href")), rel
     return element.attr("src" if tag in ("iframe", "frame") else "href"), rel
 
 
