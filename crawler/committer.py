@@ -53,6 +53,7 @@ class Committer:
         late: set[Key] = set()
         batch = [self._judged_again(settled) for settled in batch]
         early = [self._bring_links(settled) for settled in batch]
+        batch = [_first_listed(settled) for settled in batch]
         while True:
             ours = [settled for settled in batch if settled.visited.visit.key not in late]
             try:
@@ -142,7 +143,18 @@ class Committer:
         links = page.links if page is not None else ()
         starts = range(LINKS_A_VISIT, len(links), LINKS_A_VISIT)
         found = [self.store.add_links(visit, links[at : at + LINKS_A_VISIT], self._now()) for at in starts]
+        listed = page.listed if page is not None else ()
+        starts = range(LINKS_A_VISIT, len(listed), LINKS_A_VISIT)
+        found += [self.store.add_listed(visit, listed[at : at + LINKS_A_VISIT], self._now()) for at in starts]
         return _sum(*found)
+
+
+def _first_listed(settled: Settled) -> Settled:
+    """Without what was brought ahead: each entry of a list is worth a statement."""
+    page = settled.visited.page
+    if page is None or len(page.listed) <= LINKS_A_VISIT:
+        return settled
+    return replace(settled, visited=replace(settled.visited, page=replace(page, listed=page.listed[:LINKS_A_VISIT])))
 
 
 def _is_narrow(link: Link) -> bool:

@@ -153,7 +153,13 @@ class Session:
     def _begin(self, workers: Path) -> None:
         unclean = self._lock.was_unclean
         group_of = self.options.politeness.group_of
-        store = open_store(self.options.store, check=unclean, budgets=self.options.budgets, group_of=group_of)
+        store = open_store(
+            self.options.store,
+            check=unclean,
+            budgets=self.options.budgets,
+            probe_after=self.options.probe_after,
+            group_of=group_of,
+        )
         try:
             self._recover(store, self._lock)
             for lock in free_slots(workers, but=self._lock.number):

@@ -11,6 +11,7 @@ from scrapy.commands import ScrapyCommand
 
 from crawler.clock import steady_clock
 from crawler.commands.common import as_data, failing_politely, next_due, span_of
+from crawler.host_report import tell_host
 from crawler.items import State
 from crawler.options import Options
 from crawler.stores.contract import Account, SegmentState, Worker
@@ -39,15 +40,20 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument(
+            "--host", metavar="NAME", help="one host: what it wants, gave and said, and how far that was true"
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        self.exitcode = failing_politely(lambda: self._status(as_json=opts.json))
+        self.exitcode = failing_politely(lambda: self._status(opts.host, as_json=opts.json))
 
-    def _status(self, *, as_json: bool) -> int:
+    def _status(self, host: str | None, *, as_json: bool) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
         store = open_store(options.store, read_only=True)
         try:
+            if host is not None:
+                return tell_host(store, options.politeness, host, as_json=as_json)
             account, segments, workers, size = store.account(), store.segments(), store.workers(), store.size()
         finally:
             store.close()

@@ -15,6 +15,7 @@ from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
 from crawler.frontier.priority import LEVELS, Standing, parts_of
+from crawler.host_report import trust_lines
 from crawler.items import ROBOTS_TOKEN, Kind, Reason, State
 from crawler.options import Options
 from crawler.stores.contract import HostRow, Store, UrlRow
@@ -79,6 +80,7 @@ def explain(store: Store, options: Options, steps: Sequence[Step], url: str) -> 
         yield from _unknown(store, options, url)
         return
     yield _how_found(row)
+    yield from _said(store, row)
     yield _state(row, now)
     if row.visited is not None:
         yield _last_visit(row)
@@ -114,10 +116,34 @@ def _how_found(row: UrlRow) -> str:
     if row.kind is Kind.ROBOTS:
         return "a robots.txt, visited whenever a page of its origin needs it"
     when = date_of(row.found)
+    if row.kind is Kind.PROBE:
+        return f"made up at {when}, to see what its host shows for pages that it does not have"
     if row.via is None:
         return f"known since {when}, as a seed"
-    how = f"by {row.hops} redirects or preferred hosts, the last from" if row.hops > 0 else "as a link on"
+    how = "as a link on" if row.lister is None or row.lister != row.via else "as listed in"
+    if row.hops > 0:
+        how = f"by {row.hops} redirects or preferred hosts, the last from"
+    if row.kind is not Kind.PAGE:
+        how = f"as a {row.kind.name.lower()}, named by"
     return f"known since {when}, {how} {row.via}; {row.depth} links from a seed"
+
+
+def _said(store: Store, row: UrlRow) -> Iterator[str]:
+    """What its site says of it, and how far that can be believed."""
+    if row.lister is not None and (row.lastmod is not None or row.interval is not None):
+        facts = [f"changed at {date_of(row.lastmod)}"] if row.lastmod is not None else []
+        facts += [f"changes every {span_of(row.interval)}"] if row.interval is not None else []
+        yield f"{row.lister} says that it {' and '.join(facts)}"
+    for announced in store.announcements(row.key)[:3]:
+        when = f", dated {date_of(announced.dated)}" if announced.dated is not None else ""
+        yield f"announced as {announced.title!r}{when} in {announced.feed}"
+    if row.kind is Kind.FEED and row.interval is not None:
+        yield f"a feed that asks for a visit every {span_of(row.interval)}, or has that rhythm"
+    held = row.held
+    if held.length is not None and (held.etag or held.last_modified):
+        again = f", the last {held.reused} visits by them" if held.reused else ""
+        yield f"has validators, so that changes can be asked for{again}: {' and '.join(filter(None, held[:2]))}"
+    yield from (f"{host_of(row.url)}: {line}" for line in trust_lines(store.trust(row.key.host)))
 
 
 def _state(row: UrlRow, now: float) -> str:
@@ -128,6 +154,8 @@ def _state(row: UrlRow, now: float) -> str:
         text += f"; due {'now' if row.due <= now else 'in ' + span_of(row.due - now) + ', at ' + date_of(row.due)}"
     if row.state is State.PARKED and row.reason in {*VERDICTS, Reason.SAME_PAGE, Reason.PREFERRED_HOST} and row.detail:
         text += f" [{row.detail}]"
+    if row.missing:
+        text += f"; {row.missing} visits in a row did not find it"
     if row.tries:
         text += f"; {row.tries} visits ended badly"
     if row.crashes:

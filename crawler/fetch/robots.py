@@ -25,6 +25,7 @@ _MOST_REQUESTS = 1_000_000
 _MOST_WORK = 200_000
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_TOKEN = re.compile("[a-zA-Z_-]+[0-9]*")
 _HTML = re.compile(r"\s*(?:<!--.*?-->\s*)?<(?:html|!doctype)", re.IGNORECASE | re.DOTALL)
 # RFC 9309 §2.2.4: other lines must not interfere, that is, not end a group. Misspellings are known ones.
 _KNOWN = re.compile(r"\s*(?:user|all|dis|dias|crawl|request|visit|site|host)", re.IGNORECASE)
@@ -258,11 +259,11 @@ def _affordable(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _also_meant(agent: str) -> Iterator[str]:
-    """RFC 9309 §2.2.1 knows product tokens only: who writes "Bot/1.0" or "Bot (the bad one)" means "Bot"."""
+    """RFC 9309 §2.2.1 knows product tokens only: "Bot/1.0" and "Bot (the bad one)" mean "Bot", "One Two" means both."""
     words = agent.partition("#")[0].split()
-    token = words[0].partition("/")[0] if words else ""
-    if token and words != [token]:
-        yield f"User-agent: {token}"
+    tokens = words if all(map(_TOKEN.fullmatch, words)) else [word.partition("/")[0] for word in words[:1]]
+    if len(words) > 1 or tokens != words:
+        yield from (f"User-agent: {token}" for token in tokens if token)
 
 
 def _window(start: time | None, end: time | None) -> Window | None:

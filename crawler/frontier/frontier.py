@@ -48,6 +48,7 @@ class HostLoad:
     rules: Sequence[OriginRules]
     address: str = ""  # to which it was last connected
     trust: Mapping[Witness, Trust] = field(default_factory=dict)  # in what it says of its pages
+    soft404: bytes = b""  # sketch of what it shows for pages that it does not have
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,6 +65,7 @@ class BackQueue:
     rules: dict[str, OriginRules] = field(default_factory=dict)
     asking_rules: set[str] = field(default_factory=set)  # origins whose robots.txt is on its way
     trust: Mapping[Witness, Trust] = field(default_factory=dict)
+    soft404: bytes = b""
     group: Gate | None = None
     address: Gate | None = None
     busy: bool = False
@@ -254,7 +256,7 @@ class Frontier:
                 host=load.host, name=load.name, clock=load.clock, partition=load.partition, epoch=load.epoch
             )
             back.rules = {rules.origin: rules for rules in load.rules}
-            back.trust = load.trust
+            back.trust, back.soft404 = load.trust, load.soft404
             back.queue.extend(load.visits)
             back.drained = not load.visits
             self.hosts[load.host] = back
@@ -396,6 +398,8 @@ class Frontier:
         self._leave_gates(back, visited, now)
         self._measure(back, visited)
         back.uncommitted += 1
+        if visit.kind is Kind.PROBE and visited.page is not None:
+            back.soft404 = visited.page.sketch
         self._keep_hold(back, now)
         self._settle(back)
         return clocks
@@ -558,7 +562,7 @@ class Frontier:
                 self._postponed.append((visit, rules.held_until))
                 continue
             if rules is not None and rules.expires > now and not rules.location:
-                return visit
+                return replace(visit, soft404=back.soft404) if back.soft404 else visit
             back.queue.appendleft(visit)
             back.asking_rules.add(origin)
             robots = self._robots_visit(back, origin, rules)

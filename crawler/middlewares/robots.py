@@ -1,13 +1,14 @@
 """robots.txt: refuse what an origin's rules forbid, and learn the rules from a visit to the file.
 
 Reads `request.meta["visit"]` and `["rules"]` (what the origin's file says, or said before); writes `["rules"]` of a
-robots.txt visit.
+robots.txt visit, and `["sitemaps"]` that it names.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
+from itertools import islice
 from typing import Self
 
 from scrapy import Request
@@ -15,7 +16,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
-from crawler.download import FETCHED, RULES, VISIT, Denied
+from crawler.content_lists import list_link
+from crawler.download import FETCHED, RULES, SITEMAPS, VISIT, Denied
 from crawler.fetch.answers import Meaning, meaning_of
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
 from crawler.items import NO_WISHES, ROBOTS_TOKEN, Fetched, Kind, Link, OriginRules, Outcome, Reason, Visit
@@ -25,6 +27,7 @@ from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import Scope
 
+MOST_SITEMAPS = 100  # that a robots.txt may name
 MAX_HOPS = 5  # redirects of a robots.txt that are followed
 _NEVER_ASKED = (Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.URL_TOO_LONG)
 PARSED_BYTES = 4 * 1024 * 1024  # of files that are kept parsed, which takes some thirty times as much
@@ -33,17 +36,19 @@ PARSED_BYTES = 4 * 1024 * 1024  # of files that are kept parsed, which takes som
 class RobotsMiddleware:
     """Stands before the downloader: a forbidden visit ends here, and the host never hears of it."""
 
-    def __init__(self, stats: StatsCollector, scope: Scope, retry: float) -> None:
+    def __init__(self, stats: StatsCollector, scope: Scope, retry: float, *, reads_sitemaps: bool) -> None:
         self._stats = stats
         self._scope = scope
         self._retry = retry
+        self._reads_sitemaps = reads_sitemaps
         self._parsed_bytes = 0
         self._parsed: OrderedDict[str, tuple[bytes, RobotsRules]] = OrderedDict()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         session = session_of(crawler)
-        return cls(crawler.stats, session.scope, session.options.robots_retry)
+        options = session.options
+        return cls(crawler.stats, session.scope, options.robots_retry, reads_sitemaps=options.sitemaps)
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
@@ -71,8 +76,20 @@ class RobotsMiddleware:
             meaning = meaning_of(fetched)
             # What was cut short by us or by a dead connection says nothing about the file.
             known = meaning.outcome is Outcome.ABORTED
-            request.meta[RULES] = None if known else self._learn(visit, fetched, meaning, request.meta[RULES])
+            request.meta[RULES] = rules = None if known else self._learn(visit, fetched, meaning, request.meta[RULES])
+            if self._reads_sitemaps and rules is not None and not rules.held_until and not rules.location:
+                request.meta[SITEMAPS] = self._sitemaps(rules)
         return response
+
+    def _sitemaps(self, rules: OriginRules) -> list[Link]:
+        """Those that the file names, or the usual place."""
+        named = self._parse(rules).sitemaps if rules.body is not None else []
+        urls = (self._scope.policy.canonicalize(url, f"{rules.origin}/") for url in islice(named, MOST_SITEMAPS))
+        found = dict.fromkeys(url for url in urls if url is not None)
+        if found:
+            return [list_link(self._scope, url, vouched=True) for url in found]
+        usual = list_link(self._scope, f"{rules.origin}/sitemap.xml")
+        return [usual] if usual.refused is None else []
 
     def _learn(self, visit: Visit, fetched: Fetched, meaning: Meaning, previous: OriginRules | None) -> OriginRules:
         self._stats.inc_value("robots/fetched")

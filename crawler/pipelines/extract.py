@@ -47,15 +47,21 @@ class ExtractPipeline:
             return item
         location = meaning_of(item.fetched).location
         if self._pool is None:
-            return examine(item, self._session.scope, location)
+            return self._without_feeds(examine(item, self._session.scope, location))
         try:
-            return await self._pool.examine(item, location)
+            return self._without_feeds(await self._pool.examine(item, location))
         except ContentDied as death:
             outcome = Outcome.ABORTED if death.reason is Reason.STOPPED else Outcome.FAILED
             return replace(item, outcome=outcome, reason=death.reason)
         except CrawlError as error:
             self._crawler.engine.scheduler.fail(error)  # type: ignore[union-attr]
             raise
+
+    def _without_feeds(self, visited: Visited) -> Visited:
+        """Unless they are to be followed."""
+        if self._session.options.feeds or visited.page is None or not visited.page.feeds:
+            return visited
+        return replace(visited, page=replace(visited.page, feeds=()))
 
 
 def new_pool(session: Session) -> ContentPool:

@@ -14,7 +14,8 @@ from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
-from crawler.items import Key, Kind, Link, OriginRules, Reason, Refusal, State, Visit, Visited
+from crawler.frontier.trust import Trust, Witness
+from crawler.items import Held, Key, Kind, Link, Listed, OriginRules, Reason, Refusal, State, Visit, Visited
 
 Judge = Callable[[str, int], Refusal | None]  # why a URL so many links from a seed must not be visited
 
@@ -176,6 +177,21 @@ class UrlRow:
     last_reason: Reason | None
     status: int | None
     detail: str
+    missing: int
+    held: Held
+    lister: str | None  # the sitemap or feed that lists it
+    lastmod: float | None  # when it changed, says that
+    interval: float | None  # between two changes, says that
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announcement:
+    """What a feed said of a URL."""
+
+    feed: str
+    title: str
+    summary: str
+    dated: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +212,7 @@ class HostRow:
     excess: int
     admitted_today: int
     visits_today: int
+    soft404: bool | None  # whether it shows pages for what it does not have; None = nobody has asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,6 +428,9 @@ class Store(Protocol):
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
         """Links of a visit that has very many, ahead of its commit."""
 
+    def add_listed(self, visit: Visit, listed: Sequence[Listed], now: float) -> Committed:
+        """What a sitemap lists, if it is very much, ahead of its visit's commit."""
+
     def outlook(self) -> Outlook:
         """Whether the crawl is over."""
 
@@ -433,6 +453,12 @@ class Store(Protocol):
     def find_url(self, key: Key) -> UrlRow | None: ...
 
     def find_host(self, host: int, now: float) -> HostRow | None: ...
+
+    def trust(self, host: int) -> Mapping[Witness, Trust]:
+        """How far what a host says of its pages can be believed."""
+
+    def announcements(self, key: Key) -> list[Announcement]:
+        """What feeds have said of a URL, the last first."""
 
     def find_site(self, host: int, now: float) -> SiteRow | None:
         """The site of a host."""

@@ -9,11 +9,25 @@ import apsw
 
 from crawler.frontier.aftermath import CONFIRMED, MISSING, is_moved
 from crawler.frontier.priority import Standing, level_of
-from crawler.items import NOTHING_HELD, Held, Key, Kind, Link, Outcome, Page, Reason, Refusal, State, Visit, Visited
+from crawler.items import (
+    NOTHING_HELD,
+    Held,
+    Key,
+    Kind,
+    Link,
+    Listed,
+    Outcome,
+    Page,
+    Reason,
+    State,
+    Visit,
+    Visited,
+)
 from crawler.stores.contract import Committed, LateCommit, Original, SegmentState, Settled
-from crawler.stores.sqlite import mirrors, twins
-from crawler.stores.sqlite.known import LONGEST_DETAIL, Known, Row, id_of, insert, whole
+from crawler.stores.sqlite import mirrors, probes, twins
+from crawler.stores.sqlite.known import LONGEST_DETAIL, Known, Row, id_of, insert, verdict, whole
 from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.lists import Lists
 from crawler.stores.sqlite.recommendations import Recommendations
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
 from crawler.stores.sqlite.sayings import Observations
@@ -29,6 +43,7 @@ def commit(
     batch: Sequence[Settled],
     segments: Sequence[SegmentState],
     now: float,
+    probe_after: int,
 ) -> Committed:
     seen = _settle_urls(connection, ledger, batch, now)
     _note_segments(connection, segments)
@@ -37,8 +52,10 @@ def commit(
     _note_hosts(connection, ledger, batch)
     hosts = twins.settle(connection, ledger, batch, now) | mirrors.settle(connection, ledger, batch, now)
     content, observations = _Content(connection, batch), Observations(connection)
+    lists = Lists(connection, known, ledger, now)
     observations.hold_against_head(batch)
-    found: list[Row] = []
+    probes.settle(connection, batch)
+    found = probes.wanted(connection, batch, probe_after, now)
     said: list[tuple[int, list[Link]]] = []
     duplicates = 0
     for settled in batch:
@@ -48,6 +65,7 @@ def commit(
         duplicates += original is not None
         links = known.unheard(visited.visit.key.host, visited.page.links) if visited.page is not None else []
         found += _found(connection, before.id, visited, links, original, known, now)
+        found += lists.rows(before.id, visited)
         if original is None and links:
             said.append((visited.visit.key.host, links))
     inserted = insert(connection, known, ledger, found)
@@ -56,6 +74,7 @@ def commit(
         recommendations.note(source, links)
     recommendations.write()
     observations.write()
+    hosts |= lists.write()
     return Committed(new_urls=len(inserted.new), duplicates=duplicates, hosts_with_new=hosts | inserted.hosts)
 
 
@@ -66,6 +85,15 @@ def add_links(
     rows = _link_rows(connection, via, visit, links, known, now, recommends=False)  # its commit counts them
     inserted = insert(connection, known, ledger, rows)
     return Committed(new_urls=len(inserted.new), hosts_with_new=inserted.hosts)
+
+
+def add_listed(
+    connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit, listed: Sequence[Listed], now: float
+) -> Committed:
+    lists = Lists(connection, known, ledger, now)
+    rows = lists.listed_rows(id_of(connection, visit.key), visit, Kind.SITEMAP, listed)
+    inserted = insert(connection, known, ledger, rows)
+    return Committed(new_urls=len(inserted.new), hosts_with_new=inserted.hosts | lists.write())
 
 
 def known_bodies(connection: apsw.Connection, digests: Collection[bytes]) -> set[bytes]:
@@ -400,7 +428,7 @@ def _note_hosts(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Set
     )
     for settled in batch:
         visit, fetched = settled.visited.visit, settled.visited.fetched
-        if visit.kind is Kind.PAGE and (fetched is None or not fetched.was_sent):
+        if visit.kind is not Kind.ROBOTS and (fetched is None or not fetched.was_sent):
             ledger.take_back(visit.asked)
     connection.executemany(
         """INSERT INTO gates VALUES (?1, ?2, ?3)
@@ -436,11 +464,11 @@ def _found(
     if page is not None and (original is None or original.links_digest != page.links_digest):
         rows = _link_rows(connection, via, visit, links, known, now, recommends=original is None)
     if target is not None:
-        state, reason, detail = _verdict(target.refused, Reason.REDIRECT_TARGET)
+        state, reason, detail = verdict(target.refused, Reason.REDIRECT_TARGET)
         at = whole(now)
         rows.append(
             (
-                *(*target.key, target.url, state, reason, Kind.PAGE, visit.level, at, visit.depth, visit.hops + 1),
+                *(*target.key, target.url, state, reason, visit.kind, visit.level, at, visit.depth, visit.hops + 1),
                 *(via, at, detail, 0, None),
             )
         )
@@ -460,22 +488,15 @@ def _link_rows(
     depth, at, home = visit.depth + 1, whole(now), visit.key.host
     levels = level_of(Standing(depth)), level_of(Standing(depth, 1))
     new = [link for link in links if known.urls.get(link[0]) != hash(link[1])]
-    followed = _verdict(None, Reason.LINK)
+    followed = verdict(None, Reason.LINK)
     known.make_hosts_known(connection, [(link[0][0], link[1]) for link in new])
     site = known.site_of(connection, home)
     inside = (Kind.PAGE, levels[0], at, depth, 0, via, at)
     rows: list[Row] = []
     for (host, rest), url, _, refused, _ in new:
-        state, reason, detail = _verdict(refused, Reason.LINK) if refused is not None else followed
+        state, reason, detail = verdict(refused, Reason.LINK) if refused is not None else followed
         if recommends and host != home and known.site_of(connection, host) != site:
             rows.append((host, rest, url, state, reason, Kind.PAGE, levels[1], at, depth, 0, via, at, detail, 1, None))
         else:
             rows.append((host, rest, url, state, reason, *inside, detail, 0, None))
     return rows
-
-
-def _verdict(refused: Refusal | None, reason: Reason) -> tuple[State, Reason, str]:
-    """What becomes of a URL that was found."""
-    if refused is None:
-        return State.WAITING, reason, ""
-    return State.PARKED, refused.reason, refused.detail[:LONGEST_DETAIL]

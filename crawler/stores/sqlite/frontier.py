@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -16,6 +17,7 @@ from crawler.items import Kind, Reason, State, Visit
 from crawler.stores.contract import Leased, NewUrl, Outlook
 from crawler.stores.sqlite.known import Known, insert, row_of
 from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.lists import vouchers_of
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
 from crawler.stores.sqlite.sayings import trust_of
 
@@ -92,13 +94,13 @@ def next_due(connection: apsw.Connection, now: float) -> float:
 
 def load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
     row = connection.execute(
-        f"""SELECT h.name, p.id, p.epoch, h.address, h.levels, {CLOCK_COLUMNS}
+        f"""SELECT h.name, p.id, p.epoch, h.address, h.levels, h.soft404, {CLOCK_COLUMNS}
             FROM hosts h JOIN partitions p ON p.id = h.partition WHERE h.host = ? AND p.owner = ?""",
         (host, owner),
     ).get
     if row is None:
         return None
-    name, partition, epoch, address, levels, *clock_columns = row
+    name, partition, epoch, address, levels, soft404, *clock_columns = row
     clock = clock_of(clock_columns)
     rules = connection.execute(f"SELECT {RULES_COLUMNS} FROM origins WHERE host = ?", (host,)).fetchall()
     return HostLoad(
@@ -111,6 +113,7 @@ def load_host(connection: apsw.Connection, owner: str, host: int, now: float, ur
         visits=_due_urls(connection, host, levels, clock.held_until, epoch, now, urls),
         rules=[rules_of(rule) for rule in rules],
         trust=trust_of(connection, host),
+        soft404=soft404 or b"",
     )
 
 
@@ -134,6 +137,9 @@ def _due_urls(
                 break
             rows = connection.execute(_DUE_URLS, (host, level, now, urls - len(visits)))
             visits.extend(visit_of(row, epoch) for row in rows)
+    for place, visit in enumerate(visits):
+        if visit.kind is Kind.SITEMAP:
+            visits[place] = replace(visit, vouchers=vouchers_of(connection, visit.key))
     if not visits:
         _note_due(connection, host, levels)
     return visits
@@ -187,7 +193,7 @@ def lease(
     )
     keys = set(granted)
     for visit in allowed:
-        if visit.key not in keys and visit.kind is Kind.PAGE:
+        if visit.key not in keys and visit.kind is not Kind.ROBOTS:
             ledger.take_back(visit.asked)
     return Leased(granted=[visit for visit in allowed if visit.key in keys], held=held)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from crawler.frontier.priority import Standing, level_of
-from crawler.items import Key, Kind, Link, Reason, State
+from crawler.items import Key, Kind, Link, Reason, Refusal, State
 from crawler.stores.contract import NewUrl
 from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.ledger import Ledger
@@ -37,7 +37,13 @@ UPDATE urls SET state = 0, reason = ?, level = ?, due = ?, depth = ?, hops = ?, 
 WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.TOO_FAR)} RETURNING host, due, level
 """
 
-FOUND = (Reason.LINK, Reason.REDIRECT_TARGET)  # not asked for by anybody
+# Not asked for by anybody.
+FOUND = frozenset(
+    {
+        *(Reason.LINK, Reason.REDIRECT_TARGET, Reason.IN_SITEMAP, Reason.IN_FEED),
+        *(Reason.SITEMAP_FILE, Reason.FEED_FILE),
+    }
+)
 VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
 LONGEST_DETAIL = 500
 
@@ -169,6 +175,13 @@ def row_of(connection: apsw.Connection, url: NewUrl, now: float) -> Row:
         0,
         url.hint,
     )
+
+
+def verdict(refused: Refusal | None, reason: Reason) -> tuple[State, Reason, str]:
+    """What becomes of a URL that was found."""
+    if refused is None:
+        return State.WAITING, reason, ""
+    return State.PARKED, refused.reason, refused.detail[:LONGEST_DETAIL]
 
 
 class Inserted(NamedTuple):
@@ -312,7 +325,7 @@ def add_seeds(connection: apsw.Connection, known: Known, ledger: Ledger, urls: S
         due = connection.execute(
             f"""UPDATE urls SET reason = ?1, due = CASE state WHEN 2 THEN ?2 ELSE due END, state = 0, depth = 0, level = 0,
                        detail = ''
-                WHERE host = ?3 AND rest = ?4 AND url = ?5 AND kind = 0
+                WHERE host = ?3 AND rest = ?4 AND url = ?5 AND kind <> 1
                   AND (state = 2 AND reason IN ({VERDICT_CODES}, ?6, ?7) OR state = 0 AND visits = 0) RETURNING due""",
             (Reason.SEED, now, *key, Reason.SAME_PAGE, Reason.OVER_BUDGET),
         ).get
@@ -328,7 +341,7 @@ def put_in_front(connection: apsw.Connection, ledger: Ledger, urls: Sequence[New
     for url in urls:
         found = connection.execute(
             """UPDATE urls SET due = 0, level = 0, depth = 0, reason = ?
-               WHERE host = ? AND rest = ? AND url = ? AND state = 0 AND kind = 0 RETURNING host""",
+               WHERE host = ? AND rest = ? AND url = ? AND state = 0 AND kind <> 1 RETURNING host""",
             (Reason.SEED, *url.key, url.url),
         ).get
         if found is not None:

@@ -161,7 +161,7 @@ class Ledger:
             return 0
         rows: list[Any] = self._connection.execute(
             f"""SELECT rest, url, level, hops FROM urls
-                WHERE host = ? AND state = 2 AND reason = {int(Reason.OVER_BUDGET)} AND kind = 0
+                WHERE host = ? AND state = 2 AND reason = {int(Reason.OVER_BUDGET)} AND kind <> 1
                 ORDER BY level, due LIMIT ?""",
             (host, most),
         ).fetchall()

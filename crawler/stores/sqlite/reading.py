@@ -7,8 +7,18 @@ from collections.abc import Iterator
 import apsw
 
 from crawler.frontier.budgets import day_of
-from crawler.items import Key, Kind, OriginRules, Reason, State
-from crawler.stores.contract import Account, DocumentRow, HostRow, Place, Published, SegmentState, SiteRow, UrlRow
+from crawler.items import Held, Key, Kind, OriginRules, Reason, State
+from crawler.stores.contract import (
+    Account,
+    Announcement,
+    DocumentRow,
+    HostRow,
+    Place,
+    Published,
+    SegmentState,
+    SiteRow,
+    UrlRow,
+)
 from crawler.stores.sqlite.frontier import first_due
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 
@@ -18,8 +28,9 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
         """SELECT u.url, u.state, u.reason, u.kind, u.level, u.due, u.depth, u.hops, u.tries, u.crashes, v.url,
                   u.found, u.visited, u.last_reason, u.status, u.detail, u.visits, u.changes, u.hint,
                   max(u.inlinks, (SELECT count(DISTINCT a.site) FROM anchors a JOIN hosts h ON h.host = a.host
-                                  WHERE a.host = u.host AND a.rest = u.rest AND a.site <> h.site))
-           FROM urls u LEFT JOIN urls v ON v.id = u.via
+                                  WHERE a.host = u.host AND a.rest = u.rest AND a.site <> h.site)),
+                  u.missing, l.url, u.lastmod, u.interval, u.etag, u.last_modified, u.length, u.reused
+           FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN urls l ON l.id = u.lister
            WHERE u.host = ? AND u.rest = ?""",
         key,
     ).get
@@ -47,6 +58,11 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
         changes=row[17],
         hint=row[18],
         inlinks=row[19],
+        missing=row[20],
+        lister=row[21],
+        lastmod=row[22],
+        interval=row[23],
+        held=Held(row[24] or "", row[25] or "", row[26], row[27]),
     )
 
 
@@ -57,7 +73,7 @@ def collision(connection: apsw.Connection, key: Key) -> list[str]:
 def find_host(connection: apsw.Connection, host: int, now: float) -> HostRow | None:
     row = connection.execute(
         f"""SELECT name, partition, address, known, visits, pages, failures, bytes, admitted, excess,
-                   iif(day = ?1, admitted_today, 0), iif(day = ?1, visits_today, 0), {CLOCK_COLUMNS}
+                   iif(day = ?1, admitted_today, 0), iif(day = ?1, visits_today, 0), soft404, {CLOCK_COLUMNS}
             FROM hosts WHERE host = ?2""",
         (day_of(now), host),
     ).get
@@ -77,8 +93,18 @@ def find_host(connection: apsw.Connection, host: int, now: float) -> HostRow | N
         excess=row[9],
         admitted_today=row[10],
         visits_today=row[11],
-        clock=clock_of(row[12:]),
+        soft404=None if row[12] is None else bool(row[12]),
+        clock=clock_of(row[13:]),
     )
+
+
+def announcements(connection: apsw.Connection, key: Key) -> list[Announcement]:
+    rows = connection.execute(
+        """SELECT f.url, a.title, a.summary, a.dated FROM announcements a JOIN urls f ON f.id = a.feed
+           WHERE a.host = ? AND a.rest = ? ORDER BY a.found DESC""",
+        key,
+    )
+    return [Announcement(feed=row[0], title=row[1], summary=row[2], dated=row[3]) for row in rows]
 
 
 def find_site(connection: apsw.Connection, host: int, now: float) -> SiteRow | None:

@@ -14,9 +14,11 @@ from crawler.frontier.budgets import Budgets, next_day
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
-from crawler.items import Key, Link, OriginRules, Reason, Visit
+from crawler.frontier.trust import Trust, Witness
+from crawler.items import Key, Link, Listed, OriginRules, Reason, Visit
 from crawler.stores.contract import (
     Account,
+    Announcement,
     Committed,
     DocumentRow,
     HostRow,
@@ -35,7 +37,7 @@ from crawler.stores.contract import (
     UrlRow,
     Worker,
 )
-from crawler.stores.sqlite import commit, frontier, known, partitions, reading, scope
+from crawler.stores.sqlite import commit, frontier, known, partitions, reading, sayings, scope
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 from crawler.stores.sqlite.ledger import Ledger
 
@@ -53,10 +55,12 @@ class SqliteStore:
         check: bool = False,
         durable: bool = True,
         budgets: Budgets | None = None,
+        probe_after: int = 0,
         group_of: Callable[[str], str] | None = None,
     ) -> None:
         self._path = path
         self._budgets = budgets or Budgets()
+        self._probe_after = probe_after
         self._known = known.Known(group_of)
         self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check, durable=durable)
 
@@ -274,7 +278,7 @@ class SqliteStore:
 
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         with self._changes(now) as (connection, ledger):
-            return commit.commit(connection, self._known, ledger, batch, segments, now)
+            return commit.commit(connection, self._known, ledger, batch, segments, now, self._probe_after)
 
     def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
         with trouble(self._path):
@@ -291,6 +295,10 @@ class SqliteStore:
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
         with self._changes(now) as (connection, ledger):
             return commit.add_links(connection, self._known, ledger, visit, links, now)
+
+    def add_listed(self, visit: Visit, listed: Sequence[Listed], now: float) -> Committed:
+        with self._changes(now) as (connection, ledger):
+            return commit.add_listed(connection, self._known, ledger, visit, listed, now)
 
     def outlook(self) -> Outlook:
         with self._snapshot() as connection:
@@ -324,6 +332,14 @@ class SqliteStore:
     def find_host(self, host: int, now: float) -> HostRow | None:
         with trouble(self._path):
             return reading.find_host(self._connection, host, now)
+
+    def trust(self, host: int) -> Mapping[Witness, Trust]:
+        with trouble(self._path):
+            return sayings.trust_of(self._connection, host)
+
+    def announcements(self, key: Key) -> list[Announcement]:
+        with trouble(self._path):
+            return reading.announcements(self._connection, key)
 
     def find_site(self, host: int, now: float) -> SiteRow | None:
         with trouble(self._path):

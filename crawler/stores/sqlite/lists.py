@@ -1,0 +1,153 @@
+"""What sitemaps and feeds list becomes known, and what they say of it is kept with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from crawler.frontier.priority import Standing, level_of
+from crawler.frontier.trust import UNKNOWN, Witness
+from crawler.items import Key, Kind, Link, Listed, Reason, State, Visit, Visited
+from crawler.stores.sqlite.known import VERDICT_CODES, Known, Row, verdict, whole
+from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.sayings import trust_of
+from crawler.urls.hosts import host_of
+
+# A page that has changed since it was visited, says somebody who can be believed, is due at once.
+_TELL = """
+UPDATE urls SET lister = ?1, lastmod = ?2, interval = coalesce(?3, interval),
+                due = iif(state = 0 AND visited IS NOT NULL AND ?2 > visited AND ?4, min(due, ?5), due)
+WHERE host = ?6 AND rest = ?7 AND url = ?8 AND kind = 0 AND (lister IS NOT ?1 OR lastmod IS NOT ?2 OR interval IS NOT ?3)
+RETURNING host, state, due, level
+"""
+
+# What was known as a page, or was none of ours, turns out to be a list.
+_IS_LIST = f"""
+UPDATE urls SET kind = ?1, reason = iif(state = 2, ?2, reason), due = iif(state = 2, ?3, due), state = iif(state = 2, 0, state),
+                detail = ''
+WHERE host = ?4 AND rest = ?5 AND url = ?6 AND kind = 0 AND (state = 0 OR state = 2 AND reason IN ({VERDICT_CODES}))
+RETURNING host, due, level
+"""
+
+
+class Lists:
+    """The lists of a batch. Belongs to one transaction."""
+
+    def __init__(self, connection: apsw.Connection, known: Known, ledger: Ledger, now: float) -> None:
+        self._connection = connection
+        self._known = known
+        self._ledger = ledger
+        self._now = now
+        self._told: list[tuple[object, ...]] = []
+        self._lists: list[tuple[object, ...]] = []
+        self._trust: dict[
+            int, tuple[bool, bool]
+        ] = {}  # host → whether its sitemaps' dates, and its feeds', are believed
+
+    def rows(self, lister: int, visited: Visited) -> list[Row]:
+        """The URLs that a visit's lists make known."""
+        visit, page = visited.visit, visited.page
+        rows: list[Row] = []
+        if visited.sitemaps:
+            rows += self._list_rows(lister, visited.sitemaps, Kind.SITEMAP, 0)
+            self._vouch(visited.sitemaps, [host_of(visit.origin or visit.url)])
+        if visit.kind is Kind.SITEMAP and visited.location is not None:
+            self._vouch([visited.location], [host_of(visit.url), *visit.vouchers])
+        if page is None:
+            return rows
+        if page.sitemaps:
+            rows += self._list_rows(lister, page.sitemaps, Kind.SITEMAP, visit.depth + 1)
+            self._vouch(page.sitemaps, [host_of(visit.url), *visit.vouchers])
+        if page.feeds:
+            rows += self._list_rows(lister, page.feeds, Kind.FEED, visit.depth)
+        if page.listed:
+            rows += self.listed_rows(lister, visit, page.kind, page.listed)
+        return rows
+
+    def listed_rows(self, lister: int, visit: Visit, kind: Kind, listed: Sequence[Listed]) -> list[Row]:
+        if kind is Kind.FEED:
+            listed = self._announced(lister, listed)
+        reason = Reason.IN_FEED if kind is Kind.FEED else Reason.IN_SITEMAP
+        at, depth = whole(self._now), visit.depth + 1
+        rows: list[Row] = []
+        for entry in listed:
+            state, why, detail = verdict(entry.refused, reason)
+            level = level_of(Standing(depth, hint=entry.hint))
+            rows.append(
+                (*entry.key, entry.url, state, why, Kind.PAGE, level, at, depth, 0, lister, at, detail, 0, entry.hint)
+            )
+        self._known.make_hosts_known(self._connection, [(entry.key.host, entry.url) for entry in listed])
+        self._told += [
+            (
+                lister,
+                entry.modified,
+                entry.interval,
+                self._believes(entry.key.host, kind),
+                self._now,
+                *entry.key,
+                entry.url,
+            )
+            for entry in listed
+        ]
+        return rows
+
+    def _list_rows(self, via: int, links: Sequence[Link], kind: Kind, depth: int) -> list[Row]:
+        reason = Reason.FEED_FILE if kind is Kind.FEED else Reason.SITEMAP_FILE
+        at, level = whole(self._now), level_of(Standing(depth))
+        self._lists += [(kind, reason, at, *link.key, link.url) for link in links if link.refused is None]
+        return [
+            (*link.key, link.url, *verdict(link.refused, reason)[:2], kind, level, at, depth, 0, via, at, "", 0, None)
+            for link in links
+        ]
+
+    def _vouch(self, sitemaps: Iterable[Link], vouchers: Sequence[str]) -> None:
+        """Who names a sitemap on another host lets it speak for him."""
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO vouchers VALUES (?, ?, ?)",
+            [(*link.key, voucher) for link in sitemaps for voucher in vouchers if voucher != host_of(link.url)],
+        )
+
+    def _announced(self, feed: int, listed: Sequence[Listed]) -> list[Listed]:
+        """The entries that are new or have a new date; they are kept with their words."""
+        dates: Mapping[int, float | None] = dict(
+            self._connection.execute("SELECT guid, dated FROM announcements WHERE feed = ?", (feed,))
+        )
+        news = [
+            entry
+            for entry in listed
+            if entry.guid not in dates or (entry.modified is not None and entry.modified > (dates[entry.guid] or 0.0))
+        ]
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO announcements VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(feed, entry.guid, *entry.key, entry.title, entry.summary, entry.modified, self._now) for entry in news],
+        )
+        return news
+
+    def _believes(self, host: int, kind: Kind) -> bool:
+        believed = self._trust.get(host)
+        if believed is None:
+            trust = trust_of(self._connection, host)
+            lastmod, feed = (trust.get(witness, UNKNOWN) for witness in (Witness.LASTMOD, Witness.FEED))
+            believed = self._trust[host] = lastmod.believes_change, feed.believes_change
+        return believed[kind is Kind.FEED]
+
+    def write(self) -> set[int]:
+        """What is said of URLs, once they all have rows; the hosts that have something to visit at once."""
+        hosts: set[int] = set()
+        for host, state, due, level in self._all(_TELL, self._told):
+            if state == State.WAITING and due <= self._now:
+                self._ledger.waits(host, due, level)
+                hosts.add(host)
+        for host, due, level in self._all(_IS_LIST, self._lists):
+            self._ledger.waits(host, due, level)
+            hosts.add(host)
+        return hosts
+
+    def _all(self, statement: str, values: Sequence[tuple[object, ...]]) -> list[Any]:
+        return self._connection.executemany(statement, values).fetchall() if values else []
+
+
+def vouchers_of(connection: apsw.Connection, key: Key) -> list[str]:
+    return [row[0] for row in connection.execute("SELECT voucher FROM vouchers WHERE host = ? AND rest = ?", key)]

@@ -1,0 +1,50 @@
+"""What does a host show for pages that it does not have? Each is asked once, for a page that is made up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+from xxhash import xxh3_64_hexdigest
+
+from crawler.items import Kind, Outcome, Reason, State
+from crawler.stores.contract import Settled
+from crawler.stores.sqlite.known import Row, whole
+from crawler.urls.hosts import origin_of
+from crawler.urls.keys import key_of
+
+
+def wanted(connection: apsw.Connection, batch: Sequence[Settled], after: int, now: float) -> list[Row]:
+    """Visits to hosts that have just given so many pages."""
+    fetched = {
+        settled.visited.visit.key.host: settled.visited.visit.url
+        for settled in batch
+        if settled.visited.outcome is Outcome.FETCHED and settled.visited.visit.kind is Kind.PAGE
+    }
+    if not after or not fetched:
+        return []
+    hosts: list[Any] = connection.executemany(
+        "UPDATE hosts SET soft404 = x'' WHERE host = ? AND soft404 IS NULL AND pages >= ? RETURNING host",
+        [(host, after) for host in fetched],
+    ).fetchall()
+    return [_row(fetched[host], now) for (host,) in hosts]
+
+
+def _row(url: str, now: float) -> Row:
+    origin, at = origin_of(url), whole(now)
+    made_up = f"{origin}/{xxh3_64_hexdigest(origin.encode())}"
+    key = key_of(made_up)
+    return (*key, made_up, State.WAITING, Reason.PROBE_FILE, Kind.PROBE, 0, at, 0, 0, None, at, "", 0, None)
+
+
+def settle(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
+    """Keep what hosts have shown."""
+    connection.executemany(
+        "UPDATE hosts SET soft404 = ? WHERE host = ?",
+        [
+            (visited.page.sketch, visited.visit.key.host)
+            for visited in (settled.visited for settled in batch)
+            if visited.visit.kind is Kind.PROBE and visited.outcome is Outcome.FETCHED and visited.page is not None
+        ],
+    )

@@ -1,0 +1,161 @@
+"""Sitemaps and feeds: what they list is visited, by whom they may speak for, and looked at again when they say so."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.crawl.pages import Answer, Pages, pages_served
+from tests.crawl.runner import rows, scrapy
+from tests.crawl.test_rechecks import make_due
+
+pytestmark = pytest.mark.crawl
+
+NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+
+def urlset(*urls: str, **facts: str) -> str:
+    more = "".join(f"<{name}>{value}</{name}>" for name, value in facts.items())
+    return f"<urlset {NS}>" + "".join(f"<url><loc>{url}</loc>{more}</url>" for url in urls) + "</urlset>"
+
+
+def index(*urls: str) -> str:
+    return f"<sitemapindex {NS}>" + "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls) + "</sitemapindex>"
+
+
+def crawl(host: str, settings: dict[str, object], **more: object) -> str:
+    seed = f"http://{host}:{settings['port']}/"
+    result = scrapy("crawl", "web", "-a", f"seeds={seed}", **settings | {"SITEMAPS": True} | more)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def test_hidden_pages_are_found_through_indexes_wherever_they_lie(tmp_path: Path) -> None:
+    """Named by robots.txt on another host, nested, packed, in a circle; and only for whom it may speak."""
+    pages: dict[str, dict[str, str | bytes | Answer]] = {"www.a.test": {}, "cdn.b.test": {}, "c.test": {}}
+    with pages_served(pages, tmp_path) as (settings, asked):
+        a, b, c = (f"http://{host}:{settings['port']}" for host in pages)
+        pages["www.a.test"] |= {
+            "/": "<p>home",
+            "/robots.txt": f"User-agent: *\nDisallow: /private\nSitemap: {b}/index.xml",
+            "/hidden": "<p>hidden",
+            "/deeper": "<p>deeper",
+            "/text": "<p>text",
+        }
+        pages["cdn.b.test"] |= {
+            "/index.xml": index(f"{b}/index.xml", f"{b}/one.xml", f"{b}/two.xml.gz", f"{b}/three.txt"),
+            "/one.xml": urlset(f"{a}/hidden", f"{a}/private", f"{c}/stranger", f"{b}/own"),
+            "/two.xml.gz": gzip.compress(urlset(f"{a}/deeper").encode()),
+            "/three.txt": f"{a}/text\n",
+        }
+        crawl("www.a.test", settings)
+    assert {entry for entry in asked if entry.startswith("www")} == {
+        *(f"www.a.test/{path}" for path in ("", "robots.txt", "hidden", "deeper", "text"))
+    }
+    assert sorted(entry for entry in asked if entry.startswith("cdn")) == [
+        *(f"cdn.b.test/{path}" for path in ("index.xml", "one.xml", "robots.txt", "three.txt", "two.xml.gz"))
+    ]
+    found = rows(
+        tmp_path / "crawl", "SELECT name, count(*) FROM urls JOIN reasons ON code = reason GROUP BY 1 ORDER BY 1"
+    )
+    assert dict(found) == {"OUT_OF_SCOPE": 1, "REVISIT": 8, "ROBOTS_DENIED": 1, "ROBOTS_FILE": 2}
+
+
+def test_a_sitemap_at_the_usual_place_that_is_none_is_left_alone(tmp_path: Path) -> None:
+    pages: Pages = {"a.test": {"/": "<p>home", "/sitemap.xml": "<html><p>no such page</html>"}, "b.test": {"/": "<p>b"}}
+    with pages_served(pages, tmp_path) as (settings, asked):
+        crawl("a.test", settings)
+        crawl("b.test", settings)
+    assert asked.count("a.test/sitemap.xml") == asked.count("b.test/sitemap.xml") == 1
+    states = rows(
+        tmp_path / "crawl", "SELECT name, kind FROM urls JOIN reasons ON code = reason WHERE kind = 2 ORDER BY 1"
+    )
+    assert states == [("NOT_A_LIST", 2), ("NOT_FOUND", 2)]
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM changes") == [(2,)]  # no sitemap is a page
+
+
+def test_a_page_that_has_changed_by_its_sitemap_is_looked_at_and_lies_are_remembered(tmp_path: Path) -> None:
+    """Again and again each host says that its page is new, and on one it is."""
+    pages: dict[str, dict[str, str | bytes | Answer]] = {"a.test": {}, "b.test": {}}
+    with pages_served(pages, tmp_path) as (settings, asked):
+        later = time.time() - 1_000_000
+        for number in range(8):
+            later += 100_000
+            for host in pages:
+                url = f"http://{host}:{settings['port']}"
+                pages[host] = {
+                    "/": f"<p>home of {host}",
+                    "/page": f"<p>version {number if host == 'a.test' else ''}",
+                    "/sitemap.xml": urlset(f"{url}/page", lastmod=date(later), changefreq="daily", priority="0.9"),
+                }
+            for host in pages if not number else ["a.test"]:
+                crawl(host, settings, REVISIT_INTERVAL=1_000_000)
+            pretend_the_past(tmp_path / "crawl", later + 50_000)
+    assert asked.count("a.test/page") == 8
+    assert asked.count("b.test/page") == 6  # five lies, and nobody believes it
+    trust = rows(
+        tmp_path / "crawl",
+        """SELECT name, witness, changed_right, changed_wrong FROM trust JOIN hosts USING (host) WHERE witness = 3 ORDER BY 1""",
+    )
+    assert trust == [("a.test", 3, 7, 0), ("b.test", 3, 0, 5)]
+    assert "dates of sitemaps" in scrapy("why", f"http://b.test:{settings['port']}/page", **settings).stdout
+
+
+def pretend_the_past(directory: Path, at: float) -> None:
+    """As if everything had been visited then, and only sitemaps were due again."""
+    connection = apsw.Connection(str(directory / "crawl.db"))
+    connection.execute("UPDATE urls SET visited = ? WHERE visited IS NOT NULL", (at,))
+    connection.execute("UPDATE urls SET due = 1 WHERE state = 0 AND kind = 2")
+    connection.execute("UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
+    connection.close()
+
+
+def test_a_feed_that_a_page_names_is_followed_and_what_it_announced_once_is_not_announced_again(tmp_path: Path) -> None:
+    def feed(*items: tuple[str, str]) -> Answer:
+        entries = "".join(
+            f"<item><title>On {path}</title><link>{path}</link><guid isPermaLink='false'>{guid}</guid>"
+            f"<description>About {path}.</description></item>"
+            for guid, path in items
+        )
+        body = f"<rss version='2.0'><channel><title>News</title><ttl>60</ttl>{entries}</channel></rss>"
+        return Answer(body, headers={"Content-Type": "application/rss+xml"})
+
+    home = '<link rel="alternate" type="application/rss+xml" href="/feed"><p>home'
+    news = {f"/{name}": f"<p>{name}" for name in ("one", "two", "three")}
+    pages: dict[str, dict[str, str | Answer]] = {"a.test": {"/": home, **news, "/feed": feed(("1", "/one"))}}
+    with pages_served(pages, tmp_path) as (settings, asked):
+        crawl("a.test", settings)
+        assert asked.count("a.test/one") == 1
+        ((due,),) = rows(tmp_path / "crawl", "SELECT round((due - visited) / 60) FROM urls WHERE kind = 3")
+        assert due == 60.0
+        pages["a.test"]["/feed"] = feed(("1", "/three"), ("2", "/two"))
+        make_due(tmp_path / "crawl")
+        crawl("a.test", settings)
+    assert (asked.count("a.test/two"), asked.count("a.test/three")) == (1, 0)
+    kept = rows(tmp_path / "crawl", "SELECT title, summary FROM announcements ORDER BY title")
+    assert kept == [("On /one", "About /one."), ("On /two", "About /two.")]
+    assert rows(tmp_path / "crawl", "SELECT level, hint FROM urls WHERE url LIKE '%/two'") == [(1, 1.0)]
+    told = scrapy("why", f"http://a.test:{settings['port']}/two", **settings).stdout
+    assert "announced as 'On /two'" in told
+
+
+@pytest.mark.parametrize("kind", ["application/rss+xml", "text/xml", "application/feed+json"])
+def test_a_seed_that_is_a_feed_is_followed_as_one(kind: str, tmp_path: Path) -> None:
+    body = "<rss><channel><item><link>/one</link></item></channel></rss>"
+    if "json" in kind:
+        body = '{"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [{"id": 1, "url": "/one"}]}'
+    pages: Pages = {"a.test": {"/": Answer(body, headers={"Content-Type": kind}), "/one": "<p>one"}}
+    with pages_served(pages, tmp_path) as (settings, asked):
+        crawl("a.test", settings, SITEMAPS=False)
+    assert "a.test/one" in asked
+    assert rows(tmp_path / "crawl", "SELECT kind, reason FROM urls WHERE depth = 0 AND kind <> 1") == [(3, 5)]
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM changes") == [(1,)]
