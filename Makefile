@@ -8,6 +8,7 @@
 # make bench-sites  what a decision by robots.txt costs, and a sitemap of the greatest size against Scrapy's class (about a minute)
 # make bench-workers  what a second worker brings (about 4 minutes)
 # make conformance  what the tests of other projects say of URLs, robots.txt and sitemaps, and why we differ where we do
+# make prove-sites  crawls of sites that have something to say, judged by the server's log (about 3 minutes)
 # make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
 # make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
 # make prove-month  a month of crawling under a virtual clock, a million visits, each judged (about 10 minutes)
@@ -20,7 +21,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-frontier bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl bench bench-frontier bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
@@ -56,6 +57,9 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+prove-sites: setup
+	$(BIN)/python -m tests.sites
 
 prove-docs: setup
 	$(BIN)/python -m tests.docs

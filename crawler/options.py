@@ -54,6 +54,7 @@ class Options:
     probe_after: int
     types: Types
     robots_retry: float
+    robots_lifetime: float
     guard: AddressGuard
     dns_hosts: Mapping[str, tuple[str, ...]]
     dns_servers: tuple[str, ...]
@@ -123,6 +124,7 @@ class Options:
             probe_after=int(read.number("PROBE_AFTER", whole=True)),
             types=_media_types(read.words("FETCH_SKIP_TYPES")),
             robots_retry=read.number("ROBOTS_RETRY_DELAY"),
+            robots_lifetime=read.number("ROBOTS_MIN_LIFETIME"),
             guard=_guard(read),
             dns_hosts=_dns_hosts(read.text("DNS_HOSTS")),
             dns_servers=_dns_servers(read.words("DNS_SERVERS")),

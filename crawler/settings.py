@@ -93,6 +93,7 @@ NEWSFEEDS = True  # follow the feeds that pages name
 NEWSFEED_INTERVAL = 3_600.0  # a feed that does not say how often it changes is read again after this
 RETRY_DELAY = 30.0  # a failed visit is tried again after this, then after twice as long
 ROBOTS_RETRY_DELAY = 3_600.0  # a robots.txt that cannot be had is asked for again after this, then twice as long, …
+ROBOTS_MIN_LIFETIME = 3_600.0  # a robots.txt holds for at least this, and a day at most, as its Cache-Control says
 
 # ── The network ───────────────────────────────────────────────────────────────────────────────────────────────────────
 INTRANET_HOSTS = ""  # a non-global address is contacted only if its host matches one of these patterns

@@ -177,7 +177,7 @@ def judge_robots(
     return OriginRules(host=host, origin=origin, status=status, body=rules, fetched=fetched, expires=fetched + lifetime)
 
 
-def lifetime_of(cache_control: str) -> float:
+def lifetime_of(cache_control: str, least: float = SHORTEST_LIFETIME) -> float:
     """How long an answer with this header, or an empty one, is kept: what it says within reason, else a day.
 
     >>> lifetime_of("public, max-age=7200"), lifetime_of("no-store"), lifetime_of("max-age=31536000"), lifetime_of("")
@@ -185,8 +185,8 @@ def lifetime_of(cache_control: str) -> float:
     """
     ages = [float(age) for age in _MAX_AGE.findall(cache_control)]
     if not ages:
-        return SHORTEST_LIFETIME if re.search("no-store|no-cache", cache_control, re.IGNORECASE) else LIFETIME
-    return min(max(min(ages), SHORTEST_LIFETIME), LIFETIME)
+        return least if re.search("no-store|no-cache", cache_control, re.IGNORECASE) else LIFETIME
+    return min(max(min(ages), least), LIFETIME)
 
 
 def _is_whole_file(status: int, reason: Reason, body: bytes) -> bool:

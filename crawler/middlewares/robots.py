@@ -36,10 +36,13 @@ PARSED_BYTES = 4 * 1024 * 1024  # of files that are kept parsed, which takes som
 class RobotsMiddleware:
     """Stands before the downloader: a forbidden visit ends here, and the host never hears of it."""
 
-    def __init__(self, stats: StatsCollector, scope: Scope, retry: float, *, reads_sitemaps: bool) -> None:
+    def __init__(
+        self, stats: StatsCollector, scope: Scope, retry: float, least_lifetime: float, *, reads_sitemaps: bool
+    ) -> None:
         self._stats = stats
         self._scope = scope
         self._retry = retry
+        self._least_lifetime = least_lifetime
         self._reads_sitemaps = reads_sitemaps
         self._parsed_bytes = 0
         self._parsed: OrderedDict[str, tuple[bytes, RobotsRules]] = OrderedDict()
@@ -48,7 +51,13 @@ class RobotsMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         session = session_of(crawler)
         options = session.options
-        return cls(crawler.stats, session.scope, options.robots_retry, reads_sitemaps=options.sitemaps)
+        return cls(
+            crawler.stats,
+            session.scope,
+            options.robots_retry,
+            options.robots_lifetime,
+            reads_sitemaps=options.sitemaps,
+        )
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
@@ -106,7 +115,7 @@ class RobotsMiddleware:
             host=visit.key.host,
             origin=visit.origin,
             retry=self._retry,
-            lifetime=lifetime_of(fetched.header("cache-control") or ""),
+            lifetime=lifetime_of(fetched.header("cache-control") or "", self._least_lifetime),
         )
         if rules.body is None:
             return rules

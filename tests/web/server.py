@@ -44,6 +44,7 @@ class Request(NamedTuple):
     target: str
     agent: str
     keeps_alive: bool
+    none_match: str = ""
 
 
 class Server:
@@ -63,7 +64,7 @@ class Server:
         attempt = self._attempts[request.host, request.target]
         if self.addresses.get(request.host) != address:
             return notice(421, "This server does not know the host."), attempt
-        return self.web.answer(request.host, request.target, attempt), attempt
+        return conditional(self.web.answer(request.host, request.target, attempt), request.none_match), attempt
 
     def write(self, entry: Entry) -> None:
         self.requests += 1
@@ -193,7 +194,15 @@ def _parsed(head: str) -> Request | None:
         return None
     wish = headers.get("connection", "keep-alive" if version == "HTTP/1.1" else "close").lower()
     host = headers.get("host", "").partition(":")[0].lower()
-    return Request(method, host, target, headers.get("user-agent", ""), keeps_alive=wish != "close")
+    agent, none_match = headers.get("user-agent", ""), headers.get("if-none-match", "")
+    return Request(method, host, target, agent, keeps_alive=wish != "close", none_match=none_match)
+
+
+def conditional(answer: Answer, none_match: str) -> Answer:
+    """Nothing but a head, if the client has what it asks for."""
+    if not none_match or dict(answer.headers).get("ETag") != none_match:
+        return answer
+    return Answer(status=304, headers=answer.headers)
 
 
 def pieces(answer: Answer, *, is_head: bool, closes: bool) -> list[bytes]:
