@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import errno
 import gzip
+import hashlib
 import json
 import os
 import shlex
@@ -153,8 +154,16 @@ class Handler(BaseHTTPRequestHandler):
     def _send(self, answer: Answer) -> None:
         time.sleep(answer.delay)
         body, content_type = self._document(answer)
+        etag = f'W/"{hashlib.sha256(body).hexdigest()[:16]}"' if answer.file and answer.status == HTTPStatus.OK else ""
+        if etag and self.headers.get("If-None-Match") == etag:
+            self.send_response(HTTPStatus.NOT_MODIFIED)
+            self.send_header("ETag", etag)
+            self.end_headers()
+            return
         self.send_response(answer.status)
         self.send_header("Content-Type", content_type)
+        if etag:
+            self.send_header("ETag", etag)
         if answer.location:
             self.send_header("Location", self._with_our_port(answer.location.encode()).decode())
         if answer.gzip:

@@ -24,7 +24,7 @@ from crawler.session import session_of
 _KINDS = (Kind.PAGE, Kind.FEED)
 _SHAPES = 50_000  # kinds of URLs whose answers are remembered
 _WORTH = 65_536  # bytes that must be at stake before a page without validators is looked at by HEAD again
-_AS_THEY_ARE = frozenset({Outcome.REDIRECTED, Outcome.BUSY, Outcome.ABORTED, Outcome.DENIED})
+_AS_THEY_ARE = frozenset({Outcome.REDIRECTED, Outcome.BUSY, Outcome.ABORTED, Outcome.DENIED, Outcome.UNCHANGED})
 _REFUSALS = frozenset({0, 405, 501})
 
 

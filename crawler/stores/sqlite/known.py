@@ -65,8 +65,9 @@ class Known:
         self.endorsements: set[int] = (
             set()
         )  # hashes: of (URL, site that links to it) and of (site, site that links to it)
+        self.feeds: dict[Key, int] = {}  # that are known to be feeds, with a hash of the link to them
         self._sites: dict[int, int] = {}  # host → site
-        self._most = (hosts, urls, anchors, urls, anchors)
+        self._most = (hosts, urls, anchors, urls, anchors, hosts)
         self._far = False
 
     def make_hosts_known(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
@@ -128,7 +129,7 @@ class Known:
     def trim(self) -> None:
         """Start anew with what has grown too large; it is only a shortcut."""
         shortcuts: list[set[Any] | dict[Any, int]] = [
-            *(self._sites, self.urls, self.heard, self.anchor_counts, self.endorsements)
+            *(self._sites, self.urls, self.heard, self.anchor_counts, self.endorsements, self.feeds)
         ]
         for shortcut, most in zip(shortcuts, self._most, strict=True):
             if len(shortcut) > most:
@@ -141,6 +142,7 @@ class Known:
         self.heard.clear()
         self.endorsements.clear()
         self.anchor_counts.clear()
+        self.feeds.clear()
         self._far = False
 
 

@@ -27,7 +27,8 @@ RETURNING host, state, due, level
 _IS_LIST = f"""
 UPDATE urls SET kind = ?1, reason = iif(state = 2, ?2, reason), due = iif(state = 2, ?3, due), state = iif(state = 2, 0, state),
                 detail = ''
-WHERE host = ?4 AND rest = ?5 AND url = ?6 AND kind = 0 AND (state = 0 OR state = 2 AND reason IN ({VERDICT_CODES}))
+WHERE host = ?4 AND rest = ?5 AND url = ?6
+  AND (state = 0 AND kind = 0 OR state = 2 AND kind IN (0, ?1) AND reason IN ({VERDICT_CODES}))
 RETURNING host, due, level
 """
 
@@ -60,8 +61,10 @@ class Lists:
         if page.sitemaps:
             rows += self._list_rows(lister, page.sitemaps, Kind.SITEMAP, visit.depth + 1)
             self._vouch(page.sitemaps, [host_of(visit.url), *visit.vouchers])
-        if page.feeds:
-            rows += self._list_rows(lister, page.feeds, Kind.FEED, visit.depth)
+        if page.feeds:  # most pages of a site name the same ones
+            feeds = [feed for feed in page.feeds if self._known.feeds.get(feed.key) != hash(feed)]
+            self._known.feeds.update((feed.key, hash(feed)) for feed in feeds)
+            rows += self._list_rows(lister, feeds, Kind.FEED, visit.depth)
         if page.listed:
             rows += self.listed_rows(lister, visit, page.kind, page.listed)
         return rows
