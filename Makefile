@@ -7,7 +7,7 @@
 # make bench-frontier  ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart (about 20 minutes)
 # make bench-sites  what a decision by robots.txt costs, and a sitemap of the greatest size against Scrapy's class (about a minute)
 # make bench-workers  what a second worker brings (about 4 minutes)
-# make conformance  what the tests of other projects say of URLs, robots.txt and sitemaps, and why we differ where we do
+# make conformance  what the tests of other projects say of URLs, robots.txt, sitemaps and feeds, and why we differ where we do
 # make prove-sites  crawls of sites that have something to say, judged by the server's log (about 3 minutes)
 # make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
 # make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)

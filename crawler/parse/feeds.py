@@ -1,6 +1,6 @@
 """A feed: what is new on a site, and how often should one ask?
 
-RSS, RSS 1.0 (RDF) and Atom are read by feedparser, JSON Feed by ourselves. feedparser is forgiving, and so can be made to
+RSS, RSS 1.0 (RDF), Atom and CDF are read by feedparser, JSON Feed by ourselves. feedparser is forgiving, and so can be made to
 work hard: an author's name of 100 kB takes it 38 seconds. Feeds of strangers are for processes whose time is limited.
 """
 
@@ -21,7 +21,7 @@ from xml.sax import SAXException
 import turbohtml
 from turbohtml import PlainText
 
-from crawler.parse.charset import decode
+from crawler.parse.charset import decode_or_guess
 from crawler.parse.dates import seconds_of
 from crawler.urls.canonical import resolve
 
@@ -38,9 +38,15 @@ _NEWEST = 20  # entries that tell the rhythm
 _PROLOG = re.compile(
     r"(?:[\s\ufeffï»¿]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?+>)*+", re.IGNORECASE | re.DOTALL
 )
-_ROOT = re.compile(r"<((?:[\w.-]+:)?(rss|feed|rdf))(?=[\s/>])", re.IGNORECASE)
-_FORMS = {"rss": "rss", "feed": "atom", "rdf": "rdf"}
-_OF_RSS = re.compile(r"purl\.org/rss/1\.0/|netscape\.com/rdf/simple/0\.9", re.IGNORECASE)  # other RDF is no feed
+_ROOT = re.compile(r"<((?:[\w.-]+:)?(rss|feed|rdf|(?<!:)channel))(?=[\s/>])", re.IGNORECASE)
+_FORMS = {"rss": "rss", "feed": "atom", "rdf": "rdf", "channel": "cdf"}
+# Other RDF is no feed, nor is every channel: one of CDF has items that lead somewhere, have a date or begin with a title.
+_PROOFS = {
+    "rdf": re.compile(r"purl\.org/rss/1\.0/|netscape\.com/rdf/simple/0\.9", re.IGNORECASE),
+    "channel": re.compile(
+        r"<item(?:\s[^<>]*?\b(?:href|lastmod)\s*=|(?:\s[^<>]*)?>\s*<(?:title|abstract)\b)", re.IGNORECASE
+    ),
+}
 _ENTRY = re.compile(r"<(?:[\w.-]+:)?(?:item|entry)[\s/>]", re.IGNORECASE)
 _JSON_VERSION = re.compile(r'"version"\s*:\s*"https?:\\?/\\?/jsonfeed\.org\\?/version\\?/')
 _ABSOLUTE = re.compile(r"\s*https?:", re.IGNORECASE)
@@ -68,7 +74,7 @@ class Feed:
     title: str = ""
     ttl: float | None = None  # seconds between visits, as the feed asks
     entries: list[FeedEntry]
-    form: str = ""  # "rss" | "atom" | "rdf" | "json"
+    form: str = ""  # "rss" | "atom" | "rdf" | "cdf" | "json"
     problem: str = ""  # "too_many" | "broken" | "not_a_feed"
 
 
@@ -115,19 +121,20 @@ def _text(body: bytes, content_type: str | None) -> str:
         body = b"\xff\xfe" + body
     elif body[:2] in (b"\0<", b"\0{"):
         body = b"\xfe\xff" + body
-    return decode(body, content_type).text
+    return decode_or_guess(body, content_type).text
 
 
 def _root(text: str) -> re.Match[str] | None:
     """The first element, if it is a feed's."""
     prolog = _PROLOG.match(text)
     root = _ROOT.match(text, prolog.end() if prolog is not None else 0)
-    if root is not None and root[2].lower() == "rdf" and not _OF_RSS.search(text, root.end(), root.end() + _BEGINNING):
-        return None
-    return root
+    proof = _PROOFS.get(root[2].lower()) if root is not None else None
+    if root is None or proof is None:
+        return root
+    return root if proof.search(text, root.end(), root.end() + _BEGINNING) else None
 
 
-# ── RSS and Atom ──
+# ── RSS, Atom and CDF ──
 
 
 def _read_xml(text: str, root: re.Match[str], url: str) -> Feed:

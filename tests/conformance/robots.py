@@ -29,10 +29,6 @@ _CRAWLER_COMMONS = {
         "a host with a long Crawl-delay is visited slowly, not dropped",
     ),
     "SimpleRobotRulesParserTest.testHtmlMarkupInRobotsTxt": (1, "an HTML page holds no rules, even if it quotes some"),
-    "SimpleRobotRulesParserTest.testNutchCases2": (
-        4,
-        "a line names one agent: of 'Agent2 Agent3' the second is not meant",
-    ),
     "SimpleRobotRulesParserTest.testSelectCrawlDelayGroup": (4, "a Crawl-delay ends a list of agents like a rule"),
 }
 _HTML = {

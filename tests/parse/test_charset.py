@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.parse import charset
-from crawler.parse.charset import decode
+from crawler.parse.charset import decode, decode_or_guess
 
 META = b'<meta charset="%s"><p>'
 
@@ -71,6 +71,30 @@ def test_every_body_has_a_text(body, content_type):
     decoded = decode(body, content_type)
     decoded.text.encode("utf-8")  # no lone surrogates either
     assert decoded.source in ("bom", "header", "meta", "utf-8", "fallback")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "encoding", "source"),
+    [
+        ("<p>今日はいい天気ですね".encode("euc_jp"), None, "euc_jp", "guess"),
+        (b"<p>" * 50_000 + "今日はいい天気ですね<br>".encode("euc_jp") * 9_000, None, "euc_jp", "guess"),
+        ("<p>今日はいい天気ですね<p>天".encode("euc_jp")[:-1], None, "euc_jp", "guess"),  # cut by a size limit
+        ("<p>今日はいい天気ですね".encode("euc_jp"), "text/xml; charset=koi8-r", "koi8-r", "header"),
+        ("<p>今日はいい天気ですね".encode(), None, "utf-8", "utf-8"),
+        (b"<p>caf\xe9", None, "cp1252", "guess"),
+        ("<p>яю, добрый вечер, страна".encode("cp1251"), None, "cp1251", "guess"),  # FF FE, which is no mark here
+        (b"<p>" * 2_000 + b"caf\xe9<meta charset=utf-8><p>", None, "cp1252", "guess"),
+    ],
+)
+def test_only_what_nothing_tells_is_guessed(body, content_type, encoding, source):
+    decoded = decode_or_guess(body, content_type)
+    assert (decoded.encoding, decoded.source) == (encoding, source)
+
+
+@settings(deadline=None)
+@given(st.binary())
+def test_every_guess_is_a_text(body):
+    decode_or_guess(body).text.encode("utf-8")
 
 
 def test_the_examples_are_true():

@@ -28,6 +28,8 @@ RDF = b"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns
     <channel rdf:about="http://b.test/"><title>The news</title><sy:updatePeriod>hourly</sy:updatePeriod>
     <sy:updateFrequency>2</sy:updateFrequency></channel><item rdf:about="n1"><title>One</title><link>http://b.test/1</link>
     <dc:date>1970-01-03</dc:date><description>A word</description></item></rdf:RDF>"""
+CDF = b"""<?XML version="1.0"?><CHANNEL HREF="http://b.test/" BASE="http://b.test/"><TITLE>The news</TITLE>
+    <ITEM HREF="1" LASTMOD="1970-01-03T00:00Z"><TITLE>One</TITLE><ABSTRACT>A word</ABSTRACT></ITEM></CHANNEL>"""
 JSON = b"""{"version": "https:\\/\\/jsonfeed.org\\/version\\/1.1", "title": "The news", "items": [{"id": "n1",
     "url": "http://b.test/1", "title": "One", "content_html": "<p>A <i>word</i>",
     "date_published": "1970-01-02T01:00:00+01:00", "date_modified": "1970-01-03T00:00:00Z"}]}"""
@@ -58,6 +60,31 @@ def test_every_form_says_the_same(
     assert parse_feed(body, URL) == Feed(title="The news", ttl=ttl, entries=[entry], form=form)
 
 
+def test_a_channel_of_old_says_what_it_can() -> None:
+    entry = FeedEntry("http://b.test/1", "One", None, 2 * DAY, "http://b.test/1", "A word")
+    assert parse_feed(CDF, URL) == Feed(title="The news", entries=[entry], form="cdf")
+
+
+@pytest.mark.parametrize(
+    ("title", "codec"),
+    [
+        ("Добрый вечер, страна", "koi8-r"),
+        ("Добрый вечер, страна", "cp1251"),
+        ("今日はいい天気ですね", "euc_jp"),
+        ("東京の新しいカフェで、コーヒーを飲みました", "cp932"),  # half as long, it could be Cyrillic
+        ("오늘은 날씨가 좋네요", "cp949"),
+        ("今天天气很好", "gb18030"),
+        ("今天天氣很好", "big5"),
+        ("Café fermé", "cp1252"),
+    ],
+)
+def test_an_encoding_that_nobody_declares_is_guessed(title: str, codec: str) -> None:
+    coded = f"<rss><channel><item><title>{title}</title></item></channel></rss>".encode(codec)
+    assert parse_feed(coded, URL).entries[0].title == title
+    assert parse_feed(coded, URL, f"text/xml; charset={codec}").entries[0].title == title
+    assert parse_feed(coded, URL, "text/xml; charset=utf-8").entries[0].title != title
+
+
 @pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("body", [RSS, ATOM, RDF, JSON])
 def test_in_any_encoding(body: bytes, codec: str) -> None:
@@ -80,6 +107,13 @@ def test_in_any_encoding(body: bytes, codec: str) -> None:
         (b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url>", False),
         (b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><Person/>", False),
         (b"<feedback/>", False),
+        (b"<Channel><Item Level='1' HRef='/a'/>", True),
+        (b"<channel><title>News</title><item>\n<title>One</title>", True),
+        (b"<channel/>", False),
+        (b"<channel href='/channels/1'><name>One</name></channel>", False),
+        (b"<channel><item id='1'><volume>3</volume></item></channel>", False),
+        (b"<channel><items href='/a'><title>One</title></items></channel>", False),
+        (b"<tv:channel><item href='/a'/></tv:channel>", False),
         (b"How to write <rss>", False),
         (b'{"version": "1.0", "items": []}', False),
         (b'["https://jsonfeed.org/version/1"]', False),
@@ -189,13 +223,13 @@ def test_json_feeds_as_they_are() -> None:
     assert parse_feed(b'{"a":' * 100_000, URL).problem == "not_a_feed"
 
 
-@pytest.mark.parametrize("form", ["rss", "atom", "rdf", "json"])
+@pytest.mark.parametrize("form", ["rss", "atom", "rdf", "cdf", "json"])
 def test_there_is_an_end_to_entries(form: str) -> None:
-    one = {"rss": b"<item>", "atom": b"<entry>", "rdf": b"<item ", "json": b'{"id"'}[form]
-    body = {"rss": RSS, "atom": ATOM, "rdf": RDF, "json": JSON}[form]
+    one = {"rss": b"<item>", "atom": b"<entry>", "rdf": b"<item ", "cdf": b"<ITEM", "json": b'{"id"'}[form]
+    body = {"rss": RSS, "atom": ATOM, "rdf": RDF, "cdf": CDF, "json": JSON}[form]
     start, end = (
         body.index(one),
-        body.rindex({"rss": b"</channel>", "atom": b"</feed>", "json": b"]"}.get(form, b"</rdf")),
+        body.rindex({"rss": b"</channel>", "atom": b"</feed>", "cdf": b"</CHANNEL>", "json": b"]"}.get(form, b"</rdf")),
     )
     between = b"," if form == "json" else b""
     for count, problem in ((MOST_ENTRIES, ""), (MOST_ENTRIES + 1, "too_many"), (20_000, "too_many")):
@@ -271,7 +305,7 @@ def test_any_bytes_give_an_answer(body: bytes) -> None:
 
 
 @given(
-    st.sampled_from([RSS, ATOM, RDF, JSON]),
+    st.sampled_from([RSS, ATOM, RDF, CDF, JSON]),
     st.lists(st.tuples(st.integers(0, 999), st.integers(0, 9), st.sampled_from(PARTS))),
 )
 def test_any_spoiled_feed_gives_an_answer(body: bytes, changes: list[tuple[int, int, bytes]]) -> None:
