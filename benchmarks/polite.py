@@ -180,6 +180,8 @@ def ours(work: Workload, directory: Path, port: int, **more: object) -> list[str
         "INTRANET_HOSTS": "127.40.*",
         "INTRANET_NETWORKS": "127.40.0.0/16",
         "POLITENESS_MIN_DELAY": 0,
+        "SITEMAPS": False,  # nothing is asked for but what links lead to
+        "PROBE_AFTER": 0,
         "POLITENESS_LATENCY_FACTOR": 0,
         "CONCURRENT_REQUESTS": CONNECTIONS,
         "CRAWL_MAX_SECONDS": work.seconds,

@@ -121,6 +121,8 @@ class Ours:
             "INTRANET_HOSTS": "127.30.0.*",
             "INTRANET_NETWORKS": "127.30.0.0/16",
             "POLITENESS_MIN_DELAY": 0,
+            "SITEMAPS": False,  # nothing is asked for but what links lead to
+            "PROBE_AFTER": 0,
             "POLITENESS_LATENCY_FACTOR": 0,
             "CRAWL_MAX_PAGES": scene.served.web.pages + BESIDES if scene.served.web.is_open else 0,
             "STATS_DUMP": True,

@@ -83,6 +83,8 @@ def _settings(directory: Path, hosts_file: Path) -> dict[str, object]:
         "INTRANET_NETWORKS": "127.0.0.0/8",
         "DNS_HOSTS": hosts_file,
         "POLITENESS_MIN_DELAY": 0,
+        "SITEMAPS": False,  # nothing is asked for but what links lead to
+        "PROBE_AFTER": 0,
         "POLITENESS_LATENCY_FACTOR": 0,
         "CRAWL_HORIZON": 5,
         "LOG_LEVEL": "WARNING",
