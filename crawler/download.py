@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -15,15 +16,18 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
 from crawler.fetch.dns import Answer, Resolver
-from crawler.fetch.http import HttpClient
+from crawler.fetch.http import FetchLimits, HttpClient
+from crawler.fetch.robots import LARGEST_FILE
 from crawler.items import Fetched, Kind, Link, Reason, Visit
 from crawler.lookups import Lookups
+from crawler.parse.sitemaps import MOST_BYTES
 from crawler.session import Session, connections_possible, session_of
 from crawler.urls.hosts import host_of
 
 T = TypeVar("T")
 
 _SELECTED = (Kind.PAGE, Kind.PROBE)  # kinds of visits whose answer may be of a type that is not read
+ROBOTS_TIME = 10.0  # seconds that a robots.txt may take
 KEPT_CONNECTIONS = 8_192  # idle ones: a host that is visited again soon needs no new one
 
 # Keys of request.meta
@@ -64,13 +68,23 @@ class CurlHandler(BaseDownloadHandler):
         self._session = session
         self._client = client_of(session)
         self._types = session.options.types
+        usual = session.options.limits
+        self._limits = {
+            Kind.ROBOTS: replace(usual, body=LARGEST_FILE + 1, total=min(usual.total, ROBOTS_TIME)),
+            Kind.SITEMAP: replace(usual, body=max(usual.body, MOST_BYTES)),
+        }
 
     async def download_request(self, request: Request) -> Response:
         visit: Visit = request.meta[VISIT]
         try:
             meta = request.meta
-            wants = self._types.wants if visit.kind in _SELECTED else None
-            fetched = await self._client.fetch(visit.url, meta.get(METHOD, "GET"), meta.get(HEADERS, ()), wants)
+            fetched = await self._client.fetch(
+                visit.url,
+                meta.get(METHOD, "GET"),
+                meta.get(HEADERS, ()),
+                limits=self._limits.get(visit.kind),
+                wants=self._types.wants if visit.kind in _SELECTED else None,
+            )
         except Exception as error:
             now = self._session.now()
             fetched = Fetched(url=visit.url, reason=Reason.INTERNAL_ERROR, detail=repr(error), started=now, ended=now)
@@ -108,6 +122,8 @@ class Client:
         url: str,
         method: str = "GET",
         headers: Sequence[tuple[str, str]] = (),
+        *,
+        limits: FetchLimits | None = None,
         wants: Callable[[bytes, str], bool] | None = None,
     ) -> Fetched:
         """One request to a checked address of the URL's host."""
@@ -122,7 +138,15 @@ class Client:
             return Fetched(url=url, reason=reason, detail=detail, started=started, ended=self._now())
         done: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
 
-        self._http.fetch(url, address=allowed, done=partial(_settle, done), method=method, headers=headers, wants=wants)
+        self._http.fetch(
+            url,
+            address=allowed,
+            done=partial(_settle, done),
+            method=method,
+            headers=headers,
+            limits=limits,
+            wants=wants,
+        )
         return await done
 
     async def address_of(self, host: str) -> str:

@@ -159,3 +159,26 @@ def test_a_seed_that_is_a_feed_is_followed_as_one(kind: str, tmp_path: Path) -> 
     assert "a.test/one" in asked
     assert rows(tmp_path / "crawl", "SELECT kind, reason FROM urls WHERE depth = 0 AND kind <> 1") == [(3, 5)]
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM changes") == [(1,)]
+
+
+def test_the_limits_of_robots_txt_and_of_sitemaps_are_not_those_of_pages(tmp_path: Path) -> None:
+    """A page is cut; of a robots.txt the first 500 KiB count, and the line that is cut does not; a sitemap is read whole."""
+    filler = "# nothing\n" * 60_000
+    pages: dict[str, dict[str, str | bytes | Answer]] = {"a.test": {}}
+    with pages_served(pages, tmp_path) as (settings, asked):
+        listed = [f"http://a.test:{settings['port']}/{number}-{'long' * 80}" for number in range(200)]
+        pages["a.test"] |= {
+            "/robots.txt": f"User-agent: *\nDisallow: /1\n{filler}Disallow: /2\n",
+            "/": "<p>" + "words " * 20_000,
+            "/sitemap.xml": urlset(*listed),
+        }
+        crawl("a.test", settings, FETCH_MAX_BODY=50_000)
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE lister > 0") == [(200,)]
+    ((kept,),) = rows(tmp_path / "crawl", "SELECT body FROM origins")
+    assert isinstance(kept, bytes)
+    assert len(kept) <= 512_000
+    assert kept.endswith(b"nothing\n")
+    home = rows(tmp_path / "crawl", "SELECT reason, body_bytes FROM documents WHERE kind = 0 ORDER BY id LIMIT 1")
+    assert home == [(21, 50_000)]
+    assert [entry for entry in asked if entry.startswith("a.test/1")] == []
+    assert any(entry.startswith("a.test/2") for entry in asked)
