@@ -443,28 +443,6 @@ def test_repeated_segments_are_those_that_can_be_counted(segments, most):
     assert not found or counts[found] > most
 
 
-# ── Laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-SEGMENTS = [
-    *("logout", "cart", "add", "delete", "edit.php", "12", "2024", "01", "api", "rest", "v1", "latest", "graphql"),
-    *("docs", "wiki", "File:a.jpg", "a.ICS", "x.html", "wp-json", "a", "", "..", "é", "%", "LOGOUT", "unsubscribe"),
-    *("0123456789abcdef", "some-words-of-2024", "compare", "trackback", "index.htm"),
-]
-PARTS = ["action=edit", "a=1", "id=12", "wsdl", "share=x", "share", "ical=1", "format=ics", "=", "&", "%", "do=Logout"]
-TARGETS = st.tuples(
-    st.lists(st.sampled_from(SEGMENTS), max_size=7).map("/".join),
-    st.lists(st.sampled_from(PARTS), max_size=3).map("&".join),
-)
-
-
-@settings(deadline=None, max_examples=800)
-@given(st.sampled_from(["a.com", "docs.a.com", "1.2.3.4", "::1"]), TARGETS)
-def test_the_quick_look_never_misses_what_a_filter_would_find(host, target):
-    path, query = "/" + target[0], target[1]
-    if acts(host, path, query) or api_call(host, path, query):
-        assert says_what_it_does(path, query)
-
-
 # ── Logins ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -524,6 +502,28 @@ def test_logins(url):
 )
 def test_what_only_looks_like_a_login(url):
     assert not is_login(url)
+
+
+# ── Laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SEGMENTS = [
+    *("logout", "cart", "add", "delete", "edit.php", "12", "2024", "01", "api", "rest", "v1", "latest", "graphql"),
+    *("docs", "wiki", "File:a.jpg", "a.ICS", "x.html", "wp-json", "a", "", "..", "é", "%", "LOGOUT", "unsubscribe"),
+    *("0123456789abcdef", "some-words-of-2024", "compare", "trackback", "index.htm"),
+]
+PARTS = ["action=edit", "a=1", "id=12", "wsdl", "share=x", "share", "ical=1", "format=ics", "=", "&", "%", "do=Logout"]
+TARGETS = st.tuples(
+    st.lists(st.sampled_from(SEGMENTS), max_size=7).map("/".join),
+    st.lists(st.sampled_from(PARTS), max_size=3).map("&".join),
+)
+
+
+@settings(deadline=None, max_examples=800)
+@given(st.sampled_from(["a.com", "docs.a.com", "1.2.3.4", "::1"]), TARGETS)
+def test_the_quick_look_never_misses_what_a_filter_would_find(host, target):
+    path, query = "/" + target[0], target[1]
+    if acts(host, path, query) or api_call(host, path, query):
+        assert says_what_it_does(path, query)
 
 
 @settings(deadline=None, max_examples=500)
