@@ -123,7 +123,9 @@ def test_a_published_page_that_turns_out_to_be_a_list_is_no_page_any_more(store:
 
 def test_feeds_that_a_page_names_become_known(store: Store) -> None:
     store.add([new_url(HOME, depth=2)], NOW)
-    committed = fetch(store, HOME, NOW, page=Page(feeds=[link(FEED), link("http://b.test/feed", refused=Reason.OUT_OF_SCOPE)]))
+    committed = fetch(
+        store, HOME, NOW, page=Page(feeds=[link(FEED), link("http://b.test/feed", refused=Reason.OUT_OF_SCOPE)])
+    )
     row = row_of(store, FEED)
     assert committed.new_urls == 2
     assert (row.kind, row.state, row.reason, row.via) == (Kind.FEED, State.WAITING, Reason.FEED_FILE, HOME)

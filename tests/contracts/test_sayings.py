@@ -334,9 +334,7 @@ def test_dates_of_lists_are_held_against_what_came(
         (30 * DAY, "a", RIGHT_SAME),
     ],
 )
-def test_change_frequencies_are_held_against_what_came(
-    interval: float, body: str, trust: Trust, store: Store
-) -> None:
+def test_change_frequencies_are_held_against_what_came(interval: float, body: str, trust: Trust, store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     list_page(store, SITEMAP, NOW + DAY, interval=interval)
     fetch(store, URL, NOW + WEEK, page=page(body))
@@ -366,9 +364,7 @@ def test_a_list_that_was_not_read_since_the_last_visit_could_not_know(store: Sto
         (405, 404, RIGHT_CHANGED),  # it is not there, by whatever method
     ],
 )
-def test_what_head_has_said_is_held_against_what_get_says(
-    headed: int, status: int, trust: Trust, store: Store
-) -> None:
+def test_what_head_has_said_is_held_against_what_get_says(headed: int, status: int, trust: Trust, store: Store) -> None:
     fetch(store, URL, NOW, **PROMISING, status=headed)
     visit = leased(store, URL, NOW + 5)
     assert visit.headed == (headed or 1)
@@ -417,10 +413,7 @@ def probing(opener: Opener) -> Iterator[Open]:
 
 def probes(store: Store, now: float = NOW) -> list[str]:
     return [
-        visit.url
-        for load in store.activate("me", now, 9, 99, ())
-        for visit in load.visits
-        if visit.kind is Kind.PROBE
+        visit.url for load in store.activate("me", now, 9, 99, ()) for visit in load.visits if visit.kind is Kind.PROBE
     ]
 
 

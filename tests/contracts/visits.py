@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crawler.frontier.aftermath import RevisitPolicy
-from crawler.items import Key, Kind, Link, Outcome, Page, Reason, Visit
+from crawler.items import Kind, Link, Outcome, Page, Reason, Visit
 from crawler.stores.contract import Committed, Place, SegmentState, Store, UrlRow
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
@@ -34,7 +34,7 @@ def leased(store: Store, url: str, now: float) -> Visit:
 def commit(store: Store, visit: Visit, now: float, **facts: Any) -> Committed:
     """Let a visit end; facts are those of the `Visited`, and of the answer: status, head, body, request, is_revisit."""
     is_revisit = facts.pop("is_revisit", False)
-    wire = {name: facts.pop(name) for name in ("status", "head", "body", "request", "reason_of_fetch") if name in facts}
+    wire = {name: facts.pop(name) for name in ("status", "head", "body", "request") if name in facts}
     fetched = answer(visit.url, started=now - 0.1, ended=now, **wire)
     result = visited(visit, **{"fetched": fetched, "page": Page()} | facts)
     place = PLACE if result.page is not None else None
@@ -63,7 +63,3 @@ def read_robots(store: Store, url: str, now: float, sitemaps: Sequence[Link]) ->
 def due_at(store: Store, now: float) -> set[str]:
     """The URLs that are due, as far as their hosts come forward."""
     return {visit.url for load in store.activate("me", now, 100, 1_000, ()) for visit in load.visits}
-
-
-def keys(*urls: str) -> list[Key]:
-    return [key_of(url) for url in urls]
