@@ -478,14 +478,14 @@ def test_what_a_host_shows_is_kept_with_it(probing: Open) -> None:
     assert load is not None
     assert load.soft404 == SKETCH
     fetch_pages(store, 5, NOW + 1)
-    assert probes(store, NOW + 1) == []
+    assert (probes(store, NOW + 1), soft404(store)) == ([], True)
     assert (probe, "upsert") not in [(url, change) for change, url in store.changes()]
 
 
 @pytest.mark.parametrize(
     "facts",
     [
-        {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND, "status": 404},
+        {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND, "status": 404, "page": Page(sketch=b"honest")},
         {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "status": 302},
         {"page": Page(sketch=b"")},
     ],
