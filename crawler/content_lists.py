@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 from statistics import fmean
 
 from xxhash import xxh3_64_intdigest
@@ -60,11 +61,8 @@ def _children(entries: Iterable[Entry], visit: Visit, scope: Scope, vouchers: se
     if visit.depth >= DEEPEST_INDEX:
         return []
     urls = _canonical((entry.loc for entry in entries), visit, scope)
-    return [
-        list_link(scope, url, vouched=host_of(url) in vouchers)
-        for url in list(urls)[:MOST_SITEMAPS]
-        if url != visit.url and _speaks_for(host_of(url), vouchers)
-    ]
+    own = (url for url in urls if url != visit.url and _speaks_for(host_of(url), vouchers))
+    return [list_link(scope, url, vouched=host_of(url) in vouchers) for url in islice(own, MOST_SITEMAPS)]
 
 
 def _entries(entries: list[Entry], visit: Visit, scope: Scope, vouchers: set[str], now: float) -> list[Listed]:

@@ -17,6 +17,7 @@ _PERMANENT = frozenset({301, 308})
 MISSING = frozenset({Reason.NOT_FOUND, Reason.FORBIDDEN, Reason.LOGIN_WALL, Reason.SOFT_404, Reason.NOT_A_LIST})
 # What a URL is parked for that is no page, if it is not visited by itself.
 _ERRANDS = {Kind.ROBOTS: Reason.ROBOTS_FILE, Kind.PROBE: Reason.PROBE_FILE}
+_UNANSWERED = frozenset({Outcome.BUSY, Outcome.FAILED, Outcome.ABORTED, Outcome.BROKEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class RevisitPolicy:
         """
         visit, outcome, reason = visited.visit, visited.outcome, visited.reason
         missing = visit.missing
-        if visit.kind in _ERRANDS:
+        if visit.kind is Kind.ROBOTS or (visit.kind is Kind.PROBE and outcome not in _UNANSWERED):
             # Fetched when its host needs it, never for its own sake.
             return Aftermath(state=State.PARKED, reason=_ERRANDS[visit.kind])
         if outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and reason not in MISSING:

@@ -24,7 +24,7 @@ from crawler.session import session_of
 _KINDS = (Kind.PAGE, Kind.FEED)
 _SHAPES = 50_000  # kinds of URLs whose answers are remembered
 _WORTH = 65_536  # bytes that must be at stake before a page without validators is looked at by HEAD again
-_AS_THEY_ARE = frozenset({Outcome.REDIRECTED, Outcome.BUSY, Outcome.ABORTED, Outcome.DENIED, Outcome.UNCHANGED})
+_AS_THEY_ARE = frozenset({Outcome.REDIRECTED, Outcome.UNCHANGED, Outcome.BUSY, Outcome.ABORTED, Outcome.DENIED})
 _REFUSALS = frozenset({0, 405, 501})
 
 
@@ -60,7 +60,7 @@ class HeadMiddleware:
         if self._policy == "always":
             return True
         if visit.visited is None:
-            return self._is_doubtful(visit)
+            return visit.kind is Kind.PAGE and self._is_doubtful(visit)  # a feed may be of any type
         return held.length is not None and held.length >= _WORTH and not (held.etag or held.last_modified)
 
     def _is_doubtful(self, visit: Visit) -> bool:
@@ -109,7 +109,7 @@ class HeadMiddleware:
 
 def _shape(visit: Visit) -> tuple[int, str, str]:
     """What URLs of a host have in common that lead to the same kind of thing: the directory they begin with, and their end."""
-    parts = visit.url.split("/", 4)
+    parts = visit.url.partition("?")[0].split("/", 4)
     return visit.key.host, parts[3] if len(parts) > 4 else "", ending_of(visit.url)
 
 

@@ -13,8 +13,10 @@ Opener = Callable[..., Store]
 
 
 def sqlite_at(path: Path) -> Opener:
-    def open_it(budgets: Budgets | None = None, group_of: Callable[[str], str] | None = None) -> Store:
-        return open_store(f"sqlite:{path / 'crawl.db'}", budgets=budgets, group_of=group_of)
+    def open_it(
+        budgets: Budgets | None = None, group_of: Callable[[str], str] | None = None, probe_after: int = 0
+    ) -> Store:
+        return open_store(f"sqlite:{path / 'crawl.db'}", budgets=budgets, group_of=group_of, probe_after=probe_after)
 
     return open_it
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -45,6 +46,43 @@ def test_statuses(status: int, outcome: Outcome, reason: Reason) -> None:
     meaning = meaning_of(answered(status, b"Location: /b"))
     assert (meaning.outcome, meaning.reason) == (outcome, reason)
     assert (meaning.location is not None) == (outcome is Outcome.REDIRECTED)
+
+
+ASKED = b"GET / HTTP/1.1\r\nHost: a.test\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_answer"),
+    [
+        (b'If-None-Match: "a"\r\n', True),
+        (b"If-Modified-Since: Wed, 21 Oct 2015 07:28:00 GMT\r\n", True),
+        (b'if-none-match: W/"a"\r\nif-modified-since: Wed, 21 Oct 2015 07:28:00 GMT\r\n', True),
+        (b"", False),
+        (b"If-Match: a\r\nIf-Range: a\r\n", False),
+        (b"X-If-None-Match: a\r\n", False),
+        (b"X-Note: If-None-Match: a\r\n", False),
+    ],
+)
+def test_not_modified_is_an_answer_only_to_who_has_asked(sent: bytes, is_answer: bool) -> None:
+    meaning = meaning_of(replace(answered(304, b'ETag: "a"'), request=ASKED + sent + b"\r\n"))
+    expected = (Outcome.UNCHANGED, Reason.NOT_MODIFIED) if is_answer else (Outcome.FAILED, Reason.BAD_STATUS)
+    assert (meaning.outcome, meaning.reason) == expected
+
+
+def test_a_url_that_names_a_validator_has_not_sent_one() -> None:
+    request = b"GET /?a=If-None-Match: HTTP/1.1\r\nHost: a.test\r\n\r\n"
+    assert meaning_of(replace(answered(304), request=request)).outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize("status", [200, 404, 412, 503])
+def test_who_has_asked_takes_any_other_answer_as_it_is(status: int) -> None:
+    asked = replace(answered(status), request=ASKED + b'If-None-Match: "a"\r\n\r\n')
+    assert meaning_of(asked) == meaning_of(answered(status))
+
+
+def test_a_type_that_is_not_read_is_refused() -> None:
+    meaning = meaning_of(answered(200, reason=Reason.UNWANTED_TYPE))
+    assert meaning == Meaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
 
 
 FAILURES = [

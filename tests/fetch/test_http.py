@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from crawler.fetch.http import FetchLimits, HttpClient
+from crawler.fetch.types import Types
 from crawler.items import Reason
 from tests.fetch.raw_server import Act, RawServer, Repeat, Wait
 
@@ -469,6 +470,67 @@ def test_a_fetch_may_have_limits_of_its_own(browser, serve):
     server = serve(HEAD + b"Content-Length: 5\r\n\r\nabcde")
     fetched = browser.get(server.url(), limits=replace(LIMITS, body=3))
     assert (fetched.reason, fetched.body) == (Reason.CUT_LENGTH, b"abc")
+
+
+# What is not wanted
+
+NO_IMAGES = Types(("image/",)).wants
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        HEAD + b"Content-Type: image/png\r\nContent-Length: 999999999\r\n\r\n",
+        HEAD + b"Content-Type: IMAGE/x; a=b\r\n\r\n",
+        CHUNKED[:-2] + b"content-type:image/png\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\nContent-Type: text/html\r\n\r\n" + HEAD + b"Content-Type: image/png\r\n\r\n",
+    ],
+)
+def test_a_body_that_is_not_wanted_is_closed_after_the_head(browser, serve, head):
+    server = serve(head, Repeat(b"0123456789" * 100))
+    fetched = browser.get(server.url(), wants=NO_IMAGES)
+    assert (fetched.reason, fetched.status, fetched.body) == (Reason.UNWANTED_TYPE, 200, b"")
+    assert fetched.head == head[head.rfind(b"HTTP/1.1") :]
+    assert server.connections[0].ended.wait(PATIENCE)
+    assert browser.get(server.url("/other"), wants=NO_IMAGES).connected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        HEAD + b"Content-Type: text/html\r\nContent-Length: 2\r\n\r\nok",
+        HEAD + b"Content-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 404 Not Found\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\nok",
+    ],
+    ids=["wanted", "no type", "no document", "redirect"],
+)
+def test_other_bodies_are_read_and_their_connection_is_kept(browser, serve, answer):
+    server = serve(answer)
+    fetched = browser.get(server.url(), wants=NO_IMAGES)
+    assert (fetched.reason, fetched.body) == (Reason.OK, b"ok")
+    assert not browser.get(server.url("/other"), wants=NO_IMAGES).connected
+
+
+def test_who_does_not_ask_is_given_everything(browser, serve):
+    server = serve(HEAD + b"Content-Type: image/png\r\nContent-Length: 2\r\n\r\nok")
+    assert browser.get(server.url(), wants=NO_IMAGES).reason == Reason.UNWANTED_TYPE
+    assert browser.get(server.url()).body == b"ok"
+
+
+def test_the_answer_to_head_costs_no_connection_whatever_its_type(browser, serve):
+    server = serve(HEAD + b"Content-Type: image/png\r\nContent-Length: 999999999\r\n\r\n")
+    headed = browser.get(server.url(), method="HEAD", wants=NO_IMAGES)
+    assert headed.request.startswith(b"HEAD / HTTP/1.1\r\n")
+    assert (headed.reason, headed.status, headed.body) == (Reason.OK, 200, b"")
+    assert headed.header("content-length") == "999999999"
+    assert not browser.get(server.url("/other")).connected
+
+
+def test_a_body_that_follows_the_answer_to_head_is_not_taken_for_the_next_answer(browser, serve):
+    server = serve(HEAD + b"Content-Length: 4\r\n\r\n" + TAIL)
+    assert browser.get(server.url(), method="HEAD").body == b""
+    assert browser.get(server.url("/other")).body == b"ok"
 
 
 # What ends too early

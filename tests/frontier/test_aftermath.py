@@ -143,3 +143,21 @@ def test_sitemaps_and_feeds_have_their_own_times(
 def test_a_page_that_turns_out_to_be_a_feed_is_visited_as_one() -> None:
     there = visited(visit_to(URL), page=Page(kind=Kind.FEED, interval=7200.0))
     assert POLICY.after(there, NOW, NOW).due == NOW + 7200
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "expected"),
+    [
+        (Outcome.FETCHED, Reason.OK, parked(Reason.PROBE_FILE)),
+        (Outcome.REFUSED, Reason.NOT_FOUND, parked(Reason.PROBE_FILE)),
+        (Outcome.REDIRECTED, Reason.REDIRECTED, parked(Reason.PROBE_FILE)),
+        (Outcome.DENIED, Reason.ROBOTS_DENIED, parked(Reason.PROBE_FILE)),
+        (Outcome.ABORTED, Reason.STOPPED, waits(Reason.STOPPED, NOW)),
+        (Outcome.BUSY, Reason.BUSY, waits(Reason.BUSY, NOW)),
+        (Outcome.FAILED, Reason.TIMEOUT, waits(Reason.TIMEOUT, NOW + 30, 1)),
+    ],
+)
+def test_a_page_that_was_made_up_is_asked_for_until_there_is_an_answer(
+    outcome: Outcome, reason: Reason, expected: Aftermath
+) -> None:
+    assert after(outcome, reason, kind=Kind.PROBE) == expected

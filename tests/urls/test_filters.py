@@ -13,7 +13,7 @@ from crawler import settings as project
 from crawler.items import Reason
 from crawler.urls import filters
 from crawler.urls.canonical import canonicalize
-from crawler.urls.filters import acts, api_call, file_type, repeated_segment, says_what_it_does
+from crawler.urls.filters import acts, api_call, file_type, is_login, repeated_segment, says_what_it_does
 from crawler.urls.scope import UrlOptions
 
 SCOPE = UrlOptions(mode="any", skip_types=tuple(project.URL_SKIP_TYPES.split(","))).new_scope([])
@@ -441,6 +441,67 @@ def test_repeated_segments_are_those_that_can_be_counted(segments, most):
     found = repeated_segment("/" + "/".join(segments), most)
     assert bool(found) is any(count > most for count in counts.values())
     assert not found or counts[found] > most
+
+
+# ── Logins ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.com/login",
+        "https://a.com/login/",
+        "https://a.com/LogIn?next=/b",
+        "https://a.com/user/login?destination=node/1",
+        "https://a.com/accounts/login/?next=/b/",
+        "https://a.com/de/sign-in",
+        "https://a.com/users/sign_in",
+        "https://a.com/signin.php?r=1",
+        "https://a.com/login.html",
+        "https://a.com/Account/LogOn?ReturnUrl=%2fb",
+        "https://a.com/login.aspx",
+        "https://a.com/wp-login.php?redirect_to=https%3A%2F%2Fa.com%2Fb&reauth=1",
+        "https://accounts.a.com/ServiceLogin?continue=https://b.a.com/",
+        "https://a.com:8443/sso/start",
+        "https://login.a.com/?continue=b",
+        "https://login.a.com/common/oauth2?client=1&redirect_uri=https%3A%2F%2Fa.com",
+        "https://sso.a.com/adfs/ls?returnUrl=/b",
+        "https://cas.a.edu/cas?service=https://a.edu/",
+        "https://auth.a.com:8443/u?return_to=/b",
+        "https://idp.a.edu/profile/SAML2?goto=x",
+    ],
+)
+def test_logins(url):
+    assert is_login(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.com/",
+        "https://a.com/b?next=/login",
+        "https://a.com/b?page=login",
+        "https://a.com/blog/how-to-login",
+        "https://a.com/login-tips",
+        "https://a.com/logins",
+        "https://a.com/loginov",
+        "https://a.com/catalogin",
+        "https://a.com/blog/signing",
+        "https://a.com/sign-in-and-out.html",
+        "https://a.com/ssl",
+        "https://a.com/auth/about",  # only hosts
+        "https://login.a.com/",  # does not know the way back
+        "https://auth.a.com/docs/tokens?page=2",
+        "https://auth.a.com/docs?text=/next=1",
+        "https://loginov.a.com/?next=/b",
+        "https://a.login.com/?next=/b",
+        "https://authors.a.com/?next=/b",
+        "https://a.com/?next=/b",
+        "https://a.com/?service=x&continue=y",
+    ],
+)
+def test_what_only_looks_like_a_login(url):
+    assert not is_login(url)
 
 
 # ── Laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────

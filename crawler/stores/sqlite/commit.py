@@ -158,7 +158,7 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
     """Move each URL to its next state, if it is still ours to move."""
     moved = connection.executemany(
         """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, asked = NULL,
-                  visited = ?, last_reason = ?, status = ?, detail = ?, visits = visits + 1,
+                  visited = coalesce(?, visited), last_reason = ?, status = ?, detail = ?, visits = visits + ?,
                   kind = ?, missing = ?, interval = coalesce(?, interval), etag = ?, last_modified = ?, length = ?, reused = ?
            WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?
            RETURNING host, rest, id, level, depth, inlinks, hint, visits, changes""",
@@ -205,15 +205,18 @@ def _note_change(
 def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
     visited, after = settled.visited, settled.aftermath
     fetched = visited.fetched
+    is_visit = visited.outcome is not Outcome.PROMISING  # of that, only the head was looked at
+    ended = fetched.ended if fetched is not None else now
     return (
         after.state,
         after.reason,
         after.due or now,
         after.tries,
-        fetched.ended if fetched is not None else now,
+        ended if is_visit else None,
         visited.reason,
         fetched.status if fetched is not None else 0,
         visited.detail[:LONGEST_DETAIL],
+        int(is_visit),
         _kind_of(visited),
         after.missing,
         visited.page.interval if visited.page is not None else None,
@@ -232,12 +235,11 @@ def _kind_of(visited: Visited) -> Kind:
 def _held_after(visited: Visited) -> Held:
     """What the next visit can ask by."""
     held, page, fetched = visited.visit.held, visited.page, visited.fetched
-    if page is None or fetched is None:
-        return held
     if visited.outcome is Outcome.UNCHANGED:
-        etag, last_modified = page.etag or held.etag, page.last_modified or held.last_modified
+        said = page or Page()  # an answer to HEAD has none
+        etag, last_modified = said.etag or held.etag, said.last_modified or held.last_modified
         return Held(etag, last_modified, held.length, held.reused + 1)
-    if visited.outcome is Outcome.FETCHED:
+    if visited.outcome is Outcome.FETCHED and page is not None and fetched is not None:
         whole = visited.reason in _WHOLE
         return Held(page.etag, page.last_modified, len(fetched.body)) if whole else NOTHING_HELD
     return held

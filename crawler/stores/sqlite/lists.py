@@ -23,12 +23,14 @@ WHERE host = ?6 AND rest = ?7 AND url = ?8 AND kind = 0 AND (lister IS NOT ?1 OR
 RETURNING host, state, due, level
 """
 
-# What was known as a page, or was none of ours, turns out to be a list.
+# What was known as a page, or was none of ours, turns out to be a list. But anybody may say so of any URL: what was visited
+# as a page, or is asked for, stays what it is, and is known as a list by what is in it.
 _IS_LIST = f"""
 UPDATE urls SET kind = ?1, reason = iif(state = 2, ?2, reason), due = iif(state = 2, ?3, due), state = iif(state = 2, 0, state),
                 detail = ''
 WHERE host = ?4 AND rest = ?5 AND url = ?6
-  AND (state = 0 AND kind = 0 OR state = 2 AND kind IN (0, ?1) AND reason IN ({VERDICT_CODES}))
+  AND (state = 0 AND kind = 0 AND visits = 0 AND NOT EXISTS (SELECT 1 FROM seeds s WHERE s.url = ?6)
+       OR state = 2 AND kind IN (0, ?1) AND reason IN ({VERDICT_CODES}))
 RETURNING host, due, level
 """
 
@@ -100,10 +102,11 @@ class Lists:
         reason = Reason.FEED_FILE if kind is Kind.FEED else Reason.SITEMAP_FILE
         at, level = whole(self._now), level_of(Standing(depth))
         self._lists += [(kind, reason, at, *link.key, link.url) for link in links if link.refused is None]
-        return [
-            (*link.key, link.url, *verdict(link.refused, reason)[:2], kind, level, at, depth, 0, via, at, "", 0, None)
-            for link in links
-        ]
+        rows: list[Row] = []
+        for link in links:
+            state, why, detail = verdict(link.refused, reason)
+            rows.append((*link.key, link.url, state, why, kind, level, at, depth, 0, via, at, detail, 0, None))
+        return rows
 
     def _vouch(self, sitemaps: Iterable[Link], vouchers: Sequence[str]) -> None:
         """Who names a sitemap on another host lets it speak for him."""

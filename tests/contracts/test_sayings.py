@@ -1,0 +1,522 @@
+"""What hosts say of their pages, whether it was true, and what an indexer hears: promises of every store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from crawler.frontier.trust import Trust, Witness
+from crawler.items import NOTHING_HELD, Held, Kind, Listed, Outcome, Page, Reason, State
+from crawler.stores.contract import Original, Store
+from crawler.urls.hosts import origin_of
+from crawler.urls.keys import key_of
+from tests.contracts.engines import Opener
+from tests.contracts.visits import DAY, PLACE, SEGMENT, commit, due_at, fetch, leased, refused, row_of
+from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
+
+URL, OTHER = "http://a.test/page", "http://a.test/other"
+HOST = key_of(URL).host
+DATE, LATER = "Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:28:01 GMT"
+WEEK = 8 * DAY  # after which what was fetched is certainly due
+HEAD = b"HEAD /page HTTP/1.1\r\n\r\n"
+UNCHANGED = {"outcome": Outcome.UNCHANGED, "reason": Reason.NOT_MODIFIED, "status": 304, "body": b""}
+SAME_HEAD = UNCHANGED | {"reason": Reason.SAME_HEAD, "status": 200, "page": None, "request": HEAD}
+PROMISING = {"outcome": Outcome.PROMISING, "reason": Reason.HEAD_SEEN, "page": None, "request": HEAD}
+MOVED = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "location": link(OTHER)}
+
+
+def page(body: str = "a", **facts: Any) -> Page:
+    return Page(body_digest=body.encode(), payload_digest=body.encode(), **facts)
+
+
+def held(store: Store) -> Held:
+    return row_of(store, URL).held
+
+
+# ── what is held ──
+
+
+def test_after_a_fetch_the_validators_and_the_length_are_held(store: Store) -> None:
+    fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
+    assert held(store) == Held('"a"', DATE, 5)
+    assert leased(store, URL, NOW + WEEK).held == Held('"a"', DATE, 5)
+
+
+def test_a_page_without_validators_is_held_by_its_length(store: Store) -> None:
+    fetch(store, URL, NOW, page=page(), body=b"")
+    assert held(store) == Held(length=0)
+    assert leased(store, URL, NOW + WEEK).held == Held(length=0)
+
+
+@pytest.mark.parametrize("how", [UNCHANGED | {"page": page("")}, SAME_HEAD], ids=["304", "head"])
+def test_each_visit_that_took_the_hosts_word_is_counted(how: dict[str, Any], store: Store) -> None:
+    fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
+    for times in (1, 2, 3):
+        fetch(store, URL, NOW + times * WEEK, **how)
+        assert held(store) == Held('"a"', DATE, 5, times)
+    fetch(store, URL, NOW + 4 * WEEK, page=page(etag='"b"'), body=b"123")
+    assert held(store) == Held('"b"', "", 3, 0)
+
+
+def test_a_304_may_bring_new_validators(store: Store) -> None:
+    fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
+    fetch(store, URL, NOW + WEEK, **UNCHANGED, page=page("", etag='"b"'))
+    assert held(store) == Held('"b"', DATE, 5, 1)
+
+
+def test_of_a_document_that_was_cut_nothing_is_held(store: Store) -> None:
+    fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE))
+    fetch(store, URL, NOW + WEEK, page=page("b", etag='"b"', last_modified=DATE), reason=Reason.CUT_LENGTH)
+    assert held(store) == NOTHING_HELD
+    assert leased(store, URL, NOW + 2 * WEEK).held == NOTHING_HELD
+
+
+def test_a_page_that_asks_not_to_be_found_is_held_all_the_same(store: Store) -> None:
+    fetch(store, URL, NOW, page=page(etag='"a"'), reason=Reason.NOINDEX, body=b"12345")
+    assert held(store) == Held('"a"', "", 5)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"outcome": Outcome.FAILED, "reason": Reason.TIMEOUT, "page": None},
+        {"outcome": Outcome.BUSY, "reason": Reason.BUSY, "status": 503, "page": page("busy", etag='"busy"')},
+        {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND, "status": 404, "page": page("no", etag='"no"')},
+        PROMISING,
+    ],
+    ids=["failed", "busy", "missing", "head"],
+)
+def test_what_brings_no_document_leaves_what_is_held(facts: dict[str, Any], store: Store) -> None:
+    fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
+    fetch(store, URL, NOW + WEEK, **facts)
+    assert held(store) == Held('"a"', DATE, 5)
+
+
+# ── where the body is ──
+
+
+def test_the_body_that_is_held_is_that_of_the_last_document(store: Store) -> None:
+    assert store.held_body(key_of(URL)) is None
+    fetch(store, URL, NOW, page=page("a"))
+    fetch(store, URL, NOW + WEEK, page=page("b"))
+    last = Original(url=URL, started=NOW + WEEK - 0.1, payload_digest=b"b")
+    assert store.held_body(key_of(URL)) == last
+    fetch(store, URL, NOW + 2 * WEEK, **UNCHANGED, page=page(""))
+    assert store.held_body(key_of(URL)) == last
+    assert store.held_body(key_of(OTHER)) is None
+
+
+def test_a_body_that_another_url_has_brought_is_held_there(store: Store) -> None:
+    fetch(store, OTHER, NOW, page=page("a"))
+    fetch(store, URL, NOW + 5, page=page("a"), is_revisit=True)
+    assert store.held_body(key_of(URL)) == Original(url=OTHER, started=NOW - 0.1, payload_digest=b"a")
+
+
+def test_what_is_unchanged_is_no_new_document(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    fetch(store, URL, NOW + WEEK, **UNCHANGED, page=page(""))
+    fetch(store, URL, NOW + 2 * WEEK, **SAME_HEAD)
+    assert len(store.documents(key_of(URL))) == 1
+    row = row_of(store, URL)
+    assert (row.visits, row.changes, row.last_reason) == (3, 0, Reason.SAME_HEAD)
+
+
+# ── what an indexer hears ──
+
+
+def told(store: Store) -> list[str]:
+    return [change for change, url in store.changes() if url == URL]
+
+
+@pytest.mark.parametrize("how", [UNCHANGED | {"page": page("")}, SAME_HEAD], ids=["304", "head"])
+def test_of_what_is_unchanged_an_indexer_hears_that_it_was_looked_at(how: dict[str, Any], store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    fetch(store, URL, NOW + WEEK, **how)
+    assert told(store) == ["upsert", "meta"]
+    (published,) = store.published()
+    assert published.document == store.documents(key_of(URL))[0]
+
+
+def test_of_what_was_never_published_nobody_hears_that_it_is_unchanged(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"), reason=Reason.NOINDEX)
+    fetch(store, URL, NOW + WEEK, **UNCHANGED, page=page(""))
+    assert told(store) == []
+
+
+def test_of_what_was_deleted_nobody_hears_that_it_is_unchanged(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    fetch(store, URL, NOW + WEEK, page=page("b"), reason=Reason.NOINDEX)
+    fetch(store, URL, NOW + 2 * WEEK, **UNCHANGED, page=page(""))
+    assert told(store) == ["upsert", "delete"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        (Reason.NOT_FOUND, 404),
+        (Reason.FORBIDDEN, 403),
+        (Reason.LOGIN_WALL, 302),
+        (Reason.SOFT_404, 200),
+    ],
+)
+def test_a_page_that_is_missing_twice_is_deleted_and_once_it_is_not(reason: Reason, status: int, store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    refused(store, URL, NOW + WEEK, reason, status)
+    assert (told(store), row_of(store, URL).missing) == (["upsert"], 1)
+    refused(store, URL, NOW + 2 * WEEK, reason, status)
+    assert (told(store), row_of(store, URL).missing) == (["upsert", "delete"], 2)
+    refused(store, URL, NOW + 5 * WEEK, reason, status)
+    assert told(store) == ["upsert", "delete"]
+    fetch(store, URL, NOW + 20 * WEEK, page=page("a"))
+    assert (told(store), row_of(store, URL).missing) == (["upsert", "delete", "upsert"], 0)
+
+
+def test_only_what_is_missing_twice_in_a_row_is_deleted(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    for times in range(3):
+        refused(store, URL, NOW + (2 * times + 1) * WEEK, Reason.NOT_FOUND, 404)
+        fetch(store, URL, NOW + (2 * times + 2) * WEEK, page=page("a"))
+    assert told(store) == ["upsert"] * 4
+
+
+def test_a_failure_between_does_not_bring_a_missing_page_back(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    refused(store, URL, NOW + WEEK, Reason.NOT_FOUND, 404)
+    fetch(store, URL, NOW + 2 * WEEK, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, page=None)
+    refused(store, URL, NOW + 3 * WEEK, Reason.NOT_FOUND, 404)
+    assert told(store) == ["upsert", "delete"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_deleted"),
+    [
+        ({"outcome": Outcome.REFUSED, "reason": Reason.GONE, "status": 410}, True),
+        (MOVED | {"status": 301}, True),
+        (MOVED | {"status": 308}, True),
+        (MOVED | {"status": 302}, False),
+        (MOVED | {"status": 307}, False),
+        ({"outcome": Outcome.DENIED, "reason": Reason.ROBOTS_DENIED, "page": None}, True),
+        ({"outcome": Outcome.FETCHED, "reason": Reason.NOINDEX, "page": page("b")}, True),
+        ({"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}, False),
+        ({"outcome": Outcome.REFUSED, "reason": Reason.CLIENT_ERROR, "status": 400}, False),
+    ],
+    ids=lambda value: f"{value['reason'].name} {value.get('status', '')}" if isinstance(value, dict) else None,
+)
+def test_what_is_certain_deletes_at_once(facts: dict[str, Any], is_deleted: bool, store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    fetch(store, URL, NOW + WEEK, **facts)
+    assert told(store) == ["upsert"] + ["delete"] * is_deleted
+
+
+def test_what_was_never_published_is_not_deleted(store: Store) -> None:
+    refused(store, URL, NOW, Reason.GONE, 410)
+    assert told(store) == []
+
+
+def test_a_page_that_moved_for_a_while_is_looked_at_again(store: Store) -> None:
+    fetch(store, URL, NOW, **MOVED, status=302)
+    assert row_of(store, URL).state is State.WAITING
+    assert {URL, OTHER} <= due_at(store, NOW + WEEK)
+
+
+# ── whether it was true ──
+
+
+def refetched(store: Store, before: Page, after: Page, **facts: Any) -> dict[Witness, Trust]:
+    fetch(store, URL, NOW, page=before, body=b"12345")
+    assert store.trust(HOST) == {}
+    fetch(store, URL, NOW + WEEK, page=after, **facts)
+    return dict(store.trust(HOST))
+
+
+RIGHT_CHANGED, WRONG_CHANGED = Trust(changed_right=1), Trust(changed_wrong=1)
+RIGHT_SAME, WRONG_SAME = Trust(same_right=1), Trust(same_wrong=1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "trust"),
+    [
+        (page("a", etag="1"), page("a", etag="1"), RIGHT_SAME),
+        (page("a", etag="1"), page("b", etag="1"), WRONG_SAME),
+        (page("a", etag="1"), page("a", etag="2"), WRONG_CHANGED),
+        (page("a", etag="1"), page("b", etag="2"), RIGHT_CHANGED),
+        # without an ETag the date speaks, and with one it does not
+        (page("a", last_modified=DATE), page("a", last_modified=DATE), RIGHT_SAME),
+        (page("a", last_modified=DATE), page("b", last_modified=DATE), WRONG_SAME),
+        (page("a", last_modified=DATE), page("a", last_modified=LATER), WRONG_CHANGED),
+        (page("a", etag="1", last_modified=DATE), page("a", etag="1", last_modified=LATER), RIGHT_SAME),
+        (page("a", etag="1", last_modified=DATE), page("b", last_modified=LATER), RIGHT_CHANGED),
+        # who has said nothing was neither right nor wrong
+        (page("a", etag="1"), page("b"), None),
+        (page("a"), page("b", etag="1"), None),
+        (page("a"), page("a"), None),
+    ],
+)
+def test_validators_are_held_against_what_came(before: Page, after: Page, trust: Trust | None, store: Store) -> None:
+    assert refetched(store, before, after) == ({Witness.VALIDATORS: trust} if trust else {})
+
+
+@pytest.mark.parametrize(
+    ("length", "body", "trust"),
+    [(5, "a", RIGHT_SAME), (5, "b", WRONG_SAME), (6, "a", WRONG_CHANGED), (6, "b", RIGHT_CHANGED)],
+)
+def test_where_there_is_nothing_but_the_length_it_stands_for_what_head_would_have_said(
+    length: int, body: str, trust: Trust, store: Store
+) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
+    assert refetched(store, page("a"), page(body), head=head) == {Witness.HEAD: trust}
+
+
+@pytest.mark.parametrize("how", [UNCHANGED | {"page": page("", etag="1")}, SAME_HEAD], ids=["304", "head"])
+def test_only_what_was_fetched_whole_says_who_was_right(how: dict[str, Any], store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a", etag="1"))
+    fetch(store, URL, NOW + WEEK, **how)
+    assert store.trust(HOST) == {}
+
+
+def test_observations_add_up_and_belong_to_their_host(store: Store) -> None:
+    for times, body in enumerate("aabbc"):
+        fetch(store, URL, NOW + times * WEEK, page=page(body, etag="1"))
+    assert store.trust(HOST) == {Witness.VALIDATORS: Trust(same_right=2, same_wrong=2)}
+    assert store.trust(key_of("http://b.test/").host) == {}
+    (load,) = store.activate("me", NOW + 9 * WEEK, 9, 9, ())
+    assert load.trust == store.trust(HOST)
+
+
+def test_several_observations_of_one_batch_all_count(store: Store) -> None:
+    for url in (URL, OTHER):
+        fetch(store, url, NOW, page=page(url, etag="1"))
+    results = [
+        visited(leased(store, url, NOW + WEEK), page=page("new " + url, etag="1"), fetched=answer(url))
+        for url in (URL, OTHER)
+    ]
+    store.commit([settled(result, place=PLACE) for result in results], [SEGMENT], NOW + WEEK)
+    assert store.trust(HOST) == {Witness.VALIDATORS: Trust(same_wrong=2)}
+
+
+SITEMAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"
+
+
+def list_page(store: Store, lister: str, now: float, **facts: Any) -> None:
+    kind = Kind.FEED if lister == FEED else Kind.SITEMAP
+    store.add([new_url(lister, kind=kind)], now)
+    entry = Listed(key_of(URL), URL, None, guid=1)._replace(**facts)
+    fetch(store, lister, now, page=Page(kind=kind, listed=[entry], body_digest=str(now).encode()))
+
+
+@pytest.mark.parametrize(("lister", "witness"), [(SITEMAP, Witness.LASTMOD), (FEED, Witness.FEED)])
+@pytest.mark.parametrize(
+    ("modified", "body", "trust"),
+    [
+        (NOW + 50, "b", RIGHT_CHANGED),
+        (NOW + 50, "a", WRONG_CHANGED),
+        (NOW - 50, "b", WRONG_SAME),
+        (NOW - 50, "a", RIGHT_SAME),
+    ],
+)
+def test_dates_of_lists_are_held_against_what_came(
+    lister: str, witness: Witness, modified: float, body: str, trust: Trust, store: Store
+) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    list_page(store, lister, NOW + DAY, modified=modified)
+    fetch(store, URL, NOW + WEEK, page=page(body))
+    assert store.trust(HOST) == {witness: trust}
+
+
+@pytest.mark.parametrize(
+    ("interval", "body", "trust"),
+    [
+        (3_600.0, "b", RIGHT_CHANGED),
+        (3_600.0, "a", WRONG_CHANGED),
+        (30 * DAY, "b", WRONG_SAME),
+        (30 * DAY, "a", RIGHT_SAME),
+    ],
+)
+def test_change_frequencies_are_held_against_what_came(interval: float, body: str, trust: Trust, store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    list_page(store, SITEMAP, NOW + DAY, interval=interval)
+    fetch(store, URL, NOW + WEEK, page=page(body))
+    assert store.trust(HOST) == {Witness.CHANGEFREQ: trust}
+
+
+def test_a_list_that_was_not_read_since_the_last_visit_could_not_know(store: Store) -> None:
+    list_page(store, SITEMAP, NOW, modified=NOW - 50, interval=DAY)
+    fetch(store, URL, NOW + 50, page=page("a"))
+    fetch(store, URL, NOW + WEEK, page=page("b"))
+    assert store.trust(HOST) == {}
+
+
+@pytest.mark.parametrize(
+    ("headed", "status", "trust"),
+    [
+        (200, 200, RIGHT_CHANGED),
+        (404, 404, RIGHT_CHANGED),
+        (404, 200, WRONG_SAME),
+        (200, 404, WRONG_SAME),
+        (500, 200, WRONG_SAME),
+        # who refuses once does it always
+        (405, 200, Trust(same_wrong=2)),
+        (501, 200, Trust(same_wrong=2)),
+        (0, 200, Trust(same_wrong=2)),
+        (405, 405, RIGHT_CHANGED),
+        (405, 404, RIGHT_CHANGED),  # it is not there, by whatever method
+    ],
+)
+def test_what_head_has_said_is_held_against_what_get_says(headed: int, status: int, trust: Trust, store: Store) -> None:
+    fetch(store, URL, NOW, **PROMISING, status=headed)
+    visit = leased(store, URL, NOW + 5)
+    assert visit.headed == (headed or 1)
+    facts = {} if status == 200 else {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND}
+    commit(store, visit, NOW + 5, status=status, page=page("a"), **facts)
+    assert store.trust(HOST) == {Witness.HEAD: trust}
+    assert [one.headed for one in store.load(HOST, NOW + 9 * WEEK, 9)] == [0]
+
+
+def test_head_has_not_lied_where_get_was_not_answered(store: Store) -> None:
+    fetch(store, URL, NOW, **PROMISING, status=200)
+    fetch(store, URL, NOW + 5, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, status=0, page=None)
+    assert store.trust(HOST) == {}
+
+
+def test_a_look_at_the_head_is_no_visit_to_the_page(store: Store) -> None:
+    """Else nobody would know any more when the page was last seen, and what was said of it since."""
+    fetch(store, URL, NOW, page=page("a"))
+    list_page(store, SITEMAP, NOW + DAY, modified=NOW + 50)
+    fetch(store, URL, NOW + WEEK, **PROMISING, status=200)
+    row = row_of(store, URL)
+    assert (row.visits, row.visited, row.last_reason) == (1, NOW, Reason.HEAD_SEEN)
+    fetch(store, URL, NOW + WEEK, page=page("b"))
+    assert (row_of(store, URL).visits, row_of(store, URL).visited) == (2, NOW + WEEK)
+    assert store.trust(HOST) == {Witness.HEAD: RIGHT_CHANGED, Witness.LASTMOD: RIGHT_CHANGED}
+
+
+# ── pages that a host does not have ──
+
+Open = Callable[..., Store]
+
+
+@pytest.fixture
+def probing(opener: Opener) -> Iterator[Open]:
+    stores: list[Store] = []
+
+    def open_it(probe_after: int) -> Store:
+        stores.append(opener(probe_after=probe_after))
+        acquire(stores[-1], "me", 0, NOW, 60, 60)
+        return stores[-1]
+
+    yield open_it
+    for opened in stores:
+        opened.close()
+
+
+def probes(store: Store, now: float = NOW) -> list[str]:
+    return [
+        visit.url for load in store.activate("me", now, 9, 99, ()) for visit in load.visits if visit.kind is Kind.PROBE
+    ]
+
+
+def fetch_pages(store: Store, count: int, now: float = NOW, host: str = "a.test") -> None:
+    for number in range(count):
+        fetch(store, f"http://{host}/{now}/{number}", now, page=page(f"{host} {now} {number}"))
+
+
+def soft404(store: Store) -> bool | None:
+    row = store.find_host(HOST, NOW)
+    assert row is not None
+    return row.soft404
+
+
+def test_a_host_that_has_given_so_many_pages_is_asked_once_for_one_that_it_cannot_have(probing: Open) -> None:
+    store = probing(3)
+    fetch_pages(store, 2)
+    assert (probes(store), soft404(store)) == ([], None)
+    fetch_pages(store, 1, NOW + 1)
+    (probe,) = probes(store, NOW + 1)
+    row = row_of(store, probe)
+    assert (row.kind, row.state, row.reason, row.level) == (Kind.PROBE, State.WAITING, Reason.PROBE_FILE, 0)
+    assert origin_of(probe) == "http://a.test"
+    assert len(probe) > len("http://a.test/") + 8
+    fetch_pages(store, 5, NOW + 2)
+    assert probes(store, NOW + 2) == [probe]
+    fetch_pages(store, 2, NOW + 3, host="b.test")
+    assert probes(store, NOW + 3) == [probe]
+
+
+def test_only_pages_count(probing: Open) -> None:
+    store = probing(2)
+    refused(store, URL, NOW, Reason.NOT_FOUND, 404)
+    store.add([new_url(FEED, kind=Kind.FEED)], NOW)
+    fetch(store, FEED, NOW, page=Page(kind=Kind.FEED))
+    fetch_pages(store, 1)
+    assert probes(store) == []
+    fetch_pages(store, 1, NOW + 1)
+    assert len(probes(store, NOW + 1)) == 1
+
+
+def test_without_a_number_nobody_is_asked(probing: Open) -> None:
+    store = probing(0)
+    fetch_pages(store, 5)
+    assert (probes(store), soft404(store)) == ([], None)
+
+
+SKETCH = b"sketch of it"
+
+
+def test_what_a_host_shows_is_kept_with_it(probing: Open) -> None:
+    store = probing(1)
+    fetch_pages(store, 1)
+    (probe,) = probes(store)
+    fetch(store, probe, NOW, page=Page(sketch=SKETCH))
+    assert soft404(store) is True
+    row = row_of(store, probe)
+    assert (row.state, row.reason) == (State.PARKED, Reason.PROBE_FILE)
+    store.add([new_url(OTHER)], NOW)
+    assert [load.soft404 for load in store.activate("me", NOW, 9, 9, ())] == [SKETCH]
+    load = store.load_host("me", HOST, "a.test", NOW, 9)
+    assert load is not None
+    assert load.soft404 == SKETCH
+    fetch_pages(store, 5, NOW + 1)
+    assert (probes(store, NOW + 1), soft404(store)) == ([], True)
+    assert (probe, "upsert") not in [(url, change) for change, url in store.changes()]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND, "status": 404, "page": Page(sketch=b"honest")},
+        {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "status": 302},
+        {"page": Page(sketch=b"")},
+    ],
+    ids=["404", "redirect", "nothing to read"],
+)
+def test_a_host_that_shows_nothing_is_not_asked_again(facts: dict[str, Any], probing: Open) -> None:
+    store = probing(1)
+    fetch_pages(store, 1)
+    (probe,) = probes(store)
+    fetch(store, probe, NOW, **facts)
+    assert soft404(store) is False
+    fetch_pages(store, 3, NOW + 1)
+    assert probes(store, NOW + 1) == []
+    load = store.load_host("me", HOST, "a.test", NOW, 9)
+    assert load is not None
+    assert load.soft404 == b""
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (Outcome.ABORTED, Reason.STOPPED),
+        (Outcome.BUSY, Reason.BUSY),
+        (Outcome.FAILED, Reason.TIMEOUT),
+    ],
+)
+def test_a_host_that_has_not_answered_is_asked_again(outcome: Outcome, reason: Reason, probing: Open) -> None:
+    store = probing(1)
+    fetch_pages(store, 1)
+    (probe,) = probes(store)
+    fetch(store, probe, NOW, outcome=outcome, reason=reason, status=0, page=None)
+    assert probes(store, NOW + DAY) == [probe]
+    fetch(store, probe, NOW + DAY, page=Page(sketch=SKETCH))
+    assert (soft404(store), row_of(store, probe).state) == (True, State.PARKED)

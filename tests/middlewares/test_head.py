@@ -1,0 +1,312 @@
+"""Where the head of a document is asked for alone, and what its answer means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.http import Response
+
+from crawler.download import FETCHED, MEANING, METHOD, TRUST, VISIT
+from crawler.fetch.answers import Meaning
+from crawler.fetch.types import Types
+from crawler.frontier.trust import Trust, Witness
+from crawler.items import NOTHING_HELD, Fetched, Held, Kind, Outcome, Reason, Visit
+from crawler.middlewares.head import HeadMiddleware
+from tests.samples import NOW, answer, visit_to
+
+PAGE, FILE = "http://a.test/page", "http://a.test/files/data.bin"
+DATE = "Wed, 21 Oct 2015 07:28:00 GMT"
+FULL_EVERY = 10
+BIG = 65_536
+TYPES = Types(("image/", "application/octet-stream"))
+SENT = b"HEAD / HTTP/1.1\r\n\r\n"
+PROMISING = Meaning(outcome=Outcome.PROMISING, reason=Reason.HEAD_SEEN)
+UNWANTED = Meaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
+SAME = Meaning(outcome=Outcome.UNCHANGED, reason=Reason.SAME_HEAD)
+
+
+def middleware(policy: str = "auto") -> HeadMiddleware:
+    return HeadMiddleware(policy, TYPES, FULL_EVERY)
+
+
+def method_for(head: HeadMiddleware, visit: Visit, trust: dict[Witness, Trust] | None = None) -> str:
+    request = Request(visit.url, meta={VISIT: visit, TRUST: trust or {}})
+    assert head.process_request(request) is None
+    return str(request.meta.get(METHOD, "GET"))
+
+
+def answered(url: str, *headers: str, status: int = 200, **facts: Any) -> Fetched:
+    head = "\r\n".join([f"HTTP/1.1 {status} X", *headers, "", ""]).encode()
+    return answer(url, status=status, head=head, **{"body": b"", "request": SENT} | facts)
+
+
+def judged(head: HeadMiddleware, visit: Visit, fetched: Fetched | None, method: str = "HEAD") -> Meaning | None:
+    """What the answer means by the middleware's word."""
+    meta = {VISIT: visit, TRUST: {}} | ({METHOD: "HEAD"} if method == "HEAD" else {})
+    meta |= {FETCHED: fetched} if fetched is not None else {}
+    request = Request(visit.url, meta=meta)
+    response = Response(visit.url)
+    assert head.process_response(request, response) is response
+    meaning: Meaning | None = request.meta.get(MEANING)
+    return meaning
+
+
+# ── when it is asked ──
+
+FIRST = [
+    # an ending that leads to nothing to read is looked at first
+    ("http://a.test/files/data.bin", "HEAD"),
+    ("http://a.test/data.BIN?x=1", "HEAD"),
+    ("http://a.test/report.pdf", "GET"),
+    ("http://a.test/index.html", "GET"),
+    ("http://a.test/page", "GET"),
+    ("http://a.test/", "GET"),
+    ("http://a.test", "GET"),
+]
+
+
+@pytest.mark.parametrize(("url", "method"), FIRST)
+def test_before_the_first_visit_the_ending_decides(url: str, method: str) -> None:
+    assert method_for(middleware(), visit_to(url)) == method
+
+
+@pytest.mark.parametrize(
+    ("held", "method"),
+    [
+        (Held(length=BIG), "HEAD"),
+        (Held(length=BIG - 1), "GET"),  # not worth a request of its own
+        (Held('"a"', length=BIG), "GET"),  # is asked for with its validators
+        (Held("", DATE, BIG), "GET"),
+        (Held(length=BIG, reused=FULL_EVERY - 2), "HEAD"),
+        (Held(length=BIG, reused=FULL_EVERY - 1), "GET"),  # every so often the whole
+        (NOTHING_HELD, "GET"),
+    ],
+)
+def test_afterwards_what_is_at_stake_decides(held: Held, method: str) -> None:
+    assert method_for(middleware(), visit_to(FILE, visited=NOW, held=held)) == method
+
+
+@pytest.mark.parametrize(("policy", "method"), [("never", "GET"), ("auto", "GET"), ("always", "HEAD")])
+def test_the_policy_may_decide(policy: str, method: str) -> None:
+    assert method_for(middleware(policy), visit_to(PAGE)) == method
+    assert method_for(middleware(policy), visit_to(PAGE, visited=NOW, held=Held('"a"', DATE, 5))) == method
+    full = visit_to(PAGE, visited=NOW, held=Held('"a"', DATE, 5, FULL_EVERY - 1))
+    assert method_for(middleware(policy), full) == "GET"
+
+
+def test_never_is_never() -> None:
+    assert method_for(middleware("never"), visit_to(FILE)) == "GET"
+
+
+@pytest.mark.parametrize("policy", ["auto", "always"])
+def test_after_the_head_comes_the_whole(policy: str) -> None:
+    assert method_for(middleware(policy), visit_to(FILE, headed=200)) == "GET"
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [(Kind.PAGE, "HEAD"), (Kind.FEED, "HEAD"), (Kind.SITEMAP, "GET"), (Kind.ROBOTS, "GET"), (Kind.PROBE, "GET")],
+)
+def test_only_pages_and_feeds_are_asked_for_their_head(kind: Kind, method: str) -> None:
+    assert method_for(middleware("always"), visit_to(FILE, kind=kind)) == method
+
+
+def test_a_feed_is_not_asked_for_a_head_that_could_spare_nothing() -> None:
+    """Of what type it is does not matter, and there is nothing yet that it could be compared with."""
+    feed = visit_to("http://a.test/news.rss", kind=Kind.FEED)
+    assert method_for(middleware(), feed) == "GET"
+    assert method_for(middleware(), replace(feed, visited=NOW, held=Held(length=BIG))) == "HEAD"
+
+
+@pytest.mark.parametrize(
+    ("trust", "method"),
+    [
+        ({Witness.HEAD: Trust(same_wrong=1)}, "HEAD"),
+        ({Witness.HEAD: Trust(same_wrong=2)}, "GET"),
+        ({Witness.HEAD: Trust(changed_wrong=60)}, "HEAD"),
+        ({Witness.VALIDATORS: Trust(same_wrong=60)}, "HEAD"),
+    ],
+)
+@pytest.mark.parametrize("policy", ["auto", "always"])
+def test_a_host_that_has_lied_in_answers_to_head_is_not_asked(
+    policy: str, trust: dict[Witness, Trust], method: str
+) -> None:
+    assert method_for(middleware(policy), visit_to(FILE), trust) == method
+
+
+# ── what its answer means ──
+
+HELD = Held(length=BIG)
+TAGGED = Held('"a"', DATE, BIG)
+HTML, LENGTH = "Content-Type: text/html", f"Content-Length: {BIG}"
+
+
+@pytest.mark.parametrize(
+    ("held", "headers", "meaning"),
+    [
+        # the type
+        (NOTHING_HELD, [HTML], PROMISING),
+        (NOTHING_HELD, [], PROMISING),
+        (NOTHING_HELD, ["Content-Type: image/png"], UNWANTED),
+        (HELD, ["Content-Type: image/png", LENGTH], UNWANTED),  # whatever it was before
+        # the validators
+        (TAGGED, [HTML, 'ETag: "a"'], SAME),
+        (TAGGED, [HTML, 'ETag: "b"', f"Last-Modified: {DATE}", LENGTH], PROMISING),
+        (TAGGED, [HTML, f"Last-Modified: {DATE}"], SAME),
+        (TAGGED, [HTML, "Last-Modified: Wed, 21 Oct 2015 07:28:01 GMT", LENGTH], PROMISING),
+        (Held("", DATE, BIG), [HTML, 'ETag: "a"', f"Last-Modified: {DATE}"], SAME),
+        # the length, where there is nothing better
+        (HELD, [HTML, LENGTH], SAME),
+        (TAGGED, [HTML, LENGTH], SAME),
+        (HELD, [HTML, f"Content-Length: {BIG + 1}"], PROMISING),
+        (HELD, [HTML, LENGTH, 'ETag: "a"'], PROMISING),  # is new, and what it says is not known
+        (HELD, [HTML], PROMISING),
+        (HELD, [LENGTH], PROMISING),  # a head that does not even name a type is no document's
+        (Held('"a"', DATE), [HTML, 'ETag: "a"'], PROMISING),  # nothing is held
+    ],
+)
+def test_a_document(held: Held, headers: list[str], meaning: Meaning) -> None:
+    assert judged(middleware(), visit_to(PAGE, visited=NOW, held=held), answered(PAGE, *headers)) == meaning
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 500, 501, 502, 999])
+def test_of_a_refusal_get_has_the_last_word(status: int) -> None:
+    visit = visit_to(PAGE, visited=NOW, held=HELD)
+    assert judged(middleware(), visit, answered(PAGE, HTML, LENGTH, status=status)) == PROMISING
+
+
+@pytest.mark.parametrize("reason", [Reason.DISCONNECTED, Reason.FIRST_BYTE_TIMEOUT, Reason.BAD_HTTP])
+def test_of_silence_get_has_the_last_word(reason: Reason) -> None:
+    silent = answer(PAGE, status=0, head=b"", body=b"", request=SENT, reason=reason)
+    assert judged(middleware(), visit_to(PAGE), silent) == PROMISING
+
+
+AS_THEY_ARE = [
+    (
+        answered(PAGE, "Location: /b", status=301),
+        Meaning(outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location="/b"),
+    ),
+    (answered(PAGE, "Retry-After: 5", status=429), Meaning(outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=5.0)),
+    (answered(PAGE, status=503), Meaning(outcome=Outcome.BUSY, reason=Reason.BUSY)),
+    (
+        answer(PAGE, status=0, head=b"", reason=Reason.STOPPED, request=SENT),
+        Meaning(outcome=Outcome.ABORTED, reason=Reason.STOPPED),
+    ),
+    (
+        answer(PAGE, status=0, head=b"", reason=Reason.ADDRESS_DENIED, request=b""),
+        Meaning(outcome=Outcome.DENIED, reason=Reason.ADDRESS_DENIED),
+    ),
+    (
+        answer(PAGE, status=0, head=b"", reason=Reason.DNS_FAILED, request=b""),
+        Meaning(outcome=Outcome.FAILED, reason=Reason.DNS_FAILED),
+    ),
+]
+
+
+@pytest.mark.parametrize(("fetched", "meaning"), AS_THEY_ARE)
+def test_what_get_would_be_told_as_well_is_taken_as_it_is(fetched: Fetched, meaning: Meaning) -> None:
+    head = middleware("always")
+    assert judged(head, visit_to(PAGE), fetched) == meaning
+    assert method_for(head, visit_to(FILE)) == "HEAD"  # nobody has refused anything
+
+
+def test_not_modified_is_an_answer_to_who_sent_validators_with_head_too() -> None:
+    sent = b'HEAD / HTTP/1.1\r\nIf-None-Match: "a"\r\n\r\n'
+    meaning = judged(middleware("always"), visit_to(PAGE, held=TAGGED), answered(PAGE, status=304, request=sent))
+    assert meaning == Meaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
+
+
+def test_not_modified_that_nobody_asked_for_is_for_get_to_find_out() -> None:
+    assert judged(middleware(), visit_to(PAGE, held=HELD), answered(PAGE, status=304)) == PROMISING
+
+
+def test_a_feed_may_be_of_any_type() -> None:
+    feed = visit_to(PAGE, kind=Kind.FEED, visited=NOW, held=HELD)
+    octets = "Content-Type: application/octet-stream"
+    assert judged(middleware(), feed, answered(PAGE, octets)) == PROMISING
+    assert judged(middleware(), feed, answered(PAGE, octets, LENGTH)) == SAME
+
+
+@pytest.mark.parametrize("policy", ["never", "auto", "always"])
+def test_answers_to_get_mean_what_they_mean(policy: str) -> None:
+    images = answered(PAGE, "Content-Type: image/png", request=b"GET / HTTP/1.1\r\n\r\n")
+    assert judged(middleware(policy), visit_to(PAGE), images, method="GET") is None
+
+
+def test_without_an_answer_there_is_nothing_to_judge() -> None:
+    assert judged(middleware(), visit_to(PAGE), None) is None
+
+
+# ── what is learned ──
+
+
+@pytest.mark.parametrize("status", [405, 501, 0])
+def test_a_host_that_refused_head_is_not_asked_by_it_again(status: int) -> None:
+    head = middleware("always")
+    refused = answered(FILE, status=status) if status else answer(FILE, status=0, head=b"", request=SENT)
+    judged(head, visit_to(FILE), refused)
+    assert method_for(head, visit_to(FILE)) == method_for(head, visit_to(PAGE)) == "GET"
+    assert method_for(head, visit_to("http://b.test/files/data.bin")) == "HEAD"
+
+
+@pytest.mark.parametrize("status", [200, 301, 404, 500, 503])
+def test_a_host_that_answers_is_asked_again(status: int) -> None:
+    head = middleware("always")
+    judged(head, visit_to(FILE), answered(FILE, HTML, "Location: /b", status=status))
+    assert method_for(head, visit_to(PAGE)) == "HEAD"
+
+
+def learned(*answers: tuple[str, str], method: str = "GET") -> HeadMiddleware:
+    """A middleware that has seen documents of these types at these URLs."""
+    head = middleware()
+    for url, kind in answers:
+        judged(head, visit_to(url), answered(url, f"Content-Type: {kind}"), method)
+    return head
+
+
+IMAGE = ("http://a.test/files/1", "image/png")
+TEXT = ("http://a.test/files/2", "text/html")
+
+
+@pytest.mark.parametrize(
+    ("answers", "url", "method"),
+    [
+        ([IMAGE], "http://a.test/files/3", "HEAD"),
+        ([IMAGE], "http://a.test/files/deeper/3", "HEAD"),
+        ([IMAGE], "http://a.test/files/3.html", "GET"),  # another ending
+        ([IMAGE], "http://a.test/texts/3", "GET"),  # another directory
+        ([IMAGE], "http://a.test/files", "GET"),  # not in it
+        ([IMAGE], "http://b.test/files/3", "GET"),  # another host
+        ([TEXT], "http://a.test/files/3", "GET"),
+        ([TEXT, IMAGE], "http://a.test/files/3", "HEAD"),
+        ([TEXT, TEXT, IMAGE], "http://a.test/files/3", "GET"),
+        # what was seen counts for more than the ending
+        ([("http://a.test/x/1.bin", "text/html")], "http://a.test/x/2.bin", "GET"),
+        ([("http://a.test/x/1.html", "image/png")], "http://a.test/x/2.html", "HEAD"),
+        ([("http://a.test/1.html", "image/png")], "http://a.test/2.html?x=/y/", "HEAD"),
+    ],
+)
+def test_what_lies_in_a_directory_under_an_ending_is_learned(
+    answers: list[tuple[str, str]], url: str, method: str
+) -> None:
+    assert method_for(learned(*answers), visit_to(url)) == method
+    assert method_for(learned(*answers, method="HEAD"), visit_to(url)) == method
+
+
+def test_an_answer_that_is_no_document_teaches_nothing() -> None:
+    head = middleware()
+    for status in (301, 404, 500, 0):
+        fetched = answered("http://a.test/files/1", "Content-Type: image/png", status=status)
+        judged(head, visit_to("http://a.test/files/1"), fetched, method="GET")
+    assert method_for(head, visit_to("http://a.test/files/2")) == "GET"
+
+
+def test_types_of_lists_and_robots_txt_teach_nothing_about_pages() -> None:
+    head = middleware()
+    for kind in (Kind.SITEMAP, Kind.ROBOTS, Kind.PROBE):
+        url = "http://a.test/files/1"
+        judged(head, visit_to(url, kind=kind), answered(url, "Content-Type: image/png"), method="GET")
+    assert method_for(head, visit_to("http://a.test/files/2")) == "GET"
