@@ -72,6 +72,8 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Reaso
     if visited.outcome is not Outcome.FETCHED or visit.kind is Kind.ROBOTS:
         return page, None
     now = fetched.ended
+    if not plain.data and visit.held.length:
+        return page, Reason.CAME_EMPTY
     if visit.kind is Kind.SITEMAP:
         listing = read_sitemap(page, plain.data, visit, scope, now)
         return (page, Reason.NOT_A_LIST) if listing is None else (listing, None)

@@ -99,6 +99,7 @@ class Reason(IntEnum):
     SOFT_404 = 42, "what its host shows, with status 200, for pages that it does not have"
     UNWANTED_TYPE = 43, "a document of a type that is not read; its body was not fetched"
     NOT_A_LIST = 44, "neither a sitemap nor a feed, though it should be one"
+    CAME_EMPTY = 45, "nothing where there was a page before"
 
     # No answer
     DNS_FAILED = 50, "the host name does not resolve"

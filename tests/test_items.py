@@ -48,6 +48,7 @@ CODES = {
     "SOFT_404": 42,
     "UNWANTED_TYPE": 43,
     "NOT_A_LIST": 44,
+    "CAME_EMPTY": 45,
     "DNS_FAILED": 50,
     "CONNECT_FAILED": 51,
     "CONNECT_TIMEOUT": 52,

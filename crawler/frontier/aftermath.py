@@ -14,7 +14,9 @@ _MOST_INTERVAL = 7 * 86_400.0
 _BACK_OFF = (1, 7, 30, 90)  # what is not found is looked for again after so many times the first delay, then no more
 _PERMANENT = frozenset({301, 308})
 # The site answered, and may answer otherwise some day.
-MISSING = frozenset({Reason.NOT_FOUND, Reason.FORBIDDEN, Reason.LOGIN_WALL, Reason.SOFT_404, Reason.NOT_A_LIST})
+MISSING = frozenset(
+    {Reason.NOT_FOUND, Reason.FORBIDDEN, Reason.LOGIN_WALL, Reason.SOFT_404, Reason.NOT_A_LIST, Reason.CAME_EMPTY}
+)
 # What a URL is parked for that is no page, if it is not visited by itself.
 _ERRANDS = {Kind.ROBOTS: Reason.ROBOTS_FILE, Kind.PROBE: Reason.PROBE_FILE}
 _UNANSWERED = frozenset({Outcome.BUSY, Outcome.FAILED, Outcome.ABORTED, Outcome.BROKEN})

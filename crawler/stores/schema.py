@@ -88,6 +88,8 @@ CREATE INDEX urls_leased ON urls (host) WHERE state = 1;
 CREATE INDEX urls_over_budget ON urls (host, level, due) WHERE state = 2 AND reason = {int(Reason.OVER_BUDGET)};
 """
 
+_SITEMAP_INDEX = "CREATE INDEX urls_sitemaps ON urls (host) WHERE kind = 2;"
+
 _ACCOUNTING = """
 CREATE VIEW accounting AS
     SELECT (SELECT coalesce(sum(known), 0) FROM hosts) AS known,
@@ -265,7 +267,7 @@ CREATE TABLE origins (
 CREATE INDEX origins_of_host ON origins (host);
 CREATE INDEX origins_by_preferred ON origins (preferred) WHERE preferred <> '';
 
-{_URLS}{_URL_INDEXES}
+{_URLS}{_URL_INDEXES}{_SITEMAP_INDEX}
 {_COLLISIONS}
 {_GATES}
 {_WORKERS}
@@ -420,6 +422,9 @@ _TO_6 = (
     "".join(f"ALTER TABLE urls ADD COLUMN {column} {kind};" for column, kind in _TOLD.items())
     + """
 ALTER TABLE hosts ADD COLUMN soft404 BLOB;
+"""
+    + _SITEMAP_INDEX
+    + """
 DROP INDEX changes_of_url;
 ALTER TABLE changes RENAME TO changes_5;
 """

@@ -111,8 +111,9 @@ _TELLING = _LEAVING | _CARTING | _CARTS | _CHANGES | _PROGRAMS | _INTERFACES | _
 
 _ENTERING = _spellings("log in", "sign in", "log on", "sign on")
 _LOGINS = frozenset(
-    {*_ENTERING, *_scripts(_ENTERING), *(f"{word}.html" for word in _ENTERING), "wp-login.php", "sso", "servicelogin"}
+    {*_ENTERING, *_scripts(_ENTERING), *(f"{word}.html" for word in _ENTERING), "wp-login.php", "servicelogin"}
 )
+_WEAK_LOGINS = frozenset({"sso", "auth", "oauth", "cas"})  # also names of pages about such things
 _LOGIN_HOSTS = frozenset({*_ENTERING, "sso", "auth", "accounts", "idp", "cas"})  # what their names begin with
 _WAYS_BACK = re.compile(
     r"[?&](?:next|return(?:_?(?:to|url|uri|path))?|redirect(?:_?(?:to|url|uri))?|continue|service|goto|back|ref|destination|came_from)=",
@@ -121,17 +122,18 @@ _WAYS_BACK = re.compile(
 
 
 def is_login(url: str) -> bool:
-    """Whether a URL is that of a login: it says so, or its host does and it knows the way back.
+    """Whether a URL is that of a login: its end says so, or another part of it does and it knows the way back.
 
-    >>> is_login("https://a.com/user/login?next=/b"), is_login("https://login.a.com/?continue=b"), is_login("https://a.com/b")
+    >>> is_login("https://a.com/login/b?next=/c"), is_login("https://login.a.com/?continue=b"), is_login("https://a.com/login/b")
     (True, True, False)
     """
     _, _, rest = url.partition("://")
     authority, _, target = rest.partition("/")
-    path = target.partition("?")[0].lower()
-    if not _LOGINS.isdisjoint(path.split("/")):
+    segments = target.partition("?")[0].lower().rstrip("/").split("/")
+    if segments[-1] in _LOGINS:
         return True
-    return authority.partition(".")[0] in _LOGIN_HOSTS and _WAYS_BACK.search(url) is not None
+    is_named = not (_LOGINS | _WEAK_LOGINS).isdisjoint(segments) or authority.partition(".")[0] in _LOGIN_HOSTS
+    return is_named and _WAYS_BACK.search(url) is not None
 
 
 def says_what_it_does(path: str, query: str) -> bool:

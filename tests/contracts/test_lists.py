@@ -101,6 +101,19 @@ def test_a_page_may_call_itself_its_feed(store: Store) -> None:
     assert row_of(store, HOME).kind is Kind.PAGE
 
 
+def test_nobody_on_another_site_makes_a_list_of_a_page(store: Store) -> None:
+    store.add([new_url(PAGE, reason=Reason.LINK)], NOW)
+    read_robots(store, "http://evil.test/", NOW, [link(PAGE)])
+    assert row_of(store, PAGE).kind is Kind.PAGE
+
+
+def test_no_host_has_sitemaps_without_end(store: Store) -> None:
+    urls = [f"http://www.a.test/{number}.xml" for number in range(5_003)]
+    first = read_robots(store, HOME, NOW, [link(url) for url in urls[:5_000]])
+    again = read_robots(store, HOME, NOW + DAY, [link(url) for url in urls[5_000:]] + [link(ELSEWHERE)])
+    assert (first.new_urls, again.new_urls) == (5_000, 1)
+
+
 def test_a_seed_that_is_called_a_list_stays_what_was_asked_for(store: Store) -> None:
     store.add_seeds([new_url(HOME)], NOW)
     read_robots(store, "http://evil.test/", NOW, [link(HOME)])

@@ -145,6 +145,19 @@ def test_what_is_missing_is_deleted_when_that_is_certain(tmp_path: Path) -> None
     ]
 
 
+def test_an_empty_answer_is_no_new_version_of_a_page(tmp_path: Path) -> None:
+    pages: dict[str, dict[str, Answer | str]] = {"a.test": {"/": "<p>words"}}
+    with pages_served(pages, tmp_path) as (settings, _):
+        crawl(pages, settings)
+        pages["a.test"]["/"] = ""
+        make_due(tmp_path / "crawl")
+        crawl(pages, settings)
+        assert changes(tmp_path / "crawl") == [("upsert", "/")]
+        make_due(tmp_path / "crawl")
+        crawl(pages, settings)
+    assert changes(tmp_path / "crawl") == [("upsert", "/"), ("delete", "/")]
+
+
 def test_a_body_that_is_not_read_is_not_fetched(tmp_path: Path) -> None:
     """By what its head says, and under `auto` by HEAD once a host has shown what lies there."""
     big = Answer(b"\0" * 3_000_000, headers={"Content-Type": "application/octet-stream"})

@@ -462,7 +462,7 @@ def test_repeated_segments_are_those_that_can_be_counted(segments, most):
         "https://a.com/login.aspx",
         "https://a.com/wp-login.php?redirect_to=https%3A%2F%2Fa.com%2Fb&reauth=1",
         "https://accounts.a.com/ServiceLogin?continue=https://b.a.com/",
-        "https://a.com:8443/sso/start",
+        "https://a.com:8443/sso/start?next=/b",
         "https://login.a.com/?continue=b",
         "https://login.a.com/common/oauth2?client=1&redirect_uri=https%3A%2F%2Fa.com",
         "https://sso.a.com/adfs/ls?returnUrl=/b",
@@ -489,6 +489,8 @@ def test_logins(url):
         "https://a.com/blog/signing",
         "https://a.com/sign-in-and-out.html",
         "https://a.com/ssl",
+        "https://a.com/docs/sso",
+        "https://a.com/help/login/problems",
         "https://a.com/auth/about",  # only hosts
         "https://login.a.com/",  # does not know the way back
         "https://auth.a.com/docs/tokens?page=2",

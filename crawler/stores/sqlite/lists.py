@@ -13,7 +13,9 @@ from crawler.items import Key, Kind, Link, Listed, Reason, State, Visit, Visited
 from crawler.stores.sqlite.known import VERDICT_CODES, Known, Row, verdict, whole
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.sayings import trust_of
-from crawler.urls.hosts import host_of
+from crawler.urls.hosts import host_of, registered_domain
+
+SITEMAPS_OF_A_HOST = 5_000
 
 # A page that has changed since it was visited, says somebody who can be believed, is due at once.
 _TELL = """
@@ -54,19 +56,19 @@ class Lists:
         visit, page = visited.visit, visited.page
         rows: list[Row] = []
         if visited.sitemaps:
-            rows += self._list_rows(lister, visited.sitemaps, Kind.SITEMAP, 0)
+            rows += self._list_rows(lister, visit.url, visited.sitemaps, Kind.SITEMAP, 0)
             self._vouch(visited.sitemaps, [host_of(visit.origin or visit.url)])
         if visit.kind is Kind.SITEMAP and visited.location is not None:
             self._vouch([visited.location], [host_of(visit.url), *visit.vouchers])
         if page is None:
             return rows
         if page.sitemaps:
-            rows += self._list_rows(lister, page.sitemaps, Kind.SITEMAP, visit.depth + 1)
+            rows += self._list_rows(lister, visit.url, page.sitemaps, Kind.SITEMAP, visit.depth + 1)
             self._vouch(page.sitemaps, [host_of(visit.url), *visit.vouchers])
         if page.feeds:  # most pages of a site name the same ones
             feeds = [feed for feed in page.feeds if self._known.feeds.get(feed.key) != hash(feed)]
             self._known.feeds.update((feed.key, hash(feed)) for feed in feeds)
-            rows += self._list_rows(lister, feeds, Kind.FEED, visit.depth)
+            rows += self._list_rows(lister, visit.url, feeds, Kind.FEED, visit.depth)
         if page.listed:
             rows += self.listed_rows(lister, visit, page.kind, page.listed)
         return rows
@@ -98,15 +100,33 @@ class Lists:
         ]
         return rows
 
-    def _list_rows(self, via: int, links: Sequence[Link], kind: Kind, depth: int) -> list[Row]:
+    def _list_rows(self, via: int, home: str, links: Sequence[Link], kind: Kind, depth: int) -> list[Row]:
         reason = Reason.FEED_FILE if kind is Kind.FEED else Reason.SITEMAP_FILE
         at, level = whole(self._now), level_of(Standing(depth))
-        self._lists += [(kind, reason, at, *link.key, link.url) for link in links if link.refused is None]
+        links = self._within_reason(links) if kind is Kind.SITEMAP else links
+        # What lies on another site is known as a list by what is in it, not by what somebody says of it.
+        self._lists += [(kind, reason, at, *link.key, link.url) for link in links if _is_near(link, home)]
         rows: list[Row] = []
         for link in links:
             state, why, detail = verdict(link.refused, reason)
             rows.append((*link.key, link.url, state, why, kind, level, at, depth, 0, via, at, detail, 0, None))
         return rows
+
+    def _within_reason(self, sitemaps: Sequence[Link]) -> list[Link]:
+        """No host has more of them than an index may name."""
+        room: dict[int, int] = {}
+        kept: list[Link] = []
+        for link in sitemaps:
+            host = link.key.host
+            if host not in room:
+                there: int = self._connection.execute(
+                    "SELECT count(*) FROM urls INDEXED BY urls_sitemaps WHERE host = ? AND kind = 2", (host,)
+                ).get
+                room[host] = SITEMAPS_OF_A_HOST - there
+            room[host] -= 1
+            if room[host] >= 0:
+                kept.append(link)
+        return kept
 
     def _vouch(self, sitemaps: Iterable[Link], vouchers: Sequence[str]) -> None:
         """Who names a sitemap on another host lets it speak for him."""
@@ -153,6 +173,16 @@ class Lists:
 
     def _all(self, statement: str, values: Sequence[tuple[object, ...]]) -> list[Any]:
         return self._connection.executemany(statement, values).fetchall() if values else []
+
+
+def _is_near(link: Link, home: str) -> bool:
+    """Whether a list that may be read lies on the site of who names it."""
+    if link.refused is not None:
+        return False
+    here, there = host_of(home), host_of(link.url)
+    return here == there or (
+        registered_domain(here) is not None and registered_domain(here) == registered_domain(there)
+    )
 
 
 def vouchers_of(connection: apsw.Connection, key: Key) -> list[str]:
