@@ -114,6 +114,13 @@ def test_no_host_has_sitemaps_without_end(store: Store) -> None:
     assert (first.new_urls, again.new_urls) == (5_000, 1)
 
 
+def test_sitemaps_that_are_known_take_no_room_again(store: Store) -> None:
+    urls = [f"http://www.a.test/{number}.xml" for number in range(4_000)]
+    first = read_robots(store, HOME, NOW, [link(url) for url in urls])
+    again = read_robots(store, HOME, NOW + DAY, [link(url) for url in [*urls, SITEMAP]])
+    assert (first.new_urls, again.new_urls) == (4_000, 1)
+
+
 def test_a_seed_that_is_called_a_list_stays_what_was_asked_for(store: Store) -> None:
     store.add_seeds([new_url(HOME)], NOW)
     read_robots(store, "http://evil.test/", NOW, [link(HOME)])

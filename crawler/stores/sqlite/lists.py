@@ -10,7 +10,7 @@ import apsw
 from crawler.frontier.priority import Standing, level_of
 from crawler.frontier.trust import UNKNOWN, Witness
 from crawler.items import Key, Kind, Link, Listed, Reason, State, Visit, Visited
-from crawler.stores.sqlite.known import VERDICT_CODES, Known, Row, verdict, whole
+from crawler.stores.sqlite.known import VERDICT_CODES, Known, Row, id_of, verdict, whole
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.sayings import trust_of
 from crawler.urls.hosts import host_of, registered_domain
@@ -123,8 +123,10 @@ class Lists:
                     "SELECT count(*) FROM urls INDEXED BY urls_sitemaps WHERE host = ? AND kind = 2", (host,)
                 ).get
                 room[host] = SITEMAPS_OF_A_HOST - there
-            room[host] -= 1
-            if room[host] >= 0:
+            if room[host] >= len(sitemaps) or id_of(self._connection, link.key):
+                kept.append(link)
+            elif room[host] > 0:
+                room[host] -= 1
                 kept.append(link)
         return kept
 
