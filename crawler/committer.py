@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from crawler.archive.records import NOT_MODIFIED, revisit_record
 from crawler.archive.segments import SegmentWriter
-from crawler.items import Key, Kind, Link, Outcome, Reason, Record, Visited
+from crawler.items import Key, Kind, Link, Listed, Outcome, Reason, Record, Visited
 from crawler.stores.contract import Committed, Judge, LateCommit, Original, Place, SegmentState, Settled, Store
 
 LINKS_A_VISIT = 2_000  # a visit with more brings the rest in transactions of its own, ahead of its own
@@ -135,6 +135,12 @@ class Committer:
             visited = replace(visited, page=replace(visited.page, links=links))
         if visited.location is not None:
             visited = replace(visited, location=_judged(visited.location, judge, depth))
+        if visited.page is not None and any(_is_narrow(entry) for entry in visited.page.listed):
+            listed = [
+                entry._replace(refused=judge(entry.url, depth + 1)) if _is_narrow(entry) else entry
+                for entry in visited.page.listed
+            ]
+            visited = replace(visited, page=replace(visited.page, listed=listed))
         return replace(settled, visited=visited)
 
     def _bring_links(self, settled: Settled) -> Committed:
@@ -157,7 +163,7 @@ def _first_listed(settled: Settled) -> Settled:
     return replace(settled, visited=replace(settled.visited, page=replace(page, listed=page.listed[:LINKS_A_VISIT])))
 
 
-def _is_narrow(link: Link) -> bool:
+def _is_narrow(link: Link | Listed) -> bool:
     return link.refused is not None and link.refused.reason in (Reason.OUT_OF_SCOPE, Reason.PORT_DENIED)
 
 

@@ -23,6 +23,7 @@ from crawler.parse.language import language_of
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
 from crawler.urls.filters import is_login
+from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of, keys_of, mark_of
 from crawler.urls.scope import Scope
 
@@ -34,7 +35,7 @@ MOST_FEEDS = 10  # of a page
 _SAME_PAGE = 0.8  # share of its words that a page must have in common with what its host shows for missing ones
 _BEGINNING = 2_048
 _SITEMAP = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*|<\?.*?\?>\s*)*<(?:\w+:)?(?:urlset|sitemapindex)\b",
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:(?><!--.*?-->)\s*+|(?><\?.*?\?>)\s*+)*+<(?:\w+:)?(?:urlset|sitemapindex)\b",
     re.DOTALL,
 )
 TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
@@ -76,12 +77,12 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Reaso
         return page, Reason.CAME_EMPTY
     if visit.kind is Kind.SITEMAP:
         listing = read_sitemap(page, plain.data, visit, scope, now)
-        return (page, Reason.NOT_A_LIST) if listing is None else (listing, None)
+        return (_as_page(page, visit, scope), Reason.NOT_A_LIST) if listing is None else (listing, None)
     is_html = looks_like_html(plain.data, content_type)
     if visit.kind is Kind.FEED or (not is_html and looks_like_feed(plain.data, content_type)):
         listing = read_feed(page, plain.data, visit, content_type, scope, now)
         if listing is not None or visit.kind is Kind.FEED:
-            return (page, Reason.NOT_A_LIST) if listing is None else (listing, None)
+            return (_as_page(page, visit, scope), Reason.NOT_A_LIST) if listing is None else (listing, None)
     elif not is_html and _SITEMAP.match(plain.data[:_BEGINNING]):
         listing = read_sitemap(page, plain.data, visit, scope, now)
         if listing is not None:
@@ -102,6 +103,13 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Reaso
     if visit.kind is Kind.PROBE:
         return replace(page, sketch=sketch(page.text, visit.url)), None
     return page, _verdict(page, visit, asked, now, is_login=is_login)
+
+
+def _as_page(page: Page, visit: Visit, scope: Scope) -> Page:
+    """What somebody called a list and is none: a page, if it may be visited as one and is not just a guess of ours."""
+    is_guess = visit.kind is Kind.SITEMAP and visit.url == f"{origin_of(visit.url)}/sitemap.xml"
+    is_page = not is_guess and scope.rejection(visit.url, visit.depth) is None
+    return page if is_page else replace(page, kind=visit.kind)
 
 
 def _verdict(page: Page, visit: Visit, asked: Directives, now: float, *, is_login: bool) -> Reason | None:

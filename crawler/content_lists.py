@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
@@ -77,7 +78,7 @@ def _entries(entries: list[Entry], visit: Visit, scope: Scope, vouchers: set[str
         host = host_of(url)
         if host not in spoken_for:
             spoken_for[host] = _speaks_for(host, vouchers)
-        if spoken_for[host]:
+        if spoken_for[host] and len(url) <= scope.options.max_length:
             listed[url] = entry
     depth = visit.depth + 1
     return [
@@ -108,6 +109,7 @@ def read_feed(page: Page, body: bytes, visit: Visit, content_type: str, scope: S
     if not feed.form:
         return None
     listed: dict[str, Listed] = {}
+    names = Counter(entry.guid for entry in feed.entries)
     for entry in feed.entries:
         url = scope.policy.canonicalize(entry.link, visit.url) if entry.link else None
         if url is not None and url not in listed:
@@ -118,7 +120,7 @@ def read_feed(page: Page, body: bytes, visit: Visit, content_type: str, scope: S
                 _past(entry.updated or entry.published, now),
                 None,
                 1.0,
-                _fingerprint(entry.guid),
+                _fingerprint(entry.guid if names[entry.guid] == 1 else url),  # some feeds have one for all
                 entry.title,
                 entry.summary,
             )

@@ -11,12 +11,14 @@ from crawler.commands.common import span_of
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.trust import Trust, Witness
 from crawler.stores.contract import HostRow, Store
+from crawler.urls.canonical import resolve
+from crawler.urls.hosts import host_of
 from crawler.urls.keys import host_key
 
 
 def tell_host(store: Store, politeness: Politeness, name: str, *, as_json: bool) -> int:
     """Print what is known of a host; the exit code."""
-    now, host = steady_clock()(), host_key(name.strip().lower())
+    now, host = steady_clock()(), host_key(host_of(resolve(f"http://{name.strip()}/") or f"http://{name}/"))
     row, trust = store.find_host(host, now), store.trust(host)
     if row is None:
         print(f"No URL of {name} is known to this crawl. Hosts are named without scheme and port: www.example.com")

@@ -288,3 +288,29 @@ def test_no_answer_is_too_strange(headers: list[tuple[str, str]], body: bytes, s
     result = examine(result, SCOPE, meaning.location)
     assert result.page is not None
     assert responses(result) == [came.head + body]
+
+
+@pytest.mark.parametrize("start", [b"<!---->", b"<?a?>", b"<!-- a --> ", b"<?xml?><!-- <?a?> -->"])
+def test_a_look_for_sitemaps_takes_no_longer_for_many_comments(start: bytes) -> None:
+    body = start * 200 + b"<other>"
+    seen = looked_at(body, "Content-Type: text/xml")
+    assert seen.page is not None
+    assert seen.page.kind is Kind.PAGE
+
+
+def test_a_feed_that_is_a_page_is_to_be_read_as_one() -> None:
+    seen = looked_at(b"<html><p>words", HTML, kind=Kind.FEED)
+    assert (seen.outcome, seen.reason) == (Outcome.REFUSED, Reason.NOT_A_LIST)
+    assert seen.page is not None
+    assert seen.page.kind is Kind.PAGE
+
+
+@pytest.mark.parametrize(("path", "kind"), [("sitemap.xml", Kind.SITEMAP), ("other", Kind.PAGE), ("out", Kind.SITEMAP)])
+def test_the_usual_place_of_sitemaps_and_what_is_out_of_scope_is_no_page(path: str, kind: Kind) -> None:
+    url = f"http://{'out' if path == 'out' else 'a'}.test/{path}"
+    visit = visit_to(url, kind=Kind.SITEMAP)
+    came = answer(url, head=f"HTTP/1.1 200 X\r\n{HTML}\r\n\r\n".encode(), body=b"<html><p>words")
+    seen = examine(visited(visit, page=None, fetched=came), SCOPE, None)
+    assert (seen.outcome, seen.reason) == (Outcome.REFUSED, Reason.NOT_A_LIST)
+    assert seen.page is not None
+    assert seen.page.kind is kind

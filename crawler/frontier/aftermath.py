@@ -17,6 +17,8 @@ _PERMANENT = frozenset({301, 308})
 MISSING = frozenset(
     {Reason.NOT_FOUND, Reason.FORBIDDEN, Reason.LOGIN_WALL, Reason.SOFT_404, Reason.NOT_A_LIST, Reason.CAME_EMPTY}
 )
+_FOR_GOOD = frozenset({Reason.GONE, Reason.UNWANTED_TYPE})
+_OF_THE_PAGE = frozenset({Reason.CONTENT_DIED, Reason.CONTENT_HUNG, Reason.INTERNAL_ERROR})
 # What a URL is parked for that is no page, if it is not visited by itself.
 _ERRANDS = {Kind.ROBOTS: Reason.ROBOTS_FILE, Kind.PROBE: Reason.PROBE_FILE}
 _UNANSWERED = frozenset({Outcome.BUSY, Outcome.FAILED, Outcome.ABORTED, Outcome.BROKEN})
@@ -49,7 +51,7 @@ class RevisitPolicy:
         A failure of the host that is excused, because the host or our network keeps failing, is not the URL's.
         """
         visit, outcome, reason = visited.visit, visited.outcome, visited.reason
-        missing = visit.missing
+        missing, is_held = visit.missing, visit.held.length is not None
         if visit.kind is Kind.ROBOTS or (visit.kind is Kind.PROBE and outcome not in _UNANSWERED):
             # Fetched when its host needs it, never for its own sake.
             return Aftermath(state=State.PARKED, reason=_ERRANDS[visit.kind])
@@ -64,10 +66,12 @@ class RevisitPolicy:
             return Aftermath(state=State.WAITING, reason=reason, due=now, tries=visit.tries, missing=missing)
         if outcome in {Outcome.FAILED, Outcome.BROKEN} or reason is Reason.SERVER_ERROR:
             return self._retry(visited, now)
-        if reason in MISSING:
+        if reason is Reason.NOT_A_LIST and visited.page is not None and visited.page.kind is Kind.PAGE:
+            return Aftermath(state=State.WAITING, reason=Reason.LINK, due=now)  # as what it is
+        if reason in MISSING or (outcome is Outcome.REFUSED and reason not in _FOR_GOOD and is_held):
             return self._look_again(visited, now)
         if outcome is Outcome.REDIRECTED and not is_moved(visited):
-            return Aftermath(state=State.WAITING, reason=reason, due=now + self.interval)
+            return Aftermath(state=State.WAITING, reason=reason, due=self._next(visited, now))
         return Aftermath(state=State.PARKED, reason=reason, tries=visit.tries, missing=missing)
 
     def _next(self, visited: Visited, now: float) -> float:
@@ -94,6 +98,9 @@ class RevisitPolicy:
 
     def _retry(self, visited: Visited, now: float) -> Aftermath:
         tries, missing = visited.visit.tries + 1, visited.visit.missing
+        if tries >= TRIES and visited.visit.held.length is not None and visited.reason not in _OF_THE_PAGE:
+            # It was there once, and may be again: only a page that does us harm is left alone for good.
+            return Aftermath(state=State.WAITING, reason=visited.reason, due=now + self.interval, missing=missing)
         if tries >= TRIES:
             return Aftermath(state=State.PARKED, reason=Reason.QUARANTINED, tries=tries, missing=missing)
         due = now + self.retry_delay * 2 ** (tries - 1)

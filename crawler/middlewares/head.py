@@ -25,7 +25,7 @@ _KINDS = (Kind.PAGE, Kind.FEED)
 _SHAPES = 50_000  # kinds of URLs whose answers are remembered
 _WORTH = 65_536  # bytes that must be at stake before a page without validators is looked at by HEAD again
 _AS_THEY_ARE = frozenset({Outcome.REDIRECTED, Outcome.UNCHANGED, Outcome.BUSY, Outcome.ABORTED, Outcome.DENIED})
-_REFUSALS = frozenset({0, 405, 501})
+_REFUSALS = frozenset({0, 501})
 
 
 class HeadMiddleware:
@@ -79,7 +79,7 @@ class HeadMiddleware:
         if 200 <= fetched.status <= 299:
             self._learn(visit, fetched)
         if request.meta.get(METHOD) == "HEAD":
-            request.meta[MEANING] = self._judge(visit, fetched)
+            request.meta[MEANING] = self._judge(visit, fetched, request.meta[TRUST])
         return response
 
     def _learn(self, visit: Visit, fetched: Fetched) -> None:
@@ -90,19 +90,20 @@ class HeadMiddleware:
         if len(self._seen) > _SHAPES:
             self._seen.popitem(last=False)
 
-    def _judge(self, visit: Visit, fetched: Fetched) -> Meaning:
+    def _judge(self, visit: Visit, fetched: Fetched, trust: Mapping[Witness, Trust]) -> Meaning:
         """Only what is not read, and what is as it was, ends here: of all else GET has the last word."""
         meaning = meaning_of(fetched)
-        if meaning.outcome in _AS_THEY_ARE or not fetched.was_sent:
-            return meaning
-        if fetched.status in _REFUSALS:
-            self._refusing[visit.asked] = None
+        is_silent = fetched.was_sent and meaning.outcome is Outcome.FAILED and fetched.status in _REFUSALS
+        if is_silent or fetched.status == 405 or meaning.outcome is Outcome.BUSY:
+            self._refusing[visit.asked] = None  # perhaps GET is welcome
             if len(self._refusing) > _SHAPES:
                 self._refusing.popitem(last=False)
+        if meaning.outcome in _AS_THEY_ARE or not fetched.status:
+            return meaning
         if 200 <= fetched.status <= 299:
             if visit.kind is Kind.PAGE and not self._types.wants(fetched.head, visit.url):
                 return Meaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
-            if _is_same(visit.held, fetched):
+            if _is_same(visit.held, fetched, trust.get(Witness.VALIDATORS, UNKNOWN)):
                 return Meaning(outcome=Outcome.UNCHANGED, reason=Reason.SAME_HEAD)
         return Meaning(outcome=Outcome.PROMISING, reason=Reason.HEAD_SEEN)
 
@@ -113,11 +114,13 @@ def _shape(visit: Visit) -> tuple[int, str, str]:
     return visit.key.host, parts[3] if len(parts) > 4 else "", ending_of(visit.url)
 
 
-def _is_same(held: Held, fetched: Fetched) -> bool:
-    """Whether a head is that of the document that is held."""
+def _is_same(held: Held, fetched: Fetched, validators: Trust) -> bool:
+    """Whether a head is that of the document that is held, as far as its validators can be believed."""
     if held.length is None:
         return False
     etag, modified = fetched.header("etag"), fetched.header("last-modified")
+    if (etag or modified) and not validators.believes_same:
+        return False
     if held.etag and etag:
         return held.etag == etag
     if held.last_modified and modified:

@@ -175,10 +175,10 @@ def test_sitemaps_of_an_index_inherit_who_vouches(store: Store) -> None:
     own, other, deeper = "http://cdn.b.test/1.xml", "http://files.b.test/2.xml", "http://files.b.test/3.xml"
     fetch(store, ELSEWHERE, NOW, page=Page(kind=Kind.SITEMAP, sitemaps=[link(own), link(other)]))
     assert vouchers(store, own, NOW) == {"www.a.test"}
-    assert vouchers(store, other, NOW) == {"www.a.test", "cdn.b.test"}
+    assert vouchers(store, other, NOW) == {"www.a.test"}  # hosts of one site need not vouch for each other
     assert (row_of(store, other).kind, row_of(store, other).depth) == (Kind.SITEMAP, 1)
     fetch(store, other, NOW, page=Page(kind=Kind.SITEMAP, sitemaps=[link(deeper)]))
-    assert vouchers(store, deeper, NOW) == {"www.a.test", "cdn.b.test"}
+    assert vouchers(store, deeper, NOW) == {"www.a.test"}
     assert row_of(store, deeper).depth == 2
 
 
@@ -355,6 +355,36 @@ def test_an_entry_with_a_newer_date_is_announced_again(dated: float | None, titl
     read_feed(store, NOW + DAY, listed(modified=dated, guid=7, title="New"))
     assert [told.title for told in store.announcements(key_of(PAGE))] == [title]
     assert (PAGE in due_at(store, NOW + DAY)) is (title == "New")
+
+
+def test_of_a_feed_the_newest_entries_are_remembered(store: Store) -> None:
+    for times in range(4):
+        entries = [listed(f"http://www.a.test/{times}/{n}", guid=1_000 * times + n) for n in range(1_000)]
+        read_feed(store, NOW + times * DAY, *entries)
+    remembered = [bool(store.announcements(key_of(f"http://www.a.test/{times}/0"))) for times in range(4)]
+    assert remembered == [False, False, True, True]
+
+
+def test_who_vouches_is_remembered_within_reason(store: Store) -> None:
+    for number in range(30):
+        read_robots(store, f"http://www.a{number}.test/", NOW, [link(ELSEWHERE)])
+    assert len(vouchers(store, ELSEWHERE, NOW)) == 20
+
+
+def test_what_is_called_a_list_and_is_none_is_visited_as_a_page(store: Store) -> None:
+    store.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
+    refused(store, FEED, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.PAGE))
+    row = row_of(store, FEED)
+    assert (row.kind, row.state, row.reason, row.due) == (Kind.PAGE, State.WAITING, Reason.LINK, NOW)
+    fetch(store, FEED, NOW, page=Page(body_digest=b"a"))
+    assert list(store.changes()) == [("upsert", FEED)]
+
+
+def test_what_may_not_be_visited_as_a_page_stays_a_list_that_is_missing(store: Store) -> None:
+    store.add([new_url(SITEMAP, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], NOW)
+    refused(store, SITEMAP, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.SITEMAP))
+    row = row_of(store, SITEMAP)
+    assert (row.kind, row.state, row.reason, row.missing) == (Kind.SITEMAP, State.WAITING, Reason.NOT_A_LIST, 1)
 
 
 def test_a_first_date_is_news(store: Store) -> None:

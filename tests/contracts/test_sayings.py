@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -106,6 +107,63 @@ def test_the_body_that_is_held_is_that_of_the_last_document(store: Store) -> Non
     fetch(store, URL, NOW + 2 * WEEK, **UNCHANGED, page=page(""))
     assert store.held_body(key_of(URL)) == last
     assert store.held_body(key_of(OTHER)) is None
+
+
+ERROR = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}
+
+
+def test_the_body_of_an_error_is_not_held(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    fetch(store, URL, NOW + WEEK, **ERROR, page=page("error"))
+    assert store.held_body(key_of(URL)) == Original(url=URL, started=NOW - 0.1, payload_digest=b"a")
+
+
+def test_an_error_between_is_neither_a_change_nor_a_lie(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a", etag='"a"'))
+    fetch(store, URL, NOW + WEEK, **ERROR, page=page("error"))
+    fetch(store, URL, NOW + 2 * WEEK, page=page("a", etag='"a"'))
+    assert store.trust(HOST) == {Witness.VALIDATORS: Trust(same_right=1)}
+    assert row_of(store, URL).changes == 0
+
+
+def test_what_counts_as_gone_must_come_back_whole(store: Store) -> None:
+    fetch(store, URL, NOW, page=page(etag='"a"'))
+    refused(store, URL, NOW + WEEK, Reason.NOT_FOUND, 404)
+    assert held(store).etag == '"a"'
+    refused(store, URL, NOW + 2 * WEEK, Reason.NOT_FOUND, 404)
+    assert held(store) == NOTHING_HELD
+
+
+def test_an_empty_document_has_no_length_however_it_is_wrapped(store: Store) -> None:
+    empty = Page(body_digest=hashlib.sha256(b"").digest())
+    fetch(store, URL, NOW, page=empty, body=b"0\r\n\r\n")
+    assert held(store) == Held(length=0)
+
+
+@pytest.mark.parametrize("reason", [Reason.CLIENT_ERROR, Reason.BAD_LOCATION, Reason.REDIRECT_LOOP])
+def test_a_published_page_that_is_refused_in_another_way_is_looked_for_and_then_deleted(
+    reason: Reason, store: Store
+) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    refused(store, URL, NOW + WEEK, reason, 400)
+    assert (row_of(store, URL).state, told(store)) == (State.WAITING, ["upsert"])
+    refused(store, URL, NOW + 2 * WEEK, reason, 400)
+    assert told(store) == ["upsert", "delete"]
+
+
+def test_a_published_page_that_is_of_another_type_now_is_deleted(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    refused(store, URL, NOW + WEEK, Reason.UNWANTED_TYPE, 200, page=None)
+    assert (row_of(store, URL).state, told(store)) == (State.PARKED, ["upsert", "delete"])
+
+
+def test_a_page_that_was_there_is_not_given_up_for_failures(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    for times in range(3):
+        fetch(store, URL, NOW + WEEK + times * 100, **ERROR, page=None)
+    assert row_of(store, URL).state is State.WAITING
+    fetch(store, URL, NOW + 3 * WEEK, page=page("a"))
+    assert told(store) == ["upsert", "upsert"]
 
 
 def test_a_body_that_another_url_has_brought_is_held_there(store: Store) -> None:
@@ -377,6 +435,13 @@ def test_what_head_has_said_is_held_against_what_get_says(headed: int, status: i
 def test_head_has_not_lied_where_get_was_not_answered(store: Store) -> None:
     fetch(store, URL, NOW, **PROMISING, status=200)
     fetch(store, URL, NOW + 5, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, status=0, page=None)
+    assert store.trust(HOST) == {}
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_trouble_of_the_moment_is_no_lie(status: int, store: Store) -> None:
+    fetch(store, URL, NOW, **PROMISING, status=200)
+    fetch(store, URL, NOW + 5, outcome=Outcome.BUSY, reason=Reason.BUSY, status=status, page=None)
     assert store.trust(HOST) == {}
 
 

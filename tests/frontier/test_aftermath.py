@@ -19,7 +19,8 @@ POLICY = RevisitPolicy(interval=WEEK, retry_delay=30.0)
 
 
 def after(outcome: Outcome, reason: Reason, *, host_free: float = NOW, **facts: Any) -> Aftermath:
-    return POLICY.after(visited(visit_to(URL, **facts), outcome=outcome, reason=reason), NOW, host_free)
+    given = {"page": facts.pop("page")} if "page" in facts else {}
+    return POLICY.after(visited(visit_to(URL, **facts), outcome=outcome, reason=reason, **given), NOW, host_free)
 
 
 def waits(reason: Reason, due: float, tries: int = 0) -> Aftermath:
@@ -110,11 +111,11 @@ def test_only_who_has_moved_for_good_is_left_alone(status: int) -> None:
 def test_what_is_not_found_is_looked_for_ever_later_and_then_no_more(reason: Reason) -> None:
     days = []
     for missing in range(4):
-        found = after(Outcome.REFUSED, reason, missing=missing)
+        found = after(Outcome.REFUSED, reason, missing=missing, page=None)
         assert (found.state, found.reason, found.missing) == (State.WAITING, reason, missing + 1)
         days.append((found.due - NOW) / 86_400)
     assert days == [1, 7, 30, 90]
-    assert after(Outcome.REFUSED, reason, missing=4) == replace(parked(reason), missing=5)
+    assert after(Outcome.REFUSED, reason, missing=4, page=None) == replace(parked(reason), missing=5)
 
 
 def test_what_is_found_again_was_never_missing() -> None:

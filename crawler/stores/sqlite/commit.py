@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import apsw
 
-from crawler.frontier.aftermath import CONFIRMED, MISSING, is_moved
+from crawler.frontier.aftermath import CONFIRMED, is_moved
 from crawler.frontier.priority import Standing, level_of
 from crawler.items import (
     NOTHING_HELD,
@@ -32,8 +33,9 @@ from crawler.stores.sqlite.recommendations import Recommendations
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
 from crawler.stores.sqlite.sayings import Observations
 
-_DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX})  # at once
+_DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})  # at once
 _WHOLE = frozenset({Reason.OK, Reason.NOINDEX})
+_EMPTY = hashlib.sha256(b"").digest()
 
 
 def commit(
@@ -128,7 +130,8 @@ def held_body(connection: apsw.Connection, key: Key) -> Original | None:
     row = connection.execute(
         """SELECT u.url, b.started, b.payload_digest FROM documents d
            JOIN documents b ON b.id = coalesce(d.body_of, d.id) JOIN urls u ON u.host = b.host AND u.rest = b.rest
-           WHERE d.host = ? AND d.rest = ? ORDER BY d.fetched DESC, d.id DESC LIMIT 1""",
+           WHERE d.host = ? AND d.rest = ? AND d.reason IN (20, 24) AND d.status BETWEEN 200 AND 299
+           ORDER BY d.fetched DESC, d.id DESC LIMIT 1""",
         key,
     ).get
     return Original(url=row[0], started=row[1], payload_digest=row[2]) if row is not None else None
@@ -185,7 +188,9 @@ def _note_change(
     if seen.standing.visits < 2 or visited.page is None or visited.outcome is not Outcome.FETCHED:
         return
     before = connection.execute(
-        "SELECT body_digest FROM documents WHERE host = ? AND rest = ? ORDER BY fetched DESC, id DESC LIMIT 1",
+        """SELECT body_digest FROM documents
+           WHERE host = ? AND rest = ? AND reason IN (20, 24) AND status BETWEEN 200 AND 299
+           ORDER BY fetched DESC, id DESC LIMIT 1""",
         visited.visit.key,
     ).get
     has_changed = before is not None and before != visited.page.body_digest
@@ -220,7 +225,7 @@ def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
         _kind_of(visited),
         after.missing,
         visited.page.interval if visited.page is not None else None,
-        *_held_after(visited),
+        *_held_after(visited, after.missing),
         *visited.visit.key,
         visited.visit.epoch,
     )
@@ -229,19 +234,22 @@ def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
 def _kind_of(visited: Visited) -> Kind:
     """What the URL is, as far as is known now: a page may turn out to be a feed."""
     page, kind = visited.page, visited.visit.kind
-    return page.kind if kind is Kind.PAGE and page is not None else kind
+    is_open = kind is Kind.PAGE or visited.reason is Reason.NOT_A_LIST
+    return page.kind if is_open and page is not None else kind
 
 
-def _held_after(visited: Visited) -> Held:
-    """What the next visit can ask by."""
+def _held_after(visited: Visited, missing: int) -> Held:
+    """What the next visit can ask by: nothing, if the document counts as gone, for then it must come back whole."""
     held, page, fetched = visited.visit.held, visited.page, visited.fetched
+    if missing >= CONFIRMED:
+        return NOTHING_HELD
     if visited.outcome is Outcome.UNCHANGED:
         said = page or Page()  # an answer to HEAD has none
         etag, last_modified = said.etag or held.etag, said.last_modified or held.last_modified
         return Held(etag, last_modified, held.length, held.reused + 1)
     if visited.outcome is Outcome.FETCHED and page is not None and fetched is not None:
-        whole = visited.reason in _WHOLE
-        return Held(page.etag, page.last_modified, len(fetched.body)) if whole else NOTHING_HELD
+        length = 0 if page.body_digest == _EMPTY else len(fetched.body)
+        return Held(page.etag, page.last_modified, length) if visited.reason in _WHOLE else NOTHING_HELD
     return held
 
 
@@ -288,7 +296,7 @@ def _note_document(connection: apsw.Connection, content: _Content, settled: Sett
                 place.segment,
                 place.offset,
                 place.length,
-                visited.visit.kind,
+                _kind_of(visited),
                 fetched.status,
                 visited.reason,
                 page.content_type,
@@ -366,7 +374,7 @@ def _publish(connection: apsw.Connection, settled: Settled, document: int | None
 def _is_gone(settled: Settled) -> bool:
     """Whether a page is certainly there no more, or not for us: what may be back tomorrow is looked for again first."""
     visited = settled.visited
-    if visited.reason in MISSING:
+    if settled.aftermath.missing > visited.visit.missing:
         return settled.aftermath.missing >= CONFIRMED
     return visited.reason in _DELETED_BY or (visited.outcome is Outcome.REDIRECTED and is_moved(visited))
 

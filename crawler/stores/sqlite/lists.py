@@ -16,6 +16,8 @@ from crawler.stores.sqlite.sayings import trust_of
 from crawler.urls.hosts import host_of, registered_domain
 
 SITEMAPS_OF_A_HOST = 5_000
+MOST_VOUCHERS = 20  # of a sitemap
+ENTRIES_OF_A_FEED = 2_000  # that are remembered, the newest: more than any feed may have
 
 # A page that has changed since it was visited, says somebody who can be believed, is due at once.
 _TELL = """
@@ -29,7 +31,7 @@ RETURNING host, state, due, level
 # as a page, or is asked for, stays what it is, and is known as a list by what is in it.
 _IS_LIST = f"""
 UPDATE urls SET kind = ?1, reason = iif(state = 2, ?2, reason), due = iif(state = 2, ?3, due), state = iif(state = 2, 0, state),
-                detail = ''
+                detail = '', depth = min(depth, ?7)
 WHERE host = ?4 AND rest = ?5 AND url = ?6
   AND (state = 0 AND kind = 0 AND visits = 0 AND NOT EXISTS (SELECT 1 FROM seeds s WHERE s.url = ?6)
        OR state = 2 AND kind IN (0, ?1) AND reason IN ({VERDICT_CODES}))
@@ -56,7 +58,7 @@ class Lists:
         visit, page = visited.visit, visited.page
         rows: list[Row] = []
         if visited.sitemaps:
-            rows += self._list_rows(lister, visit.url, visited.sitemaps, Kind.SITEMAP, 0)
+            rows += self._list_rows(lister, visit.origin or visit.url, visited.sitemaps, Kind.SITEMAP, 0)
             self._vouch(visited.sitemaps, [host_of(visit.origin or visit.url)])
         if visit.kind is Kind.SITEMAP and visited.location is not None:
             self._vouch([visited.location], [host_of(visit.url), *visit.vouchers])
@@ -105,7 +107,7 @@ class Lists:
         at, level = whole(self._now), level_of(Standing(depth))
         links = self._within_reason(links) if kind is Kind.SITEMAP else links
         # What lies on another site is known as a list by what is in it, not by what somebody says of it.
-        self._lists += [(kind, reason, at, *link.key, link.url) for link in links if _is_near(link, home)]
+        self._lists += [(kind, reason, at, *link.key, link.url, depth) for link in links if _is_near(link, home)]
         rows: list[Row] = []
         for link in links:
             state, why, detail = verdict(link.refused, reason)
@@ -133,15 +135,23 @@ class Lists:
     def _vouch(self, sitemaps: Iterable[Link], vouchers: Sequence[str]) -> None:
         """Who names a sitemap on another host lets it speak for him."""
         self._connection.executemany(
-            "INSERT OR IGNORE INTO vouchers VALUES (?, ?, ?)",
-            [(*link.key, voucher) for link in sitemaps for voucher in vouchers if voucher != host_of(link.url)],
+            """INSERT OR IGNORE INTO vouchers SELECT ?1, ?2, ?3
+               WHERE (SELECT count(*) FROM vouchers WHERE host = ?1 AND rest = ?2) < ?4""",
+            [
+                (*link.key, voucher, MOST_VOUCHERS)
+                for link in sitemaps
+                for voucher in vouchers[: MOST_VOUCHERS + 1]
+                if not _is_one_site(voucher, host_of(link.url))
+            ],
         )
 
     def _announced(self, feed: int, listed: Sequence[Listed]) -> list[Listed]:
         """The entries that are new or have a new date; they are kept with their words."""
-        dates: Mapping[int, float | None] = dict(
-            self._connection.execute("SELECT guid, dated FROM announcements WHERE feed = ?", (feed,))
+        known: Any = self._connection.executemany(
+            "SELECT guid, dated FROM announcements WHERE feed = ? AND guid = ?",
+            [(feed, entry.guid) for entry in listed],
         )
+        dates: Mapping[int, float | None] = dict(known)
         news = [
             entry
             for entry in listed
@@ -151,6 +161,12 @@ class Lists:
             "INSERT OR REPLACE INTO announcements VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [(feed, entry.guid, *entry.key, entry.title, entry.summary, entry.modified, self._now) for entry in news],
         )
+        if news:
+            self._connection.execute(
+                """DELETE FROM announcements WHERE feed = ?1 AND found < (
+                       SELECT found FROM announcements WHERE feed = ?1 ORDER BY found DESC LIMIT 1 OFFSET ?2)""",
+                (feed, ENTRIES_OF_A_FEED - 1),
+            )
         return news
 
     def _believes(self, host: int, kind: Kind) -> bool:
@@ -181,10 +197,12 @@ def _is_near(link: Link, home: str) -> bool:
     """Whether a list that may be read lies on the site of who names it."""
     if link.refused is not None:
         return False
-    here, there = host_of(home), host_of(link.url)
-    return here == there or (
-        registered_domain(here) is not None and registered_domain(here) == registered_domain(there)
-    )
+    return _is_one_site(host_of(home), host_of(link.url))
+
+
+def _is_one_site(one: str, other: str) -> bool:
+    domain = registered_domain(one)
+    return one == other or (domain is not None and domain == registered_domain(other))
 
 
 def vouchers_of(connection: apsw.Connection, key: Key) -> list[str]:

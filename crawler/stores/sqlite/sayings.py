@@ -63,8 +63,10 @@ class Observations:
         """Did GET say what HEAD had said?"""
         for settled in batch:
             visit, fetched = settled.visited.visit, settled.visited.fetched
-            if not visit.headed or fetched is None or not fetched.status or fetched.request.startswith(b"HEAD "):
+            if not visit.headed or fetched is None or fetched.request.startswith(b"HEAD "):
                 continue
+            if not fetched.status or fetched.status == 429 or fetched.status >= 500:
+                continue  # trouble of the moment
             is_same = visit.headed // 100 == fetched.status // 100
             if visit.headed in _NO_HEADS and not is_same:
                 for _ in range(_REFUSED):
