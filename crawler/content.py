@@ -14,7 +14,7 @@ from crawler.content_lists import list_link, read_feed, read_sitemap
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.charset import decode
-from crawler.parse.coding import plain_body
+from crawler.parse.coding import MOST_PLAIN, plain_body
 from crawler.parse.dates import seconds_of
 from crawler.parse.directives import Directives
 from crawler.parse.feeds import looks_like_feed
@@ -61,7 +61,7 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Reaso
     """What the answer contains, and why it may be no document to be found."""
     headers, visit = fetched.headers, visited.visit
     content_type = next((value for name, value in headers if name == "content-type"), "")
-    plain = plain_body(fetched.body, headers, **({"limit": MOST_BYTES + 1} if visit.kind is Kind.SITEMAP else {}))
+    plain = plain_body(fetched.body, headers, limit=MOST_BYTES + 1 if visit.kind is Kind.SITEMAP else MOST_PLAIN)
     page = Page(
         content_type=content_type.partition(";")[0].strip().lower()[:100],
         payload_digest=hashlib.sha1(fetched.body, usedforsecurity=False).digest(),

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 MIB = 1 << 20
+MOST_PLAIN = 16 * MIB  # of a body, codings undone
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP, _ZLIB, _RAW = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS  # how zlib is told what wraps the data
 _BLOCK = 64 * 1024
@@ -34,7 +35,7 @@ class Limits:
 
 
 def plain_body(
-    body: bytes, headers: Sequence[tuple[str, str]], *, limit: int = 16 * MIB, ratio: int = 200, members: int = 64
+    body: bytes, headers: Sequence[tuple[str, str]], *, limit: int = MOST_PLAIN, ratio: int = 200, members: int = 64
 ) -> Plain:
     """The body the server meant, given what came over the wire and its headers.
 

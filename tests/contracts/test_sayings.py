@@ -134,6 +134,12 @@ def test_what_counts_as_gone_must_come_back_whole(store: Store) -> None:
     assert held(store) == NOTHING_HELD
 
 
+def test_what_has_an_end_must_come_whole(store: Store) -> None:
+    """Whether a page is over cannot be told from its being unchanged."""
+    fetch(store, URL, NOW, page=page(etag='"a"', unavailable_after=NOW + DAY))
+    assert held(store) == NOTHING_HELD
+
+
 def test_an_empty_document_has_no_length_however_it_is_wrapped(store: Store) -> None:
     empty = Page(body_digest=hashlib.sha256(b"").digest())
     fetch(store, URL, NOW, page=empty, body=b"0\r\n\r\n")

@@ -239,9 +239,9 @@ def _kind_of(visited: Visited) -> Kind:
 
 
 def _held_after(visited: Visited, missing: int) -> Held:
-    """What the next visit can ask by: nothing, if the document counts as gone, for then it must come back whole."""
+    """What the next visit can ask by: nothing, if the document counts as gone or has an end, for then it must come whole."""
     held, page, fetched = visited.visit.held, visited.page, visited.fetched
-    if missing >= CONFIRMED:
+    if missing >= CONFIRMED or (page is not None and page.unavailable_after is not None):
         return NOTHING_HELD
     if visited.outcome is Outcome.UNCHANGED:
         said = page or Page()  # an answer to HEAD has none
