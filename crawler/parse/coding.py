@@ -28,7 +28,7 @@ class Plain:
 class Limits:
     """How much we unpack. A body that would grow beyond is taken for a bomb."""
 
-    size: int = 16 * MIB  # of the result
+    size: int = MOST_PLAIN  # of the result
     ratio: int = 200  # of the result to what it came from, once it is beyond 1 MiB
     members: int = 64  # of one gzip stream
     codings: int = 3

@@ -69,6 +69,14 @@ class Html:
     is_login: bool = False
     problem: str = ""
 
+    @property
+    def noindex(self) -> bool:
+        return self.directives.noindex
+
+    @property
+    def nofollow(self) -> bool:
+        return self.directives.nofollow
+
 
 def looks_like_html(body: bytes, content_type: str | None) -> bool:
     """Whether to read this body as HTML: its type says so, or it has none and begins like a page.

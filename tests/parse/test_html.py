@@ -38,7 +38,7 @@ def test_a_page():
     assert page.title == "Spiders & webs"
     assert page.language == "en-GB"
     assert page.canonical == "http://example.com/spiders"
-    assert (page.directives.noindex, page.directives.nofollow) == (True, False)
+    assert (page.noindex, page.nofollow) == (True, False)
     assert page.encoding == "utf-8"
     assert page.problem == ""
     assert page.links == [
@@ -368,3 +368,33 @@ def test_a_query_is_written_in_the_encoding_of_its_page(charset, href, expected)
     body = f"<a href='{href}'>x</a>".encode(charset, "xmlcharrefreplace")
     page = parse_html(body, "http://a.test/", f"text/html; charset={charset}")
     assert [link.url for link in page.links] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("tag", "rel"),
+    [
+        ('<link rel="alternate" type="application/rss+xml" href="/f">', "feed"),
+        ('<link rel="ALTERNATE home" type="Application/Atom+XML; charset=utf-8" href="/f">', "feed"),
+        ('<link rel="alternate" type="application/feed+json" href="/f">', "feed"),
+        ('<link rel="alternate" type="text/html" hreflang="de" href="/f">', "alternate"),
+        ('<a rel="alternate" type="application/rss+xml" href="/f">f</a>', "alternate"),
+    ],
+)
+def test_feeds_of_a_page_are_told_apart(tag: str, rel: str) -> None:
+    assert [(link.url, link.rel) for link in parse_html(tag.encode(), "http://a.test/").links] == [
+        ("http://a.test/f", rel)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "is_login"),
+    [
+        ("<p>Welcome<form><input type=password></form>", True),
+        ("<p>Welcome<form><input TYPE=Password></form>", True),
+        ("<p>Welcome<form><input type=text></form>", False),
+        ("<p>" + "many words " * 40 + "<form><input type=password></form>", False),
+        ("<template><input type=password></template><p>Welcome", False),
+    ],
+)
+def test_a_page_that_asks_for_a_password_and_says_little_is_a_login(body: str, is_login: bool) -> None:
+    assert parse_html(body.encode(), "http://a.test/").is_login is is_login
