@@ -94,8 +94,10 @@ def served(hosts: Mapping[str, Site], directory: Path) -> Iterator[Served]:
     loop = asyncio.new_event_loop()
 
     def run() -> None:
-        loop.run_until_complete(loop.create_server(lambda: Connection(server), sock=listening))
+        serving = loop.run_until_complete(loop.create_server(lambda: Connection(server), sock=listening))
         loop.run_forever()
+        serving.close()
+        loop.run_until_complete(serving.wait_closed())
 
     thread = threading.Thread(target=run)
     thread.start()
