@@ -46,8 +46,8 @@ class Outcome(IntEnum):
     PROMISING = 9  # only the head was asked for, and the whole is worth asking for
 
 
-class Reason(IntEnum):
-    """Why a URL is in its state, or why a visit ended as it did. Codes are schema: never reuse one."""
+class Explained(IntEnum):
+    """A code, and what it means."""
 
     meaning: str
 
@@ -56,6 +56,10 @@ class Reason(IntEnum):
         member._value_ = code
         member.meaning = meaning
         return member
+
+
+class Reason(Explained):
+    """Why a URL is in its state, or why a visit ended as it did. Codes are schema: never reuse one."""
 
     # Waiting for a first visit, or again
     SEED = 1, "given as a seed"

@@ -6,8 +6,9 @@ what is: so often it was right, so often wrong, for each way of saying it.
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import NamedTuple, Self
+from typing import NamedTuple
+
+from crawler.items import Explained
 
 _CREDIT = 4  # times that a host is believed to have been right before anything is known
 _SAME = 0.8  # share of "unchanged" that must be true: a change that is missed is missed for long
@@ -15,16 +16,8 @@ _CHANGED = 0.5  # and of "changed": one that was none costs a visit
 _MOST = 64  # observations that count; older ones fade
 
 
-class Witness(IntEnum):
+class Witness(Explained):
     """By what a host says it. Codes are schema."""
-
-    meaning: str
-
-    def __new__(cls, code: int, meaning: str = "") -> Self:
-        member = int.__new__(cls, code)
-        member._value_ = code
-        member.meaning = meaning
-        return member
 
     VALIDATORS = 1, "ETag and Last-Modified"
     HEAD = 2, "answers to HEAD"
