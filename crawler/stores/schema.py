@@ -35,15 +35,20 @@ CREATE TABLE collisions (               -- URLs that are not in `urls`, because 
 ) WITHOUT ROWID;
 """
 
-# What a server and a site's lists have said of a URL.
-_TOLD = {
-    "length": "INTEGER",  # of its last document, as on the wire
-    "reused": "INTEGER NOT NULL DEFAULT 0",  # visits in a row that took the server's word for it
-    "missing": "INTEGER NOT NULL DEFAULT 0",  # visits in a row that did not find it
-    "lister": "INTEGER",  # the sitemap or feed that lists it
-    "lastmod": "REAL",  # when it changed, says that
-    "interval": "REAL",  # between two changes, says that; of a feed, between two visits
-}
+# Apart from `urls`, because most URLs have none of it and each column costs every row a byte.
+_TOLD = """
+CREATE TABLE told (                     -- what a server and a site's lists have said of a URL
+    id INTEGER PRIMARY KEY,             -- as in urls
+    etag TEXT NOT NULL DEFAULT '',      -- of its last document
+    last_modified TEXT NOT NULL DEFAULT '',
+    length INTEGER,                     -- of that, as on the wire
+    reused INTEGER NOT NULL DEFAULT 0,  -- visits in a row that took the server's word for it
+    missing INTEGER NOT NULL DEFAULT 0, -- visits in a row that did not find it
+    lister INTEGER,                     -- the sitemap or feed that lists it
+    lastmod REAL,                       -- when it changed, says that
+    interval REAL                       -- between two changes, says that; of a feed, between two visits
+);
+"""
 
 # New rows are appended; only the narrow index by key is entered at random, and fits into memory for long.
 _URLS_5 = f"""
@@ -78,9 +83,7 @@ CREATE TABLE urls (
     UNIQUE (host, rest)
 );
 """
-_URLS = _URLS_5.replace(
-    "    UNIQUE", "".join(f"    {column} {kind},\n" for column, kind in _TOLD.items()) + "    UNIQUE"
-)
+_URLS = _URLS_5.replace("    etag TEXT,\n    last_modified TEXT,\n", "")
 
 _URL_INDEXES = f"""
 CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0;
@@ -267,7 +270,7 @@ CREATE TABLE origins (
 CREATE INDEX origins_of_host ON origins (host);
 CREATE INDEX origins_by_preferred ON origins (preferred) WHERE preferred <> '';
 
-{_URLS}{_URL_INDEXES}{_SITEMAP_INDEX}
+{_URLS}{_URL_INDEXES}{_SITEMAP_INDEX}{_TOLD}
 {_COLLISIONS}
 {_GATES}
 {_WORKERS}
@@ -419,11 +422,13 @@ DROP INDEX hosts_front;
 )
 
 _TO_6 = (
-    "".join(f"ALTER TABLE urls ADD COLUMN {column} {kind};" for column, kind in _TOLD.items())
-    + """
+    """
+ALTER TABLE urls DROP COLUMN etag;
+ALTER TABLE urls DROP COLUMN last_modified;
 ALTER TABLE hosts ADD COLUMN soft404 BLOB;
 """
     + _SITEMAP_INDEX
+    + _TOLD
     + """
 DROP INDEX changes_of_url;
 ALTER TABLE changes RENAME TO changes_5;

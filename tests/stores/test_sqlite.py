@@ -261,9 +261,11 @@ def columns_of(connection: apsw.Connection, table: str) -> list[tuple[Any, ...]]
 
 
 def content_of(path: Path, table: str, like: Path) -> list[tuple[Any, ...]]:
-    """The rows of a table, of the columns that it has in another file; levels and sources are another matter."""
+    """The rows of a table, of the columns that it has in another file; levels and sources are another matter, and validators
+    were never filled."""
     connection = apsw.Connection(str(like))
-    names = [name for name, *_ in columns_of(connection, table) if name not in ("level", "via_host", "via_rest")]
+    other = {"level", "via_host", "via_rest", "etag", "last_modified"}
+    names = [name for name, *_ in columns_of(connection, table) if name not in other]
     connection.close()
     return columns_in(path, table, ", ".join(names))
 

@@ -62,8 +62,9 @@ CREATE TABLE urls_4 (
 
 
 def _undo_6(connection: apsw.Connection) -> None:
-    for column in ("length", "reused", "missing", "lister", "lastmod", "interval"):
-        connection.execute(f"ALTER TABLE urls DROP COLUMN {column}")
+    for column in ("etag", "last_modified"):
+        connection.execute(f"ALTER TABLE urls ADD COLUMN {column} TEXT")
+    connection.execute("DROP TABLE told")
     connection.execute("ALTER TABLE hosts DROP COLUMN soft404; DROP INDEX urls_sitemaps")
     connection.execute("DROP TABLE trust; DROP TABLE announcements; DROP TABLE vouchers")
     connection.execute(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import apsw
@@ -149,6 +149,13 @@ def _body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest
     return document
 
 
+_TELL = """
+INSERT INTO told (id, etag, last_modified, length, reused, missing, interval) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET etag = excluded.etag, last_modified = excluded.last_modified, length = excluded.length,
+    reused = excluded.reused, missing = excluded.missing, interval = coalesce(excluded.interval, interval)
+"""
+
+
 class _Seen(NamedTuple):
     """What a URL was when it was visited, that visit counted."""
 
@@ -161,8 +168,7 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
     """Move each URL to its next state, if it is still ours to move."""
     moved = connection.executemany(
         """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, asked = NULL,
-                  visited = coalesce(?, visited), last_reason = ?, status = ?, detail = ?, visits = visits + ?,
-                  kind = ?, missing = ?, interval = coalesce(?, interval), etag = ?, last_modified = ?, length = ?, reused = ?
+                  visited = coalesce(?, visited), last_reason = ?, status = ?, detail = ?, visits = visits + ?, kind = ?
            WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?
            RETURNING host, rest, id, level, depth, inlinks, hint, visits, changes""",
         [_url_values(settled, now) for settled in batch],
@@ -177,7 +183,18 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
         if settled.aftermath.state is State.WAITING:
             key = settled.visited.visit.key
             ledger.waits(key.host, settled.aftermath.due, seen[key].level)
+    connection.executemany(_TELL, [row for settled in batch if (row := _told(settled, seen)) is not None])
     return seen
+
+
+def _told(settled: Settled, seen: Mapping[Key, _Seen]) -> tuple[object, ...] | None:
+    """What the next visit must know of this one; None if that is what is kept already, as of most first visits that fail."""
+    visited, missing = settled.visited, settled.aftermath.missing
+    visit, held = visited.visit, _held_after(visited, missing)
+    interval = visited.page.interval if visited.page is not None else None
+    if (held, missing, interval) == (visit.held, visit.missing, None):
+        return None
+    return seen[visit.key].id, *held, missing, interval
 
 
 def _note_change(
@@ -223,9 +240,6 @@ def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
         visited.detail[:LONGEST_DETAIL],
         int(is_visit),
         _kind_of(visited),
-        after.missing,
-        visited.page.interval if visited.page is not None else None,
-        *_held_after(visited, after.missing),
         *visited.visit.key,
         visited.visit.epoch,
     )

@@ -32,7 +32,7 @@ _DUE_HOSTS = _of_each_level(
        WHERE h.level = LEVEL AND h.due <= ?1 AND p.owner = ?2 ORDER BY h.due LIMIT ?3"""
 )
 _DUE_URLS = f"""
-SELECT {VISIT_COLUMNS} FROM urls u LEFT JOIN urls v ON v.id = u.via
+SELECT {VISIT_COLUMNS} FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN told t ON t.id = u.id
 WHERE u.host = ? AND u.state = 0 AND u.level = ? AND u.due <= ? ORDER BY u.due LIMIT ?
 """
 # When the next host is due, or the next site's budget is reviewed: at all, or later than now.

@@ -9,7 +9,7 @@ import apsw
 
 from crawler.frontier.priority import Standing, level_of
 from crawler.frontier.trust import UNKNOWN, Witness
-from crawler.items import Key, Kind, Link, Listed, Reason, State, Visit, Visited
+from crawler.items import Key, Kind, Link, Listed, Reason, Visit, Visited
 from crawler.stores.sqlite.known import VERDICT_CODES, Known, Row, id_of, verdict, whole
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.sayings import trust_of
@@ -19,12 +19,18 @@ SITEMAPS_OF_A_HOST = 5_000
 MOST_VOUCHERS = 20  # of a sitemap
 ENTRIES_OF_A_FEED = 2_000  # that are remembered, the newest: more than any feed may have
 
-# A page that has changed since it was visited, says somebody who can be believed, is due at once.
 _TELL = """
-UPDATE urls SET lister = ?1, lastmod = ?2, interval = coalesce(?3, interval),
-                due = iif(state = 0 AND visited IS NOT NULL AND ?2 > visited AND ?4, min(due, ?5), due)
-WHERE host = ?6 AND rest = ?7 AND url = ?8 AND kind = 0 AND (lister IS NOT ?1 OR lastmod IS NOT ?2 OR interval IS NOT ?3)
-RETURNING host, state, due, level
+INSERT INTO told (id, lister, lastmod, interval)
+SELECT id, ?1, ?2, ?3 FROM urls WHERE host = ?4 AND rest = ?5 AND url = ?6 AND kind = 0
+ON CONFLICT (id) DO UPDATE SET lister = excluded.lister, lastmod = excluded.lastmod,
+    interval = coalesce(excluded.interval, interval)
+WHERE lister IS NOT excluded.lister OR lastmod IS NOT excluded.lastmod OR interval IS NOT excluded.interval
+"""
+
+# A page that has changed since it was visited, says somebody who can be believed, is due at once.
+_HURRY = """
+UPDATE urls SET due = ?1
+WHERE host = ?2 AND rest = ?3 AND url = ?4 AND kind = 0 AND state = 0 AND due > ?1 AND ?5 > visited RETURNING host, level
 """
 
 # What was known as a page, or was none of ours, turns out to be a list. But anybody may say so of any URL: what was visited
@@ -48,6 +54,7 @@ class Lists:
         self._ledger = ledger
         self._now = now
         self._told: list[tuple[object, ...]] = []
+        self._changed: list[tuple[object, ...]] = []
         self._lists: list[tuple[object, ...]] = []
         self._trust: dict[
             int, tuple[bool, bool]
@@ -88,17 +95,11 @@ class Lists:
                 (*entry.key, entry.url, state, why, Kind.PAGE, level, at, depth, 0, lister, at, detail, 0, entry.hint)
             )
         self._known.make_hosts_known(self._connection, [(entry.key.host, entry.url) for entry in listed])
-        self._told += [
-            (
-                lister,
-                entry.modified,
-                entry.interval,
-                self._believes(entry.key.host, kind),
-                self._now,
-                *entry.key,
-                entry.url,
-            )
+        self._told += [(lister, entry.modified, entry.interval, *entry.key, entry.url) for entry in listed]
+        self._changed += [
+            (self._now, *entry.key, entry.url, entry.modified)
             for entry in listed
+            if entry.modified is not None and self._believes(entry.key.host, kind)
         ]
         return rows
 
@@ -180,10 +181,10 @@ class Lists:
     def write(self) -> set[int]:
         """What is said of URLs, once they all have rows; the hosts that have something to visit at once."""
         hosts: set[int] = set()
-        for host, state, due, level in self._all(_TELL, self._told):
-            if state == State.WAITING and due <= self._now:
-                self._ledger.waits(host, due, level)
-                hosts.add(host)
+        self._all(_TELL, self._told)
+        for host, level in self._all(_HURRY, self._changed):
+            self._ledger.waits(host, self._now, level)
+            hosts.add(host)
         for host, due, level in self._all(_IS_LIST, self._lists):
             self._ledger.waits(host, due, level)
             hosts.add(host)

@@ -67,7 +67,8 @@ def _is_in_vain(connection: apsw.Connection, target: Key) -> bool:
     if backoff is not None and backoff >= SNOOZE_AFTER:
         return True
     visits = connection.execute(
-        "SELECT visits FROM urls WHERE host = ? AND rest = ? AND (state = 2 AND reason NOT IN (?, ?) OR missing > 0)",
+        """SELECT visits FROM urls u LEFT JOIN told t ON t.id = u.id
+           WHERE host = ? AND rest = ? AND (state = 2 AND reason NOT IN (?, ?) OR t.missing > 0)""",
         (*target, Reason.OVER_BUDGET, Reason.SAME_PAGE),
     ).get
     return bool(visits)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import apsw
 
 from crawler.frontier.budgets import day_of
-from crawler.items import Held, Key, Kind, OriginRules, Reason, State
+from crawler.items import NOTHING_HELD, Held, Key, Kind, OriginRules, Reason, State
 from crawler.stores.contract import (
     Account,
     Announcement,
@@ -29,8 +29,8 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
                   u.found, u.visited, u.last_reason, u.status, u.detail, u.visits, u.changes, u.hint,
                   max(u.inlinks, (SELECT count(DISTINCT a.site) FROM anchors a JOIN hosts h ON h.host = a.host
                                   WHERE a.host = u.host AND a.rest = u.rest AND a.site <> h.site)),
-                  u.missing, l.url, u.lastmod, u.interval, u.etag, u.last_modified, u.length, u.reused
-           FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN urls l ON l.id = u.lister
+                  coalesce(t.missing, 0), l.url, t.lastmod, t.interval, t.etag, t.last_modified, t.length, t.reused
+           FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN told t ON t.id = u.id LEFT JOIN urls l ON l.id = t.lister
            WHERE u.host = ? AND u.rest = ?""",
         key,
     ).get
@@ -62,7 +62,7 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
         lister=row[21],
         lastmod=row[22],
         interval=row[23],
-        held=Held(row[24] or "", row[25] or "", row[26], row[27]),
+        held=Held(*row[24:28]) if row[26] is not None else NOTHING_HELD,
     )
 
 

@@ -9,8 +9,9 @@ from crawler.frontier.politeness import HostClock
 from crawler.items import NOTHING_HELD, Held, Key, Kind, OriginRules, Reason, RequestRate, Visit, Window, Wishes
 
 CLOCK_COLUMNS = "next_visit, held_until, crawl_delay, request_rate, visit_time, backoff, latency, last_end, last_bytes"
-VISIT_COLUMNS = f"""u.host, u.rest, u.url, u.kind, u.depth, u.level, u.hops, u.tries, u.crashes, v.url, u.visited, u.missing,
-u.interval, iif(u.reason = {int(Reason.HEAD_SEEN)}, max(u.status, 1), 0), u.etag, u.last_modified, u.length, u.reused"""
+VISIT_COLUMNS = f"""u.host, u.rest, u.url, u.kind, u.depth, u.level, u.hops, u.tries, u.crashes, v.url, u.visited,
+iif(u.reason = {int(Reason.HEAD_SEEN)}, max(u.status, 1), 0), coalesce(t.missing, 0), t.interval, t.etag, t.last_modified, t.length,
+t.reused"""
 RULES_COLUMNS = "host, origin, status, body, fetched, expires, held_until, failures, location, hops, preferred, crawl_delay, request_rate, visit_time"
 
 
@@ -70,10 +71,10 @@ def visit_of(row: Sequence[Any], epoch: int) -> Visit:
         crashes=row[8],
         via=row[9],
         visited=row[10],
-        missing=row[11],
-        interval=row[12],
-        headed=row[13],
-        held=Held(row[14] or "", row[15] or "", row[16], row[17]) if row[16] is not None else NOTHING_HELD,
+        headed=row[11],
+        missing=row[12],
+        interval=row[13],
+        held=Held(*row[14:18]) if row[16] is not None else NOTHING_HELD,
         epoch=epoch,
         asked=row[0],
     )

@@ -45,8 +45,8 @@ class Observations:
     def _compare_list(self, url: int, visited: Visited, before: float, elapsed: float, *, has_changed: bool) -> None:
         """What a sitemap or a feed said of the page, if it was read since the page was last visited."""
         row = self._connection.execute(
-            """SELECT u.lastmod, u.interval, l.kind, l.visited FROM urls u JOIN urls l ON l.id = u.lister
-               WHERE u.id = ?""",
+            """SELECT t.lastmod, t.interval, l.kind, l.visited FROM told t JOIN urls l ON l.id = t.lister
+               WHERE t.id = ?""",
             (url,),
         ).get
         if row is None or row[3] is None or row[3] < before:
