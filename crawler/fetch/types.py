@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 _CONTENT_TYPE = re.compile(rb"\ncontent-type:[ \t]*([^\s;,]+)", re.IGNORECASE)
 _ENDING = re.compile(r"[^/?#]\.([0-9a-z]{1,6})(?:[?#]|$)", re.IGNORECASE)
@@ -52,11 +52,12 @@ READ = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Types:
     """Which types are not read: media types, or with "/" at the end all of a kind."""
 
-    skipped: tuple[str, ...] = ()
+    def __init__(self, skipped: Iterable[str] = ()) -> None:
+        self._types = frozenset(skipped)
+        self._kinds = tuple(word for word in self._types if word.endswith("/"))
 
     def wants(self, head: bytes, url: str) -> bool:
         """Whether the body that follows a head is worth reading.
@@ -68,11 +69,9 @@ class Types:
         True
         """
         essence = essence_of(head)
-        if essence == _ANYTHING and ending_of(url) in READ:
+        if essence not in self._types and not essence.startswith(self._kinds):
             return True
-        return not any(
-            essence.startswith(skipped) if skipped.endswith("/") else essence == skipped for skipped in self.skipped
-        )
+        return essence == _ANYTHING and ending_of(url) in READ
 
 
 def essence_of(head: bytes) -> str:

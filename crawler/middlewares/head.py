@@ -76,16 +76,20 @@ class HeadMiddleware:
         fetched: Fetched | None = request.meta.get(FETCHED)
         if fetched is None or visit.kind not in _KINDS or self._policy == "never":
             return response
+        is_head = request.meta.get(METHOD) == "HEAD"
         if 200 <= fetched.status <= 299:
-            self._learn(visit, fetched)
-        if request.meta.get(METHOD) == "HEAD":
+            # The head of a GET was looked at when it came.
+            is_wanted = (
+                self._types.wants(fetched.head, visit.url) if is_head else fetched.reason is not Reason.UNWANTED_TYPE
+            )
+            self._learn(visit, is_wanted=is_wanted)
+        if is_head:
             request.meta[MEANING] = self._judge(visit, fetched, request.meta[TRUST])
         return response
 
-    def _learn(self, visit: Visit, fetched: Fetched) -> None:
+    def _learn(self, visit: Visit, *, is_wanted: bool) -> None:
         shape = _shape(visit)
         wanted, unwanted = self._seen.pop(shape, (0, 0))
-        is_wanted = self._types.wants(fetched.head, visit.url)
         self._seen[shape] = (wanted + is_wanted, unwanted + (not is_wanted))
         if len(self._seen) > _SHAPES:
             self._seen.popitem(last=False)

@@ -267,7 +267,10 @@ def learned(*answers: tuple[str, str], method: str = "GET") -> HeadMiddleware:
     """A middleware that has seen documents of these types at these URLs."""
     head = middleware()
     for url, kind in answers:
-        judged(head, visit_to(url), answered(url, f"Content-Type: {kind}"), method)
+        # Of a GET the client has seen to it that the body of such a type does not come.
+        is_cut = method == "GET" and kind.startswith("image/")
+        facts = {"reason": Reason.UNWANTED_TYPE} if is_cut else {}
+        judged(head, visit_to(url), answered(url, f"Content-Type: {kind}", **facts), method)
     return head
 
 

@@ -1,4 +1,4 @@
-"""What sitemaps and feeds list becomes known, and what they say of it is kept with it."""
+"""What sitemaps and feeds list becomes known, and what they say of it is kept beside it."""
 
 from __future__ import annotations
 
@@ -56,9 +56,8 @@ class Lists:
         self._told: list[tuple[object, ...]] = []
         self._changed: list[tuple[object, ...]] = []
         self._lists: list[tuple[object, ...]] = []
-        self._trust: dict[
-            int, tuple[bool, bool]
-        ] = {}  # host → whether its sitemaps' dates, and its feeds', are believed
+        # Host → whether the dates of its sitemaps, and of its feeds, are believed.
+        self._trust: dict[int, tuple[bool, bool]] = {}
 
     def rows(self, lister: int, visited: Visited) -> list[Row]:
         """The URLs that a visit's lists make known."""

@@ -37,7 +37,7 @@ from crawler.stores.contract import (
     UrlRow,
     Worker,
 )
-from crawler.stores.sqlite import commit, frontier, known, partitions, reading, sayings, scope
+from crawler.stores.sqlite import commit, documents, frontier, known, partitions, reading, sayings, scope
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 from crawler.stores.sqlite.ledger import Ledger
 
@@ -282,15 +282,15 @@ class SqliteStore:
 
     def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
         with trouble(self._path):
-            return commit.known_bodies(self._connection, digests)
+            return documents.known_bodies(self._connection, digests)
 
     def archived_body(self, payload_digest: bytes, body_digest: bytes) -> Original | None:
         with trouble(self._path):
-            return commit.archived_body(self._connection, payload_digest, body_digest)
+            return documents.archived_body(self._connection, payload_digest, body_digest)
 
     def held_body(self, key: Key) -> Original | None:
         with trouble(self._path):
-            return commit.held_body(self._connection, key)
+            return documents.held_body(self._connection, key)
 
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
         with self._changes(now) as (connection, ledger):
