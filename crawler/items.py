@@ -281,6 +281,15 @@ class Record:
     data: bytes
 
 
+class Block(NamedTuple):
+    """A part of a document's text that stands by itself: a paragraph, a heading, an item of a list, a row of a table."""
+
+    text: str  # on one line, but for preformatted text
+    tag: str  # of the element that it is: "p", "h1", "li", "tr", "pre" …
+    position: int  # characters of text before it in the document
+    importance: float  # from 0, what stands on all pages of a site, to 1, what this page is about
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """Everything that depends on a response alone."""

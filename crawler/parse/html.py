@@ -17,6 +17,7 @@ from crawler.items import ROBOTS_TOKEN
 from crawler.parse import directives
 from crawler.parse.charset import decode
 from crawler.parse.directives import Directives
+from crawler.parse.plain import lines, phrase
 from crawler.urls import canonical
 from crawler.urls.canonical import resolve
 
@@ -35,7 +36,6 @@ _FEW_WORDS = 60  # a page that asks for a password and says little else is a log
 _TABLE_PARTS = ("table", "caption", "thead", "tbody", "tfoot", "tr", "td", "th")
 _COMPACT = PlainText(layout="strict", bullet="")
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _REFRESH = re.compile(r"\s*[0-9.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.IGNORECASE | re.DOTALL)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _OPENING = re.compile(
@@ -217,24 +217,18 @@ class _Anchors:
 
     def of(self, element: Element) -> str:
         if element.tag != "a":
-            return _phrase(element.attr("alt") or element.attr("title") or "")[:LONGEST_ANCHOR]
+            return phrase(element.attr("alt") or element.attr("title") or "")[:LONGEST_ANCHOR]
         if element.find("a") is not None:
             self._outer += 1
             if self._outer > _MOST_OUTER_LINKS:
                 return ""
-        return _phrase(element.text)[:LONGEST_ANCHOR]
-
-
-def _phrase(text: str) -> str:
-    """On one line, with single spaces, without control characters."""
-    phrase = " ".join(text.split())
-    return phrase if phrase.isprintable() else _CONTROL.sub("", phrase)
+        return phrase(element.text)[:LONGEST_ANCHOR]
 
 
 def _title(document: Document) -> str:
     for element in document.iter_elements("title"):
         if element.namespace is Namespace.HTML:
-            return _phrase(element.text)
+            return phrase(element.text)
     return ""
 
 
@@ -257,7 +251,7 @@ def _robots_metas(document: Document) -> list[str]:
 
 def _language(document: Document) -> str:
     root = document.root
-    return _phrase(root.attr("lang") or "") if root is not None else ""
+    return phrase(root.attr("lang") or "") if root is not None else ""
 
 
 def _texts(document: Document, *, with_all_text: bool) -> tuple[str, str]:
@@ -266,12 +260,6 @@ def _texts(document: Document, *, with_all_text: bool) -> tuple[str, str]:
     # A table would be drawn as a grid whose columns are as wide as their widest cell: 120 kB can become 200 MB.
     for part in list(document.iter_elements(_TABLE_PARTS)):
         part.tag = "div"
-    main_text = _lines(main.to_text(_COMPACT)) if main is not None else ""
-    all_text = _lines(document.to_text(_COMPACT)) if with_all_text or not main_text else ""
+    main_text = lines(main.to_text(_COMPACT)) if main is not None else ""
+    all_text = lines(document.to_text(_COMPACT)) if with_all_text or not main_text else ""
     return main_text or all_text, all_text
-
-
-def _lines(text: str) -> str:
-    if _CONTROL.search(text):
-        text = _CONTROL.sub("", text)
-    return "\n".join([stripped for line in text.split("\n") if (stripped := line.strip())])

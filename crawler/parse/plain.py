@@ -1,0 +1,40 @@
+"""Text as it is kept: in the composed form of Unicode, without control characters, with the white space that means something."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Control characters of both kinds, halves of surrogate pairs, and noncharacters: databases, JSON readers and terminals choke on one or another.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+
+def cleaned(text: str) -> str:
+    """Without control characters, in NFC.
+
+    >>> cleaned("e\\u0301\\x00t\\u00e9") == "\\u00e9t\\u00e9"
+    True
+    """
+    if text.isascii():
+        return _CONTROL.sub("", text) if _CONTROL.search(text) else text
+    if _CONTROL.search(text):
+        text = _CONTROL.sub("", text)
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def phrase(text: str) -> str:
+    """On one line, with single spaces.
+
+    >>> phrase("  a\\n\\tb ")
+    'a b'
+    """
+    return cleaned(" ".join(text.split()))
+
+
+def lines(text: str) -> str:
+    """Without empty lines, and without white space at the ends of the others.
+
+    >>> lines(" a \\n\\n b")
+    'a\\nb'
+    """
+    return "\n".join([stripped for line in cleaned(text).split("\n") if (stripped := line.strip())])
