@@ -18,8 +18,9 @@ from crawler.parse.coding import MOST_PLAIN, plain_body
 from crawler.parse.dates import seconds_of
 from crawler.parse.directives import Directives
 from crawler.parse.feeds import looks_like_feed
-from crawler.parse.html import HtmlLink, looks_like_html, parse_html
+from crawler.parse.html import looks_like_html, parse_html
 from crawler.parse.language import language_of
+from crawler.parse.links import HtmlLink
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
 from crawler.urls.filters import is_login

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from tests.conformance import feeds, robots, sitemaps
+from tests.conformance import feeds, links, robots, sitemaps
 from tests.conformance.compare import Answer, Case, Comparison, compare
 from tests.conformance.data import DATA
 from tests.conformance.scores import Difference, Score
 from tests.conformance.suites import SUITES
 
-SCORED = (robots, sitemaps, feeds)  # modules with scores(); each has its share of cases that must agree
+SCORED = (robots, sitemaps, feeds, links)  # modules with scores(); each has its share of cases that must agree
 
 
 def main() -> int:

