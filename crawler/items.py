@@ -5,7 +5,7 @@ All times are seconds since the epoch, durations seconds, sizes bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, Self
@@ -294,11 +294,15 @@ class Block(NamedTuple):
 class Page:
     """Everything that depends on a response alone."""
 
-    content_type: str = ""
-    encoding: str = ""
+    content_type: str = ""  # as the server says
+    format: str = ""  # as it turned out: "html", "pdf", "docx", "text" …; empty = nothing that is read
+    encoding: str = ""  # by the name of the Encoding Standard
+    encoding_source: str = ""  # how that is known
     title: str = ""
     text: str = ""
     language: str = ""
+    published: float | None = None  # when it was, as the document says
+    metadata: Mapping[str, str] = field(default_factory=dict)  # what else it says of itself: author, description …
     payload_digest: bytes = b""  # of the body as on the wire
     body_digest: bytes = b""  # of the body, codings undone
     text_digest: bytes = b""  # of the words of the main text; empty if they are too few to tell pages apart

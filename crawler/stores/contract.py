@@ -248,6 +248,11 @@ class DocumentRow:
     body_bytes: int
     body_of: int | None
     duplicate_of: int | None
+    format: str
+    encoding_source: str
+    problem: str
+    published: float | None
+    metadata: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

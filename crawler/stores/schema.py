@@ -14,7 +14,7 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Reason
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
 
 _GATES = """
@@ -311,7 +311,12 @@ CREATE TABLE documents (
     body_bytes INTEGER NOT NULL,
     started REAL NOT NULL,              -- as in the record's WARC-Date
     body_of INTEGER,                    -- the document whose record holds the body, if this one's does not
-    duplicate_of INTEGER                -- the document of another URL that had this content first
+    duplicate_of INTEGER,               -- the document of another URL that had this content first
+    format TEXT NOT NULL DEFAULT '',    -- as it turned out: html, pdf, docx, text …; empty = nothing that is read
+    encoding_source TEXT NOT NULL DEFAULT '',   -- how its encoding is known: bom, header, meta, xml, utf-8, detected, fallback
+    problem TEXT NOT NULL DEFAULT '',   -- what kept us from reading all of it: encrypted, corrupt, bomb …
+    published REAL,                     -- when it was, as it says itself
+    metadata TEXT NOT NULL DEFAULT '{{}}' -- JSON: what else it says of itself
 );
 -- Only whole pages can be copies, or have them.
 CREATE INDEX documents_by_body ON documents (body_digest) WHERE kind = 0 AND reason = 20 AND body_bytes > 0;
@@ -441,6 +446,14 @@ DROP TABLE changes_5;
     + _SAYINGS
 )
 
+_TO_7 = """
+ALTER TABLE documents ADD COLUMN format TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN encoding_source TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN problem TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN published REAL;
+ALTER TABLE documents ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}';
+"""
+
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
 MIGRATIONS: Mapping[int, str] = {
     2: _COLLISIONS,
@@ -453,4 +466,5 @@ MIGRATIONS: Mapping[int, str] = {
     4: _SITES + _TO_4,
     5: _TO_5,
     6: _TO_6,
+    7: _TO_7,
 }

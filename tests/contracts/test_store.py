@@ -338,6 +338,24 @@ def test_a_robots_file_that_was_given_as_a_page_is_still_one_url(store: Store) -
 # ── commits ──
 
 
+def test_what_a_document_says_of_itself_is_kept(store: Store) -> None:
+    store.add([new_url(A)], NOW)
+    (visit,) = lease_all(store)
+    page = Page(
+        format="pdf",
+        encoding="KOI8-R",
+        encoding_source="detected",
+        problem="truncated",
+        published=NOW - 5,
+        metadata={"author": "Ąćę \N{SPIDER}", "pages": "3"},
+    )
+    store.commit([settled(visited(visit, page=page), place=PLACE)], [SEGMENT], NOW)
+    (document,) = store.documents(visit.key)
+    assert (document.format, document.encoding, document.encoding_source) == ("pdf", "KOI8-R", "detected")
+    assert (document.problem, document.published) == ("truncated", NOW - 5)
+    assert document.metadata == {"author": "Ąćę \N{SPIDER}", "pages": "3"}
+
+
 def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
     store.add([new_url(A)], NOW)
     (visit,) = lease_all(store)

@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_7(connection)
     _undo_6(connection)
     _undo_5(connection)
     _undo_4(connection)
@@ -59,6 +60,11 @@ CREATE TABLE urls_4 (
     PRIMARY KEY (host, rest)
 ) WITHOUT ROWID;
 """
+
+
+def _undo_7(connection: apsw.Connection) -> None:
+    for column in ("format", "encoding_source", "problem", "published", "metadata"):
+        connection.execute(f"ALTER TABLE documents DROP COLUMN {column}")
 
 
 def _undo_6(connection: apsw.Connection) -> None:

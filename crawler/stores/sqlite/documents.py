@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -98,8 +99,10 @@ def note_document(connection: apsw.Connection, content: Content, settled: Settle
         document = connection.execute(
             """INSERT INTO documents (host, rest, fetched, segment, offset, length, kind, status, reason, content_type,
                                       encoding, title, language, payload_digest, body_digest, text_digest,
-                                      links_digest, body_bytes, started, body_of, duplicate_of)
-               VALUES (?, ?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                      links_digest, body_bytes, started, body_of, duplicate_of, format, encoding_source,
+                                      problem, published, metadata)
+               VALUES (?, ?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+                       ?, ?, ?, ?, ?)
                RETURNING id""",
             (
                 *key,
@@ -122,6 +125,11 @@ def note_document(connection: apsw.Connection, content: Content, settled: Settle
                 fetched.started,
                 body_of,
                 original.document if original is not None else None,
+                page.format,
+                page.encoding_source,
+                page.problem,
+                page.published,
+                json.dumps(page.metadata, ensure_ascii=False) if page.metadata else "{}",
             ),
         ).get
     _publish(connection, settled, document, now)

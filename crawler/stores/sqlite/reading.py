@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import apsw
@@ -135,7 +136,8 @@ def find_rules(connection: apsw.Connection, origin: str) -> OriginRules | None:
 def documents(connection: apsw.Connection, key: Key) -> list[DocumentRow]:
     rows = connection.execute(
         """SELECT d.id, u.url, d.fetched, s.name, d.offset, d.length, d.status, d.reason, d.content_type, d.encoding,
-                  d.title, d.language, d.body_digest, d.text_digest, d.body_bytes, d.body_of, d.duplicate_of
+                  d.title, d.language, d.body_digest, d.text_digest, d.body_bytes, d.body_of, d.duplicate_of,
+                  d.format, d.encoding_source, d.problem, d.published, d.metadata
            FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
            WHERE d.host = ? AND d.rest = ? ORDER BY d.fetched DESC, d.id DESC""",
         key,
@@ -158,6 +160,11 @@ def documents(connection: apsw.Connection, key: Key) -> list[DocumentRow]:
             body_bytes=row[14],
             body_of=row[15],
             duplicate_of=row[16],
+            format=row[17],
+            encoding_source=row[18],
+            problem=row[19],
+            published=row[20],
+            metadata=json.loads(row[21]),
         )
         for row in rows
     ]
