@@ -70,7 +70,9 @@ class CurlHandler(BaseDownloadHandler):
         self._types = session.options.types
         usual = session.options.limits
         self._limits = {
-            Kind.ROBOTS: replace(usual, body=LARGEST_FILE + 1, total=min(usual.total, ROBOTS_TIME)),
+            Kind.ROBOTS: replace(
+                usual, body=LARGEST_FILE + 1, document=LARGEST_FILE + 1, total=min(usual.total, ROBOTS_TIME)
+            ),
             Kind.SITEMAP: replace(usual, body=max(usual.body, MOST_BYTES)),
         }
 

@@ -337,6 +337,7 @@ def _limits(read: _Reader) -> FetchLimits:
         low_speed_time=read.number("FETCH_MIN_RATE_TIME"),
         total=read.number("FETCH_TIMEOUT"),
         body=int(read.number("FETCH_MAX_BODY", least=1, whole=True)),
+        document=int(read.number("FETCH_MAX_DOCUMENT", least=1, whole=True)),
         head=int(read.number("FETCH_MAX_HEAD", least=1024, whole=True)),
     )
 

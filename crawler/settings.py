@@ -110,7 +110,8 @@ FETCH_FIRST_BYTE_TIMEOUT = 20.0
 FETCH_TIMEOUT = 60.0  # the whole request
 FETCH_MIN_BYTES_PER_SECOND = 1024  # once the answer has begun
 FETCH_MIN_RATE_TIME = 10.0  # slower than that over this span is given up
-FETCH_MAX_BODY = 8 * 1024 * 1024  # a longer document is cut and marked
+FETCH_MAX_BODY = 8 * 1024 * 1024  # a longer page is cut and marked
+FETCH_MAX_DOCUMENT = 32 * 1024 * 1024  # the same for PDF, office files and the like, of which a part is of little use
 FETCH_MAX_HEAD = 64 * 1024
 FETCH_SKIP_TYPES = (  # media types that hold no text: the connection is closed when the head names one
     "image/,audio/,video/,font/,application/octet-stream,application/zip,application/gzip,application/x-gzip,application/x-tar,"

@@ -53,6 +53,7 @@ def test_what_a_crawl_does_unless_told() -> None:
     assert (options.politeness.floor, options.politeness.factor, options.politeness.cap) == (5.0, 5.0, 30.0)
     assert options.revisit.interval == 7 * 86_400
     assert options.limits.body == 8 * 1024 * 1024
+    assert options.limits.document == 32 * 1024 * 1024
     assert options.guard.refusal("a.test", "127.0.0.1") == "loopback"
     assert options.verify_tls is False
     options.step("does nothing")
@@ -114,7 +115,14 @@ NUMBERS = [
         "FETCH_TIMEOUT",
         "FETCH_MIN_BYTES_PER_SECOND",
     ),
-    *("FETCH_MIN_RATE_TIME", "FETCH_MAX_BODY", "FETCH_MAX_HEAD", "FETCH_MAX_BUFFERED", "FRONTIER_ACTIVE_HOSTS"),
+    *(
+        "FETCH_MIN_RATE_TIME",
+        "FETCH_MAX_BODY",
+        "FETCH_MAX_DOCUMENT",
+        "FETCH_MAX_HEAD",
+        "FETCH_MAX_BUFFERED",
+        "FRONTIER_ACTIVE_HOSTS",
+    ),
     *("FRONTIER_QUEUE_LENGTH", "FRONTIER_LEASE_AHEAD", "PARTITION_LEASE", "CONCURRENT_REQUESTS", "WARC_SEGMENT_BYTES"),
     *("COMMIT_VISITS", "COMMIT_INTERVAL", "CONTENT_PROCESSES", "CONTENT_CPU_TIME", "CONTENT_TIMEOUT"),
     "CONTENT_MAX_MEMORY",

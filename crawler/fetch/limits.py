@@ -20,6 +20,7 @@ class FetchLimits:
     low_speed_time: float = 10.0  # … each span of this length once the answer has begun
     total: float = 60.0
     body: int = 8 * 1024 * 1024
+    document: int = 32 * 1024 * 1024  # a body of a type of which a part is of no use
     head: int = 64 * 1024  # interim answers included
     interim: int = 16  # answers of class 1xx before the answer
 

@@ -19,6 +19,7 @@ from crawler.fetch.connections import IdleConnections, Route, is_same_address
 from crawler.fetch.failures import is_lost_connection, reason_of
 from crawler.fetch.limits import FetchLimits, Pace
 from crawler.fetch.request import Request
+from crawler.fetch.types import is_whole_or_nothing
 from crawler.items import Fetched, Reason
 
 _SEND, _DO_NOT_SEND = int(pycurl.PREREQFUNC_OK), int(pycurl.PREREQFUNC_ABORT)
@@ -42,7 +43,7 @@ class Transfer:
     """One request on its way, by a handle lent to it."""
 
     __slots__ = (
-        "_address", "_block", "_body", "_chunked", "_head", "_head_size", "_interim", "_limits", "_pace", "_request",
+        "_address", "_block", "_body", "_chunked", "_head", "_head_size", "_interim", "_limits", "_most", "_pace", "_request",
         "_shared", "_size", "_status", "_url", "_verdict", "_wants", "alarm", "done", "handle", "met_stale_connection", "route",
     )  # fmt: skip
 
@@ -78,6 +79,7 @@ class Transfer:
         self._status = 0
         self._body: list[bytes] = []
         self._size = 0  # of the body so far
+        self._most = limits.body  # that it may become
         self._chunked: ChunkedBody | None = None
         self._verdict: tuple[Reason, str] | None = None  # why we aborted it
         handle.setopt(pycurl.PREREQFUNCTION, self.on_connected)
@@ -140,13 +142,15 @@ class Transfer:
             return None
         self._head, self._status = head, status
         self._chunked = ChunkedBody.announced_by(head)
+        if is_whole_or_nothing(head):
+            self._most = max(self._limits.body, self._limits.document)
         is_head = self._request.method == "HEAD"  # of which nothing follows
         if self._wants is not None and not is_head and 200 <= status < 300 and not self._wants(head, self._url):
             return self._abort(Reason.UNWANTED_TYPE, "")
         return None
 
     def _keep(self, data: bytes) -> int | None:
-        room = self._limits.body - self._size
+        room = self._most - self._size
         kept = data if len(data) <= room else data[:room]
         self._body.append(kept)
         self._size += len(kept)

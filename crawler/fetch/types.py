@@ -8,6 +8,7 @@ from collections.abc import Iterable
 _CONTENT_TYPE = re.compile(rb"\ncontent-type:[ \t]*([^\s;,]+)", re.IGNORECASE)
 _ENDING = re.compile(r"[^/?#]\.([0-9a-z]{1,6})(?:[?#]|$)", re.IGNORECASE)
 _ANYTHING = "application/octet-stream"  # says nothing; then the URL may
+_OF_TEXT = ("html", "xml", "json", "javascript", "octet-stream")
 # Endings of URLs that lead to something to read, whatever else there is.
 READ = frozenset(
     [
@@ -72,6 +73,16 @@ class Types:
         if essence not in self._types and not essence.startswith(self._kinds):
             return True
         return essence == _ANYTHING and ending_of(url) in READ
+
+
+def is_whole_or_nothing(head: bytes) -> bool:
+    """Whether a head names a format, such as PDF, of which the beginning alone is of no use.
+
+    >>> [is_whole_or_nothing(b"HTTP/1.1 200 OK\\r\\nContent-Type: " + name) for name in (b"application/pdf", b"text/html")]
+    [True, False]
+    """
+    essence = essence_of(head)
+    return bool(essence) and not essence.startswith("text/") and not essence.endswith(_OF_TEXT)
 
 
 def essence_of(head: bytes) -> str:

@@ -466,6 +466,12 @@ def test_a_body_of_the_limit_is_whole(browser, serve):
     assert (fetched.reason, len(fetched.body)) == (Reason.OK, LIMITS.body)
 
 
+def test_what_is_of_no_use_in_part_may_be_longer(browser, serve):
+    server = serve(HEAD + b"Content-Type: application/pdf\r\n\r\n", Repeat(b"0123456789" * 100))
+    fetched = browser.get(server.url(), limits=replace(LIMITS, document=150_000))
+    assert (fetched.reason, len(fetched.body)) == (Reason.CUT_LENGTH, 150_000)
+
+
 def test_a_fetch_may_have_limits_of_its_own(browser, serve):
     server = serve(HEAD + b"Content-Length: 5\r\n\r\nabcde")
     fetched = browser.get(server.url(), limits=replace(LIMITS, body=3))
