@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import content, crawl, frontier, polite, scale, sites, urls, workers
+from benchmarks import content, crawl, frontier, parsers, polite, scale, sites, urls, workers
 
 BENCHMARKS = {
     "crawl": (crawl, "pages per CPU-second against stock Scrapy"),
     "content": (content, "what a content process costs the crawl process"),
     "urls": (urls, "what a page's links cost against Scrapy's tools"),
     "sites": (sites, "a decision by robots.txt, and the largest sitemap against Scrapy's class"),
+    "parsers": (parsers, "the links, the speed and the patience of HTML parsers"),
     "polite": (polite, "the share of the possible rate, and stock Scrapy's"),
     "frontier": (frontier, "what the next visit costs, by number of hosts"),
     "scale": (scale, "ten million URLs: time, weight, memory"),
