@@ -294,5 +294,11 @@ def _encode(message: object) -> bytes:
 
 def _environment() -> dict[str, str]:
     """What Python needs to start, and nothing that a page should not get hold of."""
+    # glibc would give memory back to the kernel after each page and fetch it again for the next: a fifteenth of the time.
+    tuned = {
+        "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
+        "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
+        "MALLOC_TOP_PAD_": str(1 << 22),
+    }
     kept = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LANG", "LC_ALL", "HOME", "TMPDIR")
-    return {name: os.environ[name] for name in kept if name in os.environ}
+    return tuned | {name: os.environ[name] for name in kept if name in os.environ}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import doctest
 import gzip
 import hashlib
 import io
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import zlib
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import fastwarc
@@ -18,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.archive import records as archive_records
 from crawler.archive.records import visit_records, warcinfo_record
 from crawler.items import Fetched, Kind, Link, Reason, Record
 from tests.samples import NOW, answer, link, visit_to
@@ -125,8 +128,26 @@ def test_other_readers_can_undo_the_codings(what: str) -> None:
     assert response.content_stream().read() == b"<p>Hello"
 
 
-def test_each_record_is_one_gzip_member_of_its_own() -> None:
-    for record in records_of(link("http://b.test/")):
+@pytest.mark.parametrize("size", [0, 1, 70_000, 300_000])
+@pytest.mark.parametrize("start", [b"\x1f\x8b\x08", b"1f4\r\n\x1f\x8b\x08", b"PK\x03\x04"])
+def test_what_is_packed_already_is_stored_as_it_is(start: bytes, size: int) -> None:
+    body = start + Random(size).randbytes(size)
+    records = records_of(head=HTML, body=body)
+    data = b"".join(record.data for record in records)
+    assert by_fastwarc(data)[1][2] == HTML + body
+    assert by_warcio(data)[1][2] == body
+    assert body in data or size > 65_000  # which takes several pieces
+    assert len(records[1].data) < len(body) + 600
+    assert gzip.decompress(records[1].data).endswith(body + b"\r\n\r\n")
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(archive_records).failed == 0
+
+
+@pytest.mark.parametrize("body", [b"<p>", b"\x1f\x8b\x08"])
+def test_each_record_is_one_gzip_member_of_its_own(body: bytes) -> None:
+    for record in records_of(link("http://b.test/"), head=HTML, body=body):
         stream = zlib.decompressobj(wbits=31)
         stream.decompress(record.data)
         assert stream.eof
