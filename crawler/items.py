@@ -149,6 +149,7 @@ class Reason(Explained):
     SAME_PAGE = 97, "a directory and its index page are one page, and the other was fetched"
     OVER_BUDGET = 98, "its host or its domain has had its budget; it is let in when the budget allows"
     PREFERRED_HOST = 99, "its site prefers another host for it"
+    UNFILLED = 100, "the blank of a template that no script has filled in"
 
 
 class Key(NamedTuple):

@@ -86,6 +86,7 @@ CODES = {
     "SAME_PAGE": 97,
     "OVER_BUDGET": 98,
     "PREFERRED_HOST": 99,
+    "UNFILLED": 100,
 }
 
 

@@ -105,6 +105,7 @@ _ABOUT = frozenset(
     }
 )
 
+_BLANKS = ("%7B%7B", "$%7B")  # {{…}}, ${…}
 _FILLERS = frozenset({"", "-", "all", "any"})  # segments that stand for a choice not made
 _TELLING = _LEAVING | _CARTING | _CARTS | _CHANGES | _PROGRAMS | _INTERFACES | _API_STEMS
 
@@ -159,6 +160,15 @@ def file_type(path: str, types: Collection[str]) -> str:
     # A wiki's page about a file: what serves files has no colon in their names.
     name = path[path.rfind("/") + 1 :]
     return "" if ":" in name or "%3A" in name or "/wiki/" in path else ending
+
+
+def unfilled(target: str) -> str:
+    """The blank of a template, as canonical URLs have it.
+
+    >>> unfilled("/%7B%7Bitem.url%7D%7D"), unfilled("/a?b=$%7Bid%7D"), unfilled("/a?b=%7B1%7D")
+    ('%7B%7B', '$%7B', '')
+    """
+    return next((blank for blank in _BLANKS if blank in target), "") if "%7B" in target else ""
 
 
 def repeated_segment(path: str, most: int) -> str:

@@ -9,7 +9,7 @@ from xxhash import xxh3_64_intdigest
 
 from crawler.items import Reason, Refusal
 from crawler.urls.canonical import Policy
-from crawler.urls.filters import acts, api_call, file_type, repeated_segment, says_what_it_does
+from crawler.urls.filters import acts, api_call, file_type, repeated_segment, says_what_it_does, unfilled
 from crawler.urls.hosts import host_of, matches, origin_of, port_of, registered_domain
 from crawler.urls.patterns import Patterns
 from crawler.urls.rules import SWITCHED
@@ -21,7 +21,7 @@ VERDICTS = frozenset(  # the reasons that a scope gives
     {
         *(Reason.URL_TOO_LONG, Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.OUT_OF_SCOPE, Reason.TOO_FAR),
         *(Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILE_TYPE, Reason.PATH_TOO_DEEP, Reason.REPEATED_SEGMENT),
-        *(Reason.TOO_MANY_PARAMETERS, Reason.ACTION, Reason.API_CALL, Reason.FILTER_FAILED),
+        *(Reason.TOO_MANY_PARAMETERS, Reason.ACTION, Reason.API_CALL, Reason.FILTER_FAILED, Reason.UNFILLED),
     }
 )
 MOST_ORIGINS = 65_536  # verdicts remembered before we start over
@@ -152,6 +152,8 @@ class Scope:
         path, _, query = target.partition("?")
         if found := file_type(path, self._skip_types):
             return Refusal(Reason.FILE_TYPE, found)
+        if found := unfilled(target):
+            return Refusal(Reason.UNFILLED, found)
         if (segments := path.count("/")) > options.max_segments:
             return Refusal(Reason.PATH_TOO_DEEP, f"{segments} segments, {options.max_segments} at most")
         if segments > options.max_repeats and (found := repeated_segment(path, options.max_repeats)):

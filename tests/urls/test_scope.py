@@ -262,6 +262,7 @@ def test_every_verdict_can_be_told(reason):
         ("origin_of", "http://a.com/"),
         ("port_of", "http://a.com/"),
         ("file_type", "http://a.com/"),
+        ("unfilled", "http://a.com/"),
         ("repeated_segment", "http://a.com/1/2/3/4/5"),
         ("says_what_it_does", "http://a.com/"),
         ("acts", "http://a.com/?a=1"),
@@ -277,6 +278,13 @@ def test_what_cannot_be_judged_is_not_visited(monkeypatch, name, url):
         patched.setattr(scope_module, name, fails)
         assert scope.rejection(url) == (Reason.FILTER_FAILED, "RuntimeError('the filter is broken')")
     assert scope.rejection(url) is None  # and nothing of it is remembered
+
+
+@pytest.mark.parametrize("link", ["/{{url}}", "/a?id=${id}"])
+def test_blanks_of_templates_are_not_visited(link):
+    scope = UrlOptions().new_scope([])
+    assert reason(scope, scope.policy.canonicalize(link, "http://a.com/")) is Reason.UNFILLED
+    assert scope.rejection("http://a.com/?filter=%7B1%7D") is None
 
 
 def test_a_pattern_that_fails_lets_nothing_in(monkeypatch):
