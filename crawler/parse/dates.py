@@ -1,13 +1,72 @@
-"""When is that? Dates as sites write them."""
+"""When is that? Dates as sites write them, for machines and for people."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 _SHORT = re.compile(r"(\d{4})(?:-(\d\d))?")  # a year, or a month
+_LONGEST = 100  # characters: no date is longer
+_STAMP = re.compile(r"\d{10}(?:\d{3})?")  # of Unix, in seconds or thousandths
+_FIGURES = re.compile(r"((?:19|20)\d{6})(\d{6})")  # a day and a time of day
+
+# Months in the spellings of many languages: names, the cases they take in a date, and short forms. A name that means one
+# month here and another there (listopad) is left out.
+_MONTHS = """
+1 january jan januar janvier janv enero ene gennaio gen janeiro januari stycznia styczeń sty leden ledna január
+1 januára января январь янв січня januarie ianuarie ian ocak tammikuuta tammikuu jänner janar siječnja ιανουαρίου
+1 ιανουάριος gener urtarrila
+2 february feb februar février févr fév fevrier febrero febbraio fevereiro fev februari lutego luty únor února
+2 február februára февраля февраль фев лютого februarie şubat helmikuuta helmikuu feber veljače φεβρουαρίου
+2 φεβρουάριος febrer
+3 march mar märz maerz mrz mars marzo março marco maart mrt marca marzec březen března marec március марта март
+3 мар березня martie mart maaliskuuta maaliskuu ožujka μαρτίου μάρτιος març
+4 april apr avril avr abril abr aprile kwietnia kwiecień kwi duben dubna apríl április апреля апрель апр квітня
+4 aprilie nisan huhtikuuta huhtikuu travnja απριλίου απρίλιος
+5 may mai mayo maggio mag maio mei maja maj květen května máj mája május мая май травня mayıs toukokuuta toukokuu
+5 svibnja μαΐου μάιος maig
+6 june jun juni juin junio giugno giu junho czerwca czerwiec cze červen června jún júna június июня июнь июн
+6 червня iunie haziran kesäkuuta kesäkuu lipnja ιουνίου ιούνιος juny
+7 july jul juli juillet juil julio luglio lug julho lipca lipiec lip červenec července júl júla július июля июль
+7 июл липня iulie temmuz heinäkuuta heinäkuu ιουλίου ιούλιος juliol
+8 august aug août aout agosto ago augustus sierpnia sierpień sie srpen srpna augusta augusztus августа август авг
+8 серпня ağustos elokuuta elokuu augusti kolovoza αυγούστου αύγουστος agost
+9 september sep sept septembre septiembre setiembre settembre set setembro września wrzesień wrz září septembra
+9 szeptember сентября сентябрь сен вересня septembrie eylül syyskuuta syyskuu rujna σεπτεμβρίου σεπτέμβριος
+9 setembre
+10 october oct oktober okt octobre octubre ottobre ott outubro out października październik paź říjen října októbra
+10 október октября октябрь окт жовтня octombrie ekim lokakuuta lokakuu οκτωβρίου οκτώβριος
+11 november nov novembre noviembre novembro listopadu listopada novembra ноября ноябрь ноя noiembrie kasım
+11 marraskuuta marraskuu studenoga νοεμβρίου νοέμβριος
+12 december dec dezember dez décembre déc decembre diciembre dic dicembre dezembro grudnia grudzień gru prosinec
+12 prosince decembra декабря декабрь дек грудня decembrie aralık joulukuuta joulukuu prosinca δεκεμβρίου δεκέμβριος
+12 desembre
+"""
+_MONTH_OF = {
+    name: int(number) for line in _MONTHS.split("\n") for number, *names in [line.split() or [""]] for name in names
+}
+
+_YEAR = r"(?:19|20)\d\d"
+_IN_WORDS = re.compile(
+    rf"(?<!\d)(?P<y1>{_YEAR})(?P<s1>[-./])\s?(?P<m1>\d\d?)(?P=s1)\s?(?P<d1>\d\d?)(?!\d)"
+    rf"|(?<![\d./-])(?P<a>\d\d?)(?P<s2>[-./])\s?(?P<b>\d\d?)(?P=s2)\s?(?P<y2>{_YEAR})(?!\d)"
+    rf"|(?<!\d)(?P<d3>\d\d?)(?:\.|st|nd|rd|th|er|º|ª)?[\s\-/]{{0,3}}(?:de\s|of\s)?(?P<n3>[^\W\d_]{{3,14}})\.?,?"
+    rf"[\s\-/]{{0,3}}(?:de\s|del\s)?(?P<y3>{_YEAR})(?!\d)"
+    rf"|(?P<n4>[^\W\d_]{{3,14}})\.?\s{{0,2}}(?P<d4>\d\d?)(?:st|nd|rd|th)?,?\s{{1,2}}(?P<y4>{_YEAR})(?!\d)"
+    rf"|(?<!\d)(?P<y5>{_YEAR})\s?[年년]\s?(?P<m5>\d\d?)\s?[月월]\s?(?P<d5>\d\d?)\s?[日일]"
+)
+
+
+class Date(NamedTuple):
+    """A moment, or the beginning of a day, a month or a year if no more is said."""
+
+    seconds: float  # since the epoch; without a zone UTC is meant
+    iso: str  # in the zone of the writer, and no more exact than what is written: "2019", "2019-10", "2019-10-18" …
 
 
 def seconds_of(text: str) -> float | None:
@@ -18,6 +77,84 @@ def seconds_of(text: str) -> float | None:
     """
     text = text.strip()
     return _day(text) if len(text) <= 10 else _moment(text)
+
+
+def date_of(text: str, *, month_first: bool | None = None) -> Date | None:
+    """A date that stands alone: as machines write it, else the first in words or figures as people do.
+
+    >>> date_of("2019-10-18T00:30:00+02:00")
+    Date(seconds=1571351400.0, iso='2019-10-18T00:30:00+02:00')
+    >>> date_of("2019-10"), date_of("am 18. Oktober 2019, 12 Uhr")
+    (Date(seconds=1569888000.0, iso='2019-10'), Date(seconds=1571356800.0, iso='2019-10-18'))
+    """
+    text = text.strip()[:_LONGEST]
+    if len(text) < 4:
+        return None
+    if (short := _SHORT.fullmatch(text)) is not None:
+        seconds = seconds_of(text)
+        return Date(seconds, short[0]) if seconds is not None else None
+    if _STAMP.fullmatch(text):
+        return _at(datetime.fromtimestamp(int(text[:10]), UTC))
+    if text.isdecimal() and len(text) not in (8, 14):
+        return None
+    with suppress(ValueError):
+        found = datetime.fromisoformat(_FIGURES.sub(r"\1T\2", text))
+        return _at(found) if len(text) > 10 else _on(found.date())
+    if ":" in text:
+        with suppress(ValueError, OverflowError, IndexError, TypeError):
+            return _at(parsedate_to_datetime(text))
+    return next(dates_in(text, month_first=month_first), None)
+
+
+def dates_in(text: str, *, month_first: bool | None = None) -> Iterator[Date]:
+    """The days that a text names, in words or figures; 3/4/2019 only if it is known which is the month.
+
+    >>> [found.iso for found in dates_in("Oct. 18th, 2019 – 2019年10月19日; 20.10.2019; 3/4/2019")]
+    ['2019-10-18', '2019-10-19', '2019-10-20']
+    >>> [found.iso for found in dates_in("3/4/2019", month_first=False)]
+    ['2019-04-03']
+    """
+    for found in _IN_WORDS.finditer(text):
+        day = _day_of(found.groupdict(), month_first)
+        if day is not None:
+            yield _on(day)
+
+
+def _day_of(parts: dict[str, str | None], month_first: bool | None) -> date | None:
+    year = parts["y1"] or parts["y2"] or parts["y3"] or parts["y4"] or parts["y5"] or ""
+    if parts["y2"]:
+        month, day = _in_order(int(parts["a"] or 0), int(parts["b"] or 0), parts["s2"] or "", month_first)
+    else:
+        name = (parts["n3"] or parts["n4"] or "").lower()
+        month = _MONTH_OF.get(name, 0) if name else int(parts["m1"] or parts["m5"] or 0)
+        day = int(parts["d1"] or parts["d3"] or parts["d4"] or parts["d5"] or 0)
+    try:
+        return date(int(year), month, day)
+    except ValueError:
+        return None
+
+
+def _in_order(first: int, second: int, separator: str, month_first: bool | None) -> tuple[int, int]:
+    """(month, day), or none that there is: with full stops the day is first, with others it depends on who writes."""
+    if separator == "." or first > 12 or first == second:
+        return second, first
+    if second > 12:
+        return first, second
+    if month_first is None:
+        return 0, 0
+    return (first, second) if month_first else (second, first)
+
+
+def _on(day: date) -> Date:
+    return Date(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp(), day.isoformat())
+
+
+def _at(moment: datetime) -> Date | None:
+    try:
+        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return Date(aware.timestamp(), moment.isoformat(timespec="seconds"))
+    except (ValueError, OverflowError):  # a zone may push the first or the last day over the edge
+        return None
 
 
 def _moment(text: str) -> float | None:

@@ -1,15 +1,31 @@
-"""In which language is a text written?"""
+"""In which language is a text written? What it says counts for more than what its page declares, if it says enough.
+
+Of 126 pages that declare a language, 4 are in another, all 4 declared English and are German; a detector that reads
+1,000 characters is right about each of them.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from turbohtml.detect import LanguageDetection, detect_language
 
 SAMPLE = 1_000  # characters that are looked at: more costs time and changes little
-ENOUGH = 40  # characters below which a text does not tell
+ENOUGH = 40  # characters below which a text in Latin letters does not tell
+_ENOUGH_TO_OVERRULE = 200  # characters below which a near relative of the declared language may only seem to be there
 _SURE = LanguageDetection(threshold=0.5)
 _DECLARED = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*)?\s*$", re.DOTALL)
+_BY_TEMPLATE = "en"  # what a page declares if nobody thought of it
+
+# Addresses, names of files, dates and the like are in no language, though the detector would read them as English. Other
+# scripts have Latin words among theirs, but hardly ever the other way round. Both together: .61 to .93 of 83 old files
+# of the encoding corpus, whose beginnings are full of them.
+_NO_WORD = re.compile(r"[/@_=<>&\d]|[.:]\w")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
+_OTHER = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\uffdc]+")
+_FEWEST_OTHER = 10  # letters of another script: these tell sooner
+_SHARE_OF_OTHER = 0.2  # of the letters
 
 # The detector answers in ISO 639-3; pages, and those who search, use the two letters of ISO 639-1.
 _CODES = dict(
@@ -88,20 +104,74 @@ _CODES = dict(
         "zul:zu",
     ]
 )
+_KNOWN = frozenset(_CODES.values())
+
+_CODES_OF_OLD = {
+    "iw": "he",
+    "in": "id",
+    "ji": "yi",
+    "ger": "de",
+    "fre": "fr",
+    "dut": "nl",
+    "chi": "zh",
+    "cze": "cs",
+    "gre": "el",
+}
+
+
+class Language(NamedTuple):
+    """What is known of it, in ISO 639-1 where that has a code, else ISO 639-3; empty where nothing is."""
+
+    code: str  # the likeliest
+    declared: str
+    detected: str
+    confidence: float  # of the detector, from 0 to 1
 
 
 def language_of(text: str, declared: str = "") -> str:
-    """What a short sample says, if it says it clearly; else what the page declares; empty if neither does.
+    """The likeliest; empty if neither the text nor its page tells.
 
-    >>> language_of("It was the best of times, it was the worst of times, it was the age of wisdom.", "fr")
+    >>> language_of("It was the best of times, it was the worst of times, it was the age of wisdom.", "tlh")
     'en'
     >>> language_of("OK", "de-AT"), language_of("OK", "nonsense!")
     ('de', '')
     """
-    sample = text[:SAMPLE]
-    if len(sample) >= ENOUGH:
-        found = detect_language(sample, _SURE).language
-        if found is not None:
-            return _CODES.get(found, found)
-    match = _DECLARED.match(declared)
-    return match[1].lower() if match else ""
+    return language(text, declared).code
+
+
+def language(text: str, declared: str = "") -> Language:
+    """What a short sample says, if it says it clearly, and what the page declares.
+
+    >>> language("Es war die beste Zeit, es war die schlimmste Zeit, es war das Jahrhundert der Weisheit.", "en")[:3]
+    ('de', 'en', 'de')
+    """
+    told = declared_language(declared)
+    sample, is_latin = _sample(text)
+    if is_latin and len(sample) < ENOUGH:
+        return Language(told, told, "", 0.0)
+    found = detect_language(sample, _SURE)
+    detected = _CODES.get(found.language, found.language) if found.language is not None else ""
+    believed = is_latin and len(sample) < _ENOUGH_TO_OVERRULE and told in _KNOWN and told != _BY_TEMPLATE
+    return Language(told if believed or not detected else detected, told, detected, found.confidence)
+
+
+def declared_language(declared: str) -> str:
+    """
+    >>> declared_language("pt_BR"), declared_language("deu"), declared_language("english")
+    ('pt', 'de', '')
+    """
+    match = _DECLARED.match(declared[:100])
+    code = match[1].lower() if match else ""
+    return _CODES_OF_OLD.get(code) or _CODES.get(code, code)
+
+
+def _sample(text: str) -> tuple[str, bool]:
+    """The words of the beginning, of one script, and whether that is the Latin one."""
+    words = text[: 3 * SAMPLE].split()
+    sample = " ".join([word for word in words if word.isalpha() or not _NO_WORD.search(word)])[:SAMPLE]
+    if sample.isascii():
+        return sample, True
+    other = sum(map(len, _OTHER.findall(sample)))
+    if other < _FEWEST_OTHER or other < _SHARE_OF_OTHER * (other + sum(map(len, _LATIN.findall(sample)))):
+        return sample, True
+    return _LATIN.sub(" ", sample), False

@@ -8,17 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parse import language
-from crawler.parse.language import language_of
+from crawler.parse import language as module
+from crawler.parse.language import Language, declared_language, language, language_of
+
+GERMAN = "Der Hafen war am Morgen still, und die Boote lagen ruhig auf dem Wasser der Bucht."
+RUSSIAN = "Утром в гавани было тихо, и лодки неподвижно стояли на воде у старого причала."
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("The harbour was quiet in the morning, and the boats lay still upon the water.", "en"),
-        ("Der Hafen war am Morgen still, und die Boote lagen ruhig auf dem Wasser der Bucht.", "de"),
+        (GERMAN, "de"),
         ("Le port était calme le matin, et les bateaux restaient immobiles sur l'eau de la baie.", "fr"),
-        ("Утром в гавани было тихо, и лодки неподвижно стояли на воде у старого причала.", "ru"),
+        (RUSSIAN, "ru"),
         ("Το λιμάνι ήταν ήσυχο το πρωί και οι βάρκες έμεναν ακίνητες πάνω στο νερό.", "el"),
         ("朝の港は静かで、船は水の上にじっとしていた。古い桟橋には誰もいなかった。波の音だけが聞こえていた。", "ja"),
     ],
@@ -34,10 +37,38 @@ def test_a_text_that_does_not_tell_has_the_language_it_declares(declared: str, e
     assert language_of("1 2 3", declared) == expected
 
 
+def test_both_are_told_apart() -> None:
+    found = language(GERMAN, "en-GB")
+    assert found == Language("de", "en", "de", found.confidence)
+    assert found.confidence > 0.5
+
+
+def test_a_short_text_does_not_overrule_what_somebody_declared_on_purpose() -> None:
+    assert language_of(GERMAN, "nl") == "nl"
+    assert language_of(GERMAN * 3, "nl") == "de"
+    assert language_of(GERMAN, "en") == "de"  # nobody chose that
+
+
+def test_a_script_overrules_every_declaration() -> None:
+    assert language_of(RUSSIAN, "nl") == "ru"
+
+
+def test_addresses_and_foreign_words_do_not_count() -> None:
+    noise = "https://example.com/some/very/english/path/about/the/weather webmaster@example.com index.html Template Toolkit "
+    assert language_of(noise * 5 + RUSSIAN * 3) == "ru"
+    assert language_of(noise + GERMAN) == "de"
+
+
+@pytest.mark.parametrize(("declared", "expected"), [("iw", "he"), ("deu", "de"), ("ger", "de"), ("zh-Hant-TW", "zh")])
+def test_old_and_long_codes_are_known(declared: str, expected: str) -> None:
+    assert declared_language(declared) == expected
+
+
 @given(st.text(), st.text())
 def test_any_text_gives_an_answer(text: str, declared: str) -> None:
     assert len(language_of(text, declared)) <= 3
+    assert 0 <= language(text * 50, declared).confidence <= 1
 
 
 def test_the_examples_are_true() -> None:
-    assert doctest.testmod(language).failed == 0
+    assert doctest.testmod(module).failed == 0

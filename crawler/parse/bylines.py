@@ -1,0 +1,167 @@
+"""Who wrote a page? What it declares, else the line under the headline that says so.
+
+The name of the site is an author only if there is no other: many systems put it where a person's should be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from turbohtml import Document, Element
+
+from crawler.parse.dates import dates_in
+from crawler.parse.marks import Marks, is_elsewhere, lines_beside, text_of
+from crawler.parse.titles import words
+
+MOST_AUTHORS = 20
+LONGEST_NAME = 80
+METAS = (
+    "citation_author",
+    "dc:creator",
+    "dc.creator",
+    "dcterms.creator",
+    "dcterm:creator",
+    "dc.creator.personalname",
+    "parsely-author",
+    "sailthru.author",
+    "author",
+    "article:author_name",
+    "article:author",
+    "author-name",
+    "byl",
+)
+_LAST_FIRST = frozenset({"citation_author", "dc.creator", "dc:creator", "dcterms.creator"})  # as libraries do
+_PROFILES = "a[href*='/author/'],a[href*='/autor/'],a[href*='/autoren/'],a[href*='/auteur/']"
+_NAMED = (
+    "[rel~=author],[itemprop~=author],[class*=byline i],[class*=author i],[class*=autor i],[class*=auteur i],[class~=fn],"
+    f"address,[id=author i],[data-testid*=author i],{_PROFILES}"
+)
+_INNER = (
+    "[itemprop~=name],[rel~=author],[class~=fn],[class*=author-name i],[class*=author__name i],[class*=authorname i],"
+    + _PROFILES
+)
+_MOST_NAMED = 30
+_LONGEST_LINE = 160  # characters of a byline: more is what is said of the author
+_LONGEST_NAME_WORDS = 6
+_LABELS = frozenset(
+    {"written by", "verfasst von", "geschrieben von", "écrit par", "escrito por", "scritto da", "author"}
+)
+
+# "By", "Posted by", "Zeige alle Beiträge von", "Text:" …
+_BEFORE = re.compile(
+    r"(?:(?:[^\W\d_]+\s+){0,3}(?:written|posted|published|created|story|articles?|posts?|erstellt|geschrieben|verfasst"
+    r"|veröffentlicht|gepostet|eingestellt|beiträge|beitrag|artikel|publié|écrit|rédigé|escrito|publicado|scritto|pubblicato"
+    r"|geschreven|gepubliceerd)\s+)?(?:by|von|par|por|di|da|door|av|af)\s+"
+    r"|(?:autor(?:in|en)?|authors?|auteurs?|autore|autora|verfasser(?:in)?|name)\b\s*[:|–-]?\s*"
+    r"|(?:texte?|texto|testo|redaktion|words|reporter)\s*:\s*",
+    re.IGNORECASE,
+)
+_PICTURES = re.compile(r"(?:foto|photo|bild|image|illustration|quelle|source|credit)s?\b", re.IGNORECASE)
+_AFTER = re.compile(
+    r"\s*(?:[|•·–—(@]|\s-\s|\b(?:am|on|le|el|um|at)\s+\S*\d|\b(?:says|writes|schreibt)\b).*", re.IGNORECASE | re.DOTALL
+)
+_BETWEEN = re.compile(r"\s*[;,/|&]\s*|\s+(?:and|und|et|y|e|en|och|og|i)\s+", re.IGNORECASE)
+_NO_NAME = re.compile(r"https?:|www\.\S+/|\S@\S|[<>{}\[\]=?!…\"„“]|\d{3}", re.IGNORECASE)
+_NOBODY = """
+admin administrator author autor autoren authors editor root user webmaster unknown anonymous anonym guest gast none null
+name kommentar kommentare comment comments share teilen more mehr follow folgen contact kontakt posts about über
+"""
+_NO_PERSON = frozenset(_NOBODY.split())  # what a name does not begin with
+_SMALL = "de da do dos das del della der den di du la le van von vom zu zur ter ten af av al el bin ibn st v d y e"
+_PARTICLES = frozenset(_SMALL.split())  # words of a name that are written small
+
+
+def authors_of(
+    document: Document, marks: Marks, declared: Sequence[str], headline: Element | None, site_names: Iterable[str]
+) -> list[str]:
+    """Their names, from those that JSON-LD declares, from metas, or from the byline."""
+    sites = {"".join(words(name)) for name in site_names}
+    fallback: list[str] = []
+    for names in _sources(document, marks, declared, headline):
+        people = [name for name in names if "".join(words(name)) not in sites]
+        if people:
+            return people[:MOST_AUTHORS]
+        fallback = fallback or names
+    return fallback[:MOST_AUTHORS]
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a byline, without what stands around them.
+
+    >>> names_in("By Ada Lovelace and Alan Turing | May 4, 2019"), names_in("Read more about our cookies here!")
+    (['Ada Lovelace', 'Alan Turing'], [])
+    """
+    text = text.strip()[:_LONGEST_LINE]
+    if _PICTURES.match(text):
+        return []
+    text = _AFTER.sub("", _without_lead(text))
+    names = [_name(part) for part in _BETWEEN.split(text)[:MOST_AUTHORS]] if not _NO_NAME.search(text) else []
+    return list(dict.fromkeys(filter(None, names)))
+
+
+def _sources(
+    document: Document, marks: Marks, declared: Sequence[str], headline: Element | None
+) -> Iterator[list[str]]:
+    """Places where names may stand, the best first."""
+    yield _all(declared)
+    for name in METAS:
+        texts = marks.metas.get(name, ())
+        yield _all(map(_turned, texts) if name in _LAST_FIRST else texts)
+    if marks.meta(("twitter:label1",)).lower() in _LABELS:
+        yield _all(marks.metas.get("twitter:data1", ())[:1])
+    for element in document.select(_NAMED)[:_MOST_NAMED]:
+        if not is_elsewhere(element):
+            inner = element.select_one(_INNER)
+            yield _people(text_of(inner if inner is not None else element, _LONGEST_LINE))
+    yield from _after_a_lead(lines_beside(headline) if headline is not None else ())
+
+
+def _after_a_lead(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Of lines that begin with "By", or that follow one that says no more."""
+    led = False
+    for line in lines:
+        rest = _without_lead(line)
+        if led or (rest and rest != line):
+            yield _people(line)
+        led = not rest
+
+
+def _without_lead(text: str) -> str:
+    lead = _BEFORE.match(f"{text} ")
+    return text[lead.end() :] if lead is not None else text
+
+
+def _turned(text: str) -> str:
+    """Lovelace, Ada."""
+    last, comma, first = text.partition(",")
+    return f"{first.strip()} {last.strip()}" if comma and "," not in first else text
+
+
+def _all(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(name for text in texts for name in names_in(text)))
+
+
+def _people(text: str) -> list[str]:
+    """Names in a text for readers, if all of it is names: they are written in capitals, unless there is but one word."""
+    names = names_in(text)
+    return names if len(names) == 1 and " " not in names[0] else [name for name in names if _is_capital(name)]
+
+
+def _is_capital(name: str) -> bool:
+    return all(not word[0].islower() or word.lower() in _PARTICLES for word in name.split())
+
+
+def _name(text: str) -> str:
+    """A name, or nothing if it does not look like one."""
+    text = text.strip(" \t,.:;–-")
+    own = words(text)
+    if (
+        not own
+        or not text[0].isalpha()
+        or len(text) > LONGEST_NAME
+        or len(own) > _LONGEST_NAME_WORDS
+        or own[0] in _NO_PERSON
+    ):
+        return ""
+    return text if next(dates_in(text), None) is None else ""

@@ -1,0 +1,168 @@
+"""What does a page say of itself in JSON-LD (schema.org), and which of the things named there is the page about?
+
+Read as JSON, not as RDF: pages use the few shapes that search engines understand, and a context would need fetching.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import unescape
+from itertools import islice
+from typing import Any
+
+from crawler.parse.plain import phrase
+
+Thing = Mapping[str, Any]
+MOST_THINGS = 200
+_MOST_VALUES = 5_000  # of all things of a page
+_MOST_TEXTS = 50  # of one property
+_DEEPEST = 12
+_LONGEST = 2_000  # characters of a string
+_DECODER = json.JSONDecoder(strict=False)  # a line break within a string is the commonest fault
+_WRAPPING = re.compile(r"(?:[\s;]|<!--|//|/\*|\*/|<!\[CDATA\[)*+")
+_LAST_COMMA = re.compile(r",\s*+(?=[}\]])")
+
+# Things that every page of a site names: no page is about them if it has others.
+_SURROUNDINGS = """
+website organization newsmediaorganization corporation localbusiness person brand breadcrumblist imageobject itemlist
+listitem sitenavigationelement wpheader wpfooter wpsidebar searchaction readaction offer aggregaterating postaladdress
+"""
+_OF_THE_SITE = frozenset(_SURROUNDINGS.split())
+
+
+def things_in(scripts: Iterable[str]) -> list[Thing]:
+    """The things that scripts describe, those of a graph one by one; what is no JSON says nothing.
+
+    >>> things_in(['{"@graph": [{"@type": "Article", "name": "a"}]};', "<nonsense>"])
+    [{'@type': 'Article', 'name': 'a'}]
+    """
+    copy = _Copy()
+    found = (copy.of(thing) for script in scripts for thing in _top(_decoded(script), 0))
+    return [thing for thing in islice(found, MOST_THINGS) if isinstance(thing, dict) and thing]
+
+
+def kinds_of(thing: Thing) -> list[str]:
+    """Its types, without the vocabulary.
+
+    >>> kinds_of({"@type": ["http://schema.org/NewsArticle", "Thing"]})
+    ['NewsArticle', 'Thing']
+    """
+    kinds = thing.get("@type")
+    listed = kinds if isinstance(kinds, list) else [kinds]
+    return [name for kind in listed if isinstance(kind, str) and (name := re.split("[/#:]", kind.rstrip("/"))[-1])]
+
+
+def by_weight(things: Sequence[Thing], urls: frozenset[str], title: str) -> list[Thing]:
+    """First what the page is about, then what speaks of the page as such; not what belongs to the site.
+
+    Where several things could be what the page is about, it is the one that has the page's URL or its title, or none: a
+    list of articles is none of them.
+    """
+    articles = [thing for thing in things if _weight(thing) == 3]
+    others = [thing for thing in things if _weight(thing) == 2]
+    pages = [thing for thing in things if _weight(thing) == 1]
+    return [*_the_one(articles, urls, title), *_the_one(others, urls, title), *_the_one(pages, urls, title)]
+
+
+def texts(thing: Thing, name: str, things: Sequence[Thing] = ()) -> list[str]:
+    """What a property says: strings, and the names of things, which may be described elsewhere on the page.
+
+    >>> texts({"author": [{"name": "A"}, "B", {"@id": "#c"}]}, "author", [{"@id": "#c", "name": "C"}])
+    ['A', 'B', 'C']
+    """
+    value = thing.get(name)
+    found = (_text(part, things) for part in (value if isinstance(value, list) else [value])[:_MOST_TEXTS])
+    # Scripts have no character references, but many a system writes them there.
+    return [phrase(unescape(text)) if "&" in text else text for text in found if text]
+
+
+def _text(value: Any, things: Sequence[Thing]) -> str:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Mapping):
+        return ""
+    for key in ("name", "@value", "url"):
+        name = value.get(key)
+        if isinstance(name, list):
+            name = name[0] if name else ""
+        if isinstance(name, str) and name:
+            return name
+    reference = value.get("@id")
+    named = (thing.get("name") for thing in things if reference and thing.get("@id") == reference)
+    return next((name for name in named if isinstance(name, str)), "")
+
+
+def _weight(thing: Thing) -> int:
+    kinds = [kind.lower() for kind in kinds_of(thing)]
+    if any(kind.endswith(("article", "posting", "report")) and kind != "jobposting" for kind in kinds):
+        return 3
+    if any(kind.endswith("page") for kind in kinds):
+        return 1
+    return 0 if not kinds or not _OF_THE_SITE.isdisjoint(kinds) else 2
+
+
+def _the_one(things: Sequence[Thing], urls: frozenset[str], title: str) -> Sequence[Thing]:
+    if len(things) <= 1:
+        return things
+    for thing in things:
+        if not urls.isdisjoint(_places(thing)):
+            return [thing]
+    for thing in things:
+        name = next(iter(texts(thing, "headline") or texts(thing, "name")), "")
+        if name and name in title:
+            return [thing]
+    return things[:1] if len({str(thing.get("headline") or thing.get("name")) for thing in things}) == 1 else ()
+
+
+def _places(thing: Thing) -> Iterator[str]:
+    for name in ("url", "@id", "mainEntityOfPage"):
+        value = thing.get(name)
+        if isinstance(value, Mapping):
+            value = value.get("@id") or value.get("url")
+        if isinstance(value, str):
+            yield value.partition("#")[0]
+
+
+def _decoded(script: str) -> Any:
+    """A value, whatever stands around it; None if there is none."""
+    start = _WRAPPING.match(script)
+    text = script[start.end() :] if start is not None else script
+    for attempt in (text, None):
+        try:
+            return _DECODER.raw_decode(attempt if attempt is not None else _LAST_COMMA.sub("", text))[0]
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _top(value: Any, depth: int) -> Iterator[Any]:
+    if depth > 4:
+        return
+    if isinstance(value, list):
+        for part in value:
+            yield from _top(part, depth + 1)
+    elif isinstance(value, dict):
+        if "@type" in value:
+            yield value
+        for name in ("@graph", "mainEntity"):
+            if isinstance(value.get(name), list | dict):
+                yield from _top(value[name], depth + 1)
+
+
+class _Copy:
+    """Copies values with clean and bounded strings, up to so many and so deep: what is beyond is left out."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_VALUES
+
+    def of(self, value: Any, depth: int = 0) -> Any:
+        self._left -= 1
+        if isinstance(value, str):
+            return phrase(value[:_LONGEST])
+        if isinstance(value, dict) and depth < _DEEPEST:
+            return {phrase(key[:100]): self.of(part, depth + 1) for key, part in value.items() if self._left > 0}
+        if isinstance(value, list) and depth < _DEEPEST:
+            return [self.of(part, depth + 1) for part in value if self._left > 0]
+        return value if isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < 1e15) else None

@@ -1,0 +1,194 @@
+"""When was a page published, and when was it changed last? A wrong date is worse than none.
+
+What the page tells machines comes first, then its URL, then a date that stands where readers look for it: in an element
+named for it, or beside the headline. Dates elsewhere in the text are as likely of something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import islice
+from typing import NamedTuple
+
+from turbohtml import Document, Element
+
+from crawler.parse.dates import Date, date_of, dates_in
+from crawler.parse.marks import Marks, is_elsewhere, lines_beside, text_of
+
+EARLIEST = -2208902400.0  # 1900-01-02: machines that know no date write the first
+_DAY = 86_400.0
+_EARLIEST_SEEN = 631_152_000.0  # 1990: of a day before that, a text tells a story
+_NO_DATES = frozenset({"1970-01-01", "1969-12-31"})  # nothing was published that day, but zero is that moment
+
+PUBLISHED = (
+    "article:published_time",
+    "og:article:published_time",
+    "article:published",
+    "og:published_time",
+    "og:pubdate",
+    "datepublished",
+    "parsely-pub-date",
+    "cxenseparse:recs:publishtime",
+    "sailthru.date",
+    "publish-date",
+    "publish_date",
+    "publishdate",
+    "published_time",
+    "published-date",
+    "publication_date",
+    "publication-date",
+    "publicationdate",
+    "published",
+    "pubdate",
+    "dc.date.issued",
+    "dcterms.issued",
+    "dcterms.date",
+    "dc.date",
+    "dc:date",
+    "dcterms.created",
+    "dc.date.created",
+    "dcterms.available",
+    "citation_publication_date",
+    "citation_online_date",
+    "citation_date",
+    "bt:pubdate",
+    "article.published",
+    "article:post_date",
+    "article_date_original",
+    "article-publication-date",
+    "originalpublicationdate",
+    "displaydate",
+    "datecreated",
+    "created",
+    "date",
+)
+MODIFIED = (
+    "article:modified_time",
+    "og:article:modified_time",
+    "og:updated_time",
+    "datemodified",
+    "dcterms.modified",
+    "dc.date.modified",
+    "article:modified",
+    "modified_time",
+    "last-modified",
+    "lastmod",
+    "date.modified",
+    "revised",
+)
+
+_IN_URL = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})([-/_.]?)([01]?[0-9])\2([0-3]?[0-9])(?![0-9])")
+_NAMED = (
+    "[class*=date i],[class*=publi i],[class*=posted i],[class*=time i],[class*=byline i],[class*=meta i],[class*=created i],"
+    "[class*=datum i],[class*=fecha i],[id*=date i],[id*=publish i]"
+)
+_MOST_NAMED = 40  # elements whose text is read
+_LONGEST_NAMED = 200  # characters: an element with more is no date but a text that has one
+_LONGEST_LINE = (
+    60  # characters: a date beside the headline has a line of its own; in a sentence it is of something else
+)
+_LONGEST_DATE = 18  # characters: "18. September 2019" at the beginning of a text is its dateline
+_OF_CHANGE = re.compile(
+    r"\b(?:updated?|modified|revised|reviewed|aktualisier|geändert|änderung|bearbeitet|mise? à jour|modifié|actualiza"
+    r"|atualiza|aggiorna|bijgewerkt|gewijzigd|zaktualizowan|oppdatert|uppdatera|opdatere|обновлен|copyright)|©",
+    re.IGNORECASE,
+)
+
+
+class PageDates(NamedTuple):
+    """Each None if the page does not tell."""
+
+    published: Date | None
+    modified: Date | None
+
+
+class Window(NamedTuple):
+    """Days that can be true: none that only machines know, none after the page was fetched."""
+
+    latest: float
+
+    def has(self, found: Date, earliest: float = EARLIEST) -> bool:
+        return earliest <= found.seconds <= self.latest and found.iso[:10] not in _NO_DATES
+
+
+def page_dates(
+    document: Document,
+    marks: Marks,
+    declared: Mapping[str, Sequence[str]],
+    url: str,
+    headline: Element | None,
+    *,
+    latest: float = float("inf"),
+    month_first: bool | None = None,
+) -> PageDates:
+    """From what the page declares elsewhere (JSON-LD and microdata, by name), its metas, its URL and its look."""
+    window = Window(latest)
+
+    def first(texts: Iterable[str]) -> Date | None:
+        found = (date_of(text, month_first=month_first) for text in texts)
+        return next((when for when in found if when is not None and window.has(when)), None)
+
+    published = first(
+        [
+            *declared.get("datepublished", ()),
+            *_metas(marks, PUBLISHED),
+            *declared.get("uploaddate", ()),
+            *declared.get("datecreated", ()),
+        ]
+    )
+    modified = first([*declared.get("datemodified", ()), *_metas(marks, MODIFIED)])
+    in_url = date_in_url(url)
+    if in_url is not None and window.has(in_url):
+        published = _agreed(published, in_url)
+    if published is None:
+        seen = _seen(document, marks, headline, month_first)
+        published = next((when for when in seen if window.has(when, _EARLIEST_SEEN)), None)
+    return PageDates(published, modified)
+
+
+def date_in_url(url: str) -> Date | None:
+    """The day that a path names.
+
+    >>> date_in_url("http://a.com/2019/10/18/title"), date_in_url("http://a.com/item-20193456")
+    (Date(seconds=1571356800.0, iso='2019-10-18'), None)
+    """
+    for found in islice(_IN_URL.finditer(url[:2_000].partition("?")[0]), 5):
+        year, separator, month, day = found.groups()
+        if not separator and len(month + day) != 4:
+            continue
+        try:
+            return date_of(date(int(year), int(month), int(day)).isoformat())
+        except ValueError:
+            continue
+    return None
+
+
+def _metas(marks: Marks, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        yield from marks.metas.get(name, ())
+
+
+def _agreed(declared: Date | None, in_url: Date) -> Date:
+    """The URL was made when the page was; a declared date near it says more, another is of some later event."""
+    return declared if declared is not None and abs(declared.seconds - in_url.seconds) <= 2 * _DAY else in_url
+
+
+def _seen(document: Document, marks: Marks, headline: Element | None, month_first: bool | None) -> Iterator[Date]:
+    """Dates that readers see, the likeliest first."""
+    for line in lines_beside(headline) if headline is not None else ():
+        yield from _of_publication(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_DATE], month_first)
+    for element in marks.times:
+        found = date_of(element.attr("datetime") or text_of(element), month_first=month_first)
+        if found is not None and not is_elsewhere(element):
+            yield found
+    for element in document.select(_NAMED)[:_MOST_NAMED]:
+        text = text_of(element, _LONGEST_NAMED + 1)
+        if len(text) <= _LONGEST_NAMED and not is_elsewhere(element):
+            yield from _of_publication(text, month_first)
+
+
+def _of_publication(text: str, month_first: bool | None) -> Iterator[Date]:
+    """Dates of a line that does not tell of a change."""
+    return dates_in(text, month_first=month_first) if _OF_CHANGE.search(text) is None else iter(())

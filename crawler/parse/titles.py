@@ -1,0 +1,110 @@
+"""What is a page called? Its headline, without the name of its site.
+
+Authors give a page up to four titles: one for the window, one for social networks, one for search engines, one to be read.
+The last is what people know the page by, so it wins if another confirms it; alone it may be the name of the site.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from crawler.parse.marks import Heading
+
+_SEPARATOR = re.compile(r"\s+[-–—|·•:»›«‹⋆★*/\\~<>]{1,2}\s+|\s*[|»›«‹]\s+|\s+::\s+|: (?=\S+$)")
+_WORD = re.compile(r"\w+")
+_MOST_PARTS = 8
+_ENOUGH_WORDS = 4
+_SAME_SITE = 0.6  # "The Paper" and "The Paper Online"
+_CONFIRMED = 0.5  # share of the words of a heading that must stand in another title
+
+
+def words(text: str) -> list[str]:
+    """
+    >>> words("L'été, 2019!")
+    ['l', 'été', '2019']
+    """
+    return _WORD.findall(text.casefold())
+
+
+def best_title(plain: str, declared: Sequence[str], headings: Sequence[Heading], site_names: Iterable[str]) -> str:
+    """Of what <title> says, what metadata declares (best first), the headings, and what the site is called.
+
+    >>> best_title("News: It rains | The Paper", ["It rains today"], [Heading(1, "The Paper"), Heading(1, "It rains")], [])
+    'It rains'
+    >>> best_title("It rains - thepaper.com", [], [], ["The Paper", "www.thepaper.com"])
+    'It rains'
+    """
+    sites = frozenset(filter(None, map(_key, site_names)))
+    bare = [without_site(title, sites) for title in (*declared, plain) if title]
+    likely = [heading for heading in headings if not _is_site(heading.text, sites)]
+    heading = _confirmed([heading.text for heading in likely if heading.level == 1], bare) or _part_of_a_title(
+        likely, bare
+    )
+    if heading or not bare:
+        return heading or (headings[0].text if headings else "")
+    return bare[0] if bare[0] != plain else _without_short_end(plain)
+
+
+def without_site(title: str, sites: frozenset[str]) -> str:
+    """A title without the parts at its ends that name the site; all of it if it says no more."""
+    parts = _parts(title)
+    start, end = 0, len(parts)
+    while end - start > 1 and _is_site(title[parts[end - 1][0] : parts[end - 1][1]], sites):
+        end -= 1
+    while end - start > 1 and _is_site(title[parts[start][0] : parts[start][1]], sites):
+        start += 1
+    return title[parts[start][0] : parts[end - 1][1]].strip()
+
+
+def _parts(title: str) -> list[tuple[int, int]]:
+    """Where the parts of a title begin and end."""
+    parts, start = [], 0
+    for separator in _SEPARATOR.finditer(title):
+        parts.append((start, separator.start()))
+        start = separator.end()
+    parts.append((start, len(title)))
+    return parts if len(parts) <= _MOST_PARTS else [(0, len(title))]
+
+
+def _confirmed(headings: Sequence[str], titles: Sequence[str]) -> str:
+    """The heading that shares most with the other titles, the first of equals; empty if none shares enough."""
+    best, most = "", _CONFIRMED
+    known = [set(words(title)) for title in titles]
+    for heading in headings:
+        own = set(words(heading))
+        share = max((2 * len(own & other) / (len(own) + len(other)) for other in known if own), default=0.0)
+        if share > most:
+            best, most = heading, share
+    return best
+
+
+def _part_of_a_title(headings: Sequence[Heading], titles: Sequence[str]) -> str:
+    """The longest heading of the upper levels that is, word for word, a part of a title, but not a short last one."""
+    known: set[str] = set()
+    for title in titles:
+        parts = [_key(title[start:end]) for start, end in _parts(title)]
+        known.update(parts[:-1], [max(parts, key=len)])
+    found = (heading.text for heading in headings if heading.level <= 3 and _key(heading.text) in known)
+    return max(found, key=len, default="")
+
+
+def _without_short_end(title: str) -> str:
+    """Without a last part of a few words, which is likely to be the site, if the rest says more."""
+    parts = _parts(title)
+    rest = title[: parts[-2][1]] if len(parts) > 1 else ""
+    return rest if len(words(rest)) >= _ENOUGH_WORDS >= len(words(title[parts[-1][0] :])) else title
+
+
+def _is_site(text: str, sites: frozenset[str]) -> bool:
+    key = _key(text)
+    return not key or any(_is_nearly(key, site) for site in sites)
+
+
+def _is_nearly(key: str, site: str) -> bool:
+    shorter, longer = sorted((key, site), key=len)
+    return shorter in longer and len(shorter) >= _SAME_SITE * len(longer)
+
+
+def _key(name: str) -> str:
+    return "".join(words(name))
