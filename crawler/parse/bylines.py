@@ -121,6 +121,9 @@ def _after_a_lead(lines: Iterable[str]) -> Iterator[list[str]]:
     """Of lines that begin with "By", or that follow one that says no more."""
     led = False
     for line in lines:
+        if len(line) > _LONGEST_LINE:
+            led = False
+            continue
         rest = _without_lead(line)
         if led or (rest and rest != line):
             yield _people(line)

@@ -189,6 +189,7 @@ def _seen(document: Document, marks: Marks, headline: Element | None, month_firs
             yield from _of_publication(text, month_first)
 
 
-def _of_publication(text: str, month_first: bool | None) -> Iterator[Date]:
+def _of_publication(text: str, month_first: bool | None) -> list[Date]:
     """Dates of a line that does not tell of a change."""
-    return dates_in(text, month_first=month_first) if _OF_CHANGE.search(text) is None else iter(())
+    found = list(dates_in(text, month_first=month_first))
+    return found if found and _OF_CHANGE.search(text) is None else []
