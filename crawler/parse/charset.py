@@ -4,113 +4,122 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
 
-from turbohtml.detect import detect
-from w3lib.encoding import (
-    html_body_declared_encoding,
-    http_content_type_encoding,
-    read_bom,
-    resolve_encoding,
-    to_unicode,
-)
+from crawler.parse.detection import detected, escaped
+from crawler.parse.labels import DEFAULT, UTF_8, name_of, text_in
+from crawler.parse.prescan import in_meta, in_xml
+from crawler.parse.wide import is_markup_in_utf_32, wide
 
-# What the Encoding Standard knows, by Python's names. Python knows more, some of which does not even give text,
-# and a page that asks for one of those is mistaken or up to something.
-_OF_THE_WEB = frozenset(
-    {
-        *(
-            "utf-8",
-            "utf-16",
-            "utf-16-le",
-            "utf-16-be",
-            "cp866",
-            "cp874",
-            "koi8-r",
-            "koi8-u",
-            "mac-roman",
-            "mac-cyrillic",
-        ),
-        *(f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
-        *(f"cp{page}" for page in range(1250, 1259)),
-        *("gb18030", "big5hkscs", "euc_jp", "iso2022_jp", "cp932", "cp949"),
-    }
-)
-_NOT_ASCII = re.compile(rb"[\x80-\xff]")
-_LONGEST_SAMPLE = 100_000  # bytes to guess by: up to 27 ms on a busy machine
+Source = Literal[
+    "bom",  # a byte order mark
+    "header",  # the server's Content-Type
+    "meta",  # a meta element
+    "xml",  # an XML declaration
+    "utf-8",  # nothing, but the bytes are valid UTF-8
+    "detected",  # the look of the bytes
+    "fallback",  # nothing at all
+]
+_MARKS: Final = {
+    codecs.BOM_UTF8: UTF_8,
+    codecs.BOM_UTF32_LE: "UTF-32LE",  # begins like the next
+    codecs.BOM_UTF16_LE: "UTF-16LE",
+    codecs.BOM_UTF16_BE: "UTF-16BE",
+    codecs.BOM_UTF32_BE: "UTF-32BE",
+}
+_PARAMETER: Final = re.compile(r'(?:^|;)\s*+([^\s;="]++)=(?:"((?:[^"\\]|\\.)*+)"?|([^;,\s]*+))', re.DOTALL)
+_PAGES: Final = ("text/html", "application/xhtml+xml")
 
 
 class Decoded(NamedTuple):
     """Text, and how its encoding came to be known."""
 
     text: str
-    encoding: str  # Python's name
-    source: str  # "bom" | "header" | "meta" | "utf-8" | "guess" | "fallback"
+    encoding: str  # the Encoding Standard's name, or one of labels.BEYOND_THE_STANDARD
+    source: Source
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
     """The text of a body, by its byte order mark, else its header, else its own declaration, else its look.
 
-    What does not decode becomes U+FFFD; labels the web does not know are as good as none.
+    What does not decode becomes U+FFFD; labels the standard does not know are as good as none.
 
     >>> decode("né".encode("latin-1"), "text/html; charset=ISO-8859-1")
-    Decoded(text='né', encoding='cp1252', source='header')
+    Decoded(text='né', encoding='windows-1252', source='header')
+    >>> decode("<title>Добрый вечер".encode("windows-1251"))
+    Decoded(text='<title>Добрый вечер', encoding='windows-1251', source='detected')
     """
-    encoding, mark = read_bom(body)
-    if encoding is not None and mark is not None:
-        return Decoded(to_unicode(body[len(mark) :], encoding), encoding, "bom")
-    encoding = http_content_type_encoding(content_type)
-    if encoding in _OF_THE_WEB:
-        return Decoded(to_unicode(body, encoding), encoding, "header")
-    encoding = _declared(body)
-    if encoding in _OF_THE_WEB:
-        return Decoded(to_unicode(body, encoding), encoding, "meta")
+    mark, encoding = _mark(body)
+    if encoding is not None:
+        return Decoded(text_in(encoding, body[len(mark) :]), encoding, "bom")
+    essence, encoding = _header(content_type) if content_type else ("", None)
+    if encoding is not None:
+        return Decoded(text_in(encoding, body), encoding, "header")
+    encoding, source = _declared(body, essence)
+    if encoding is not None:
+        return Decoded(text_in(encoding, body), encoding, source)
     return _by_look(body)
 
 
-def decode_or_guess(body: bytes, content_type: str | None = None) -> Decoded:
-    """As decode, but where nothing tells the encoding, it is the one in which the bytes are likely words.
-
-    >>> decode_or_guess("<title>Добрый вечер".encode("koi8-r")).text
-    '<title>Добрый вечер'
-    """
-    decoded = decode(body, content_type)
-    encoding = _likely(body) if decoded.source == "fallback" else None
-    return Decoded(to_unicode(body, encoding), encoding, "guess") if encoding is not None else decoded
+def _mark(body: bytes) -> tuple[bytes, str | None]:
+    if body[:1] not in b"\xef\xff\xfe\0":
+        return b"", None
+    known = ((mark, name) for mark, name in _MARKS.items() if body.startswith(mark))
+    if is_markup_in_utf_32(body):
+        known = ((mark, name) for mark, name in known if not name.startswith("UTF-32"))
+    return next(known, (b"", None))
 
 
-def _likely(body: bytes) -> str | None:
-    """What the detector finds in the beginning of what is not ASCII.
-
-    It would be misled by half a character at the end, and by marks and declarations that stand where they mean nothing.
-    """
-    beginning = _NOT_ASCII.search(body)
-    start = beginning.start() if beginning is not None else 0
-    sample = body[start : start + _LONGEST_SAMPLE]
-    text = sample.rpartition(b"<")[0] or sample
-    found = detect(b" " + text.replace(b"<", b" ")).encoding
-    encoding = resolve_encoding(found) if found is not None else None
-    return encoding if encoding in _OF_THE_WEB else None
+@lru_cache(maxsize=128)  # servers send few different ones
+def _header(content_type: str) -> tuple[str, str | None]:
+    """The type, and the encoding that its first charset names."""
+    essence = content_type.partition(";")[0].partition(",")[0].strip().lower()
+    for name, quoted, token in _PARAMETER.findall(content_type):
+        if name.lower() == "charset":
+            return essence, name_of(quoted or token)
+    return essence, None
 
 
-def _declared(body: bytes) -> str | None:
-    encoding = html_body_declared_encoding(body[:4096])
-    # The standard: a declaration that could be read as ASCII cannot be true of UTF-16, and most likely means UTF-8.
-    return "utf-8" if encoding is not None and encoding.startswith("utf-16") else encoding
+def _declared(body: bytes, essence: str) -> tuple[str | None, Source]:
+    """What the document says: in XML its declaration counts first, in HTML its meta elements, in other text nothing."""
+    in_declaration = in_xml(body)
+    if in_declaration is not None and essence != "text/html":
+        return in_declaration, "xml"
+    if "/" not in essence or essence in _PAGES:
+        in_element = in_meta(body)
+        if in_element is not None:
+            return in_element, "meta"
+    return in_declaration, "xml"
 
 
 def _by_look(body: bytes) -> Decoded:
+    if is_markup_in_utf_32(body):
+        return _fallen_back(body)
+    encoding = wide(body)
+    if encoding is None and body.isascii():
+        encoding = escaped(body)
+        return _in(encoding, body) if encoding is not None else _fallen_back(body)
+    if encoding is not None:
+        return _in(encoding, body)
+    return _by_letters(body)
+
+
+def _by_letters(body: bytes) -> Decoded:
     """Bytes that are valid UTF-8 are UTF-8, even if a size limit cut them inside the last character."""
     try:
         text, length = codecs.utf_8_decode(body, "strict", False)  # noqa: FBT003 - the codec takes no keywords
     except UnicodeDecodeError:
-        return _fallen_back(body)
-    if length == len(body):
-        return Decoded(text, "utf-8", "utf-8")
-    if text.isascii():  # then nothing speaks for UTF-8 but a last byte that could as well be a Latin letter
-        return _fallen_back(body)
-    return Decoded(text + "\ufffd", "utf-8", "utf-8")
+        text, length = "", 0
+    if length and not text.isascii():
+        return Decoded(text if length == len(body) else text + "\ufffd", UTF_8, "utf-8")
+    encoding = detected(body)
+    return _in(encoding, body) if encoding is not None else _fallen_back(body)
+
+
+def _in(encoding: str, body: bytes) -> Decoded:
+    return Decoded(text_in(encoding, body), encoding, "detected")
 
 
 def _fallen_back(body: bytes) -> Decoded:
-    return Decoded(to_unicode(body, "cp1252"), "cp1252", "fallback")
+    return Decoded(text_in(DEFAULT, body), DEFAULT, "fallback")

@@ -7,6 +7,7 @@ work hard: an author's name of 100 kB takes it 38 seconds. Feeds of strangers ar
 from __future__ import annotations
 
 import calendar
+import codecs
 import io
 import json
 import math
@@ -21,7 +22,7 @@ from xml.sax import SAXException
 import turbohtml
 from turbohtml import PlainText
 
-from crawler.parse.charset import decode_or_guess
+from crawler.parse.charset import decode
 from crawler.parse.dates import seconds_of
 from crawler.urls.canonical import resolve
 
@@ -121,7 +122,9 @@ def _text(body: bytes, content_type: str | None) -> str:
         body = b"\xff\xfe" + body
     elif body[:2] in (b"\0<", b"\0{"):
         body = b"\xfe\xff" + body
-    return decode_or_guess(body, content_type).text
+    elif body.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # which counts here, though not in pages
+        return body.decode("utf-32", "replace")
+    return decode(body, content_type).text
 
 
 def _root(text: str) -> re.Match[str] | None:

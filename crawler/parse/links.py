@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from turbohtml import Document, Element
 
+from crawler.parse.labels import codec_of
 from crawler.parse.plain import phrase
 from crawler.urls.canonical import resolve
 
@@ -198,15 +199,16 @@ def _query_in(encoding: str, href: str) -> str:
     """A link whose query is escaped in the encoding of its page, as browsers send it; the URL Standard assumes UTF-8."""
     before, mark, query = href.partition("?")
     query, hash_mark, fragment = query.partition("#")
-    if not mark or query.isascii() or "#" in before or encoding.lower().startswith("utf"):
+    if not mark or query.isascii() or "#" in before or encoding.startswith("UTF"):
         return href
-    escaped = _NOT_ASCII.sub(lambda run: "".join(_escapes(character, encoding) for character in run[0]), query)
+    codec = codec_of(encoding)
+    escaped = _NOT_ASCII.sub(lambda run: "".join(_escapes(character, codec) for character in run[0]), query)
     return before + mark + escaped + hash_mark + fragment
 
 
-def _escapes(character: str, encoding: str) -> str:
+def _escapes(character: str, codec: str) -> str:
     try:
-        return "".join(f"%{octet:02X}" for octet in character.encode(encoding))
+        return "".join(f"%{octet:02X}" for octet in character.encode(codec))
     except UnicodeEncodeError:
         return f"%26%23{ord(character)}%3B"  # a character reference, as in the forms of old
 

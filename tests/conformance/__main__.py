@@ -1,16 +1,23 @@
-"""make conformance: what other projects' tests say of URLs, robots.txt, sitemaps, feeds and pages, and why we differ."""
+"""make conformance: what other projects' tests say of what we read: URLs, robots.txt, lists, pages, documents; and why we differ."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.conformance import feeds, links, metadata, robots, sitemaps
+from tests.conformance import encodings, feeds, links, metadata, robots, sitemaps
 from tests.conformance.compare import Answer, Case, Comparison, compare
 from tests.conformance.data import DATA
 from tests.conformance.scores import Difference, Score
 from tests.conformance.suites import SUITES
 
-SCORED = (robots, sitemaps, feeds, links, metadata)  # modules with scores(); each has its share of cases that must agree
+SCORED = (
+    robots,
+    sitemaps,
+    feeds,
+    encodings,
+    links,
+    metadata,
+)  # modules with scores(); each has its share of cases that must agree
 
 
 def main() -> int:

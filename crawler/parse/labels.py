@@ -1,0 +1,82 @@
+"""Which encoding does a label mean, and which codec reads and writes it?
+
+The names are those of the Encoding Standard, whose labels are the only ones that a page or a server can ask for. Python knows
+more, some of which does not even give text, and a page that asks for one of those is mistaken or up to something.
+"""
+
+from __future__ import annotations
+
+import codecs
+from functools import lru_cache
+from typing import Final
+
+import turbohtml.detect  # noqa: F401 - it registers the decoders of the standard, as codecs with names in whatwg-
+import webencodings  # type: ignore[import-untyped]
+
+DEFAULT: Final = "windows-1252"  # of a web whose first pages were western
+UTF_8: Final = "UTF-8"
+
+# What the standard does not know but text may be in; only detection or a byte order mark leads here, never a label.
+BEYOND_THE_STANDARD: Final = {
+    "IBM855": "cp855",
+    "Johab": "johab",
+    "ISO-2022-KR": "iso2022_kr",
+    "UTF-32LE": "utf-32-le",
+    "UTF-32BE": "utf-32-be",
+}
+NAMES: Final = (
+    *(UTF_8, "UTF-16LE", "UTF-16BE", "IBM866", "KOI8-R", "KOI8-U", "macintosh", "x-mac-cyrillic", "windows-874"),
+    *(f"ISO-8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, "8-I", 10, 13, 14, 15, 16)),
+    *(f"windows-{page}" for page in range(1250, 1259)),
+    *("GBK", "gb18030", "Big5", "EUC-JP", "ISO-2022-JP", "Shift_JIS", "EUC-KR", "replacement", "x-user-defined"),
+)
+_NAMES: Final = {name.lower(): name for name in NAMES}
+_WRITERS: Final = {
+    **BEYOND_THE_STANDARD,
+    "x-mac-cyrillic": "mac-cyrillic",
+    "windows-874": "cp874",
+    "ISO-8859-8-I": "iso8859-8",
+    "Big5": "big5hkscs",
+    "Shift_JIS": "cp932",
+    "EUC-KR": "cp949",
+    "x-user-defined": "ascii",
+    # The standard: what cannot be written is written in UTF-8, and nobody writes forms in UTF-16.
+    **dict.fromkeys(("replacement", "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"), "utf-8"),
+}
+
+
+@lru_cache(maxsize=256)
+def name_of(label: str) -> str | None:
+    """The encoding that a label of the standard means; None for other labels.
+
+    >>> name_of(" Latin1 "), name_of("gb2312"), name_of("iso-2022-kr"), name_of("zlib")
+    ('windows-1252', 'GBK', 'replacement', None)
+    """
+    if not label.isascii():
+        return None
+    encoding = webencodings.lookup(label)
+    return _NAMES[encoding.name] if encoding is not None else None
+
+
+def text_in(name: str, body: bytes) -> str:
+    r"""Bytes read in an encoding of this name. What is no character becomes U+FFFD and takes no ASCII with it.
+
+    Python's codecs of similar names differ from the standard's by hundreds of characters and are slower. All of a body
+    that is "replacement" is one U+FFFD: a label of an encoding in which ASCII hides what it means.
+
+    >>> text_in("windows-1252", b"caf\xe9 \x81"), text_in("Shift_JIS", b"\x81<b>")
+    ('café \x81', '�<b>')
+    """
+    if name == UTF_8:
+        return body.decode("utf-8", "replace")
+    codec = BEYOND_THE_STANDARD.get(name)
+    return body.decode(codec, "replace") if codec is not None else codecs.decode(body, f"whatwg-{name}")
+
+
+def codec_of(name: str) -> str:
+    """Python's codec that writes text for readers of this encoding, as in the query of a link.
+
+    >>> codec_of("windows-1251"), codec_of("Shift_JIS"), codec_of("UTF-16LE")
+    ('windows-1251', 'cp932', 'utf-8')
+    """
+    return _WRITERS.get(name, name.lower())

@@ -1,0 +1,102 @@
+"""Labels mean what the Encoding Standard says, and nothing else."""
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.parse import labels
+from crawler.parse.labels import BEYOND_THE_STANDARD, NAMES, codec_of, name_of, text_in
+
+ASCII_ALIKE = [
+    name for name in (*NAMES, *BEYOND_THE_STANDARD) if not name.startswith(("UTF-16", "UTF-32", "ISO-2022", "repl"))
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_encoding_is_a_label_of_itself(name):
+    assert name_of(name.upper()) == name_of(f"\t{name.lower()}\n") == name
+
+
+@pytest.mark.parametrize(
+    "label", ["", "utf", "utf_8", "utf-32", "latin-1", "johab", "ibm855", "zlib", "\xa0utf-8", "\u212aoi8-r"]
+)
+def test_other_labels_mean_nothing(label):
+    assert name_of(label) is None
+
+
+@pytest.mark.parametrize("name", BEYOND_THE_STANDARD)
+def test_what_the_standard_does_not_know_cannot_be_asked_for(name):
+    assert name_of(name) in (None, "replacement")
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "text"),
+    [
+        ("windows-1252", b"\x80\x81\xe9", "€\x81é"),
+        ("windows-1255", b"\xca\xd9", "\u05ba\ufffd"),
+        ("windows-874", b"\x80\x81\xa1\xdb", "€\x81ก\ufffd"),
+        ("ISO-8859-6", b"\xa1\xc7", "\ufffdا"),
+        ("ISO-8859-8-I", b"\xe0", "א"),
+        ("KOI8-U", b"\xae\xa4", "ўє"),
+        ("x-mac-cyrillic", b"\x80\xff", "А€"),
+        ("x-user-defined", b"a\x80\xff", "a\uf780\uf7ff"),
+        ("GBK", b"\x80\xa8\x44", "€―"),
+        ("gb18030", b"\x81\x30\x81\x30", "\x80"),
+        ("Big5", b"\xf9\xda\x88\x62", "恒Ê̄"),
+        ("Shift_JIS", b"\x81\x60\x5c\x7e", "～\\~"),
+        ("EUC-KR", b"\x81\x41", "갂"),
+        ("EUC-JP", b"\x8f\xa2\xb7", "～"),
+        ("ISO-2022-JP", b"\x1b$B\x46\x7c\x1b(B.", "日."),
+        ("UTF-16LE", b"a\0\x00\xd8b\0", "a\ufffdb"),
+        ("IBM855", b"\xa0\xa2", "аб"),
+        ("replacement", b"<script>", "\ufffd"),
+        ("replacement", b"", ""),
+    ],
+)
+def test_bytes_are_read_as_the_standard_reads_them(name, body, text):
+    assert text_in(name, body) == text
+
+
+@pytest.mark.parametrize("name", ASCII_ALIKE)
+def test_ascii_is_read_as_ascii(name):
+    ascii_bytes = bytes(range(0x20, 0x7F)).replace(b"\\", b"")  # which Johab has a currency for
+    assert text_in(name, ascii_bytes) == ascii_bytes.decode()
+
+
+@pytest.mark.parametrize("name", ASCII_ALIKE)
+def test_a_bad_byte_takes_no_markup_with_it(name):
+    for bad in range(0x80, 0x100):
+        assert text_in(name, bytes([bad]) + b"<b>").endswith("b>")
+        assert text_in(name, bytes([bad]) + b"\n<b>").endswith("\n<b>")
+
+
+@pytest.mark.parametrize("name", [*NAMES, *BEYOND_THE_STANDARD])
+@given(body=st.binary())
+def test_any_bytes_are_some_text_in_any_encoding(name, body):
+    text_in(name, body).encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "character", "expected"),
+    [
+        ("windows-1251", "ж", b"\xe6"),
+        ("Shift_JIS", "日", b"\x93\xfa"),
+        ("GBK", "日", b"\xc8\xd5"),
+        ("macintosh", "é", b"\x8e"),
+        ("UTF-16LE", "é", b"\xc3\xa9"),
+        ("replacement", "é", b"\xc3\xa9"),
+    ],
+)
+def test_text_can_be_written_for_readers_of_an_encoding(name, character, expected):
+    assert character.encode(codec_of(name)) == expected
+
+
+@pytest.mark.parametrize("name", [*NAMES, *BEYOND_THE_STANDARD])
+def test_there_is_a_codec_to_write_in(name):
+    assert "a".encode(codec_of(name)).endswith(b"a")
+
+
+def test_the_examples_are_true():
+    assert doctest.testmod(labels).failed == 0
