@@ -17,10 +17,12 @@ from crawler.content import examine
 from crawler.content_pool import ContentPool
 from crawler.content_process import Configuration
 from crawler.items import Fetched, Kind, Outcome, Reason, Visit, Visited
+from crawler.parse.html import Reading
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
 
 ALLOWED = 0.1  # ms a page
+READING = Reading(words_around=False)  # as in a crawl
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +41,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _elsewhere(pages: list[Visited], count: int) -> float:
-    configuration = Configuration(urls=UrlOptions(), cpu_seconds=10, memory=1024**3, hook="")
+    configuration = Configuration(urls=UrlOptions(), reading=READING, cpu_seconds=10, memory=1024**3, hook="")
     pool = ContentPool(1, configuration, 20.0)
     pool.start()
     await pool.examine(pages[0], None)  # it has started
@@ -59,7 +61,7 @@ def _here(pages: list[Visited]) -> float:
     scope = UrlOptions().new_scope()
     started = time.process_time()
     for page in pages:
-        examine(page, scope, None)
+        examine(page, scope, None, READING)
     return (time.process_time() - started) / len(pages) * 1000
 
 

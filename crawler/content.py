@@ -18,9 +18,10 @@ from crawler.parse.coding import MOST_PLAIN, plain_body
 from crawler.parse.dates import seconds_of
 from crawler.parse.directives import Directives
 from crawler.parse.feeds import looks_like_feed
-from crawler.parse.html import looks_like_html, parse_html
+from crawler.parse.html import AS_USUAL, Html, Reading, looks_like_html, parse_html
 from crawler.parse.language import language_of
 from crawler.parse.links import HtmlLink
+from crawler.parse.metadata import Metadata
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
 from crawler.urls.filters import is_login
@@ -33,6 +34,7 @@ _ERRANDS = (Kind.ROBOTS, Kind.PROBE)  # are not followed as pages are
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
 MOST_FEEDS = 10  # of a page
+LONGEST_DESCRIPTION = 500  # that is kept
 _SAME_PAGE = 0.8  # share of its words that a page must have in common with what its host shows for missing ones
 _BEGINNING = 2_048
 _SITEMAP = re.compile(
@@ -42,7 +44,7 @@ _SITEMAP = re.compile(
 TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
 
 
-def examine(visited: Visited, scope: Scope, location: str | None) -> Visited:
+def examine(visited: Visited, scope: Scope, location: str | None, reading: Reading = AS_USUAL) -> Visited:
     """The visit with what its answer contains: page, links, where it was redirected to, and its records."""
     fetched = visited.fetched
     if fetched is None or not fetched.head:
@@ -51,14 +53,14 @@ def examine(visited: Visited, scope: Scope, location: str | None) -> Visited:
         visited = _follow(visited, scope, location or "")
     if fetched.request.startswith(b"HEAD ") or visited.reason is Reason.UNWANTED_TYPE:
         return visited  # there is nothing to keep
-    page, verdict = _page(visited, fetched, scope)
+    page, verdict = _page(visited, fetched, scope, reading)
     if verdict is not None:
         outcome = Outcome.FETCHED if verdict is Reason.NOINDEX else Outcome.REFUSED
         visited = replace(visited, reason=verdict, outcome=outcome)
     return replace(visited, page=page, records=tuple(visit_records(visited.visit, fetched, page.links)))
 
 
-def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Reason | None]:
+def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) -> tuple[Page, Reason | None]:
     """What the answer contains, and why it may be no document to be found."""
     headers, visit = fetched.headers, visited.visit
     content_type = next((value for name, value in headers if name == "content-type"), "")
@@ -90,7 +92,11 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope) -> tuple[Page, Reaso
             return listing, None
     asked, is_login = directives.from_headers(value for name, value in headers if name == "x-robots-tag"), False
     if is_html:
-        page, asked, is_login = _html(page, plain.data, visit, content_type, scope, asked)
+        html = parse_html(
+            plain.data, visit.url, content_type, reading=reading, canonicalize=scope.policy.canonicalize, now=now
+        )
+        asked, is_login = directives.merged(asked, html.directives), html.is_login
+        page = _with_html(page, html, visit, scope, reading, follow=not asked.nofollow)
     elif page.content_type.startswith("text/"):
         decoded = decode(plain.data, content_type)
         page = replace(
@@ -132,28 +138,42 @@ def _validator(headers: list[tuple[str, str]], wanted: str) -> str:
     return value if wanted == "etag" or seconds_of(value) is not None else ""
 
 
-def _html(
-    page: Page, body: bytes, visit: Visit, content_type: str, scope: Scope, asked: Directives
-) -> tuple[Page, Directives, bool]:
-    """The page, what it asks of us, and whether it is a login."""
-    html = parse_html(body, visit.url, content_type, with_all_text=False, canonicalize=scope.policy.canonicalize)
-    asked = directives.merged(asked, html.directives)
-    follow = [] if asked.nofollow else [link for link in html.links if "nofollow" not in link.rel]
-    feeds = [link.url for link in follow if link.rel == "feed"][:MOST_FEEDS]
-    links = _links([link for link in follow if link.rel != "feed"] if feeds else follow, scope, visit.depth + 1)
-    page = replace(
+def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Reading, *, follow: bool) -> Page:
+    """The page with what is on it."""
+    followed = [link for link in html.links if reading.follows(link)] if follow else []
+    feeds = [link.url for link in followed if link.rel == "feed"][:MOST_FEEDS]
+    links = _links([link for link in followed if link.rel != "feed"] if feeds else followed, scope, visit.depth + 1)
+    return replace(
         page,
+        format="html",
         encoding=html.encoding,
+        encoding_source=html.encoding_source,
         title=html.title,
         text=html.main_text,
-        language=language_of(html.main_text, html.language),
+        language=html.language,
+        published=html.published,
+        metadata=_told(html.metadata),
         text_digest=_text_digest(html.main_text),
         links=links,
         links_digest=_links_digest(links),
         feeds=[list_link(scope, url) for url in feeds],
         problem=page.problem or html.problem,
     )
-    return page, asked, html.is_login
+
+
+def _told(metadata: Metadata) -> dict[str, str]:
+    """What is kept in the table of documents of what a page says of itself; the rest is in the archive."""
+    facts = {
+        "description": metadata.description[:LONGEST_DESCRIPTION],
+        "author": ", ".join(metadata.authors),
+        "published": metadata.published_iso,
+        "modified": metadata.modified_iso,
+        "site": metadata.site_name,
+        "type": metadata.kind,
+        "canonical": metadata.canonical,
+        "license": metadata.license,
+    }
+    return {name: value for name, value in facts.items() if value}
 
 
 def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:

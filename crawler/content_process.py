@@ -19,6 +19,7 @@ import msgspec
 
 from crawler.content import examine
 from crawler.items import Link, Outcome, Page, Reason, Record, Visited
+from crawler.parse.html import AS_USUAL, Reading
 from crawler.urls.scope import UrlOptions
 
 FRAME = struct.Struct("!IB")  # length of the message, its kind
@@ -29,6 +30,7 @@ class Configuration(msgspec.Struct, array_like=True):
     """What a process must know to judge links, and what it may use."""
 
     urls: UrlOptions
+    reading: Reading
     cpu_seconds: int  # per page
     memory: int  # address space
     hook: str
@@ -64,6 +66,7 @@ def main(descriptor: int) -> None:
 class _Worker:
     def __init__(self) -> None:
         self._scope = UrlOptions().new_scope()
+        self._reading = AS_USUAL
         self._cpu_seconds = 0
         self._hook: Callable[[Visited], None] = lambda visited: None
         self._configuration = msgspec.msgpack.Decoder(Configuration)
@@ -83,6 +86,7 @@ class _Worker:
 
     def _configure(self, given: Configuration) -> None:
         self._scope = given.urls.new_scope()
+        self._reading = given.reading
         self._cpu_seconds = given.cpu_seconds
         if given.hook:
             module, _, function = given.hook.partition(":")
@@ -95,7 +99,7 @@ class _Worker:
     def _examine(self, task: Task) -> bytes:
         self._limit_cpu()
         self._hook(task.visited)
-        seen = examine(task.visited, self._scope, task.location)
+        seen = examine(task.visited, self._scope, task.location, self._reading)
         # The text is in the archive; nobody at the other side needs it.
         page = replace(seen.page, text="") if seen.page is not None else None
         return self._encoder.encode(

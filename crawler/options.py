@@ -18,6 +18,7 @@ from crawler.fetch.types import Types
 from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
+from crawler.parse.html import Reading
 from crawler.urls.patterns import Patterns
 from crawler.urls.rules import SWITCHED
 from crawler.urls.scope import BAD_PORTS, MODES, Scope, UrlOptions
@@ -43,6 +44,7 @@ class Options:
     max_seconds: float
     horizon: float
     urls: UrlOptions
+    reading: Reading
     politeness: Politeness
     budgets: Budgets
     bandwidth: float
@@ -107,6 +109,7 @@ class Options:
             max_seconds=read.number("CRAWL_MAX_SECONDS"),
             horizon=read.number("CRAWL_HORIZON", infinite=True),
             urls=_urls(read, own_hosts, contact),
+            reading=_reading(read),
             politeness=_politeness(read, own_hosts),
             budgets=_budgets(read),
             bandwidth=read.number("BANDWIDTH_LIMIT"),
@@ -327,6 +330,15 @@ def _dns_lifetimes(read: _Reader) -> Lifetimes:
     if least > most:
         raise Misconfigured(f"DNS_MIN_TTL={least:g}: must not be greater than DNS_MAX_TTL={most:g}.")
     return Lifetimes(least=least, most=most, failure=read.number("DNS_NEGATIVE_TTL"))
+
+
+def _reading(read: _Reader) -> Reading:
+    return Reading(
+        words_around=False,  # nobody asks for them in a crawl
+        links_in_data=read.flag("LINKS_IN_DATA"),
+        links_in_text=read.flag("LINKS_IN_TEXT"),
+        skip_rel=read.words("LINKS_SKIP_REL"),
+    )
 
 
 def _limits(read: _Reader) -> FetchLimits:

@@ -72,6 +72,11 @@ URL_SKIP_TYPES = (  # endings of files that hold no text
 URL_SKIP_ACTIONS = True  # URLs that act rather than show: log out, add to cart, delete, export a calendar
 URL_SKIP_APIS = True  # URLs meant for programs
 
+# ── Pages: what is read of them ──────────────────────────────────────────────────────────────────────────────────────
+LINKS_SKIP_REL = "nofollow,sponsored"  # words in a link's rel that say that it is not to be followed
+LINKS_IN_DATA = False  # follow URLs that stand only in JSON-LD
+LINKS_IN_TEXT = False  # follow URLs that stand in the text without being links
+
 # ── Politeness ────────────────────────────────────────────────────────────────────────────────────────────────────────
 POLITENESS_MIN_DELAY = 5.0  # a host rests at least so long after each answer; under 1 only for OWN_HOSTS
 POLITENESS_LATENCY_FACTOR = 5.0  # and so many times as long as it took to answer: who is slow is busy

@@ -128,6 +128,9 @@ class Language(NamedTuple):
     confidence: float  # of the detector, from 0 to 1
 
 
+NO_LANGUAGE = Language("", "", "", 0.0)
+
+
 def language_of(text: str, declared: str = "") -> str:
     """The likeliest; empty if neither the text nor its page tells.
 

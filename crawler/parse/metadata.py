@@ -82,6 +82,9 @@ class Metadata:
     json_ld: Sequence[Thing] = ()
 
 
+NO_METADATA = Metadata()
+
+
 def metadata_of(document: Document, url: str, base: str, *, latest: float = inf) -> Metadata:
     """Of a document from this URL, whose links are relative to this base. The document stays as it is.
 

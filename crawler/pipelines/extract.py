@@ -47,7 +47,7 @@ class ExtractPipeline:
             return item
         location = meaning_of(item.fetched).location
         if self._pool is None:
-            return self._without_feeds(examine(item, self._session.scope, location))
+            return self._without_feeds(examine(item, self._session.scope, location, self._session.options.reading))
         try:
             return self._without_feeds(await self._pool.examine(item, location))
         except ContentDied as death:
@@ -68,6 +68,7 @@ def new_pool(session: Session) -> ContentPool:
     options = session.options
     configuration = Configuration(
         urls=options.urls,
+        reading=options.reading,
         cpu_seconds=options.content_cpu_time,
         memory=options.content_memory,
         hook=options.content_hook,

@@ -31,7 +31,7 @@ with its feet on the radii, and feels whatever touches the threads.</p>
 def test_a_page():
     page = parse_html(PAGE.encode(), URL, "text/html; charset=utf-8")
     assert page.title == "Spiders & webs"
-    assert page.language == "en-GB"
+    assert (page.language, page.metadata.language_declared) == ("en", "en-GB")
     assert page.canonical == "http://example.com/spiders"
     assert (page.noindex, page.nofollow) == (True, False)
     assert page.encoding == "UTF-8"
@@ -63,7 +63,7 @@ def test_a_page_without_a_main_part_is_all_main():
 
 
 def test_an_empty_body_is_an_empty_page():
-    assert parse_html(b"", URL) == Html(encoding="windows-1252")
+    assert parse_html(b"", URL) == Html(encoding="windows-1252", encoding_source="fallback")
 
 
 def test_an_svg_title_is_not_the_title():

@@ -6,7 +6,7 @@ from html import escape
 import pytest
 
 from crawler.parse import links
-from crawler.parse.html import parse_html
+from crawler.parse.html import Reading, parse_html
 from crawler.parse.links import LONGEST_ANCHOR, MOST_LINKS, HtmlLink, Position, urls_in
 
 URL = "http://example.com/dir/page"
@@ -286,3 +286,55 @@ def test_feeds_of_a_page_are_told_apart(tag: str, rel: str) -> None:
     assert [(link.url, link.rel) for link in parse_html(tag.encode(), "http://a.test/").links] == [
         ("http://a.test/f", rel)
     ]
+
+
+DATA = """<script type="application/ld+json">
+{"@graph": [{"@type": "Article", "url": "/article", "image": "http://example.com/i.png", "author": {"url": "//a.test/me"}},
+ {"@id": "http://example.com/page", "sameAs": ["https://b.test/", "javascript:1", 7, null], "name": "http://name.test/"}]}
+</script><script type="application/ld+json">{"url": "http://never.test/</script><a href=/page>Page</a>"""
+
+
+def test_urls_of_json_ld_are_links_if_asked_for():
+    assert links_of(DATA) == ["http://example.com/page"]
+    page = parse_html(DATA.encode(), URL, reading=Reading(links_in_data=True))
+    assert [(link.url, link.tag) for link in page.links] == [
+        ("http://example.com/page", "a"),
+        ("http://example.com/article", "json-ld"),
+        ("http://a.test/me", "json-ld"),
+        ("https://b.test/", "json-ld"),
+    ]
+
+
+def test_deep_json_ld_does_no_harm():
+    deep = f'<script type="application/ld+json">{"[" * 100_000}</script><a href=/x>x</a>'
+    page = parse_html(deep.encode(), URL, reading=Reading(links_in_data=True))
+    assert [link.url for link in page.links] == ["http://example.com/x"]
+
+
+def test_urls_in_the_text_are_links_if_asked_for():
+    markup = "<p>See http://c.test/x. Or <a href=/y>https://example.com/y</a><script>'http://script.test/'</script>"
+    assert links_of(markup) == ["http://example.com/y"]
+    page = parse_html(markup.encode(), URL, reading=Reading(links_in_text=True))
+    assert [(link.url, link.tag) for link in page.links] == [
+        ("http://example.com/y", "a"),
+        ("http://c.test/x", "text"),
+        ("https://example.com/y", "text"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("markup", "skip", "followed"),
+    [
+        ("<a href=/x>x</a>", ("nofollow",), True),
+        ("<a href=/x rel='noopener nofollow'>x</a>", ("nofollow",), False),
+        ("<a href=/x rel='nofollow'>x</a>", (), True),
+        ("<a href=/x rel='sponsored'>x</a>", ("nofollow", "sponsored"), False),
+        ("<a href=/x rel='ugc'>x</a>", ("nofollow", "sponsored"), True),
+        ("<a href=/x rel='nofollowing'>x</a>", ("nofollow",), True),
+        ("<form action=/x></form>", (), False),
+    ],
+)
+def test_what_is_followed(markup, skip, followed):
+    reading = Reading(skip_rel=skip)
+    (link,) = parse_html(markup.encode(), URL, reading=reading).links
+    assert reading.follows(link) is followed
