@@ -18,7 +18,8 @@ from crawler.frontier.priority import LEVELS, Standing, parts_of
 from crawler.host_report import trust_lines
 from crawler.items import ROBOTS_TOKEN, Kind, Reason, State
 from crawler.options import Options
-from crawler.stores.contract import HostRow, Store, UrlRow
+from crawler.parse.charset import HOW_KNOWN
+from crawler.stores.contract import DocumentRow, HostRow, Store, UrlRow
 from crawler.stores.open import open_store
 from crawler.urls.canonical import Step, resolve
 from crawler.urls.hosts import host_of, origin_of
@@ -267,6 +268,20 @@ def _time_of(minutes: int) -> str:
     return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
+def _as_read(document: DocumentRow) -> str:
+    """What the bytes turned out to be."""
+    parts = [f"read as {document.format}" if document.format else "not read"]
+    if document.encoding:
+        parts.append(f"in {document.encoding} {HOW_KNOWN.get(document.encoding_source, '')}".rstrip())
+    if document.language:
+        parts.append(f"language {document.language}")
+    if document.published is not None:
+        parts.append(f"published {date_of(document.published)}")
+    if document.problem:
+        parts.append(f"not all of it could be read: {document.problem}")
+    return ", ".join(parts)
+
+
 def _archived(store: Store, row: UrlRow) -> Iterator[str]:
     documents = store.documents(row.key)
     for document in documents[:3]:
@@ -276,6 +291,8 @@ def _archived(store: Store, row: UrlRow) -> Iterator[str]:
             f"archived {date_of(document.fetched)}: status {document.status}, {document.content_type or 'no type'}, "
             f"{document.body_bytes} bytes{title}, in {place.segment} at {place.offset}"
         )
+        if document.format or document.problem:
+            yield f"  {_as_read(document)}"
         if document.duplicate_of is not None:
             original = store.find_document(document.duplicate_of)
             if original is not None:

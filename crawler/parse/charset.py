@@ -12,15 +12,16 @@ from crawler.parse.labels import DEFAULT, UTF_8, name_of, text_in
 from crawler.parse.prescan import in_meta, in_xml
 from crawler.parse.wide import is_markup_in_utf_32, wide
 
-Source = Literal[
-    "bom",  # a byte order mark
-    "header",  # the server's Content-Type
-    "meta",  # a meta element
-    "xml",  # an XML declaration
-    "utf-8",  # nothing, but the bytes are valid UTF-8
-    "detected",  # the look of the bytes
-    "fallback",  # nothing at all
-]
+Source = Literal["bom", "header", "meta", "xml", "utf-8", "detected", "fallback"]
+HOW_KNOWN: Final[dict[str, str]] = {
+    "bom": "by its byte order mark",
+    "header": "by the server's header",
+    "meta": "by its meta element",
+    "xml": "by its XML declaration",
+    "utf-8": "because its bytes are valid UTF-8",
+    "detected": "by the look of its bytes",
+    "fallback": "for want of anything that tells",
+}
 _MARKS: Final = {
     codecs.BOM_UTF8: UTF_8,
     codecs.BOM_UTF32_LE: "UTF-32LE",  # begins like the next

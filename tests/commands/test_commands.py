@@ -81,6 +81,7 @@ def test_why_a_page_was_fetched(done: tuple[Served, dict[str, object]]) -> None:
         "waiting: fetched before, due again (revisit)",
         "status 200",
         "archived",
+        "read as html, in UTF-8 by",
         "robots.txt of",
     ):
         assert part in told
