@@ -30,6 +30,20 @@ def slide_records(data: bytes, start: int, end: int) -> Iterator[SlideRecord]:
         start = body + length
 
 
+def packed_number(raw: bytes) -> float:
+    """A number in four bytes, as Excel packs it: the upper half of a float, or an integer, or a hundredth of either.
+
+    >>> packed_number(b"\\x0f\\x00\\x00\\x00"), packed_number(b"\\x00\\x00\\xf0\\x3f")
+    (0.03, 1.0)
+    """
+    bits = int.from_bytes(raw, "little")
+    if bits & 2:
+        number = float(int.from_bytes(raw, "little", signed=True) >> 2)
+    else:
+        number = struct.unpack("<d", struct.pack("<Q", (bits & 0xFFFFFFFC) << 32))[0]
+    return number / 100 if bits & 1 else number
+
+
 def sheet_records(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """Of Excel."""
     while start + 4 <= len(data):

@@ -23,8 +23,21 @@ _TOKEN = re.compile(
     r"|(?P<fraction>\.0+)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
-_MONTHS = "January February March April May June July August September October November December".split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _LONGEST = 255  # characters of a format
 _LAST_DAY = 2_958_466  # the end of the year 9999
 
@@ -98,9 +111,9 @@ def _as_number(value: float, tokens: list[Token]) -> str:
 def _digits(value: float, pattern: str) -> str:
     if pattern == "General":
         return plain_number(value)
-    mantissa, mark, exponent = pattern.upper().partition("E")
+    mantissa, mark, _ = pattern.upper().partition("E")
     whole, _, decimals = mantissa.partition(".")
-    places = min(sum(decimals.count(mark) for mark in "0#?"), 30)
+    places = min(sum(decimals.count(place) for place in "0#?"), 30)
     if mark:
         return f"{value:.{places}E}"
     while whole.endswith(","):  # each divides by a thousand
@@ -108,7 +121,7 @@ def _digits(value: float, pattern: str) -> str:
     text = f"{value:,.{places}f}" if "," in whole else f"{value:.{places}f}"
     optional = len(decimals) - len(decimals.rstrip("#?"))
     for _ in range(min(optional, places)):
-        text = text[:-1] if text.endswith("0") else text
+        text = text.removesuffix("0")
     text = text.rstrip(".") if decimals else text
     return text.zfill(whole.count("0")) if value >= 0 else text
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from contextlib import suppress
 from datetime import datetime
+from importlib import import_module
 from io import BytesIO
 from typing import Any
 
@@ -32,7 +31,21 @@ _PROPERTIES = {
     "category": "category",
 }
 _NATIVE, _PACKED, _CONTENTS = "\x01ole10native", "package", "contents"
+_HEADER = 512  # bytes, before the first stream
+_FIRST_STREAMS = {
+    b"\xec\xa5": "worddocument",
+    b"\x09\x08\x10\x00": "workbook",
+    b"\x09\x08\x08\x00": "book",
+    b"\x0f\x00\xe8\x03": "powerpoint document",
+}
 _MOST_EMBEDDED = 100
+_LAST_SECTOR = 0xFFFFFFFA  # numbers above it mean that there is none
+_MAIN = {
+    "worddocument": "old_word",
+    "powerpoint document": "old_slides",
+    "workbook": "old_sheets",
+    "book": "old_sheets",
+}
 _MACROS = frozenset({"_vba_project", "macros", "vba", "_vba_project_cur"})
 
 
@@ -44,11 +57,20 @@ class Compound:
         if len(body) < _SMALLEST:
             draft.trouble(Problem.TRUNCATED)
             body = body.ljust(_SMALLEST, b"\0")
-        self.file = olefile.OleFileIO(BytesIO(body), raise_defects=olefile.DEFECT_FATAL)
-        self.paths: list[tuple[str, ...]] = [tuple(path) for path in self.file.listdir()]
+        if _is_cut(body):
+            draft.trouble(Problem.TRUNCATED)
+        self._salvaged: dict[tuple[str, ...], bytes] = {}
+        self._file: Any = None
+        try:
+            self._file = olefile.OleFileIO(BytesIO(body))
+            self.paths: list[tuple[str, ...]] = [tuple(path) for path in self._file.listdir()]
+        except (OSError, ValueError, IndexError, struct.error):
+            draft.trouble(Problem.CORRUPT)
+            self._salvaged = {(name,): stream for name, stream in _salvaged(body).items()}
+            self.paths = list(self._salvaged)
         self._by_name = {tuple(part.lower() for part in path): path for path in self.paths}
-        if self.file.parsing_issues:
-            draft.trouble(Problem.TRUNCATED if len(body) < _expected(body) else Problem.CORRUPT)
+        if self._file is not None and self._file.parsing_issues:
+            draft.trouble(Problem.CORRUPT)
 
     def __contains__(self, path: tuple[str, ...]) -> bool:
         return path in self._by_name
@@ -56,10 +78,10 @@ class Compound:
     def read(self, *path: str) -> bytes:
         """Nothing if there is no such stream, or if it cannot be read."""
         real = self._by_name.get(tuple(part.lower() for part in path))
-        if real is None:
-            return b""
+        if real is None or real in self._salvaged:
+            return self._salvaged.get(real or (), b"")
         try:
-            data: bytes = self.file.openstream(list(real)).read(min(MOST_MEMBER, max(self.draft.budget.unpacked, 0)))
+            data: bytes = self._file.openstream(list(real)).read(min(MOST_MEMBER, max(self.draft.budget.unpacked, 0)))
         except (OSError, ValueError, IndexError, struct.error):
             self.draft.trouble(Problem.CORRUPT)
             return b""
@@ -67,8 +89,10 @@ class Compound:
         return data
 
     def read_properties(self) -> None:
+        if self._file is None:
+            return
         try:
-            found: Any = self.file.get_metadata()
+            found: Any = self._file.get_metadata()
         except (OSError, ValueError, IndexError, KeyError, TypeError, struct.error, OverflowError, AttributeError):
             return
         self.draft.title = self.draft.title or _text(found.title, found.codepage)
@@ -83,14 +107,16 @@ class Compound:
 
     def read_embedded(self) -> None:
         """Files in streams; other storages that hold a document are read as if they were files."""
-        for count, path in enumerate(path for path in self.paths if _is_object(path)):
-            if count >= _MOST_EMBEDDED or self.draft.is_full:
+        for path in [path for path in self.paths if _is_object(path)][:_MOST_EMBEDDED]:
+            if self.draft.is_full:
                 break
             last, data = path[-1].lower(), self.read(*path)
             if last == _NATIVE:
                 read_package(data[4:], self.draft)
             else:
                 embed(self.draft, "/".join(path[-2:]), data)
+        for path in [path for path in self.paths if len(path) > 1 and path[-1].lower() in _MAIN][:_MOST_EMBEDDED]:
+            read_storage(self, path)
 
 
 def _is_object(path: tuple[str, ...]) -> bool:
@@ -98,10 +124,25 @@ def _is_object(path: tuple[str, ...]) -> bool:
     return last == _NATIVE or (last in (_PACKED, _CONTENTS) and (len(path) > 1 or last == _PACKED))
 
 
-def _expected(body: bytes) -> int:
-    """How long the file should be, as far as its tables of sectors tell."""
-    sectors, shift = struct.unpack_from("<I", body, 44)[0], struct.unpack_from("<H", body, 30)[0]
-    return int(sectors) << min(shift, 12)
+def _is_cut(body: bytes) -> bool:
+    """Whether a sector that the header names lies behind the end."""
+    size = 1 << min(int.from_bytes(body[30:32], "little"), 12)
+    named = [int.from_bytes(body[at : at + 4], "little") for at in (48, *range(76, 512, 4))]
+    return any((sector + 1) * size >= len(body) for sector in named if sector < _LAST_SECTOR)
+
+
+def _salvaged(body: bytes) -> dict[str, bytes]:
+    """The main stream, if the directory is lost: programs write it first, and the directory last."""
+    name = next((name for mark, name in _FIRST_STREAMS.items() if body.startswith(mark, _HEADER)), None)
+    return {name: body[_HEADER:]} if name is not None else {}
+
+
+def read_storage(compound: Compound, path: tuple[str, ...]) -> None:
+    """A document in a storage of its own inside of another."""
+    module = import_module(f"crawler.parse.documents.{_MAIN[path[-1].lower()]}")
+    inner = compound.draft.inner(path[-2])
+    with compound.draft.section("file", path[-2]):
+        module.read_storage(compound, inner, *path[:-1])
 
 
 def read(body: bytes, draft: Draft) -> None:
@@ -140,17 +181,11 @@ def read_package(data: bytes, draft: Draft) -> None:
 
 def top_names(body: bytes) -> frozenset[str]:
     """The names of the streams and storages at the top, in lower case."""
-    with suppress(OSError, ValueError, IndexError, struct.error):
+    try:
         with olefile.OleFileIO(BytesIO(body.ljust(_SMALLEST, b"\0"))) as file:
             return frozenset(path[0].lower() for path in file.listdir())
-    return frozenset(_names(body))
-
-
-def _names(body: bytes) -> Iterator[str]:
-    """All that look like a name in a directory, for want of a directory."""
-    for name in ("WordDocument", "PowerPoint Document", "Workbook", "__properties_version1.0", "Quill"):
-        if name.encode("utf-16-le") + b"\0\0" in body:
-            yield name.lower()
+    except (OSError, ValueError, IndexError, struct.error):
+        return frozenset(_salvaged(body))
 
 
 def _text(value: object, code_page: object) -> str:

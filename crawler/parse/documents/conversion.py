@@ -35,6 +35,7 @@ _READERS = {
     "markdown": "markdown",
     "zip": "archive",
     "gz": "gzip",
+    "tar": "tape",
     "vsdx": "visio",
     "xps": "xps",
     "iwork": "iwork",

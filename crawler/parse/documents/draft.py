@@ -173,9 +173,7 @@ class Draft:
             return ""
         if url.startswith("http"):
             links, anchor = self._out.links, phrase(anchor)[:_LONGEST_ANCHOR]
-            if url not in links and len(links) < MOST_LINKS:
-                links[url] = anchor
-            elif not links.get(url, "x"):
+            if (url not in links and len(links) < MOST_LINKS) or not links.get(url, "x"):
                 links[url] = anchor
         return url
 

@@ -142,13 +142,34 @@ _BY_ENDING = {
     **dict.fromkeys(("mbox", "mbx"), "mbox"),
     **{name: name for name in ("pdf", "rtf", "odt", "ods", "odp", "odg", "epub", "msg", "xlsb", "zip", "pub", "wpd")},
     **{name: name for name in ("one", "vsdx", "xps")},
-    **{"gz": "gz", "oxps": "xps", "jar": "zip"},
+    "gz": "gz",
+    "oxps": "xps",
+    "jar": "zip",
 }
 # Formats that have a magic number: whatever else is called so is something else.
 _WITH_MAGIC = frozenset(
-    {"pdf", "rtf", "doc", "xls", "ppt", "docx", "xlsx", "xlsb", "pptx", "odt", "ods", "odp", "odg", "epub", "msg", "pub"}
+    {
+        "pdf",
+        "rtf",
+        "doc",
+        "xls",
+        "ppt",
+        "docx",
+        "xlsx",
+        "xlsb",
+        "pptx",
+        "odt",
+        "ods",
+        "odp",
+        "odg",
+        "epub",
+        "msg",
+        "pub",
+    }
     | {"zip", "gz", "one", "wpd", "vsdx", "xps"}
 )
+_ZIPPED = frozenset({"docx", "xlsx", "xlsb", "pptx", "odt", "ods", "odp", "odg", "epub", "vsdx", "xps"})
+_COMPOUND = frozenset({"doc", "xls", "ppt", "msg", "pub"})
 _NEVER_TEXT = ("image/", "audio/", "video/", "font/")
 
 # Names in a ZIP file that tell; the first that is there counts.
@@ -179,10 +200,13 @@ _IN_OLE: tuple[tuple[str, str], ...] = (
 )
 _MAIL_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,60}:[ \t\r\n]")
 _MAIL_TELLS = re.compile(
-    rb"^(?:Received|Return-Path|Message-ID|MIME-Version|From|Delivered-To|X-[A-Za-z-]{1,40}):", re.I | re.M
+    rb"^(?:Received|Return-Path|Message-ID|MIME-Version|From|Delivered-To|X-[A-Za-z-]{1,40}):",
+    re.IGNORECASE | re.MULTILINE,
 )
-_MAILBOX = re.compile(rb"From [^\r\n]{1,300}\d\d:\d\d[^\r\n]{0,100}\r?\n[\w-]+: |From [^\r\n]{1,300} \d{4}\r?\n[\w-]+: ")
-_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml\s|!DOCTYPE\s+(?!html)\w)", re.I)
+_MAILBOX = re.compile(
+    rb"From [^\r\n]{1,300}\d\d:\d\d[^\r\n]{0,100}\r?\n[\w-]+: |From [^\r\n]{1,300} \d{4}\r?\n[\w-]+: "
+)
+_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml\s|!DOCTYPE\s+(?!html)\w)", re.IGNORECASE)
 _XML_16 = (b"\xff\xfe<\x00?\x00x\x00", b"\xfe\xff\x00<\x00?\x00x")
 _NOT_TEXT = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 
@@ -194,15 +218,19 @@ def format_of(body: bytes, url: str, content_type: str | None = None) -> str | N
     ('pdf', None)
     """
     beginning = body[:SNIFFED]
+    declared, ending = declared_format(content_type), _BY_ENDING.get(_ending(url))
     start = beginning.lstrip(b"\xef\xbb\xbf \t\r\n\0")
     for magic, found in _MAGIC:
         if start.startswith(magic) and (len(magic) > 2 or b"\0" in beginning):
-            return _contained(found, body, url) if found in ("zip", "ole") else found
-    declared, ending = declared_format(content_type), _BY_ENDING.get(_ending(url))
+            if found is None:
+                return None
+            return _contained(found, body, declared or ending) if found in ("zip", "ole") else found
     if b"%PDF-" in beginning[:1_024] and "pdf" in (declared, ending):
         return "pdf"
     if beginning[4:8] == b"ftyp":
         return None
+    if beginning[257:262] == b"ustar":
+        return "tar"
     return _text_format(body, beginning, content_type, declared, ending)
 
 
@@ -278,11 +306,15 @@ def _ending(url: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[2][:10].lower() if "." in path else ""
 
 
-def _contained(found: str | None, body: bytes, url: str) -> str:
-    return _in_zip(body, url) if found == "zip" else _in_ole(body)
+def _contained(found: str, body: bytes, called: str | None) -> str:
+    """What is in a container; if it does not tell, for its directory is lost, what it is called."""
+    inside = _in_zip(body) if found == "zip" else _in_ole(body)
+    is_lost = found == "ole" or b"PK\x05\x06" not in body
+    kinds = _ZIPPED if found == "zip" else _COMPOUND
+    return called if inside == found and is_lost and called in kinds else inside
 
 
-def _in_zip(body: bytes, url: str) -> str:
+def _in_zip(body: bytes) -> str:
     """By the type that the first member says, else by the names of members."""
     typed = _MIMETYPE.search(body[:200])
     if typed is not None and (found := _BY_TYPE.get(typed[1].decode("ascii"))) is not None:

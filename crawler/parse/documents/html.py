@@ -14,12 +14,28 @@ from crawler.parse.plain import phrase
 from crawler.urls.canonical import resolve
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-_SKIPPED = frozenset({"head", "script", "style", "template", "noscript", "noframes", "svg", "math", "select", "datalist"})
+_SKIPPED = frozenset(
+    {"head", "script", "style", "template", "noscript", "noframes", "svg", "math", "select", "datalist"}
+)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
     {
         *_HEADINGS,
-        *("address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt"),
+        *(
+            "address",
+            "article",
+            "aside",
+            "blockquote",
+            "body",
+            "center",
+            "dd",
+            "details",
+            "dialog",
+            "dir",
+            "div",
+            "dl",
+            "dt",
+        ),
         *("fieldset", "figcaption", "figure", "footer", "form", "frameset", "header", "hgroup", "hr", "html", "iframe"),
         *("legend", "li", "main", "menu", "nav", "ol", "option", "p", "pre", "search", "section", "summary", "ul"),
         *("caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"),
@@ -27,6 +43,7 @@ _BLOCKS = frozenset(
 )
 _BOLD, _ITALIC = frozenset({"b", "strong"}), frozenset({"i", "em", "cite"})
 _METAS = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
+_LARGE = frozenset({"table", "ul", "ol", "pre", "blockquote"})  # blocks that no cell of a table of data has
 _MOST_FRAMES = 20
 
 
@@ -117,11 +134,10 @@ class _Reader:
 
     def _enter_block(self, tag: str) -> None:
         table = self._tables[-1] if self._tables else None
-        if tag in _HEADINGS or tag in ("table", "ul", "ol", "pre", "blockquote"):
-            if table is not None and not table.is_layout:
-                table.is_layout = True
-                self._flush("p")
-                self._end_row(table)
+        if table is not None and not table.is_layout and (tag in _HEADINGS or tag in _LARGE):
+            table.is_layout = True
+            self._flush("p")
+            self._end_row(table)
         self._flush("p")
         if tag == "table":
             self._tables.append(_Table())

@@ -76,6 +76,7 @@ class _Parts:
             self.read(_richest(part), depth + 1)
         elif part.is_multipart() and part.get_content_type() == "message/rfc822":
             for letter in _parts(part):
+                letter = _unwrapped(letter, part)
                 inner = self._draft.inner("message")
                 with self._draft.section("message", field(letter, "Subject")):
                     read_letter(letter, inner)
@@ -106,6 +107,15 @@ def _parts(part: Message) -> Iterator[Message]:
     for inner in payload if isinstance(payload, list) else ():
         if isinstance(inner, Message):
             yield inner
+
+
+def _unwrapped(letter: Message, part: Message) -> Message:
+    """A letter may not be encoded as a whole (RFC 2046 §5.2.1), but some programs do so."""
+    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() != "base64":
+        return letter
+    letter["Content-Transfer-Encoding"] = "base64"
+    data = letter.get_payload(decode=True)
+    return message_from_bytes(data) if isinstance(data, bytes) else letter
 
 
 def _richest(part: Message) -> Message:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from crawler.parse.documents.binary_records import sheet_records
+from crawler.parse.documents.binary_records import packed_number, sheet_records
 from crawler.parse.documents.cell_format import BUILT_IN
 from crawler.parse.documents.compound import MAGIC, Compound
 from crawler.parse.documents.document import Problem
@@ -19,11 +19,20 @@ _LABEL_OF_LIST, _LABEL, _LABEL_2, _RICH_LABEL = 0xFD, 0x204, 0x04, 0xD6
 _NUMBER, _NUMBER_2, _INTEGER_2, _RK, _MANY_RK = 0x203, 0x03, 0x02, 0x27E, 0xBD
 _FORMULAS, _STRING_RESULTS, _BOOLEAN = {0x06, 0x206, 0x406}, {0x207, 0x07}, {0x205, 0x05}
 _AROUND = {0x14, 0x15}  # header, footer
-_NOTE, _TEXT_OBJECT, _LINK = 0x1C, 0x1B6, 0x1B8
+_NOTE, _TEXT_OBJECT, _LINK, _SERIES_TEXT, _SERIES = 0x1C, 0x1B6, 0x1B8, 0x100D, 0x1065
+_GLOBALS = 0x0005
 _ERRORS = {0x00: "#NULL!", 0x07: "#DIV/0!", 0x0F: "#VALUE!", 0x17: "#REF!", 0x1D: "#NAME?", 0x24: "#NUM!", 0x2A: "#N/A"}
 _MOST_CELLS = 500_000
 _WIDEST = 200
-_ASIAN = {932: "cp932", 936: "gbk", 949: "cp949", 950: "big5hkscs", 1361: "johab", 10000: "mac_roman", 32768: "mac_roman"}
+_ASIAN = {
+    932: "cp932",
+    936: "gbk",
+    949: "cp949",
+    950: "big5hkscs",
+    1361: "johab",
+    10000: "mac_roman",
+    32768: "mac_roman",
+}
 
 
 def read(body: bytes, draft: Draft) -> None:
@@ -31,12 +40,12 @@ def read(body: bytes, draft: Draft) -> None:
         _Book(draft).read(body)
         return
     compound = Compound(body, draft)
-    read_sheets(compound, draft)
+    compound.read_properties()
+    read_storage(compound, draft)
     compound.read_embedded()
 
 
-def read_sheets(compound: Compound, draft: Draft, *folder: str) -> None:
-    compound.read_properties()
+def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
     _Book(draft).read(compound.read(*folder, "workbook") or compound.read(*folder, "book"))
 
 
@@ -56,7 +65,8 @@ class _Book:
         self._cells = 0
         self._sheets = 0
         self._pending: tuple[int, int] | None = None  # the cell whose formula gives the text that follows
-        self._depth = 0
+        self._outer: list[tuple[dict[int, dict[int, str]], int]] = []  # cells around a chart, and what began after them
+        self._charted: list[dict[int, dict[int, str]]] = []
 
     def read(self, data: bytes) -> None:
         for kind, parts in _joined(data):
@@ -68,24 +78,29 @@ class _Book:
                 self._draft.trouble(Problem.TOO_LARGE)
                 break
             self._record(kind, parts)
-        self._end_sheet()
+        if self._rows or self._texts:
+            self._end_sheet()  # whose end is missing
         self._draft.note("sheets", len(self._names) or self._sheets)
 
     def _record(self, kind: int, parts: list[bytes]) -> None:
         body = parts[0]
         if kind in _BEGIN:
-            self._depth += 1
+            self._outer.append((self._rows, int.from_bytes(body[2:4], "little")))
+            self._rows = {}
             self._version = {0x009: 2, 0x209: 3, 0x409: 4}.get(kind, 8 if body[:2] == b"\x00\x06" else 5)
         elif kind == _END:
-            self._depth -= 1
-            if self._depth <= 0:
-                self._end_sheet()
+            self._end()
         elif kind == _STRINGS:
             self._strings = list(_strings(parts))
         elif kind in _AROUND and body:
             self._texts.append(without_codes(self._string(body, 2 if self._version == 8 else 1)))
         elif kind == _TEXT_OBJECT and len(parts) > 1:
             self._texts.append(_unpacked(parts[1][1:], parts[1][0] & 1) if parts[1] else "")
+        elif kind == _SERIES and self._rows:  # the cells of charts stand at the same places again and again
+            self._charted.append(self._rows)
+            self._rows = {}
+        elif kind == _SERIES_TEXT:
+            self._texts.append(self._string(body[2:], 1))
         elif kind == _LINK:
             self._link(body)
         elif kind == _NOTE and self._version < 8:
@@ -100,7 +115,9 @@ class _Book:
             self._names.append(name)
         elif kind == _CODE_PAGE:
             page = int.from_bytes(body[:2], "little")
-            self._encoding = _ASIAN.get(page, f"cp{page}" if 1250 <= page <= 1258 or page in (437, 850, 866, 874) else "cp1252")
+            self._encoding = _ASIAN.get(
+                page, f"cp{page}" if 1250 <= page <= 1258 or page in (437, 850, 866, 874) else "cp1252"
+            )
         elif kind == _SINCE_1904:
             self._since_1904 = body[:2] == b"\x01\x00"
         elif kind == _FORMAT:
@@ -129,11 +146,11 @@ class _Book:
         elif kind == _LABEL_2:
             self._put(row, column, self._string(body[7:], 1))
         elif kind == _RK and len(body) >= 10:
-            self._put(row, column, self._shown(_rk(body, 6), style))
+            self._put(row, column, self._shown(packed_number(body[6:10]), style))
         elif kind == _MANY_RK:
             for number in range((len(body) - 6) // 6):
                 style = struct.unpack_from("<H", body, 4 + 6 * number)[0]
-                self._put(row, column + number, self._shown(_rk(body, 6 + 6 * number), style))
+                self._put(row, column + number, self._shown(packed_number(body[6 + 6 * number :][:4]), style))
         elif kind == _NUMBER and len(body) >= 14:
             self._put(row, column, self._shown(struct.unpack_from("<d", body, 6)[0], style))
         elif kind == _NUMBER_2 and len(body) >= 15:
@@ -188,20 +205,30 @@ class _Book:
             url = body[at + 20 : at + 20 + min(size, len(body))].decode("utf-16-le", "replace").partition("\0")[0]
             self._links[row, column] = url
 
+    def _end(self) -> None:
+        """Of a chart, which has cells of its own, or of a sheet, or of what all sheets have in common."""
+        outer, kind = self._outer.pop() if self._outer else ({}, 0)
+        if self._outer:
+            self._charted.append(self._rows)
+            self._rows = outer
+        elif kind != _GLOBALS:
+            self._end_sheet()
+
     def _end_sheet(self) -> None:
-        if not self._rows and not self._texts and not self._links:
-            return
         name = self._names[self._sheets] if self._sheets < len(self._names) else ""
         self._sheets += 1
         with self._draft.section("sheet", name):
             self._draft.heading(2, name)
             for row, cells in sorted(self._rows.items()):
                 self._draft.row(self._line(row, cells))
+            for chart in self._charted:
+                for row, cells in sorted(chart.items()):
+                    self._draft.row(self._line(row, cells))
             for text in self._texts:
                 self._draft.paragraph(text)
             for url in self._links.values():
                 self._draft.link(url)
-        self._rows, self._texts, self._links = {}, [], {}
+        self._rows, self._texts, self._links, self._charted = {}, [], {}, []
 
     def _line(self, row: int, cells: dict[int, str]) -> list[Inline]:
         line: list[Inline] = []
@@ -227,16 +254,6 @@ def _joined(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
 
 def _unpacked(data: bytes, is_wide: int) -> str:
     return data.decode("utf-16-le" if is_wide else "latin-1", "replace")
-
-
-def _rk(body: bytes, at: int) -> float:
-    """A number in four bytes: the upper half of a float, or an integer, or a hundredth of either."""
-    raw = struct.unpack_from("<I", body, at)[0]
-    if raw & 2:
-        number = float(struct.unpack("<i", struct.pack("<I", raw))[0] >> 2)
-    else:
-        number = struct.unpack("<d", struct.pack("<Q", (raw & 0xFFFFFFFC) << 32))[0]
-    return number / 100 if raw & 1 else number
 
 
 def _boolean(value: int, *, is_error: bool) -> str:
@@ -283,6 +300,8 @@ class _Segments:
             length -= len(piece) // 2 if is_wide else len(piece)
             if length:
                 self._part += 1
-                is_wide = self._parts[self._part][0] & 1 if self._part < len(self._parts) and self._parts[self._part] else 0
+                is_wide = (
+                    self._parts[self._part][0] & 1 if self._part < len(self._parts) and self._parts[self._part] else 0
+                )
                 self._at = 1
         return "".join(texts)

@@ -28,11 +28,13 @@ _DEEPEST = 50
 
 
 def read(body: bytes, draft: Draft) -> None:
-    read_slides(Compound(body, draft), draft)
-
-
-def read_slides(compound: Compound, draft: Draft, *folder: str) -> None:
+    compound = Compound(body, draft)
     compound.read_properties()
+    read_storage(compound, draft)
+    compound.read_embedded()
+
+
+def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
     data, user = compound.read(*folder, "powerpoint document"), compound.read(*folder, "current user")
     if len(user) >= 16 and int.from_bytes(user[12:16], "little") == _ENCRYPTED:
         draft.note("encrypted", "true")
@@ -90,7 +92,10 @@ class _Presentation:
         listed: set[int] = set()
         texts: list[SlideRecord] = []
         number = slide = 0
-        for record in [*slide_records(self._data, listing.start, listing.end), SlideRecord(_SLIDE_PERSIST, 0, 0, 0, False)]:
+        for record in [
+            *slide_records(self._data, listing.start, listing.end),
+            SlideRecord(_SLIDE_PERSIST, 0, 0, 0, is_container=False),
+        ]:
             if record.kind != _SLIDE_PERSIST:
                 texts.append(record)
                 continue
@@ -107,7 +112,9 @@ class _Presentation:
             self._draft.trouble(Problem.TOO_LARGE)
         return listed
 
-    def _texts(self, parent: SlideRecord, *, is_master: bool = False, with_strings: bool = False, depth: int = 0) -> None:
+    def _texts(
+        self, parent: SlideRecord, *, is_master: bool = False, with_strings: bool = False, depth: int = 0
+    ) -> None:
         for record in slide_records(self._data, parent.start, parent.end):
             if self._draft.is_full or depth > _DEEPEST:
                 return
@@ -159,7 +166,9 @@ class _Presentation:
             return
         if record.instance == 1:
             try:
-                data = zlib.decompressobj().decompress(data[4:], min(_MOST_UNPACKED, max(self._draft.budget.unpacked, 1)))
+                data = zlib.decompressobj().decompress(
+                    data[4:], min(_MOST_UNPACKED, max(self._draft.budget.unpacked, 1))
+                )
             except zlib.error:
                 return
             self._draft.budget.unpacked -= len(data)

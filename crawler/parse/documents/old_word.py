@@ -13,6 +13,7 @@ from typing import NamedTuple
 from crawler.parse.documents.compound import Compound
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.fields import hyperlink
 from crawler.parse.documents.old_numbering import Lists
 
 _PAGE = 512
@@ -22,7 +23,6 @@ _BOLD, _ITALIC, _DELETED, _HIDDEN = 0x0835, 0x0836, 0x0800, 0x083C
 _DEPTH, _LIST, _ROW_END, _OUTLINE = 0x260A, 0x460B, 0x2417, 0x2640
 _SIZES = (1, 1, 2, 4, 2, 2, -1, 3)  # of operands, by the upper bits of their operators
 _MOST_PIECES = 200_000
-_HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\[a-z]\s+)*(?:"([^"]*)"|([^\s"\\]+))', re.IGNORECASE)
 _PARAGRAPH_END = re.compile("[\r\x07\x0c]")
 _REPLACED = str.maketrans({"\x0b": "\n", "\x0e": "\n", "\x1e": "\u2011", "\x1f": "\xad", "\x01": None, "\x02": None,
                            "\x05": None, "\x08": None, "\x03": None, "\x04": None})  # fmt: skip
@@ -63,12 +63,12 @@ _PLAIN = _Look()
 
 def read(body: bytes, draft: Draft) -> None:
     compound = Compound(body, draft)
-    read_text(compound, draft)
+    compound.read_properties()
+    read_storage(compound, draft)
     compound.read_embedded()
 
 
-def read_text(compound: Compound, draft: Draft, *folder: str) -> None:
-    compound.read_properties()
+def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
     main = compound.read(*folder, "worddocument")
     if len(main) < 0x60:
         draft.trouble(Problem.CORRUPT)
@@ -84,10 +84,10 @@ def read_text(compound: Compound, draft: Draft, *folder: str) -> None:
         return
     table = compound.read(*folder, "1table" if flags & _OTHER_TABLE else "0table")
     table = table or compound.read(*folder, "0table") or compound.read(*folder, "1table")
-    pieces = _pieces(_part(main, table, 0x1A2)) if len(main) >= 0x1AA else []
+    pieces = [_decoded(main, *found) for found in _pieces(_part(main, table, 0x1A2))[:_MOST_PIECES]]
     text = _Text(
         draft,
-        [piece for found in pieces[:_MOST_PIECES] if (piece := _decoded(main, *found)) is not None],
+        pieces or [_only_piece(main)],
         _Looks(main, _part(main, table, 0x102), are_paragraphs=True),
         _Looks(main, _part(main, table, 0xFA), are_paragraphs=False),
         Lists(table, *_place(main, 0x2E2), *_place(main, 0x2EA)) if len(main) >= 0x2F2 else None,
@@ -138,7 +138,15 @@ def _pieces(table: bytes) -> list[tuple[int, int, int]]:
     ]
 
 
-def _decoded(main: bytes, start: int, count: int, offset: int) -> _Piece | None:
+def _only_piece(main: bytes) -> _Piece:
+    """All of the text, for want of the table of pieces: it lies in one place unless it was saved in a hurry."""
+    start, end = struct.unpack_from("<II", main, 0x18)
+    data = main[start:end]
+    is_wide = data.count(b"\0") * 4 > len(data)
+    return _Piece(0, data.decode("utf-16-le" if is_wide else "cp1252", "replace"), start, 2 if is_wide else 1)
+
+
+def _decoded(main: bytes, start: int, count: int, offset: int) -> _Piece:
     if offset & 0x40000000:
         offset = (offset & 0x3FFFFFFF) // 2
         return _Piece(start, main[offset : offset + count].decode("cp1252", "replace"), offset, 1)
@@ -261,7 +269,11 @@ class _Text:
         for end in _PARAGRAPH_END.finditer(piece.text):
             self._add(piece, start, end.start())
             start = end.end()
-            look = self._paragraphs.at(piece.offset + end.start() * piece.width) if self._paragraphs is not None else _PLAIN
+            look = (
+                self._paragraphs.at(piece.offset + end.start() * piece.width)
+                if self._paragraphs is not None
+                else _PLAIN
+            )
             self._end_paragraph(end[0], look)
         self._add(piece, start, len(piece.text))
 
@@ -284,8 +296,7 @@ class _Text:
             if mark[0] == "\x13":
                 self._fields.append(["", ""])
             elif self._fields and mark[0] == "\x14":
-                found = _HYPERLINK.match(self._fields[-1][0])
-                self._fields[-1] = ["shown", (found[1] or found[2] or "") if found is not None else ""]
+                self._fields[-1] = ["shown", hyperlink(self._fields[-1][0])]
             elif self._fields:
                 self._fields.pop()
         self._add_text(text[start:], look)

@@ -8,7 +8,7 @@ from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, Run
 from crawler.parse.documents.packed import Archive, base_name, opened
-from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree
+from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree, tree_and_problem
 
 _PROPERTIES = {
     "creator": "modified_by",
@@ -33,7 +33,9 @@ _MOST_EMBEDDED = 100
 
 def read(body: bytes, draft: Draft) -> None:
     if not body.startswith(b"PK"):
-        _read_flat(tree(body), draft)
+        root, problem = tree_and_problem(body)
+        draft.trouble(problem)
+        _read_flat(root, draft)
         return
     archive = opened(body, draft)
     _read_properties(tree(archive.read("meta.xml")), draft)
@@ -53,7 +55,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 def _read_flat(root: Any, draft: Draft) -> None:
     if root is None:
-        raise ValueError("no XML")
+        return
     _read_properties(first(root, "meta"), draft)
     reader = _Reader(draft, root)
     reader.read_around(root, "header")
@@ -78,7 +80,9 @@ def _read_properties(root: Any, draft: Draft) -> None:
 
 def _read_embedded(archive: Archive, draft: Draft) -> None:
     """Objects are OpenDocument files without a container of their own, or others with one."""
-    objects = [name for name in archive.names() if not name.startswith(("Basic/", "Pictures/", "Thumbnails/", "META-INF/"))]
+    objects = [
+        name for name in archive.names() if not name.startswith(("Basic/", "Pictures/", "Thumbnails/", "META-INF/"))
+    ]
     for name in objects[:_MOST_EMBEDDED]:
         folder, _, last = name.rpartition("/")
         if folder and last == "content.xml":

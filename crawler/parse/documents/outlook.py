@@ -18,6 +18,12 @@ _TO, _CC, _BODY, _HTML, _RTF = "0e04", "0e03", "1000", "1013", "1009"
 _NAME, _ADDRESS, _SMTP = "3001", "3003", "39fe"
 _FILE_NAMES, _DATA = ("3707", "3704", "3001"), "3701"
 _SENT, _RECEIVED, _CODE_PAGE, _INTERNET_CODE_PAGE = 0x0039, 0x0E06, 0x3FFD, 0x3FDE
+# Code pages and what the web calls them.
+_ENCODINGS = {
+    **{page: f"windows-{page}" for page in (874, *range(1250, 1259))},
+    932: "shift_jis", 936: "gb18030", 949: "euc-kr", 950: "big5", 50220: "iso-2022-jp", 51949: "euc-kr", 65001: "utf-8",
+    20866: "koi8-r", 21866: "koi8-u", 28592: "iso-8859-2", 28595: "iso-8859-5", 28605: "iso-8859-15", 54936: "gb18030",
+}  # fmt: skip
 _MOST_ATTACHED = 200
 _DEEPEST = 5
 _MOST_UNPACKED = 8 << 20
@@ -40,9 +46,8 @@ class _Letter:
         self._compound, self._folder, self._draft = compound, folder, draft
         self._fixed = _fixed(compound.read(*folder, "__properties_version1.0"), 24 if folder else 32)
         page = self._fixed.get(_INTERNET_CODE_PAGE) or self._fixed.get(_CODE_PAGE) or 0
-        self._encoding = {65001: "utf-8", 20127: "", 20866: "koi8-r", 28591: "", 28592: "iso-8859-2"}.get(
-            page & 0xFFFFFFFF, f"windows-{page & 0xFFFF}" if 1250 <= page & 0xFFFF <= 1258 else _ASIAN.get(page & 0xFFFF, "")
-        )
+        encoding = _ENCODINGS.get(page & 0xFFFF)
+        self._label = f"text/html; charset={encoding}" if encoding is not None else None
 
     def read(self) -> None:
         draft, subject = self._draft, self._text(_SUBJECT)
@@ -51,20 +56,28 @@ class _Letter:
         sender = _person(self._text(_SENDER), self._text(_SENDER_SMTP) or self._text(_SENDER_ADDRESS))
         draft.note("author", sender)
         draft.note("created", self._moment())
-        for name, value in (("From", sender), ("To", self._text(_TO)), ("Cc", self._text(_CC)), ("Date", self._moment())):
+        for name, value in (
+            ("From", sender),
+            ("To", self._text(_TO)),
+            ("Cc", self._text(_CC)),
+            ("Date", self._moment()),
+        ):
             if value:
                 draft.paragraph(f"{name}: {value}")
         for folder in self._folders("__recip_version1.0"):
-            draft.paragraph(_person(self._text(_NAME, folder), self._text(_SMTP, folder) or self._text(_ADDRESS, folder)))
+            draft.paragraph(
+                _person(self._text(_NAME, folder), self._text(_SMTP, folder) or self._text(_ADDRESS, folder))
+            )
         self._read_text()
         for folder in self._folders("__attach_version1.0")[:_MOST_ATTACHED]:
             self._read_attached(folder)
 
     def _read_text(self) -> None:
         """As HTML, or as Rich Text, or as it is."""
-        html, packed, plain = self._data(_HTML), self._data(_RTF), self._text(_BODY)
+        html = decode_or_guess(self._data(_HTML), self._label).text or self._text(_HTML)
+        packed, plain = self._data(_RTF), self._text(_BODY)
         if html:
-            read_html(decode_or_guess(html, f"text/html; charset={self._encoding}" if self._encoding else None).text, self._draft.inner(""))
+            read_html(html, self._draft.inner(""))
         elif plain:
             read_text(plain, self._draft)
         elif packed:
@@ -75,7 +88,9 @@ class _Letter:
         data, inner = self._data(_DATA, folder), (*self._folder, folder, f"__substg1.0_{_DATA}000d")
         if data:
             embed(self._draft, name, data)
-        elif (*(part.lower() for part in inner), "__properties_version1.0") in self._compound and len(inner) < 3 * _DEEPEST:
+        elif (*(part.lower() for part in inner), "__properties_version1.0") in self._compound and len(
+            inner
+        ) < 3 * _DEEPEST:
             self._draft.note_name("embedded", name)
             with self._draft.section("message", name):
                 _Letter(self._compound, inner, self._draft.inner(name)).read()
@@ -93,8 +108,7 @@ class _Letter:
 
     def _data(self, key: str, folder: str = "") -> bytes:
         where = (*self._folder, folder) if folder else self._folder
-        data = self._compound.read(*where, f"__substg1.0_{key}0102")
-        return data or self._text(key, folder).encode("utf-8") if key == _HTML else data
+        return self._compound.read(*where, f"__substg1.0_{key}0102")
 
     def _text(self, key: str, folder: str = "") -> str:
         where = (*self._folder, folder) if folder else self._folder
@@ -102,16 +116,13 @@ class _Letter:
         if wide:
             return wide.decode("utf-16-le", "replace").rstrip("\0")
         narrow = self._compound.read(*where, f"__substg1.0_{key}001e").rstrip(b"\0")
-        return decode_or_guess(narrow, f"text/plain; charset={self._encoding}" if self._encoding else None).text
+        return decode_or_guess(narrow, self._label).text
 
     def _moment(self) -> str:
         ticks = self._fixed.get(_SENT) or self._fixed.get(_RECEIVED) or 0
         if not 0 < ticks < 1 << 59:
             return ""
         return (datetime(1601, 1, 1, tzinfo=UTC) + timedelta(seconds=ticks // 10_000_000)).isoformat()
-
-
-_ASIAN = {932: "shift_jis", 936: "gb18030", 949: "euc-kr", 950: "big5", 50220: "iso-2022-jp", 51949: "euc-kr", 874: "windows-874"}
 
 
 def _person(name: str, address: str) -> str:

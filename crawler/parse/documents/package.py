@@ -63,9 +63,7 @@ class Package:
 
     def related(self, part: str, kind: str) -> list[str]:
         """The parts of one kind, in the order of their relations."""
-        return [
-            found.target for found in self.relations(part).values() if found.kind == kind and not found.is_external
-        ]
+        return [found.target for found in self.relations(part).values() if found.kind == kind and not found.is_external]
 
     def main(self, fallback: str) -> str:
         """The part that is the document."""

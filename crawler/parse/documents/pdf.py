@@ -19,15 +19,22 @@ import pypdfium2.raw as pdfium
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Run
-from crawler.parse.documents.trees import tree
+from crawler.parse.documents.trees import name_of, tree
 
-_PROPERTIES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "Creator": "application", "Producer": "producer"}
+_PROPERTIES = {
+    "Author": "author",
+    "Subject": "subject",
+    "Keywords": "keywords",
+    "Creator": "application",
+    "Producer": "producer",
+}
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-]\d\d)'?(\d\d)?|Z)?")
 _PAGE_OBJECT = re.compile(rb"(\d{1,9})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b")
 _IS_PAGE = re.compile(rb"/Type\s*/Page\b(?!s)")
 _MOST_LETTERS = 200_000  # of a page
 _MOST_LINKS_OF_PAGE = 1_000
 _MOST_ATTACHED = 50
+_MOST_PACKET = 1 << 20
 _MOST_ATTACHMENT = 16 << 20
 _LARGER = 1.15  # than most letters: a heading
 _LONGEST_HEADING = 200
@@ -53,6 +60,7 @@ def read(body: bytes, draft: Draft) -> None:
         return
     try:
         _read_properties(document, draft)
+        _read_packet(body, draft)
         pages = [_page(document, number, draft) for number in _numbers(document, draft)]
         body_size = _usual_size(pages)
         for number, (lines, links, texts) in enumerate(pages, 1):
@@ -83,10 +91,7 @@ def _opened(body: bytes, draft: Draft) -> Any:
 
 
 def _loaded(body: bytes) -> Any:
-    document = pypdfium2.PdfDocument(body)
-    with suppress(pypdfium2.PdfiumError):
-        document.init_forms()
-    return document
+    return pypdfium2.PdfDocument(body)
 
 
 def _mended(body: bytes) -> bytes:
@@ -128,6 +133,20 @@ def _read_properties(document: Any, draft: Draft) -> None:
         draft.note("has_js", "true")
     language = _string(lambda buffer, size: pdfium.FPDFCatalog_GetLanguage(document, buffer, size))
     draft.note("language", language)
+
+
+def _read_packet(body: bytes, draft: Draft) -> None:
+    """Properties in XML, of which the last version counts: several authors stand apart only there."""
+    start = body.rfind(b"<x:xmpmeta")
+    end = body.find(b"</x:xmpmeta>", start)
+    root = tree(body[start : min(end + 12, start + _MOST_PACKET)]) if 0 <= start < end else None
+    for element in root.iter("{*}creator", "{*}title") if root is not None else ():
+        texts = [text for item in element.iter("{*}li") if (text := (item.text or "").strip())]
+        if name_of(element) == "title":
+            draft.title = draft.title or " ".join(texts[:1])
+        elif len(texts) > 1 or "author" not in draft.metadata:
+            draft.metadata.pop("author", None)
+            draft.note("author", ", ".join(texts))
 
 
 def _moment(date: str) -> str:
@@ -197,7 +216,9 @@ def _measured(text_page: Any, text: str, index: int) -> _Line:
     size = float(pdfium.FPDFText_GetFontSize(text_page, index))
     height = top.value - bottom.value
     size = size if size > 1.5 else max(size * 0, height)  # letters of size 1 that a matrix makes larger
-    return _Line(text.replace("\ufffe", "-"), round(size, 1), _is_bold(text_page, index), top.value, bottom.value, left.value)
+    return _Line(
+        text.replace("\ufffe", "-"), round(size, 1), _is_bold(text_page, index), top.value, bottom.value, left.value
+    )
 
 
 def _is_bold(text_page: Any, index: int) -> bool:
@@ -295,7 +316,11 @@ def _annotations(page: Any, draft: Draft) -> Iterator[str]:
             continue
         try:
             for key in (b"Contents", b"V"):
-                yield _string(lambda buffer, size, of=annotation, name=key: pdfium.FPDFAnnot_GetStringValue(of, name, buffer, size))
+                yield _string(
+                    lambda buffer, size, of=annotation, name=key: pdfium.FPDFAnnot_GetStringValue(
+                        of, name, buffer, size
+                    )
+                )
             if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_FILEATTACHMENT:
                 _read_file(pdfium.FPDFAnnot_GetFileAttachment(annotation), draft)
         finally:

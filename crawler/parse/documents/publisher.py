@@ -18,4 +18,3 @@ def read(body: bytes, draft: Draft) -> None:
             start, size = int.from_bytes(entry[16:20], "little"), int.from_bytes(entry[20:24], "little")
             for paragraph in data[start : start + size].decode("utf-16-le", "replace").split("\r"):
                 draft.paragraph(paragraph.replace("\x0b", "\n"))
-    compound.read_embedded()

@@ -10,6 +10,7 @@ from crawler.parse.documents.compound import read_package
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.fields import hyperlink
 from crawler.parse.documents.html import read_html
 
 _TOKEN = re.compile(
@@ -31,9 +32,30 @@ _CHARACTERS = {
 }  # fmt: skip
 _SYMBOLS = {b"~": "\xa0", b"_": "\u2011", b"-": "\xad", b"{": "{", b"}": "}", b"\\": "\\", b"\n": "\n", b"\r": "\n"}
 _SKIPPED = frozenset(
-    {"colortbl", "pict", "themedata", "datastore", "latentstyles", "listtable", "listoverridetable", "rsidtbl", "generator"}
+    {
+        "colortbl",
+        "pict",
+        "themedata",
+        "datastore",
+        "latentstyles",
+        "listtable",
+        "listoverridetable",
+        "rsidtbl",
+        "generator",
+    }
     | {"xmlnstbl", "wgrffmtfilter", "mmathPr", "falt", "panose", "bkmkstart", "bkmkend", "fontemb", "filetbl", "sp"}
-    | {"pgdsctbl", "revtbl", "template", "passwordhash", "userprops", "objclass", "objname", "nonshppict", "atndate", "atnref"}
+    | {
+        "pgdsctbl",
+        "revtbl",
+        "template",
+        "passwordhash",
+        "userprops",
+        "objclass",
+        "objname",
+        "nonshppict",
+        "atndate",
+        "atnref",
+    }
 )
 # Marked as "skip this if you do not know it"; we know it.
 _SHOWN = frozenset({"shpinst", "shptxt", "annotation", "shppict", "htmltag", "field", "footnote", "do", "dptxbxtext"})
@@ -41,9 +63,9 @@ _PROPERTIES = {
     "title": "title", "subject": "subject", "author": "author", "operator": "modified_by", "keywords": "keywords",
     "doccomm": "description", "company": "company", "manager": "manager", "category": "category",
 }  # fmt: skip
+_COLLECTED = frozenset({"info", "stylesheet", "fonttbl", "fldinst", "atnid", "atnauthor", "objdata"})
 _TIMES = {"creatim": "created", "revtim": "modified"}
 _STORIES = frozenset({"header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "footnote"})
-_HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\[a-z]\s+)*(?:"([^"]*)"|([^\s"\\]+))', re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _MOST_OBJECT = 8 << 20
 _NO_DIGIT = re.compile(r"[^0-9a-fA-F]+")
@@ -187,14 +209,12 @@ class _Reader:
     def _word(self, word: str, value: int | None) -> None:
         is_first, is_marked = self._is_new_group, self._is_marked
         self._is_new_group = False
-        if word != "u":
-            self._flush()
+        self._flush()
         if is_first and self._destination(word, is_marked=is_marked):
             return
         if self._state.skip:
             return
         if word == "u" and value is not None:
-            self._flush()
             self._add(chr(value % 65_536))
             self._to_skip = self._state.unicode_skip
         elif word in _CHARACTERS and word != "par":
@@ -213,17 +233,14 @@ class _Reader:
             if state.target == "info":
                 self._begin(word)
                 return True
-        if word in ("info", "stylesheet", "fonttbl"):
-            self._begin(word)
-        elif word in ("fldinst", "atnid", "atnauthor", "objdata"):
+        if word in _COLLECTED:
             self._begin(word)
         elif word in ("listtext", "pntext"):
             self._begin("listtext")
         elif word == "field":
             state.field = _Field()
         elif word == "fldrslt" and state.field is not None:
-            found = _HYPERLINK.match(state.field.instruction)
-            state.href = (found[1] or found[2] or "") if found is not None else state.href
+            state.href = hyperlink(state.field.instruction) or state.href
         elif word == "htmltag":
             state.target = "html"
         elif word in _STORIES or word == "annotation":

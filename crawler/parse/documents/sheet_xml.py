@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.parse.documents.draft import Draft, Inline, Run
-from crawler.parse.documents.trees import attribute, name_of, text_of, tree
+from crawler.parse.documents.trees import attribute, name_of, text_of, tree_and_problem
 
-_PROPERTIES = {"Author": "author", "Created": "created", "LastSaved": "modified", "Company": "company", "Subject": "subject"}
+_PROPERTIES = {
+    "Author": "author",
+    "Created": "created",
+    "LastSaved": "modified",
+    "Company": "company",
+    "Subject": "subject",
+}
 _WIDEST = 200
 
 
 def read(body: bytes, draft: Draft) -> None:
-    root = tree(body)
+    root, problem = tree_and_problem(body)
+    draft.trouble(problem)
     if root is None:
-        raise ValueError("no XML")
+        return
     for element in root.iter("{*}DocumentProperties"):
         for part in element:
             if name_of(part) == "Title":

@@ -8,6 +8,11 @@ from typing import Any
 
 from lxml import etree
 
+from crawler.parse.documents.document import Problem
+
+_ERROR = 2
+_AT_THE_END = frozenset({"ERR_TAG_NOT_FINISHED", "ERR_DOCUMENT_END", "ERR_GT_REQUIRED", "ERR_LTSLASH_REQUIRED"})
+_HARMLESS = frozenset({"ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY", "NS_ERR_UNDEFINED_NAMESPACE"})
 _SAFE = {
     "resolve_entities": False,
     "no_network": True,
@@ -21,10 +26,20 @@ _SAFE = {
 
 def tree(data: bytes) -> Any:
     """The root element, of as much as can be read; None if that is nothing."""
+    return tree_and_problem(data)[0]
+
+
+def tree_and_problem(data: bytes) -> tuple[Any, Problem]:
+    """Also what is wrong with it. That an entity means nothing is not: we would not have believed it anyway."""
+    parser = etree.XMLParser(**_SAFE)
     try:
-        return etree.fromstring(data, etree.XMLParser(**_SAFE)) if data.strip() else None
+        root = etree.fromstring(data, parser) if data.strip() else None
     except etree.XMLSyntaxError:
-        return None
+        root = None
+    errors = {entry.type_name for entry in parser.error_log if entry.level >= _ERROR} - _HARMLESS
+    if root is None:
+        return None, Problem.CORRUPT
+    return root, Problem.TRUNCATED if errors & _AT_THE_END else Problem.CORRUPT if errors else Problem.NONE
 
 
 def elements(data: bytes, *names: str) -> Iterator[Any]:

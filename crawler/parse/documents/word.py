@@ -10,19 +10,31 @@ from typing import Any
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.draft import Draft, Run
 from crawler.parse.documents.drawings import read_drawn
+from crawler.parse.documents.fields import hyperlink, references
 from crawler.parse.documents.numbering import Counters, Level
 from crawler.parse.documents.package import Package, Relation
 from crawler.parse.documents.packed import base_name
-from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree
+from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree_and_problem
 
 _TRANSPARENT = frozenset(
-    {"ins", "moveTo", "smartTag", "sdt", "sdtContent", "customXml", "dir", "bdo", "oMath", "oMathPara", "sect", "sub-section"}
+    {
+        "ins",
+        "moveTo",
+        "smartTag",
+        "sdt",
+        "sdtContent",
+        "customXml",
+        "dir",
+        "bdo",
+        "oMath",
+        "oMathPara",
+        "sect",
+        "sub-section",
+    }
     | {"r", "rt", "rubyBase", "ruby"}
 )
-_HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\[a-z]\s+)*(?:"([^"]*)"|([^\s"\\]+))', re.IGNORECASE)
-_REFERRING = re.compile(r"\s*(?:INCLUDEPICTURE|INCLUDETEXT|IMPORT|LINK|RD|DDE|DDEAUTO)\s", re.IGNORECASE)
-_URL = re.compile(r"https?://[^\s\"<>]{1,2000}")
 _HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
+_LONGEST_FIELD = 10_000
 _FALSE = frozenset({"0", "false", "off", "none"})
 _APART = (  # stories that are no part of the main one, and what we call them
     ("footnotes", "footnotes"),
@@ -66,9 +78,10 @@ def _read_package(package: Package) -> None:
 
 def _read_flat(body: bytes, draft: Draft) -> None:
     """Word 2003, or all parts of a package in one file."""
-    root = tree(body)
+    root, problem = tree_and_problem(body)
+    draft.trouble(problem)
     if root is None:
-        raise ValueError("no XML")
+        return
     for element in root.iter("{*}Title"):
         draft.title = draft.title or (element.text or "")
     for element in root.iter("{*}Author", "{*}creator"):
@@ -183,11 +196,20 @@ class _Numbers:
 def _level(element: Any) -> tuple[int, Level]:
     found = {name_of(part): attribute(part, "val") for part in element}
     kind = found.get("numFmt", "decimal")
-    kind = {"0": "decimal", "1": "upperRoman", "2": "lowerRoman", "3": "upperLetter", "4": "lowerLetter", "23": "bullet"}.get(
-        found.get("nfc", ""), kind
-    )
+    kind = {
+        "0": "decimal",
+        "1": "upperRoman",
+        "2": "lowerRoman",
+        "3": "upperLetter",
+        "4": "lowerLetter",
+        "23": "bullet",
+    }.get(found.get("nfc", ""), kind)
     return _number(attribute(element, "ilvl")), Level(
-        kind, found.get("lvlText", ""), _number(found.get("start", "1")), found.get("lvlRestart") != "0", "isLgl" in found
+        kind,
+        found.get("lvlText", ""),
+        _number(found.get("start", "1")),
+        found.get("lvlRestart") != "0",
+        "isLgl" in found,
     )
 
 
@@ -197,7 +219,7 @@ class _Story:
     def __init__(self, draft: Draft, styles: _Styles, numbers: _Numbers, package: Package | None, part: str) -> None:
         self._draft, self._styles, self._numbers, self._package = draft, styles, numbers, package
         self._relations: dict[str, Relation] = package.relations(part) if package is not None else {}
-        self._fields: list[_Field] = []
+        self._fields: list[str] = []  # instructions of those that the place is in
         self._boxes: list[Any] = []  # text boxes that are anchored in the paragraph
         self._references: list[str] = []
 
@@ -219,6 +241,8 @@ class _Story:
                 if relation is not None and not relation.is_external:
                     embed(self._draft, base_name(relation.target), self._package.archive.read(relation.target))
             elif name not in ("del", "moveFrom", "sectPr", "sdtPr"):
+                if name == "comment":
+                    self._draft.paragraph(attribute(element, "author"))
                 self._blocks(element)
 
     def _paragraph(self, element: Any) -> None:
@@ -283,9 +307,9 @@ class _Story:
             elif name in ("hyperlink", "hlink"):
                 runs += self._runs(child, self._target(child))
             elif name == "fldSimple":
-                field = _Field(attribute(child, "instr"))
-                self._references += field.references
-                runs += self._runs(child, field.href or href)
+                instruction = attribute(child, "instr")
+                self._references += references(instruction)
+                runs += self._runs(child, hyperlink(instruction) or href)
             elif name in _TRANSPARENT:
                 runs += self._runs(child, href)
             elif name == "t":  # of formulas
@@ -321,7 +345,7 @@ class _Story:
             elif name == "fldChar":
                 self._field(attribute(child, "fldCharType"))
             elif name == "instrText" and self._fields:
-                self._fields[-1].instruction += text_of(child)[:10_000]
+                self._fields[-1] = (self._fields[-1] + text_of(child))[:_LONGEST_FIELD]
             elif name in ("AlternateContent", "pict", "drawing", "object"):
                 self._drawing(child)
             elif name in ("ruby", "r"):
@@ -332,15 +356,13 @@ class _Story:
 
     @property
     def _href(self) -> str:
-        return next((field.href for field in reversed(self._fields) if field.href), "")
+        return next((href for field in reversed(self._fields) if (href := hyperlink(field))), "")
 
     def _field(self, step: str) -> None:
         if step == "begin":
-            self._fields.append(_Field(""))
-        elif self._fields and step == "separate":
-            self._fields[-1].is_shown = True
+            self._fields.append("")
         elif self._fields and step == "end":
-            self._references += self._fields.pop().references
+            self._references += references(self._fields.pop())
 
     def _drawing(self, element: Any) -> None:
         """Its text boxes, which stand in it twice, the second time for old programs; letters as art; its link."""
@@ -357,24 +379,6 @@ class _Story:
         for hover in shown.iter("{*}hlinkHover", "{*}hlinkClick"):
             relation = self._relations.get(attribute(hover, "id"))
             self._references += [relation.target] if relation is not None and relation.is_external else []
-
-
-class _Field:
-    """Text that the program puts there by an instruction."""
-
-    def __init__(self, instruction: str) -> None:
-        self.instruction = instruction
-        self.is_shown = False
-
-    @property
-    def href(self) -> str:
-        found = _HYPERLINK.match(self.instruction)
-        return (found[1] or found[2] or "") if found is not None else ""
-
-    @property
-    def references(self) -> list[str]:
-        """What else it brings in from outside."""
-        return _URL.findall(self.instruction) if _REFERRING.match(self.instruction) else []
 
 
 def _parent(element: Any, name: str) -> Any:

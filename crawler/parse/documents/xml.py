@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.parse.documents.draft import Draft
-from crawler.parse.documents.trees import attribute, name_of, tree
+from crawler.parse.documents.trees import attribute, name_of, tree_and_problem
 
 _TITLES = ("title", "Title", "book-title", "entry_title")
 
 
 def read(body: bytes, draft: Draft) -> None:
-    root = tree(body)
+    root, problem = tree_and_problem(body)
+    draft.trouble(problem)
     if root is None:
-        raise ValueError("no XML")
+        return
     draft.note("root", name_of(root))
     for element in root.iter():
         if draft.is_full:
