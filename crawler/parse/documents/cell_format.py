@@ -112,12 +112,12 @@ def _digits(value: float, pattern: str) -> str:
     if pattern == "General":
         return plain_number(value)
     mantissa, mark, _ = pattern.upper().partition("E")
-    whole, _, decimals = mantissa.partition(".")
+    thousands = len(mantissa) - len(mantissa.rstrip(","))  # commas at the end: each divides by a thousand
+    whole, _, decimals = mantissa.rstrip(",").partition(".")
     places = min(sum(decimals.count(place) for place in "0#?"), 30)
     if mark:
         return f"{value:.{places}E}"
-    while whole.endswith(","):  # each divides by a thousand
-        whole, value = whole[:-1], value / 1_000
+    value /= 1_000**thousands
     text = f"{value:,.{places}f}" if "," in whole else f"{value:.{places}f}"
     optional = len(decimals) - len(decimals.rstrip("#?"))
     for _ in range(min(optional, places)):

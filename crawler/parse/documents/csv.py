@@ -8,7 +8,7 @@ from io import StringIO
 from crawler.parse.charset import decode_or_guess
 from crawler.parse.documents.draft import Draft
 
-_DELIMITERS = ",;\t|"
+_DELIMITERS = ";\t|,"  # a comma may as well be a part of a number
 _SAMPLE = 20  # lines
 _LONGEST_CELL = 1 << 20
 
@@ -41,4 +41,5 @@ def delimiter_of(text: str) -> str:
         common = max(set(found), key=found.count) if found else 0
         return found.count(common) if common else 0, common
 
-    return max(_DELIMITERS, key=evenness)
+    best = max(_DELIMITERS, key=evenness)
+    return best if any(counts[best]) else ","

@@ -257,10 +257,12 @@ def _text_format(
     """Of what has no mark of its own."""
     if not beginning or not _is_text(beginning):
         return None
-    if declared == "html" or (declared is None and ending in (None, "html") and looks_like_html(body, None)):
+    if declared == "html":
         return "html"
     if _XML.match(beginning) or beginning.startswith(_XML_16):
         return _xml_format(beginning)
+    if declared is None and ending in (None, "html") and looks_like_html(body, None):
+        return "html"
     if _MAILBOX.match(beginning):
         return "mbox"
     if declared in (None, "text", "eml", "mbox") and ending in (None, "text", "eml", "mbox") and _is_mail(beginning):
@@ -297,7 +299,7 @@ def _xml_format(beginning: bytes) -> str:
         return "wordml"
     if b"urn:oasis:names:tc:opendocument:xmlns:office" in text and b"<office:document" in text:
         return "odf-flat"
-    return "html" if b"http://www.w3.org/1999/xhtml" in text and b"<html" in text else "xml"
+    return "html" if b"<html" in text else "xml"
 
 
 def _ending(url: str) -> str:

@@ -26,14 +26,14 @@ _LONGEST_FIELD = 10_000
 
 
 def read(body: bytes, draft: Draft) -> None:
-    if body.startswith(b"From "):
-        _read_box(body, draft)
+    starts = [(found.start(), found.end()) for found in _FROM_LINE.finditer(body)] if body.startswith(b"From ") else []
+    if starts:
+        _read_box(body, starts, draft)
     else:
         read_letter(message_from_bytes(body), draft)
 
 
-def _read_box(body: bytes, draft: Draft) -> None:
-    starts = [(found.start(), found.end()) for found in _FROM_LINE.finditer(body)]
+def _read_box(body: bytes, starts: list[tuple[int, int]], draft: Draft) -> None:
     draft.note("messages", len(starts))
     if len(starts) > MOST_PARTS:
         draft.trouble(Problem.TOO_LARGE)

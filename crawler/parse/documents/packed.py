@@ -106,6 +106,8 @@ def _listed(body: bytes, draft: Draft) -> list[Member] | None:
             entries = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError, struct.error, NotImplementedError):
         return None
+    if body.startswith(_LOCAL_MARK) and entries and min(entry.header_offset for entry in entries) > 0:
+        return None  # this is the directory of an archive in the archive: ours is missing
     return [member for entry in entries if not entry.is_dir() and (member := _member(body, entry)) is not None]
 
 
