@@ -1,16 +1,16 @@
-"""make conformance: what other projects' tests say of URLs, robots.txt, sitemaps and feeds, and why we differ."""
+"""make conformance: what other projects' tests say of URLs, robots.txt, sitemaps, feeds and documents, and why we differ."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.conformance import feeds, robots, sitemaps
+from tests.conformance import documents, feeds, robots, sitemaps
 from tests.conformance.compare import Answer, Case, Comparison, compare
 from tests.conformance.data import DATA
 from tests.conformance.scores import Difference, Score
 from tests.conformance.suites import SUITES
 
-SCORED = (robots, sitemaps, feeds)  # modules with scores(); each has its share of cases that must agree
+SCORED = (robots, sitemaps, feeds, documents)  # modules with scores(); each has its share of cases that must agree
 
 
 def main() -> int:

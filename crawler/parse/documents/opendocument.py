@@ -15,7 +15,6 @@ _PROPERTIES = {
     "initial-creator": "author",
     "subject": "subject",
     "description": "description",
-    "keyword": "keywords",
     "language": "language",
     "creation-date": "created",
     "date": "modified",
@@ -64,10 +63,13 @@ def _read_flat(root: Any, draft: Draft) -> None:
 
 
 def _read_properties(root: Any, draft: Draft) -> None:
+    keywords: list[str] = []
     for element in root.iter() if root is not None else ():
         name, text = name_of(element), (element.text or "").strip()
         if name == "title":
             draft.title = draft.title or text
+        elif name == "keyword":
+            keywords.append(text)
         elif name in _PROPERTIES:
             draft.note(_PROPERTIES[name], text)
         elif name == "user-defined":
@@ -75,6 +77,7 @@ def _read_properties(root: Any, draft: Draft) -> None:
         elif name == "document-statistic":
             for count, key in _COUNTS.items():
                 draft.note(key, attribute(element, count))
+    draft.note("keywords", ", ".join(keywords))
     draft.note("author", draft.metadata.get("modified_by", ""))
 
 
