@@ -65,7 +65,7 @@ class _Workbook:
             self._draft.trouble(Problem.TOO_LARGE)
         for name, part in sheets[:MOST_PARTS]:
             with self._draft.section("sheet", name):
-                self._draft.heading(2, name)
+                self._draft.heading(2, name, is_title=False)
                 self._read_sheet(part)
 
     def _read_sheet(self, part: str) -> None:

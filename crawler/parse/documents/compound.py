@@ -16,6 +16,8 @@ from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.packed import MOST_MEMBER, base_name
 
 MAGIC = olefile.MAGIC
+# What the library raises on files that are not as they should be, directories that are chains or circles among them.
+_BROKEN = (OSError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError, struct.error)
 _SMALLEST = olefile.MINIMAL_OLEFILE_SIZE
 _PROPERTIES = {
     "author": "author",
@@ -64,16 +66,24 @@ class Compound:
         try:
             self._file = olefile.OleFileIO(BytesIO(body))
             self.paths: list[tuple[str, ...]] = [tuple(path) for path in self._file.listdir()]
-        except (OSError, ValueError, IndexError, struct.error):
+        except _BROKEN:
             draft.trouble(Problem.CORRUPT)
             self._salvaged = {(name,): stream for name, stream in _salvaged(body).items()}
             self.paths = list(self._salvaged)
         self._by_name = {tuple(part.lower() for part in path): path for path in self.paths}
+        self._folders: dict[tuple[str, ...], dict[str, None]] = {}
+        for path in self._by_name:
+            for depth in range(1, len(path)):
+                self._folders.setdefault(path[: depth - 1], {})[path[depth - 1]] = None
         if self._file is not None and self._file.parsing_issues:
             draft.trouble(Problem.CORRUPT)
 
     def __contains__(self, path: tuple[str, ...]) -> bool:
         return path in self._by_name
+
+    def folders(self, path: tuple[str, ...]) -> list[str]:
+        """The storages in one, in lower case."""
+        return list(self._folders.get(path, ()))
 
     def read(self, *path: str) -> bytes:
         """Nothing if there is no such stream, or if it cannot be read."""
@@ -82,7 +92,7 @@ class Compound:
             return self._salvaged.get(real or (), b"")
         try:
             data: bytes = self._file.openstream(list(real)).read(min(MOST_MEMBER, max(self.draft.budget.unpacked, 0)))
-        except (OSError, ValueError, IndexError, struct.error):
+        except _BROKEN:
             self.draft.trouble(Problem.CORRUPT)
             return b""
         self.draft.budget.unpacked -= len(data)
@@ -93,7 +103,7 @@ class Compound:
             return
         try:
             found: Any = self._file.get_metadata()
-        except (OSError, ValueError, IndexError, KeyError, TypeError, struct.error, OverflowError, AttributeError):
+        except _BROKEN:
             return
         self.draft.title = self.draft.title or _text(found.title, found.codepage)
         for name, key in _PROPERTIES.items():
@@ -184,7 +194,7 @@ def top_names(body: bytes) -> frozenset[str]:
     try:
         with olefile.OleFileIO(BytesIO(body.ljust(_SMALLEST, b"\0"))) as file:
             return frozenset(path[0].lower() for path in file.listdir())
-    except (OSError, ValueError, IndexError, struct.error):
+    except _BROKEN:
         return frozenset(_salvaged(body))
 
 

@@ -114,9 +114,10 @@ class Draft:
     def is_full(self) -> bool:
         return self._out.room <= 0
 
-    def heading(self, level: int, content: Inline) -> None:
+    def heading(self, level: int, content: Inline, *, is_title: bool = True) -> None:
+        """One that does not say what the document is about, as the name of a sheet, is never its title."""
         text = self._block(f"h{min(max(level, 1), 6)}", content)
-        if text and not self._out.first_heading:
+        if text and is_title and not self._out.first_heading:
             self._out.first_heading = phrase(text)
 
     def paragraph(self, content: Inline) -> None:

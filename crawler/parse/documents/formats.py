@@ -184,10 +184,9 @@ _IN_ZIP: tuple[tuple[bytes, str], ...] = (
     (b"word/", "docx"),
     (b"xl/", "xlsx"),
     (b"ppt/", "pptx"),
-    (b"index.apxl", "iwork"),
-    (b"index.xml", "iwork"),
     (b"Documents/1/FixedDoc", "xps"),
 )
+_IWORK = re.compile(rb"(?<![\w/.-])index\.(?:xml|apxl)")
 _MIMETYPE = re.compile(rb"mimetype(application/[a-z0-9.+-]+)")
 # Names of streams in an OLE2 file, as its directory has them.
 _IN_OLE: tuple[tuple[str, str], ...] = (
@@ -327,9 +326,10 @@ def _in_zip(body: bytes) -> str:
     directory = body[start:]
     is_package = b"[Content_Types].xml" in directory
     for name, found in _IN_ZIP:
-        if name in directory and (is_package or end < 0 or found in ("epub", "iwork", "xps")):
+        if name in directory and (is_package or end < 0 or found in ("epub", "xps")):
             return found
-    return "zip"
+    is_iwork = b"QuickLook/" in directory and _IWORK.search(directory) is not None
+    return "iwork" if is_iwork else "zip"
 
 
 def _in_ole(body: bytes) -> str:

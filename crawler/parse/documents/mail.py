@@ -98,8 +98,10 @@ class _Parts:
                 embed(self._draft, name or kind, data, kind)
         elif kind == "text/html":
             read_html(_decoded(data, part), self._draft.inner(name))
-        elif kind.startswith("text/") or kind == "message/delivery-status":
+        elif kind in ("text/plain", "message/delivery-status"):
             read_text(_decoded(data, part), self._draft)
+        else:
+            embed(self._draft, name or kind, data, kind)
 
 
 def _parts(part: Message) -> Iterator[Message]:
@@ -122,7 +124,8 @@ def _richest(part: Message) -> Message:
     """Of parts that say the same, the one that says how it looks; the last of them counts (RFC 2046 §5.1.4)."""
     parts = list(_parts(part))
     for inner in reversed(parts):
-        if inner.get_content_type() == "text/html" or inner.is_multipart():
+        payload = inner.get_payload()
+        if inner.is_multipart() or (inner.get_content_type() == "text/html" and str(payload).strip()):
             return inner
     return parts[-1] if parts else Message()
 

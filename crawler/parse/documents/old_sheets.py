@@ -218,7 +218,7 @@ class _Book:
         name = self._names[self._sheets] if self._sheets < len(self._names) else ""
         self._sheets += 1
         with self._draft.section("sheet", name):
-            self._draft.heading(2, name)
+            self._draft.heading(2, name, is_title=False)
             for row, cells in sorted(self._rows.items()):
                 self._draft.row(self._line(row, cells))
             for chart in self._charted:

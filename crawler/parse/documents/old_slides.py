@@ -25,6 +25,7 @@ _MOST_EDITS = 1_000
 _MOST_OBJECTS = 100
 _MOST_UNPACKED = 32 << 20
 _DEEPEST = 50
+_MOST_RECORDS = 500_000  # about a second; slides may be said to lie over each other
 
 
 def read(body: bytes, draft: Draft) -> None:
@@ -48,11 +49,11 @@ class _Presentation:
         self._data, self._draft = data, draft
         self._persisted = dict(_persisted(data, int.from_bytes(user[16:20], "little") if len(user) >= 20 else 0))
         self._kind = 1  # of the text that follows: 0 and 6 are titles
-        self._objects = 0
+        self._objects = self._visited = 0
 
     def read(self) -> None:
         """What is alive; all there is, if the list of that is lost."""
-        live = [found for at in self._persisted.values() for found in self._first(at)]
+        live = [found for at in dict.fromkeys(self._persisted.values()) for found in self._first(at)]
         records = live or list(slide_records(self._data, 0, len(self._data)))
         if not any(record.kind == _DOCUMENT for record in records):
             self._draft.trouble(Problem.CORRUPT)
@@ -116,7 +117,9 @@ class _Presentation:
         self, parent: SlideRecord, *, is_master: bool = False, with_strings: bool = False, depth: int = 0
     ) -> None:
         for record in slide_records(self._data, parent.start, parent.end):
-            if self._draft.is_full or depth > _DEEPEST:
+            self._visited += 1
+            if self._draft.is_full or depth > _DEEPEST or self._visited > _MOST_RECORDS:
+                self._draft.trouble(Problem.TOO_LARGE)
                 return
             if is_master and record.kind == _SHAPE and self._is_hint(record):
                 continue

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from crawler.parse.documents.compound import Compound
 from crawler.parse.documents.document import Problem
-from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.draft import MOST_TEXT, Draft, Run
 from crawler.parse.documents.fields import hyperlink
 from crawler.parse.documents.old_numbering import Lists
 
@@ -84,7 +84,7 @@ def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
         return
     table = compound.read(*folder, "1table" if flags & _OTHER_TABLE else "0table")
     table = table or compound.read(*folder, "0table") or compound.read(*folder, "1table")
-    pieces = [_decoded(main, *found) for found in _pieces(_part(main, table, 0x1A2))[:_MOST_PIECES]]
+    pieces = list(_bounded(_decoded(main, *found) for found in _pieces(_part(main, table, 0x1A2))))
     text = _Text(
         draft,
         pieces or [_only_piece(main)],
@@ -113,11 +113,11 @@ def _old_pieces(main: bytes, *, is_complex: bool) -> list[_Piece]:
     start, end = struct.unpack_from("<II", main, 0x18)
     if is_complex and len(main) >= 0x168:
         pieces = []
-        for begin, count, offset in _pieces(_part(main, main, 0x160)):
-            place = offset & 0x3FFFFFFF
-            pieces.append(_Piece(begin, main[place : place + count].decode(encoding, "replace"), place, 1))
+        for begin, count, offset in _pieces(_part(main, main, 0x160))[:_MOST_PIECES]:
+            place, end = offset & 0x3FFFFFFF, (offset & 0x3FFFFFFF) + min(count, MOST_TEXT)
+            pieces.append(_Piece(begin, main[place:end].decode(encoding, "replace"), place, 1))
         if pieces:
-            return pieces
+            return list(_bounded(pieces))
     return [_Piece(0, main[start:end].decode(encoding, "replace"), start, 1)]
 
 
@@ -136,6 +136,16 @@ def _pieces(table: bytes) -> list[tuple[int, int, int]]:
         (start, max(end - start, 0), struct.unpack_from("<I", plc, descriptors + 8 * number + 2)[0])
         for number, (start, end) in enumerate(pairwise(places))
     ]
+
+
+def _bounded(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """As much as we read: pieces may lie over each other."""
+    room = 2 * MOST_TEXT
+    for count, piece in enumerate(pieces):
+        if room <= 0 or count >= _MOST_PIECES:
+            return
+        room -= len(piece.text)
+        yield piece
 
 
 def _only_piece(main: bytes) -> _Piece:

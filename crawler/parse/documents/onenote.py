@@ -7,6 +7,7 @@ begin with their length in bytes, and that is how they are found. Each is given 
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
@@ -15,32 +16,37 @@ _WIDE = re.compile(rb"(?=([\x04-\xff][\x00-\x7f])\x00\x00(?:[\x20-\x7e]\x00|[\x0
 _NARROW = re.compile(rb"(?=([\x04-\xff][\x00-\x0f])\x00\x00[\x20-\x7e]{4})")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufff0-\uffff]")
 _MOST_TEXTS = 20_000
+_MOST_TRIED = 64 << 20  # bytes that look like a text and are none
 _ALIKE = 0.8  # of the characters of a text that are of one kind: what is no text is of all kinds
 
 
 def read(body: bytes, draft: Draft) -> None:
     found: dict[int, str] = {}
-    end = 0
-    for place in _WIDE.finditer(body):
-        if place.start() >= end and (text := _wide(body, place.start())):
-            found[place.start()] = text
-            end = place.start() + 4 + 2 * len(text)
-    for place in _NARROW.finditer(body):
-        start = place.start() + 4
-        raw = body[start : start + int.from_bytes(place[1], "little")]
-        if raw.isascii() and len(raw) >= 4 and not _CONTROL.search(text := raw.decode("ascii").rstrip("\0")):
-            found.setdefault(place.start(), text)
-    if len(found) > _MOST_TEXTS:
-        draft.trouble(Problem.TOO_LARGE)
+    end, room = 0, _MOST_TRIED
+    for place in chain(_WIDE.finditer(body), _NARROW.finditer(body)):
+        start, size = place.start(), int.from_bytes(place[1], "little")
+        if (found and start in found) or (place.re is _WIDE and start < end):
+            continue
+        raw = body[start + 4 : start + 4 + size]
+        text = _wide(raw) if place.re is _WIDE else _narrow(raw)
+        if text and len(raw) == size:
+            found[start] = text
+            end = start + 4 + size
+        else:
+            room -= size
+        if room < 0 or len(found) > _MOST_TEXTS:
+            draft.trouble(Problem.TOO_LARGE)
+            break
     for text in dict.fromkeys(text for _, text in sorted(found.items())[:_MOST_TEXTS]):
         draft.paragraph(text)
 
 
-def _wide(body: bytes, at: int) -> str:
-    size = int.from_bytes(body[at : at + 4], "little")
-    raw = body[at + 4 : at + 4 + size]
-    if size % 2 or len(raw) < size:
-        return ""
+def _narrow(raw: bytes) -> str:
+    text = raw.decode("ascii", "replace").rstrip("\0")
+    return "" if "\ufffd" in text or _CONTROL.search(text) else text
+
+
+def _wide(raw: bytes) -> str:
     text = raw.decode("utf-16-le", "replace").rstrip("\0")
     return text if len(text) >= 2 and not _CONTROL.search(text) and _is_alike(text) else ""
 

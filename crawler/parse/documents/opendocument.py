@@ -209,7 +209,7 @@ class _Reader:
             return
         self._draft.metadata["sheets"] = str(int(self._draft.metadata.get("sheets", "0")) + 1)
         with self._draft.section("sheet", name):
-            self._draft.heading(2, name)
+            self._draft.heading(2, name, is_title=False)
             self._rows(table)
 
     def _rows(self, table: Any) -> None:

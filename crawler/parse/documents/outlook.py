@@ -96,15 +96,7 @@ class _Letter:
                 _Letter(self._compound, inner, self._draft.inner(name)).read()
 
     def _folders(self, beginning: str) -> list[str]:
-        depth = len(self._folder)
-        found = [
-            path[depth]
-            for path in self._compound.paths
-            if len(path) > depth + 1
-            and tuple(part.lower() for part in path[:depth]) == tuple(part.lower() for part in self._folder)
-            and path[depth].lower().startswith(beginning)
-        ]
-        return list(dict.fromkeys(found))
+        return [name for name in self._compound.folders(self._folder) if name.startswith(beginning)]
 
     def _data(self, key: str, folder: str = "") -> bytes:
         where = (*self._folder, folder) if folder else self._folder

@@ -18,7 +18,7 @@ import pypdfium2.raw as pdfium
 
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
-from crawler.parse.documents.draft import MOST_PARTS, Draft, Run
+from crawler.parse.documents.draft import MOST_PARTS, MOST_TEXT, Draft, Run
 from crawler.parse.documents.trees import name_of, tree
 
 _PROPERTIES = {
@@ -52,6 +52,9 @@ class _Line(NamedTuple):
     left: float
 
 
+_Page = tuple[list[_Line], list[tuple[str, str]], list[str]]  # lines, links with their texts, other texts
+
+
 def read(body: bytes, draft: Draft) -> None:
     if b"%%EOF" not in body[-_ENDS:]:
         draft.trouble(Problem.TRUNCATED)
@@ -61,7 +64,7 @@ def read(body: bytes, draft: Draft) -> None:
     try:
         _read_properties(document, draft)
         _read_packet(body, draft)
-        pages = [_page(document, number, draft) for number in _numbers(document, draft)]
+        pages = list(_pages(document, draft))
         body_size = _usual_size(pages)
         for number, (lines, links, texts) in enumerate(pages, 1):
             with draft.section("page", number):
@@ -114,12 +117,19 @@ def _mended(body: bytes) -> bytes:
     return body + added.encode("ascii")
 
 
-def _numbers(document: Any, draft: Draft) -> Iterator[int]:
-    count = len(document)
+def _pages(document: Any, draft: Draft) -> Iterator[_Page]:
+    """As many as we read."""
+    count, room = len(document), MOST_TEXT
     draft.note("pages", count)
+    for number in range(min(count, MOST_PARTS)):
+        page = _page(document, number, draft)
+        yield page
+        room -= sum(len(line.text) for line in page[0])
+        if room <= 0:
+            draft.trouble(Problem.TOO_LARGE)
+            return
     if count > MOST_PARTS:
         draft.trouble(Problem.TOO_LARGE)
-    yield from range(min(count, MOST_PARTS))
 
 
 def _read_properties(document: Any, draft: Draft) -> None:
@@ -162,9 +172,6 @@ def _moment(date: str) -> str:
     return f"{moment}{zone}:{zone_minute or '00'}" if zone else moment
 
 
-_Page = tuple[list[_Line], list[tuple[str, str]], list[str]]  # lines, links with their texts, other texts
-
-
 def _page(document: Any, number: int, draft: Draft) -> _Page:
     if draft.is_full:
         return [], [], []
@@ -202,7 +209,7 @@ def _lines(text_page: Any, draft: Draft) -> Iterator[_Line]:
         if stripped:
             offset = start + line.index(stripped[0])
             index = offset if is_direct else _index(text_page, offset)
-            yield _measured(text_page, stripped, index)
+            yield _measured(text_page, stripped, index, min(index + len(stripped), count) - 1)
         start += len(line)
 
 
@@ -210,15 +217,15 @@ def _index(text_page: Any, offset: int) -> int:
     return max(int(pdfium.FPDFText_GetCharIndexFromTextIndex(text_page, offset)), 0)
 
 
-def _measured(text_page: Any, text: str, index: int) -> _Line:
+def _measured(text_page: Any, text: str, index: int, last: int) -> _Line:
+    """By its first letter; bold is a line whose last letter is so too."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     pdfium.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
+    is_bold = _is_bold(text_page, index) and _is_bold(text_page, last)
     size = float(pdfium.FPDFText_GetFontSize(text_page, index))
     height = top.value - bottom.value
-    size = size if size > 1.5 else max(size * 0, height)  # letters of size 1 that a matrix makes larger
-    return _Line(
-        text.replace("\ufffe", "-"), round(size, 1), _is_bold(text_page, index), top.value, bottom.value, left.value
-    )
+    size = size if size > 1.5 else height  # letters of size 1 that a matrix makes larger
+    return _Line(text.replace("\ufffe", "-"), round(size, 1), is_bold, top.value, bottom.value, left.value)
 
 
 def _is_bold(text_page: Any, index: int) -> bool:

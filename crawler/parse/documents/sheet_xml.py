@@ -33,7 +33,7 @@ def read(body: bytes, draft: Draft) -> None:
     for sheet in sheets:
         name = attribute(sheet, "Name")
         with draft.section("sheet", name):
-            draft.heading(2, name)
+            draft.heading(2, name, is_title=False)
             for row in sheet.iter("{*}Row"):
                 draft.row(_row(row))
             for part in sheet.iter("{*}Header", "{*}Footer"):

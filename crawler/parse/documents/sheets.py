@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from string import digits
 from typing import Any
 
 from crawler.parse.documents.cell_format import BUILT_IN, plain_number, shown
@@ -29,7 +31,7 @@ def read(body: bytes, draft: Draft) -> None:
         draft.trouble(Problem.TOO_LARGE)
     for name, target in sheets[:MOST_PARTS]:
         with draft.section("sheet", name):
-            draft.heading(2, name)
+            draft.heading(2, name, is_title=False)
             book.read_sheet(target)
     for target in package.related(part, "externalLink"):
         _read_outside(package, target)
@@ -100,7 +102,7 @@ class _Workbook:
         cells: list[Inline] = []
         for cell in row:
             name = cell.get("r") or ""
-            missing = column_of(name) - len(cells) if name else 0
+            missing = column_of(name.rstrip(digits)) - len(cells) if name else 0
             cells += [""] * min(missing, _WIDEST)
             text = self._text(cell)
             cells.append([Run(text, href=links[name])] if name in links else text)
@@ -110,7 +112,7 @@ class _Workbook:
         kind = cell.get("t")
         if kind == "inlineStr":
             return rich(cell)
-        value = next((part.text for part in cell if name_of(part) == "v"), None) or ""
+        value = cell.findtext("{*}v") or ""
         if kind == "s":
             return self._strings[int(value)] if value.isdigit() and int(value) < len(self._strings) else ""
         if kind == "b":
@@ -148,9 +150,10 @@ def without_codes(text: str) -> str:
     return _CODE.sub(lambda code: code[1] or (" " if code[0] in ("&C", "&R") else ""), text).strip()
 
 
+@lru_cache(maxsize=1_024)
 def column_of(name: str) -> int:
     """
-    >>> column_of("A1"), column_of("AB7")
+    >>> column_of("A"), column_of("AB")
     (0, 27)
     """
     found = _COLUMN.match(name)

@@ -21,7 +21,7 @@ def read(body: bytes, draft: Draft) -> None:
         name, link = attribute(page, "Name"), first(page, "Rel")
         relation = relations.get(attribute(link, "id")) if link is not None else None
         with draft.section("page", name):
-            draft.heading(2, name)
+            draft.heading(2, name, is_title=False)
             shapes = package.tree(relation.target) if relation is not None else None
             for text in shapes.iter("{*}Text") if shapes is not None else ():
                 draft.paragraph(text_of(text).strip())

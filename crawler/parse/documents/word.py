@@ -370,7 +370,8 @@ class _Story:
         if choice is not None and first(choice, "txbxContent") is None and first(choice, "wgp") is None:
             choice = None
         shown = choice if choice is not None else element
-        self._boxes += [box for box in shown.iter("{*}txbxContent") if _parent(box, "txbxContent") is None]
+        around = _parent(element, "txbxContent")
+        self._boxes += [box for box in shown.iter("{*}txbxContent") if _parent(box, "txbxContent") is around]
         for art in shown.iter("{*}textpath"):
             self._draft.paragraph(attribute(art, "string"))
         for shape in shown.iter("{*}shape", "{*}rect", "{*}group", "{*}oval", "{*}line"):
