@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from datetime import datetime
 from importlib import import_module
 from io import BytesIO
 from typing import Any
@@ -14,24 +13,25 @@ from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.packed import MOST_MEMBER, base_name
+from crawler.parse.documents.properties import property_sets
 
 MAGIC = olefile.MAGIC
 # What the library raises on files that are not as they should be, directories that are chains or circles among them.
 _BROKEN = (OSError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError, struct.error)
 _SMALLEST = olefile.MINIMAL_OLEFILE_SIZE
-_PROPERTIES = {
-    "author": "author",
-    "subject": "subject",
-    "keywords": "keywords",
-    "comments": "description",
-    "last_saved_by": "modified_by",
-    "creating_application": "application",
-    "num_pages": "pages",
-    "slides": "slides",
-    "company": "company",
-    "manager": "manager",
-    "category": "category",
+_TITLE = 2
+_SUMMARY = {
+    3: "subject",
+    4: "author",
+    5: "keywords",
+    6: "description",
+    8: "modified_by",
+    12: "created",
+    13: "modified",
+    14: "pages",
+    18: "application",
 }
+_MORE = {2: "category", 7: "slides", 14: "manager", 15: "company"}
 _NATIVE, _PACKED, _CONTENTS = "\x01ole10native", "package", "contents"
 _HEADER = 512  # bytes, before the first stream
 _FIRST_STREAMS = {
@@ -99,20 +99,17 @@ class Compound:
         return data
 
     def read_properties(self) -> None:
-        if self._file is None:
-            return
-        try:
-            found: Any = self._file.get_metadata()
-        except _BROKEN:
-            return
-        self.draft.title = self.draft.title or _text(found.title, found.codepage)
-        for name, key in _PROPERTIES.items():
-            self.draft.note(key, _text(getattr(found, name, None), found.codepage))
-        for name, key in (("create_time", "created"), ("last_saved_time", "modified")):
-            moment = getattr(found, name, None)
-            if isinstance(moment, datetime) and moment.year > 1601:
-                self.draft.note(key, moment.replace(microsecond=0).isoformat())
-        if any(part.lower() in _MACROS for path in self.paths for part in path):
+        summary = next(property_sets(self.read("\x05summaryinformation")), {})
+        self.draft.title = self.draft.title or str(summary.get(_TITLE, ""))
+        for number, key in _SUMMARY.items():
+            self.draft.note(key, summary.get(number) or "")
+        for sets, properties in enumerate(property_sets(self.read("\x05documentsummaryinformation"))):
+            for name, value in properties.items():
+                if isinstance(name, str):
+                    self.draft.note(f"custom: {name[:100]}", value)
+                elif name in _MORE and not sets:
+                    self.draft.note(_MORE[name], value or "")
+        if any(part in _MACROS for path in self._by_name for part in path):
             self.draft.note("has_macro", "true")
 
     def read_embedded(self) -> None:
@@ -196,14 +193,3 @@ def top_names(body: bytes) -> frozenset[str]:
             return frozenset(path[0].lower() for path in file.listdir())
     except _BROKEN:
         return frozenset(_salvaged(body))
-
-
-def _text(value: object, code_page: object) -> str:
-    if isinstance(value, bytes):
-        number = code_page % 65_536 if isinstance(code_page, int) else 1252
-        encoding = "utf-8" if number == 65_001 else f"cp{number}"
-        try:
-            return value.rstrip(b"\0").decode(encoding, "replace").strip("\0")
-        except LookupError:
-            return value.rstrip(b"\0").decode("cp1252", "replace")
-    return str(value) if isinstance(value, str) or (isinstance(value, int) and value > 0) else ""

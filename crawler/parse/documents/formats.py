@@ -220,7 +220,7 @@ def format_of(body: bytes, url: str, content_type: str | None = None) -> str | N
     declared, ending = declared_format(content_type), _BY_ENDING.get(_ending(url))
     start = beginning.lstrip(b"\xef\xbb\xbf \t\r\n\0")
     for magic, found in _MAGIC:
-        if start.startswith(magic) and (len(magic) > 2 or b"\0" in beginning):
+        if (beginning.startswith(magic) or start.startswith(magic)) and (len(magic) > 2 or b"\0" in beginning):
             if found is None:
                 return None
             return _contained(found, body, declared or ending) if found in ("zip", "ole") else found

@@ -160,7 +160,7 @@ def _decoded(main: bytes, start: int, count: int, offset: int) -> _Piece:
     if offset & 0x40000000:
         offset = (offset & 0x3FFFFFFF) // 2
         return _Piece(start, main[offset : offset + count].decode("cp1252", "replace"), offset, 1)
-    text = main[offset : offset + 2 * count].decode("utf-16-le", "surrogatepass")
+    text = main[offset : offset + 2 * count].decode("utf-16-le", "replace")
     return _Piece(start, text, offset, 2)
 
 

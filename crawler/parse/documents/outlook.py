@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from datetime import UTC, datetime, timedelta
 
 from crawler.parse.charset import decode_or_guess
 from crawler.parse.documents import rtf
@@ -11,6 +10,7 @@ from crawler.parse.documents.compound import Compound
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.html import read_html
+from crawler.parse.documents.properties import moment
 from crawler.parse.documents.text import read_text
 
 _SUBJECT, _SENDER, _SENDER_ADDRESS, _SENDER_SMTP = "0037", "0c1a", "0c1f", "5d01"
@@ -111,10 +111,7 @@ class _Letter:
         return decode_or_guess(narrow, self._label).text
 
     def _moment(self) -> str:
-        ticks = self._fixed.get(_SENT) or self._fixed.get(_RECEIVED) or 0
-        if not 0 < ticks < 1 << 59:
-            return ""
-        return (datetime(1601, 1, 1, tzinfo=UTC) + timedelta(seconds=ticks // 10_000_000)).isoformat()
+        return moment(self._fixed.get(_SENT) or self._fixed.get(_RECEIVED) or 0)
 
 
 def _person(name: str, address: str) -> str:

@@ -1,7 +1,6 @@
 """Any bytes give an answer."""
 
 import random
-import struct
 
 import pytest
 from hypothesis import given, settings
@@ -9,10 +8,18 @@ from hypothesis import strategies as st
 
 from crawler.parse.documents import Document, Problem, convert
 from tests.conftest import SHARED
-from tests.parse.documents.files import SAMPLES
+from tests.parse.documents import compound_files as made
+from tests.parse.documents.files import SAMPLES as WRITTEN
 
 CORPUS = SHARED / "documents" / "tika"
 FILES = sorted(path.name for path in CORPUS.iterdir() if path.suffix != ".jsonl") if CORPUS.is_dir() else []
+SAMPLES = {
+    **WRITTEN,
+    "a.doc": made.compound(made.word("Some words of a text.\r", headings={0: 1})),
+    "a.ppt": made.compound(made.slides("Title", "Some words of a slide.", "http://a.example/")),
+    "a.xls": made.compound({"Workbook": made.workbook()}),
+    "a.msg": made.compound(made.letter()),
+}
 PLAIN = ("a.txt", "a.py", "a.csv", "a.md", "a.html", "a.eml", "a.mbox", "a.tar")  # who cuts them gets a shorter one
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -61,41 +68,6 @@ def test_flipped_bytes_do_no_harm(name):
 )
 def test_any_bytes_give_an_answer(body, beginning, name, content_type):
     assert isinstance(convert(beginning + body, f"http://a.example/{name}", content_type), Document)
-
-
-def compound(*names: str) -> bytes:
-    """An OLE2 file of empty streams: a header, a table of sectors, a directory."""
-    header = OLE + b"\0" * 16 + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + b"\0" * 6
-    header += struct.pack("<IIIIIIIIII", 0, 1, 1, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0, 0) + b"\xff" * 432
-    table = struct.pack("<II", 0xFFFFFFFD, 0xFFFFFFFE) + b"\xff" * 504
-    directory = entry("Root Entry", 5, child=1 if names else 0xFFFFFFFF)
-    for number, name in enumerate(names, 1):
-        directory += entry(name, 2, right=number + 1 if number < len(names) else 0xFFFFFFFF)
-    return header + table + directory.ljust(512, b"\0")
-
-
-def entry(name: str, kind: int, *, right: int = 0xFFFFFFFF, child: int = 0xFFFFFFFF) -> bytes:
-    raw = name.encode("utf-16-le") + b"\0\0"
-    return (
-        raw.ljust(64, b"\0")
-        + struct.pack("<HBBIII", len(raw), kind, 1, 0xFFFFFFFF, right, child)
-        + b"\0" * 36
-        + struct.pack("<IQ", 0xFFFFFFFE, 0)
-    )
-
-
-def test_an_encrypted_office_file_says_so():
-    document = convert(compound("EncryptedPackage", "EncryptionInfo"), "http://a.example/a.docx")
-    assert (document.problem, document.metadata["encrypted"]) == (Problem.ENCRYPTED, "true")
-
-
-@pytest.mark.parametrize(
-    ("name", "found"), [("WordDocument", "doc"), ("Workbook", "xls"), ("PowerPoint Document", "ppt"), ("Other", "ole")]
-)
-def test_old_office_files_are_known_by_their_streams(name, found):
-    document = convert(compound(name), "http://a.example/file")
-    assert document.format == found
-    assert document.text == ""
 
 
 @pytest.mark.needs_shared
