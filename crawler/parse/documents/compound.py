@@ -61,10 +61,11 @@ class Compound:
             body = body.ljust(_SMALLEST, b"\0")
         if _is_cut(body):
             draft.trouble(Problem.TRUNCATED)
+        self._longest = 4 * len(body)  # of a stream; in a file whose end is missing they may claim more than is there
         self._salvaged: dict[tuple[str, ...], bytes] = {}
         self._file: Any = None
         try:
-            self._file = olefile.OleFileIO(BytesIO(body))
+            self._file = opened(body)
             self.paths: list[tuple[str, ...]] = [tuple(path) for path in self._file.listdir()]
         except _BROKEN:
             draft.trouble(Problem.CORRUPT)
@@ -91,6 +92,8 @@ class Compound:
         if real is None or real in self._salvaged:
             return self._salvaged.get(real or (), b"")
         try:
+            if self._file.get_size(list(real)) > self._longest:
+                raise ValueError("a stream that is longer than the file")
             data: bytes = self._file.openstream(list(real)).read(min(MOST_MEMBER, max(self.draft.budget.unpacked, 0)))
         except _BROKEN:
             self.draft.trouble(Problem.CORRUPT)
@@ -186,10 +189,18 @@ def read_package(data: bytes, draft: Draft) -> None:
     embed(draft, names[0] or base_name(path), data[at + 4 : at + 4 + size])
 
 
+def opened(body: bytes) -> Any:
+    """The container, unless it claims tables with more sectors than there are: they would be read in circles."""
+    counts = [int.from_bytes(body[at : at + 4], "little") for at in (44, 64, 72)]
+    if max(counts) > len(body) // 512:
+        raise ValueError("tables that are larger than the file")
+    return olefile.OleFileIO(BytesIO(body))
+
+
 def top_names(body: bytes) -> frozenset[str]:
     """The names of the streams and storages at the top, in lower case."""
     try:
-        with olefile.OleFileIO(BytesIO(body.ljust(_SMALLEST, b"\0"))) as file:
+        with opened(body.ljust(_SMALLEST, b"\0")) as file:
             return frozenset(path[0].lower() for path in file.listdir())
     except _BROKEN:
         return frozenset(_salvaged(body))

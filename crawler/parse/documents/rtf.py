@@ -74,7 +74,7 @@ _NO_DIGIT = re.compile(r"[^0-9a-fA-F]+")
 class _State:
     """What a group inherits and gives back at its end."""
 
-    __slots__ = ("bold", "encoding", "field", "hidden", "href", "italic", "skip", "target", "unicode_skip")
+    __slots__ = ("apart", "bold", "encoding", "field", "hidden", "href", "italic", "skip", "target", "unicode_skip")
 
     def __init__(self) -> None:
         self.bold = self.italic = self.hidden = False
@@ -84,6 +84,7 @@ class _State:
         self.unicode_skip = 1
         self.field: _Field | None = None
         self.skip = False
+        self.apart = False  # a comment in the text
 
 
 class _Field:
@@ -173,6 +174,8 @@ class _Reader:
         left, self._state = self._state, self._stack.pop()
         if left.target != self._state.target:
             self._end(left.target)
+        if left.apart and not self._state.apart:
+            self._runs.append(Run(" "))
         self._is_new_group = False
 
     def _begin(self, target: str) -> None:
@@ -244,7 +247,8 @@ class _Reader:
         elif word == "htmltag":
             state.target = "html"
         elif word in _STORIES or word == "annotation":
-            if not self._in_table and word != "annotation":
+            state.apart = word == "annotation"
+            if not self._in_table and not state.apart:
                 self._paragraph()
         elif word in _SKIPPED or (is_marked and word not in _SHOWN):
             state.skip = True

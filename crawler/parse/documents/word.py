@@ -207,7 +207,7 @@ def _level(element: Any) -> tuple[int, Level]:
     return _number(attribute(element, "ilvl")), Level(
         kind,
         found.get("lvlText", ""),
-        _number(found.get("start", "1")),
+        _number(found.get("start", "0")),
         found.get("lvlRestart") != "0",
         "isLgl" in found,
     )
