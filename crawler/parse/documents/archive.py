@@ -8,8 +8,6 @@ from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.formats import format_of
 from crawler.parse.documents.packed import opened
 
-_HEAD = 8_192  # bytes that tell whether a file is one to read
-
 
 def read(body: bytes, draft: Draft) -> None:
     archive = opened(body, draft)
@@ -22,5 +20,5 @@ def read(body: bytes, draft: Draft) -> None:
     for member in archive.members:
         if draft.is_full:
             break
-        if not member.is_encrypted and format_of(archive.read(member.name, _HEAD), member.name) is not None:
+        if format_of(archive.beginning(member.name), member.name) is not None:
             embed(draft, member.name, archive.read(member.name))

@@ -44,6 +44,9 @@ _READERS = {
 }
 
 
+_TEXTS = frozenset(["code", "csv", "json", "markdown", "eml", "mbox", "xml"])  # which may well be called plain text
+
+
 class Read(Protocol):
     def __call__(self, body: bytes, draft: Draft) -> None:
         """Put what the file says into the draft. May raise anything: the file is corrupt then."""
@@ -61,7 +64,7 @@ def convert(body: bytes, url: str, content_type: str | None = None) -> Document:
     if found is None:
         return Document(format="", problem=Problem.UNSUPPORTED if body else Problem.EMPTY)
     declared = declared_format(content_type)
-    if declared not in (None, found):
+    if declared not in (None, found) and not (declared == "text" and found in _TEXTS):
         draft.note("declared", (content_type or "").partition(";")[0])
     _read(found, body, draft)
     text = lines(draft.text)
@@ -101,6 +104,7 @@ def embed(draft: Draft, name: str, body: bytes, content_type: str | None = None)
 
 
 def _read(found: str, body: bytes, draft: Draft) -> None:
+    draft.format = found
     read: Read = import_module(f"crawler.parse.documents.{_READERS[found]}").read
     try:
         read(body, draft)
@@ -110,3 +114,5 @@ def _read(found: str, body: bytes, draft: Draft) -> None:
         # Readers follow what strangers wrote, through half a dozen libraries; whatever they stumble over, the file
         # is not what it should be, and what was read until then counts.
         draft.trouble(Problem.CORRUPT)
+    if draft.is_full:
+        draft.trouble(Problem.TOO_LARGE)

@@ -22,7 +22,6 @@ def read(body: bytes, draft: Draft) -> None:
         draft.row(row)
         count += 1
         if draft.is_full:
-            draft.row(["…"])  # which says so
             break
     draft.note("rows", count)
 

@@ -76,6 +76,7 @@ class Draft:
         self.url = url
         self.content_type = content_type
         self.name = name  # of the file, where it lies in another
+        self.format = ""  # as whose it is read
         self.depth = 0
         self.budget = Budget()
         self.title = ""
@@ -133,19 +134,16 @@ class Draft:
         self._block("pre", text)
 
     def row(self, cells: Sequence[Inline], *, is_head: bool = False) -> None:
-        if self.is_full:
-            return self._overflow()
-        rendered = [self._rendered(cell) for cell in cells]
+        rendered = [self._rendered(cell) for cell in cells] if not self.is_full else []
         while rendered and not rendered[-1][1].strip():
             rendered.pop()
-        if not any(text.strip() for _, text in rendered):
-            return None
+        if not rendered:
+            return
         tag = "th" if is_head else "td"
         self._out.within("table")
         self._out.html.append(f"<tr>{''.join(f'<{tag}>{html}</{tag}>' for html, _ in rendered)}</tr>")
         self._out.lines.append("\t".join(" ".join(text.split()) for _, text in rendered))
         self._out.room -= len(rendered)
-        return None
 
     @contextmanager
     def section(self, kind: str, value: object) -> Iterator[None]:
@@ -204,14 +202,8 @@ class Draft:
 
     # ── one block ──
 
-    def _overflow(self) -> None:
-        self.trouble(Problem.TOO_LARGE)
-
     def _block(self, tag: str, content: Inline, within: str = "") -> str:
-        if self.is_full:
-            self._overflow()
-            return ""
-        html, text = self._rendered(content)
+        html, text = self._rendered(content) if not self.is_full else ("", "")
         if not text.strip():
             return ""
         self._out.within(within)

@@ -4,172 +4,10 @@ from __future__ import annotations
 
 import re
 
+from crawler.parse.documents.format_names import BY_ENDING, BY_TYPE, COMPOUND, MAGIC, WITH_MAGIC, ZIPPED
 from crawler.parse.html import looks_like_html
 
 SNIFFED = 4_096  # bytes that are looked at, but for the directories of containers
-
-# Beginnings that tell. None: nothing that we read.
-_MAGIC: tuple[tuple[bytes, str | None], ...] = (
-    (b"%PDF-", "pdf"),
-    (b"{\\rtf", "rtf"),
-    (b"PK\x03\x04", "zip"),
-    (b"PK\x05\x06", "zip"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "ole"),
-    (b"\x1f\x8b\x08", "gz"),
-    (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3", "one"),
-    (b"\xffWPC", "wpd"),
-    (b"\x09\x08\x10\x00\x00\x06", "xls"),  # sheets of Excel without a container: versions 8, 5, 4, 3, 2
-    (b"\x09\x08\x08\x00\x00\x05", "xls"),
-    (b"\x09\x04\x06\x00", "xls"),
-    (b"\x09\x02\x06\x00", "xls"),
-    (b"\x09\x00\x04\x00", "xls"),
-    (b"\x89PNG\r\n", None),
-    (b"\xff\xd8\xff", None),  # JPEG
-    (b"GIF8", None),
-    (b"BM", None),
-    (b"II*\x00", None),  # TIFF
-    (b"MM\x00*", None),
-    (b"RIFF", None),
-    (b"OggS", None),
-    (b"ID3", None),
-    (b"fLaC", None),
-    (b"\x1aE\xdf\xa3", None),  # Matroska
-    (b"\x00\x00\x01\x00", None),  # icons
-    (b"MZ", None),
-    (b"\x7fELF", None),
-    (b"\xca\xfe\xba\xbe", None),
-    (b"\xcf\xfa\xed\xfe", None),
-    (b"\x00asm", None),
-    (b"wOFF", None),
-    (b"wOF2", None),
-    (b"\x00\x01\x00\x00\x00", None),  # TrueType
-    (b"OTTO", None),
-    (b"7z\xbc\xaf\x27\x1c", None),
-    (b"Rar!\x1a\x07", None),
-    (b"BZh", None),
-    (b"\xfd7zXZ\x00", None),
-    (b"\x28\xb5\x2f\xfd", None),  # Zstandard
-    (b"SQLite format 3\x00", None),
-    (b"%!PS", None),
-)
-
-_BY_TYPE = {
-    "application/pdf": "pdf",
-    "application/rtf": "rtf",
-    "text/rtf": "rtf",
-    "application/msword": "doc",
-    "application/vnd.ms-word.document.macroenabled.12": "docx",
-    "application/vnd.ms-excel": "xls",
-    "application/vnd.ms-excel.sheet.macroenabled.12": "xlsx",
-    "application/vnd.ms-excel.sheet.binary.macroenabled.12": "xlsb",
-    "application/vnd.ms-powerpoint": "ppt",
-    "application/vnd.ms-powerpoint.presentation.macroenabled.12": "pptx",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.template": "docx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.template": "xlsx",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
-    "application/vnd.openxmlformats-officedocument.presentationml.slideshow": "pptx",
-    "application/vnd.openxmlformats-officedocument.presentationml.template": "pptx",
-    "application/vnd.oasis.opendocument.text": "odt",
-    "application/vnd.oasis.opendocument.text-template": "odt",
-    "application/vnd.oasis.opendocument.spreadsheet": "ods",
-    "application/vnd.oasis.opendocument.spreadsheet-template": "ods",
-    "application/vnd.oasis.opendocument.presentation": "odp",
-    "application/vnd.oasis.opendocument.presentation-template": "odp",
-    "application/vnd.oasis.opendocument.graphics": "odg",
-    "application/vnd.sun.xml.writer": "odt",
-    "application/vnd.sun.xml.calc": "ods",
-    "application/vnd.sun.xml.impress": "odp",
-    "application/epub+zip": "epub",
-    "application/vnd.ms-outlook": "msg",
-    "application/vnd.ms-visio.drawing": "vsdx",
-    "application/vnd.ms-xpsdocument": "xps",
-    "application/oxps": "xps",
-    "application/x-mspublisher": "pub",
-    "application/onenote": "one",
-    "application/vnd.wordperfect": "wpd",
-    "message/rfc822": "eml",
-    "application/mbox": "mbox",
-    "application/zip": "zip",
-    "application/x-zip-compressed": "zip",
-    "application/java-archive": "zip",
-    "application/gzip": "gz",
-    "application/x-gzip": "gz",
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "text/xml": "xml",
-    "application/xml": "xml",
-    "image/svg+xml": "xml",
-    "text/csv": "csv",
-    "text/tab-separated-values": "csv",
-    "text/markdown": "markdown",
-    "text/x-markdown": "markdown",
-    "application/json": "json",
-    "application/ld+json": "json",
-    "application/x-ndjson": "json",
-    "text/plain": "text",
-    "text/css": "code",
-    "text/javascript": "code",
-    "application/javascript": "code",
-    "application/x-javascript": "code",
-    "application/x-sh": "code",
-    "application/sql": "code",
-    "application/x-yaml": "code",
-    "application/toml": "code",
-}
-
-_CODE = (
-    "ada asm awk bas bash bat c cc clj cmake cmd coffee conf cpp cs css cxx d dart diff el erl ex exs f f90 for fs go"
-    " gradle groovy h hh hpp hs hxx ini java jl js jsx kt less lisp lua m make mak ml mm nim pas patch php pl pm"
-    " properties proto ps1 py pyi r rb rs s scala scm scss sh sql swift tcl tex toml ts tsx v vb vbs vhdl yaml yml zig"
-)
-_BY_ENDING = {
-    **dict.fromkeys(_CODE.split(), "code"),
-    **dict.fromkeys(("txt", "text", "log", "nfo", "rst", "adoc", "org", "srt", "vtt", "ics", "vcf"), "text"),
-    **dict.fromkeys(("md", "markdown", "mkd"), "markdown"),
-    **dict.fromkeys(("csv", "tsv", "tab"), "csv"),
-    **dict.fromkeys(("json", "jsonl", "ndjson", "geojson", "ipynb"), "json"),
-    **dict.fromkeys(("xml", "xsd", "xsl", "xslt", "svg", "rdf", "owl", "fb2", "dif", "kml", "gpx"), "xml"),
-    **dict.fromkeys(("html", "htm", "xhtml", "xht", "shtml"), "html"),
-    **dict.fromkeys(("doc", "dot"), "doc"),
-    **dict.fromkeys(("xls", "xlt", "xla"), "xls"),
-    **dict.fromkeys(("ppt", "pps", "pot"), "ppt"),
-    **dict.fromkeys(("docx", "docm", "dotx", "dotm"), "docx"),
-    **dict.fromkeys(("xlsx", "xlsm", "xltx", "xltm"), "xlsx"),
-    **dict.fromkeys(("pptx", "pptm", "ppsx", "ppsm", "potx", "potm"), "pptx"),
-    **dict.fromkeys(("eml", "mht", "mhtml"), "eml"),
-    **dict.fromkeys(("mbox", "mbx"), "mbox"),
-    **{name: name for name in ("pdf", "rtf", "odt", "ods", "odp", "odg", "epub", "msg", "xlsb", "zip", "pub", "wpd")},
-    **{name: name for name in ("one", "vsdx", "xps")},
-    "gz": "gz",
-    "oxps": "xps",
-    "jar": "zip",
-}
-# Formats that have a magic number: whatever else is called so is something else.
-_WITH_MAGIC = frozenset(
-    {
-        "pdf",
-        "rtf",
-        "doc",
-        "xls",
-        "ppt",
-        "docx",
-        "xlsx",
-        "xlsb",
-        "pptx",
-        "odt",
-        "ods",
-        "odp",
-        "odg",
-        "epub",
-        "msg",
-        "pub",
-    }
-    | {"zip", "gz", "one", "wpd", "vsdx", "xps"}
-)
-_ZIPPED = frozenset({"docx", "xlsx", "xlsb", "pptx", "odt", "ods", "odp", "odg", "epub", "vsdx", "xps"})
-_COMPOUND = frozenset({"doc", "xls", "ppt", "msg", "pub"})
 _NEVER_TEXT = ("image/", "audio/", "video/", "font/")
 
 # Names in a ZIP file that tell; the first that is there counts.
@@ -186,6 +24,7 @@ _IN_ZIP: tuple[tuple[bytes, str], ...] = (
     (b"ppt/", "pptx"),
     (b"Documents/1/FixedDoc", "xps"),
 )
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _IWORK = re.compile(rb"(?<![\w/.-])index\.(?:xml|apxl)")
 _MIMETYPE = re.compile(rb"mimetype(application/[a-z0-9.+-]+)")
 # Names of streams in an OLE2 file, as its directory has them.
@@ -217,9 +56,9 @@ def format_of(body: bytes, url: str, content_type: str | None = None) -> str | N
     ('pdf', None)
     """
     beginning = body[:SNIFFED]
-    declared, ending = declared_format(content_type), _BY_ENDING.get(_ending(url))
+    declared, ending = declared_format(content_type), BY_ENDING.get(_ending(url))
     start = beginning.lstrip(b"\xef\xbb\xbf \t\r\n\0")
-    for magic, found in _MAGIC:
+    for magic, found in MAGIC:
         if (beginning.startswith(magic) or start.startswith(magic)) and (len(magic) > 2 or b"\0" in beginning):
             if found is None:
                 return None
@@ -240,7 +79,7 @@ def declared_format(content_type: str | None) -> str | None:
     ('csv', None)
     """
     essence = (content_type or "").partition(";")[0].partition(",")[0].strip().lower()
-    found = _BY_TYPE.get(essence)
+    found = BY_TYPE.get(essence)
     if found is not None:
         return found
     if essence.endswith("+xml"):
@@ -266,11 +105,11 @@ def _text_format(
         return "mbox"
     if declared in (None, "text", "eml", "mbox") and ending in (None, "text", "eml", "mbox") and _is_mail(beginning):
         return "eml"
-    if declared not in (None, "text") and declared not in _WITH_MAGIC:
+    if declared not in (None, "text") and declared not in WITH_MAGIC:
         return declared
     if declared is None and (content_type or "").lower().startswith(_NEVER_TEXT):
         return None
-    if ending is not None and ending not in _WITH_MAGIC:
+    if ending is not None and ending not in WITH_MAGIC:
         return ending
     return "html" if declared is None and looks_like_html(body, None) else "text"
 
@@ -311,23 +150,27 @@ def _contained(found: str, body: bytes, called: str | None) -> str:
     """What is in a container; if it does not tell, for its directory is lost, what it is called."""
     inside = _in_zip(body) if found == "zip" else _in_ole(body)
     is_lost = found == "ole" or b"PK\x05\x06" not in body
-    kinds = _ZIPPED if found == "zip" else _COMPOUND
+    kinds = ZIPPED if found == "zip" else COMPOUND
     return called if inside == found and is_lost and called in kinds else inside
 
 
 def _in_zip(body: bytes) -> str:
     """By the type that the first member says, else by the names of members."""
     typed = _MIMETYPE.search(body[:200])
-    if typed is not None and (found := _BY_TYPE.get(typed[1].decode("ascii"))) is not None:
+    kind = typed[1].decode("ascii") if typed is not None else ""
+    found = BY_TYPE.get(kind) or ("odt" if kind.startswith(_OPEN_DOCUMENT) else None)
+    if found is not None:
         return found
     # The directory at the end has all names; so have the headers before the data, if the end is missing.
     end = body.rfind(b"PK\x05\x06")
     start = max(end - int.from_bytes(body[end + 12 : end + 16], "little"), 0) if end >= 0 else 0
     directory = body[start:]
     is_package = b"[Content_Types].xml" in directory
-    for name, found in _IN_ZIP:
-        if name in directory and (is_package or end < 0 or found in ("epub", "xps")):
-            return found
+    for name, inside in _IN_ZIP:
+        if name in directory and (is_package or end < 0 or inside in ("epub", "xps")):
+            return inside
+    if b"META-INF/manifest.xml" in directory and b"content.xml" in directory:
+        return "odt"
     is_iwork = b"QuickLook/" in directory and _IWORK.search(directory) is not None
     return "iwork" if is_iwork else "zip"
 

@@ -15,31 +15,63 @@ from crawler.urls.canonical import resolve
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _SKIPPED = frozenset(
-    {"head", "script", "style", "template", "noscript", "noframes", "svg", "math", "select", "datalist"}
+    ["head", "script", "style", "template", "noscript", "noframes", "svg", "math", "select", "datalist"]
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
-    {
-        *_HEADINGS,
-        *(
-            "address",
-            "article",
-            "aside",
-            "blockquote",
-            "body",
-            "center",
-            "dd",
-            "details",
-            "dialog",
-            "dir",
-            "div",
-            "dl",
-            "dt",
-        ),
-        *("fieldset", "figcaption", "figure", "footer", "form", "frameset", "header", "hgroup", "hr", "html", "iframe"),
-        *("legend", "li", "main", "menu", "nav", "ol", "option", "p", "pre", "search", "section", "summary", "ul"),
-        *("caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"),
-    }
+    [
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "frameset",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "iframe",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "option",
+        "p",
+        "pre",
+        "search",
+        "section",
+        "summary",
+        "ul",
+        "caption",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+    ]
 )
 _BOLD, _ITALIC = frozenset({"b", "strong"}), frozenset({"i", "em", "cite"})
 _METAS = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}

@@ -19,6 +19,7 @@ MOST_MEMBER = 32 << 20  # bytes: a tree of XML takes several times as many
 _MIB = 1 << 20
 _MOST_RATIO = 100  # of what is unpacked to what is packed, beyond 1 MiB
 _BLOCK = 64 * 1024
+_BEGINNING = 8_192
 _STORED, _DEFLATED, _BZIP2 = 0, 8, 12
 _LOCAL = struct.Struct("<4s5H3I2H")  # the header before a member's data
 _LOCAL_MARK, _ENTRY_MARK, _END_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
@@ -55,7 +56,12 @@ class Archive:
         names = [member.name for member in self.members]
         return [name for name in names if _plain(name).startswith(beginning) and _plain(name).endswith(ending)]
 
-    def read(self, name: str, most: int = MOST_MEMBER) -> bytes:
+    def beginning(self, name: str) -> bytes:
+        """Enough to tell what it is."""
+        member = self._by_name.get(_plain(name))
+        return _unpacked(self._body, member, _BEGINNING)[0] if member is not None and not member.is_encrypted else b""
+
+    def read(self, name: str) -> bytes:
         """Nothing if there is no such member; the beginning if it is too large or broken."""
         member = self._by_name.get(_plain(name))
         if member is None:
@@ -64,7 +70,7 @@ class Archive:
             self._draft.trouble(Problem.ENCRYPTED)
             return b""
         budget = self._draft.budget
-        data, problem = _unpacked(self._body, member, min(most, budget.unpacked))
+        data, problem = _unpacked(self._body, member, min(MOST_MEMBER, budget.unpacked))
         budget.unpacked -= len(data)
         self._draft.trouble(problem)
         return data

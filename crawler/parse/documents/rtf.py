@@ -32,7 +32,7 @@ _CHARACTERS = {
 }  # fmt: skip
 _SYMBOLS = {b"~": "\xa0", b"_": "\u2011", b"-": "\xad", b"{": "{", b"}": "}", b"\\": "\\", b"\n": "\n", b"\r": "\n"}
 _SKIPPED = frozenset(
-    {
+    [
         "colortbl",
         "pict",
         "themedata",
@@ -42,9 +42,16 @@ _SKIPPED = frozenset(
         "listoverridetable",
         "rsidtbl",
         "generator",
-    }
-    | {"xmlnstbl", "wgrffmtfilter", "mmathPr", "falt", "panose", "bkmkstart", "bkmkend", "fontemb", "filetbl", "sp"}
-    | {
+        "xmlnstbl",
+        "wgrffmtfilter",
+        "mmathPr",
+        "falt",
+        "panose",
+        "bkmkstart",
+        "bkmkend",
+        "fontemb",
+        "filetbl",
+        "sp",
         "pgdsctbl",
         "revtbl",
         "template",
@@ -55,17 +62,17 @@ _SKIPPED = frozenset(
         "nonshppict",
         "atndate",
         "atnref",
-    }
+    ]
 )
 # Marked as "skip this if you do not know it"; we know it.
-_SHOWN = frozenset({"shpinst", "shptxt", "annotation", "shppict", "htmltag", "field", "footnote", "do", "dptxbxtext"})
+_SHOWN = frozenset(["shpinst", "shptxt", "annotation", "shppict", "htmltag", "field", "footnote", "do", "dptxbxtext"])
 _PROPERTIES = {
     "title": "title", "subject": "subject", "author": "author", "operator": "modified_by", "keywords": "keywords",
     "doccomm": "description", "company": "company", "manager": "manager", "category": "category",
 }  # fmt: skip
 _COLLECTED = frozenset({"info", "stylesheet", "fonttbl", "fldinst", "atnid", "atnauthor", "objdata"})
 _TIMES = {"creatim": "created", "revtim": "modified"}
-_STORIES = frozenset({"header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "footnote"})
+_STORIES = frozenset(["header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "footnote"])
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _MOST_OBJECT = 8 << 20
 _NO_DIGIT = re.compile(r"[^0-9a-fA-F]+")

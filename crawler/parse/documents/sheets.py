@@ -74,7 +74,6 @@ class _Workbook:
         links = self._links(part)
         for element in elements(self._package.archive.read(part), "row", "headerFooter"):
             if self._draft.is_full:
-                self._draft.row(["…"])  # which says so
                 break
             if name_of(element) == "row":
                 self._draft.row(self._row(element, links))

@@ -6,7 +6,6 @@ import re
 
 from crawler.parse.charset import decode_or_guess
 from crawler.parse.documents.draft import Draft, Run
-from crawler.parse.documents.formats import format_of
 
 _URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\x00-\x1f]{1,2000}")
 _LINES = re.compile(r"\r\n?|\n[ \t]*(?=\n)|[\x0b\x0c\u2028\u2029]")
@@ -16,7 +15,7 @@ _AFTER_URL = ".,;:!?)]}»”’*_"
 
 def read(body: bytes, draft: Draft) -> None:
     text = decode_or_guess(body, draft.content_type).text
-    if format_of(body, draft.name or draft.url, draft.content_type) == "text":
+    if draft.format == "text":
         read_text(text, draft)
     else:
         draft.preformatted(text.replace("\r\n", "\n"))
@@ -26,7 +25,6 @@ def read_text(text: str, draft: Draft) -> None:
     """Paragraphs are what empty lines separate. URLs are links."""
     for paragraph in _PARAGRAPHS.split(_LINES.sub("\n", text)):
         if draft.is_full:
-            draft.paragraph(paragraph)  # which says so
             return
         draft.paragraph(linked(paragraph.strip("\n")))
 

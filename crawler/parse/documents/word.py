@@ -17,7 +17,7 @@ from crawler.parse.documents.packed import base_name
 from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree_and_problem
 
 _TRANSPARENT = frozenset(
-    {
+    [
         "ins",
         "moveTo",
         "smartTag",
@@ -30,9 +30,13 @@ _TRANSPARENT = frozenset(
         "oMathPara",
         "sect",
         "sub-section",
-    }
-    | {"r", "rt", "rubyBase", "ruby"}
+        "r",
+        "rt",
+        "rubyBase",
+        "ruby",
+    ]
 )
+_KINDS_OF_2003 = {"1": "upperRoman", "2": "lowerRoman", "3": "upperLetter", "4": "lowerLetter", "23": "bullet"}
 _HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
 _LONGEST_FIELD = 10_000
 _FALSE = frozenset({"0", "false", "off", "none"})
@@ -195,15 +199,7 @@ class _Numbers:
 
 def _level(element: Any) -> tuple[int, Level]:
     found = {name_of(part): attribute(part, "val") for part in element}
-    kind = found.get("numFmt", "decimal")
-    kind = {
-        "0": "decimal",
-        "1": "upperRoman",
-        "2": "lowerRoman",
-        "3": "upperLetter",
-        "4": "lowerLetter",
-        "23": "bullet",
-    }.get(found.get("nfc", ""), kind)
+    kind = found.get("numFmt") or _KINDS_OF_2003.get(found.get("nfc", ""), "decimal")
     return _number(attribute(element, "ilvl")), Level(
         kind,
         found.get("lvlText", ""),

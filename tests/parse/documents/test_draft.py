@@ -107,9 +107,14 @@ def test_text_has_an_end_and_html_with_it(add):
     for _ in range(MOST_TEXT // 1_000):
         add(found, "<" * 2_000)
     assert found.is_full
-    assert found.problem == "too_large"
     assert len(found.text) <= MOST_TEXT + 10_000
     assert len(found.html) <= 12 * MOST_TEXT
+
+
+def test_a_document_with_more_text_than_we_keep_says_so():
+    document = convert(b"words " * MOST_TEXT, "http://site.example/a.txt")
+    assert (document.problem, len(document.text)) == ("too_large", MOST_TEXT)
+    assert convert(b"words " * 1_000, "http://site.example/a.txt").problem == ""
 
 
 def test_empty_things_leave_no_trace():

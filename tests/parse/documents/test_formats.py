@@ -73,6 +73,7 @@ def test_a_label_that_is_wrong_is_recorded():
     document = convert(SAMPLES["a.pdf"], "http://a.example/a", "text/html; charset=utf-8")
     assert (document.format, document.metadata["declared"]) == ("pdf", "text/html")
     assert "declared" not in convert(SAMPLES["a.pdf"], "http://a.example/a", "application/pdf").metadata
+    assert "declared" not in convert(SAMPLES["a.md"], "http://a.example/a.md", "text/plain").metadata
 
 
 def test_what_nobody_reads_is_said_to_be_that():

@@ -43,6 +43,11 @@ def test_names_may_be_in_any_encoding(encoding, name):
     assert convert(body, URL).text.startswith(f"{name}.txt")
 
 
+def test_a_large_file_in_an_archive_is_no_problem():
+    document = convert(zipped({"a.txt": "some words " * 10_000}, zipfile.ZIP_STORED), URL)
+    assert (document.problem, document.text.count("some words")) == ("", 10_000)
+
+
 def test_names_that_climb_are_only_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "../../evil.txt" in convert(zipped({"../../evil.txt": "x", "/etc/evil": "y"}), URL).text
