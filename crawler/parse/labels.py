@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 import turbohtml.detect  # noqa: F401 - it registers the decoders of the standard, as codecs with names in whatwg-
-import webencodings  # type: ignore[import-untyped]
+import webencodings
 
 DEFAULT: Final = "windows-1252"  # of a web whose first pages were western
 UTF_8: Final = "UTF-8"

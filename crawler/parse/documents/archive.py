@@ -1,0 +1,24 @@
+"""An archive reads as the list of its files, followed by what is in them."""
+
+from __future__ import annotations
+
+from crawler.parse.documents.conversion import embed
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import Draft
+from crawler.parse.documents.formats import format_of
+from crawler.parse.documents.packed import opened
+
+
+def read(body: bytes, draft: Draft) -> None:
+    archive = opened(body, draft)
+    draft.note("files", len(archive.members))
+    for member in archive.members:
+        draft.item(member.name)
+        if member.is_encrypted:
+            draft.note("encrypted", "true")
+            draft.trouble(Problem.ENCRYPTED)
+    for member in archive.members:
+        if draft.is_full:
+            break
+        if format_of(archive.beginning(member.name), member.name) is not None:
+            embed(draft, member.name, archive.read(member.name))

@@ -1,0 +1,206 @@
+"""OLE2, the file system in a file of the older Office programs: its streams, properties, and things embedded."""
+
+from __future__ import annotations
+
+import struct
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+
+import olefile
+
+from crawler.parse.documents.conversion import embed
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import Draft
+from crawler.parse.documents.packed import MOST_MEMBER, base_name
+from crawler.parse.documents.properties import property_sets
+
+MAGIC = olefile.MAGIC
+# What the library raises on files that are not as they should be, directories that are chains or circles among them.
+_BROKEN = (OSError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError, struct.error)
+_SMALLEST = olefile.MINIMAL_OLEFILE_SIZE
+_TITLE = 2
+_SUMMARY = {
+    3: "subject",
+    4: "author",
+    5: "keywords",
+    6: "description",
+    8: "modified_by",
+    12: "created",
+    13: "modified",
+    14: "pages",
+    18: "application",
+}
+_MORE = {2: "category", 7: "slides", 14: "manager", 15: "company"}
+_NATIVE, _PACKED, _CONTENTS = "\x01ole10native", "package", "contents"
+_HEADER = 512  # bytes, before the first stream
+_FIRST_STREAMS = {
+    b"\xec\xa5": "worddocument",
+    b"\x09\x08\x10\x00": "workbook",
+    b"\x09\x08\x08\x00": "book",
+    b"\x0f\x00\xe8\x03": "powerpoint document",
+}
+_MOST_EMBEDDED = 100
+_LAST_SECTOR = 0xFFFFFFFA  # numbers above it mean that there is none
+_MAIN = {
+    "worddocument": "old_word",
+    "powerpoint document": "old_slides",
+    "workbook": "old_sheets",
+    "book": "old_sheets",
+}
+_MACROS = frozenset({"_vba_project", "macros", "vba", "_vba_project_cur"})
+
+
+class Compound:
+    """The streams of a file, by paths without regard to case."""
+
+    def __init__(self, body: bytes, draft: Draft) -> None:
+        self.draft = draft
+        if len(body) < _SMALLEST:
+            draft.trouble(Problem.TRUNCATED)
+            body = body.ljust(_SMALLEST, b"\0")
+        if _is_cut(body):
+            draft.trouble(Problem.TRUNCATED)
+        self._longest = 4 * len(body)  # of a stream; in a file whose end is missing they may claim more than is there
+        self._salvaged: dict[tuple[str, ...], bytes] = {}
+        self._file: Any = None
+        try:
+            self._file = opened(body)
+            self.paths: list[tuple[str, ...]] = [tuple(path) for path in self._file.listdir()]
+        except _BROKEN:
+            draft.trouble(Problem.CORRUPT)
+            self._salvaged = {(name,): stream for name, stream in _salvaged(body).items()}
+            self.paths = list(self._salvaged)
+        self._by_name = {tuple(part.lower() for part in path): path for path in self.paths}
+        self._folders: dict[tuple[str, ...], dict[str, None]] = {}
+        for path in self._by_name:
+            for depth in range(1, len(path)):
+                self._folders.setdefault(path[: depth - 1], {})[path[depth - 1]] = None
+        if self._file is not None and self._file.parsing_issues:
+            draft.trouble(Problem.CORRUPT)
+
+    def __contains__(self, path: tuple[str, ...]) -> bool:
+        return path in self._by_name
+
+    def folders(self, path: tuple[str, ...]) -> list[str]:
+        """The storages in one, in lower case."""
+        return list(self._folders.get(path, ()))
+
+    def read(self, *path: str) -> bytes:
+        """Nothing if there is no such stream, or if it cannot be read."""
+        real = self._by_name.get(tuple(part.lower() for part in path))
+        if real is None or real in self._salvaged:
+            return self._salvaged.get(real or (), b"")
+        try:
+            if self._file.get_size(list(real)) > self._longest:
+                raise ValueError("a stream that is longer than the file")
+            data: bytes = self._file.openstream(list(real)).read(min(MOST_MEMBER, max(self.draft.budget.unpacked, 0)))
+        except _BROKEN:
+            self.draft.trouble(Problem.CORRUPT)
+            return b""
+        self.draft.budget.unpacked -= len(data)
+        return data
+
+    def read_properties(self) -> None:
+        summary = next(property_sets(self.read("\x05summaryinformation")), {})
+        self.draft.title = self.draft.title or str(summary.get(_TITLE, ""))
+        for number, key in _SUMMARY.items():
+            self.draft.note(key, summary.get(number) or "")
+        for sets, properties in enumerate(property_sets(self.read("\x05documentsummaryinformation"))):
+            for name, value in properties.items():
+                if isinstance(name, str):
+                    self.draft.note(f"custom: {name[:100]}", value)
+                elif name in _MORE and not sets:
+                    self.draft.note(_MORE[name], value or "")
+        if any(part in _MACROS for path in self._by_name for part in path):
+            self.draft.note("has_macro", "true")
+
+    def read_embedded(self) -> None:
+        """Files in streams; other storages that hold a document are read as if they were files."""
+        for path in [path for path in self.paths if _is_object(path)][:_MOST_EMBEDDED]:
+            if self.draft.is_full:
+                break
+            last, data = path[-1].lower(), self.read(*path)
+            if last == _NATIVE:
+                read_package(data[4:], self.draft)
+            else:
+                embed(self.draft, "/".join(path[-2:]), data)
+        for path in [path for path in self.paths if len(path) > 1 and path[-1].lower() in _MAIN][:_MOST_EMBEDDED]:
+            read_storage(self, path)
+
+
+def _is_object(path: tuple[str, ...]) -> bool:
+    last = path[-1].lower()
+    return last == _NATIVE or (last in (_PACKED, _CONTENTS) and (len(path) > 1 or last == _PACKED))
+
+
+def _is_cut(body: bytes) -> bool:
+    """Whether a sector that the header names lies behind the end."""
+    size = 1 << min(int.from_bytes(body[30:32], "little"), 12)
+    named = [int.from_bytes(body[at : at + 4], "little") for at in (48, *range(76, 512, 4))]
+    return any((sector + 1) * size >= len(body) for sector in named if sector < _LAST_SECTOR)
+
+
+def _salvaged(body: bytes) -> dict[str, bytes]:
+    """The main stream, if the directory is lost: programs write it first, and the directory last."""
+    name = next((name for mark, name in _FIRST_STREAMS.items() if body.startswith(mark, _HEADER)), None)
+    return {name: body[_HEADER:]} if name is not None else {}
+
+
+def read_storage(compound: Compound, path: tuple[str, ...]) -> None:
+    """A document in a storage of its own inside of another."""
+    module = import_module(f"crawler.parse.documents.{_MAIN[path[-1].lower()]}")
+    inner = compound.draft.inner(path[-2])
+    with compound.draft.section("file", path[-2]):
+        module.read_storage(compound, inner, *path[:-1])
+
+
+def read(body: bytes, draft: Draft) -> None:
+    """A file of no program that we know: its properties, and what is embedded."""
+    compound = Compound(body, draft)
+    if ("encryptedpackage",) in compound:
+        draft.note("encrypted", "true")
+        draft.trouble(Problem.ENCRYPTED)
+        return
+    compound.read_properties()
+    compound.read_embedded()
+    if ("contents",) in compound:
+        embed(draft, "CONTENTS", compound.read("contents"))
+
+
+def read_package(data: bytes, draft: Draft) -> None:
+    """A file as the packager of Windows wraps it: its name, its path, where it came from, its data."""
+    at = 2
+    names = []
+    for _ in range(2):
+        end = data.find(b"\0", at, at + 1_024)
+        if end < 0:
+            return
+        names.append(data[at:end].decode("cp1252", "replace"))
+        at = end + 1
+    at += 4  # flags
+    size = int.from_bytes(data[at : at + 4], "little")
+    path = data[at + 4 : at + 4 + min(size, 1_024)].rstrip(b"\0").decode("cp1252", "replace")
+    at += 4 + size
+    size = int.from_bytes(data[at : at + 4], "little")
+    for name in (*names[1:], path):
+        if name:
+            draft.paragraph(name)
+    embed(draft, names[0] or base_name(path), data[at + 4 : at + 4 + size])
+
+
+def opened(body: bytes) -> Any:
+    """The container, unless it claims tables with more sectors than there are: they would be read in circles."""
+    counts = [int.from_bytes(body[at : at + 4], "little") for at in (44, 64, 72)]
+    if max(counts) > len(body) // 512:
+        raise ValueError("tables that are larger than the file")
+    return olefile.OleFileIO(BytesIO(body))
+
+
+def top_names(body: bytes) -> frozenset[str]:
+    """The names of the streams and storages at the top, in lower case."""
+    try:
+        with opened(body.ljust(_SMALLEST, b"\0")) as file:
+            return frozenset(path[0].lower() for path in file.listdir())
+    except _BROKEN:
+        return frozenset(_salvaged(body))

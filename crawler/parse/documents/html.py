@@ -1,0 +1,237 @@
+"""A page, or the HTML in a letter or a book, without what is not for readers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import turbohtml
+from turbohtml import Element, Text
+
+from crawler.parse.charset import decode
+from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.plain import phrase
+from crawler.urls.canonical import resolve
+
+_SPACE = re.compile(r"[ \t\r\n\f]+")
+_SKIPPED = frozenset(
+    ["head", "script", "style", "template", "noscript", "noframes", "svg", "math", "select", "datalist"]
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_BLOCKS = frozenset(
+    [
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "frameset",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "iframe",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "option",
+        "p",
+        "pre",
+        "search",
+        "section",
+        "summary",
+        "ul",
+        "caption",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+    ]
+)
+_BOLD, _ITALIC = frozenset({"b", "strong"}), frozenset({"i", "em", "cite"})
+_METAS = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
+_LARGE = frozenset({"table", "ul", "ol", "pre", "blockquote"})  # blocks that no cell of a table of data has
+_MOST_FRAMES = 20
+
+
+def read(body: bytes, draft: Draft) -> None:
+    read_html(decode(body, draft.content_type).text, draft)
+
+
+def read_html(text: str, draft: Draft) -> None:
+    """Of a whole page or a part of one."""
+    document = turbohtml.parse(text, positions=False)
+    title = document.find("title")
+    draft.title = draft.title or (phrase(title.text) if title is not None else "")
+    for meta in document.iter_elements("meta"):
+        name = _METAS.get((meta.attr("name") or "").strip().lower())
+        if name is not None:
+            draft.note(name, meta.attr("content") or "")
+    if document.root is not None:
+        draft.note("language", document.root.attr("lang") or "")
+    base = next((href for element in document.iter_elements("base") if (href := element.attr("href"))), None)
+    if base is not None and (url := resolve(base[:8_192], draft.url)) is not None and url.startswith("http"):
+        draft.url = url
+    _Reader(draft).read(document)
+
+
+class _Table:
+    """One that is being read. It is for layout, and its rows are none, if there are blocks in its cells."""
+
+    def __init__(self) -> None:
+        self.is_layout = False
+        self.cells: list[list[Run]] = []
+        self.is_head = True
+
+
+class _Reader:
+    """Goes through the tree without recursion: pages nest as deep as they like."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._runs: list[Run] = []
+        self._bold = self._italic = self._preformatted = 0
+        self._hrefs = [""]
+        self._tables: list[_Table] = []
+        self._frames = 0
+
+    def read(self, root: Any) -> None:
+        pending: list[Any] = [root]
+        while pending and not self._draft.is_full:
+            node = pending.pop()
+            if isinstance(node, str):
+                self._leave(node)
+            elif isinstance(node, Text):
+                self._add(node.data)
+            elif not isinstance(node, Element) or node.tag not in _SKIPPED:
+                tag = node.tag if isinstance(node, Element) else ""
+                pending.append(tag)
+                if tag:
+                    self._enter(tag, node)
+                    frame = self._frame(tag, node)
+                    pending.extend([frame] if frame is not None else [])
+                children = getattr(node, "children", None)
+                pending.extend(reversed(list(children)) if children is not None else [])
+        self._flush("p")
+
+    def _frame(self, tag: str, element: Element) -> Any:
+        """The page that an <iframe> holds in an attribute."""
+        content = element.attr("srcdoc") if tag == "iframe" else None
+        if not content or self._frames >= _MOST_FRAMES:
+            return None
+        self._frames += 1
+        return turbohtml.parse(content, positions=False)
+
+    def _add(self, text: str) -> None:
+        text = text if self._preformatted else _SPACE.sub(" ", text)
+        if text.strip() or self._runs:
+            self._runs.append(Run(text, self._bold > 0, self._italic > 0, self._hrefs[-1]))
+
+    def _enter(self, tag: str, element: Element) -> None:
+        if tag in _BLOCKS:
+            self._enter_block(tag)
+        elif tag == "br":
+            self._runs.append(Run("\n"))
+        elif tag == "a":
+            self._hrefs.append(element.attr("href") or "")
+        elif tag in _BOLD:
+            self._bold += 1
+        elif tag in _ITALIC:
+            self._italic += 1
+
+    def _enter_block(self, tag: str) -> None:
+        table = self._tables[-1] if self._tables else None
+        if table is not None and not table.is_layout and (tag in _HEADINGS or tag in _LARGE):
+            table.is_layout = True
+            self._flush("p")
+            self._end_row(table)
+        self._flush("p")
+        if tag == "table":
+            self._tables.append(_Table())
+        elif tag == "pre":
+            self._preformatted += 1
+        elif tag == "td" and table is not None:
+            table.is_head = False
+
+    def _leave(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self._leave_block(tag)
+        elif tag == "a" and len(self._hrefs) > 1:
+            self._hrefs.pop()
+        elif tag in _BOLD:
+            self._bold -= 1
+        elif tag in _ITALIC:
+            self._italic -= 1
+
+    def _leave_block(self, tag: str) -> None:
+        table = self._tables[-1] if self._tables else None
+        if tag in ("td", "th") and table is not None and not table.is_layout:
+            table.cells.append(self._runs)
+            self._runs = []
+        else:
+            self._flush(tag)
+        if tag == "tr" and table is not None:
+            self._end_row(table)
+        elif tag == "table" and table is not None:
+            self._end_row(self._tables.pop())
+        elif tag == "pre":
+            self._preformatted -= 1
+
+    def _end_row(self, table: _Table) -> None:
+        if table.cells:
+            self._draft.row([_trimmed(cell) for cell in table.cells], is_head=table.is_head)
+        table.cells, table.is_head = [], True
+
+    def _flush(self, tag: str) -> None:
+        """What stands since the last block began is a block; in the cell of a table it is a line."""
+        if not self._runs:
+            return
+        if self._tables and not self._tables[-1].is_layout and tag not in ("caption", "table"):
+            self._runs.append(Run("\n"))
+            return
+        runs, self._runs = _trimmed(self._runs), []
+        if tag in _HEADINGS:
+            self._draft.heading(_HEADINGS[tag], runs)
+        elif tag == "li":
+            self._draft.item(runs)
+        elif tag == "blockquote":
+            self._draft.quote(runs)
+        elif self._preformatted:
+            self._draft.preformatted("".join(run.text for run in runs))
+        else:
+            self._draft.paragraph(runs)
+
+
+def _trimmed(runs: list[Run]) -> list[Run]:
+    """Without the white space at its ends."""
+    while runs and not runs[-1].text.strip():
+        runs.pop()
+    if runs:
+        runs[-1] = runs[-1]._replace(text=runs[-1].text.rstrip())
+        runs[0] = runs[0]._replace(text=runs[0].text.lstrip())
+    return runs

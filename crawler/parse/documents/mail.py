@@ -1,0 +1,179 @@
+"""Letters and boxes of letters: what stands in their heads, their text, and what is attached."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.message import Message
+from email.utils import parsedate_to_datetime
+
+from crawler.parse.charset import decode
+from crawler.parse.documents.conversion import embed
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import MOST_PARTS, Draft
+from crawler.parse.documents.html import read_html
+from crawler.parse.documents.text import read_text
+from crawler.parse.plain import phrase
+
+_FROM_LINE = re.compile(rb"(?:\A|(?<=\n))From [^\r\n]*\r?\n")
+_SHOWN = ("From", "To", "Cc", "Date")
+_MOST_ATTACHED = 200
+_DEEPEST = 20  # parts in parts
+_LONGEST_FIELD = 10_000
+
+
+def read(body: bytes, draft: Draft) -> None:
+    starts = [(found.start(), found.end()) for found in _FROM_LINE.finditer(body)] if body.startswith(b"From ") else []
+    if starts:
+        _read_box(body, starts, draft)
+    else:
+        read_letter(message_from_bytes(body), draft)
+
+
+def _read_box(body: bytes, starts: list[tuple[int, int]], draft: Draft) -> None:
+    draft.note("messages", len(starts))
+    if len(starts) > MOST_PARTS:
+        draft.trouble(Problem.TOO_LARGE)
+    ends = [start for start, _ in starts[1:]] + [len(body)]
+    for number, ((_, start), end) in enumerate(zip(starts, ends, strict=True), 1):
+        if number > MOST_PARTS or draft.is_full:
+            break
+        letter = draft.inner(str(number))
+        with draft.section("message", number):
+            read_letter(message_from_bytes(body[start:end]), letter)
+        for name in letter.metadata.get("embedded", "").split("\n"):
+            draft.note_name("embedded", name)
+
+
+def read_letter(letter: Message, draft: Draft) -> None:
+    subject = field(letter, "Subject")
+    draft.title = draft.title or subject
+    draft.heading(1, subject)
+    for name in _SHOWN:
+        value = field(letter, name)
+        if value:
+            draft.paragraph(f"{name}: {value}")
+    draft.note("author", field(letter, "From"))
+    draft.note("created", _moment(field(letter, "Date")))
+    _Parts(draft).read(letter, 0)
+
+
+class _Parts:
+    """Of one letter."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._attached = 0
+
+    def read(self, part: Message, depth: int) -> None:
+        if depth > _DEEPEST or self._draft.is_full:
+            self._draft.trouble(Problem.TOO_LARGE)
+            return
+        if part.get_content_type() == "multipart/alternative":
+            self.read(_richest(part), depth + 1)
+        elif part.is_multipart() and part.get_content_type() == "message/rfc822":
+            for letter in _parts(part):
+                letter = _unwrapped(letter, part)
+                inner = self._draft.inner("message")
+                with self._draft.section("message", field(letter, "Subject")):
+                    read_letter(letter, inner)
+        elif part.is_multipart():
+            for inner_part in _parts(part):
+                self.read(inner_part, depth + 1)
+        else:
+            self._read_leaf(part)
+
+    def _read_leaf(self, part: Message) -> None:
+        kind, name = part.get_content_type(), _file_name(part)
+        data = part.get_payload(decode=True)
+        if not isinstance(data, bytes):
+            return
+        is_attached = part.get_content_disposition() == "attachment" or (name and not kind.startswith("text/"))
+        if is_attached:
+            self._attached += 1
+            if self._attached <= _MOST_ATTACHED:
+                embed(self._draft, name or kind, data, kind)
+        elif kind == "text/html":
+            read_html(_decoded(data, part), self._draft.inner(name))
+        elif kind in ("text/plain", "message/delivery-status"):
+            read_text(_decoded(data, part), self._draft)
+        else:
+            embed(self._draft, name or kind, data, kind)
+
+
+def _parts(part: Message) -> Iterator[Message]:
+    payload = part.get_payload()
+    for inner in payload if isinstance(payload, list) else ():
+        if isinstance(inner, Message):
+            yield inner
+
+
+def _unwrapped(letter: Message, part: Message) -> Message:
+    """A letter may not be encoded as a whole (RFC 2046 §5.2.1), but some programs do so."""
+    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() != "base64":
+        return letter
+    letter["Content-Transfer-Encoding"] = "base64"
+    data = letter.get_payload(decode=True)
+    return message_from_bytes(data) if isinstance(data, bytes) else letter
+
+
+def _richest(part: Message) -> Message:
+    """Of parts that say the same, the one that says how it looks; the last of them counts (RFC 2046 §5.1.4)."""
+    parts = list(_parts(part))
+    for inner in reversed(parts):
+        payload = inner.get_payload()
+        if inner.is_multipart() or (inner.get_content_type() == "text/html" and str(payload).strip()):
+            return inner
+    return parts[-1] if parts else Message()
+
+
+def field(letter: Message, name: str) -> str:
+    """A field of the head, with encoded words decoded."""
+    value = letter.get(name)
+    if value is None:
+        return ""
+    text = str(value)[:_LONGEST_FIELD]
+    try:
+        pieces = decode_header(text)
+    except (HeaderParseError, ValueError):
+        return phrase(text)
+    return phrase("".join(_piece(piece, charset) for piece, charset in pieces))
+
+
+def _piece(piece: bytes | str, charset: str | None) -> str:
+    if isinstance(piece, str):
+        return _without_surrogates(piece)
+    return decode(piece, f"text/plain; charset={charset}" if charset else None).text
+
+
+def _without_surrogates(text: str) -> str:
+    """Fields that are not ASCII come with each odd byte as half a character."""
+    if text.isascii():
+        return text
+    return decode(text.encode("utf-8", "surrogateescape")).text
+
+
+def _file_name(part: Message) -> str:
+    try:
+        name = part.get_filename() or ""
+    except (LookupError, ValueError, TypeError):
+        return ""
+    try:
+        return "".join(_piece(piece, charset) for piece, charset in decode_header(name))
+    except (HeaderParseError, ValueError):
+        return name
+
+
+def _decoded(data: bytes, part: Message) -> str:
+    charset = str(part.get_param("charset", "") or "")
+    return decode(data, f"text/plain; charset={charset}" if charset else None).text
+
+
+def _moment(date: str) -> str:
+    try:
+        return parsedate_to_datetime(date).isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return ""

@@ -1,0 +1,108 @@
+"""Markdown: headings, lists, quotes, code, emphasis and links."""
+
+from __future__ import annotations
+
+import re
+
+from crawler.parse.charset import decode
+from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.text import linked
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_SPAN = re.compile(
+    r"!?\[(?P<anchor>[^\[\]]{0,500})\]\((?P<url>[^\s()]{1,2000})[^()]{0,200}\)"
+    r"|\*\*(?P<bold>[^*]{1,500})\*\*|__(?P<strong>[^_]{1,500})__|(?<!\w)[*_](?P<italic>[^*_\s][^*_]{0,500})[*_](?!\w)"
+    r"|`(?P<code>[^`]{1,500})`|<(?P<auto>https?://[^\s<>]{1,2000})>"
+)
+
+
+def read(body: bytes, draft: Draft) -> None:
+    text = decode(body, draft.content_type).text.replace("\r\n", "\n").replace("\r", "\n")
+    _Reader(draft).read(text.split("\n"))
+
+
+class _Reader:
+    """Takes line after line; what belongs together is held until it ends."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._held: list[str] = []
+        self._kind = "p"
+
+    def read(self, lines: list[str]) -> None:
+        in_code = False
+        for line in lines:
+            if self._draft.is_full:
+                break
+            if _FENCE.match(line):
+                self._flush("p" if in_code else "pre")
+                in_code = not in_code
+            elif in_code:
+                self._held.append(line)
+            else:
+                self._add(line)
+        self._flush("p")
+
+    def _add(self, line: str) -> None:
+        heading, item, underline = _HEADING.match(line), _ITEM.match(line), _UNDERLINE.fullmatch(line)
+        if not line.strip():
+            self._flush("p")
+        elif underline is not None and len(self._held) == 1 and self._kind == "p":
+            self._draft.heading(1 if underline[1].startswith("=") else 2, spans(self._held.pop()))
+        elif heading is not None:
+            self._flush("p")
+            self._draft.heading(len(heading[1]), spans(heading[2].rstrip("# \t")))
+        elif item is not None:
+            self._flush("li")
+            self._held.append(item[1])
+        elif line.lstrip().startswith(">"):
+            if self._kind != "blockquote":
+                self._flush("blockquote")
+            self._held.append(line.lstrip("> \t"))
+        elif line.startswith("|"):
+            self._flush("p")
+            self._row(line)
+        else:
+            self._held.append(line.strip())
+
+    def _row(self, line: str) -> None:
+        if line.strip("|-: \t"):
+            self._draft.row([spans(cell.strip()) for cell in line.strip().strip("|").split("|")])
+
+    def _flush(self, following: str) -> None:
+        """End what is held; what follows is of this kind."""
+        text, kind = "\n".join(self._held), self._kind
+        self._held, self._kind = [], following
+        if kind == "pre":
+            self._draft.preformatted(text)
+        elif kind == "li":
+            self._draft.item(spans(text))
+        elif kind == "blockquote":
+            self._draft.quote(spans(text))
+        else:
+            self._draft.paragraph(spans(text))
+
+
+def spans(text: str) -> list[Run]:
+    """A line with its emphasis and links.
+
+    >>> spans("a **b** [c](http://d.example/)")[1:]
+    [Run(text='b', bold=True, italic=False, href=''), Run(text=' ', bold=False, italic=False, href=''), \
+Run(text='c', bold=False, italic=False, href='http://d.example/')]
+    """
+    runs: list[Run] = []
+    end = 0
+    for found in _SPAN.finditer(text):
+        runs += linked(text[end : found.start()])
+        bold = found["bold"] or found["strong"]
+        if found["url"]:
+            runs.append(Run(found["anchor"] or found["url"], href=found["url"]))
+        elif bold or found["italic"] or found["code"]:
+            runs.append(Run(bold or found["italic"] or found["code"], bold=bool(bold), italic=bool(found["italic"])))
+        else:
+            runs.append(Run(found["auto"], href=found["auto"]))
+        end = found.end()
+    return [run for run in [*runs, *linked(text[end:])] if run.text]

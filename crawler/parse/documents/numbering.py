@@ -1,0 +1,80 @@
+"""Which number does a word processor put before a paragraph?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_PLACE = re.compile(r"%([1-9])")
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+
+
+class Level(NamedTuple):
+    """How the paragraphs of one level are numbered."""
+
+    kind: str = "decimal"  # as Office Open XML calls it
+    text: str = ""  # with %1 for the number of the first level, and so on
+    start: int = 1
+    restarts: bool = True  # when a higher level goes on
+    is_legal: bool = False  # all in Arabic digits
+
+
+@dataclass(slots=True)
+class Counters:
+    """The numbers that one list has come to."""
+
+    levels: dict[int, Level]
+    _at: dict[int, int] = field(default_factory=dict)
+
+    def restart(self, depth: int, start: int) -> None:
+        """The next paragraph of this level has this number."""
+        self._at[depth] = start - 1
+
+    def next(self, depth: int) -> str:
+        """What stands before the next paragraph of this level: nothing for a bullet."""
+        level = self.levels.get(depth, Level())
+        self._at[depth] = self._at.get(depth, level.start - 1) + 1
+        for deeper in [known for known in self._at if known > depth]:
+            if self.levels.get(deeper, level).restarts:
+                del self._at[deeper]
+        if level.kind in ("bullet", "none"):
+            return level.text if level.kind == "none" and "%" not in level.text else ""
+        return _PLACE.sub(lambda place: self._number(int(place[1]) - 1, level), level.text)
+
+    def _number(self, depth: int, of: Level) -> str:
+        level = self.levels.get(depth, Level())
+        number = self._at.setdefault(depth, level.start)
+        return in_words("decimal" if of.is_legal else level.kind, number)
+
+
+def in_words(kind: str, number: int) -> str:
+    """
+    >>> in_words("lowerRoman", 14), in_words("upperLetter", 28), in_words("ordinal", 22), in_words("decimalZero", 5)
+    ('xiv', 'BB', '22nd', '05')
+    """
+    if kind.endswith("Roman") and 0 < number < 4_000:
+        return _cased(kind, _roman(number))
+    if kind.endswith("Letter") and 0 < number < 1_000:
+        return _cased(kind, chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1))
+    if kind == "decimalZero":
+        return f"{number:02}"
+    if kind == "ordinal":
+        ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+        return f"{number}{ending}"
+    return "" if kind in ("none", "bullet") else str(number)
+
+
+def _cased(kind: str, text: str) -> str:
+    return text.upper() if kind.startswith("upper") else text
+
+
+def _roman(number: int) -> str:
+    letters = []
+    for value, letter in _ROMAN:
+        count, number = divmod(number, value)
+        letters.append(letter * count)
+    return "".join(letters)

@@ -1,0 +1,376 @@
+"""Texts of Word 6 to 2003 (.doc)."""
+
+from __future__ import annotations
+
+import re
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from crawler.parse.documents.compound import Compound
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import MOST_TEXT, Draft, Run
+from crawler.parse.documents.fields import hyperlink
+from crawler.parse.documents.old_numbering import Lists
+
+_PAGE = 512
+_IS_COMPLEX, _IS_ENCRYPTED, _OTHER_TABLE = 0x0004, 0x0100, 0x0200
+_WORD_97 = 0xC1  # the first version whose text may be of two bytes a character
+_BOLD, _ITALIC, _DELETED, _HIDDEN = 0x0835, 0x0836, 0x0800, 0x083C
+_DEPTH, _LIST, _ROW_END, _OUTLINE = 0x260A, 0x460B, 0x2417, 0x2640
+_SIZES = (1, 1, 2, 4, 2, 2, -1, 3)  # of operands, by the upper bits of their operators
+_MOST_PIECES = 200_000
+_PARAGRAPH_END = re.compile("[\r\x07\x0c]")
+_REPLACED = str.maketrans({"\x0b": "\n", "\x0e": "\n", "\x1e": "\u2011", "\x1f": "\xad", "\x01": None, "\x02": None,
+                           "\x05": None, "\x08": None, "\x03": None, "\x04": None})  # fmt: skip
+_FIELD = re.compile("[\x13\x14\x15]")
+_PAGES = {0x0419: "cp1251", 0x0422: "cp1251", 0x0402: "cp1251", 0x0411: "cp932", 0x0412: "cp949", 0x0804: "gbk",
+          0x0404: "big5hkscs", 0x0415: "cp1250", 0x0405: "cp1250", 0x040E: "cp1250", 0x0408: "cp1253", 0x041F: "cp1254",
+          0x040D: "cp1255", 0x0401: "cp1256"}  # fmt: skip
+# The stories that follow each other in the text, and where their lengths stand.
+_STORIES = (("", 0x4C), ("footnotes", 0x50), ("header", 0x54), ("", 0x58), ("comments", 0x5C), ("endnotes", 0x60),
+            ("box", 0x64), ("box", 0x68))  # fmt: skip
+
+
+class _Piece(NamedTuple):
+    """A run of characters that lie next to each other in the file."""
+
+    start: int  # in characters of the text
+    text: str
+    offset: int  # in the stream
+    width: int  # bytes of a character
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Of a paragraph or of characters."""
+
+    style: int = 0
+    bold: bool = False
+    italic: bool = False
+    is_hidden: bool = False
+    ends_row: bool = False
+    outline: int = 9
+    depth: int = 0
+    list_number: int = 0
+
+
+_PLAIN = _Look()
+
+
+def read(body: bytes, draft: Draft) -> None:
+    compound = Compound(body, draft)
+    compound.read_properties()
+    read_storage(compound, draft)
+    compound.read_embedded()
+
+
+def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
+    main = compound.read(*folder, "worddocument")
+    if len(main) < 0x60:
+        draft.trouble(Problem.CORRUPT)
+        return
+    flags = struct.unpack_from("<H", main, 0x0A)[0]
+    if flags & _IS_ENCRYPTED:
+        draft.note("encrypted", "true")
+        draft.trouble(Problem.ENCRYPTED)
+        return
+    version = struct.unpack_from("<H", main, 0x02)[0]
+    if version < _WORD_97:
+        _Text(draft, _old_pieces(main, is_complex=bool(flags & _IS_COMPLEX))).read([("", 1 << 30)])
+        return
+    table = compound.read(*folder, "1table" if flags & _OTHER_TABLE else "0table")
+    table = table or compound.read(*folder, "0table") or compound.read(*folder, "1table")
+    pieces = list(_bounded(_decoded(main, *found) for found in _pieces(_part(main, table, 0x1A2))))
+    text = _Text(
+        draft,
+        pieces or [_only_piece(main)],
+        _Looks(main, _part(main, table, 0x102), are_paragraphs=True),
+        _Looks(main, _part(main, table, 0xFA), are_paragraphs=False),
+        Lists(table, *_place(main, 0x2E2), *_place(main, 0x2EA)) if len(main) >= 0x2F2 else None,
+    )
+    text.read([(name, max(struct.unpack_from("<i", main, at)[0], 0)) for name, at in _STORIES])
+
+
+def _place(main: bytes, at: int) -> tuple[int, int]:
+    offset, size = struct.unpack_from("<II", main, at)
+    return offset, size
+
+
+def _part(main: bytes, table: bytes, at: int) -> bytes:
+    if len(main) < at + 8:
+        return b""
+    offset, size = _place(main, at)
+    return table[offset : offset + size]
+
+
+def _old_pieces(main: bytes, *, is_complex: bool) -> list[_Piece]:
+    """Of Word 6 and 95: one byte a character, in the code page of the language."""
+    encoding = _PAGES.get(struct.unpack_from("<H", main, 0x06)[0], "cp1252")
+    start, end = struct.unpack_from("<II", main, 0x18)
+    if is_complex and len(main) >= 0x168:
+        pieces = []
+        for begin, count, offset in _pieces(_part(main, main, 0x160))[:_MOST_PIECES]:
+            place, end = offset & 0x3FFFFFFF, (offset & 0x3FFFFFFF) + min(count, MOST_TEXT)
+            pieces.append(_Piece(begin, main[place:end].decode(encoding, "replace"), place, 1))
+        if pieces:
+            return list(_bounded(pieces))
+    return [_Piece(0, main[start:end].decode(encoding, "replace"), start, 1)]
+
+
+def _pieces(table: bytes) -> list[tuple[int, int, int]]:
+    """From the table of pieces: where each starts, how many characters it has, where it is."""
+    at = 0
+    while at + 5 <= len(table) and table[at] == 1:  # what comes before are looks
+        at += 3 + int.from_bytes(table[at + 1 : at + 3], "little")
+    if at + 5 > len(table) or table[at] != 2:
+        return []
+    plc = table[at + 5 : at + 5 + int.from_bytes(table[at + 1 : at + 5], "little")]
+    count = (len(plc) - 4) // 12
+    places = [int.from_bytes(plc[4 * number : 4 * number + 4], "little") for number in range(count + 1)]
+    descriptors = 4 * (count + 1)
+    return [
+        (start, max(end - start, 0), struct.unpack_from("<I", plc, descriptors + 8 * number + 2)[0])
+        for number, (start, end) in enumerate(pairwise(places))
+    ]
+
+
+def _bounded(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """As much as we read: pieces may lie over each other."""
+    room = 2 * MOST_TEXT
+    for count, piece in enumerate(pieces):
+        if room <= 0 or count >= _MOST_PIECES:
+            return
+        room -= len(piece.text)
+        yield piece
+
+
+def _only_piece(main: bytes) -> _Piece:
+    """All of the text, for want of the table of pieces: it lies in one place unless it was saved in a hurry."""
+    start, end = struct.unpack_from("<II", main, 0x18)
+    data = main[start:end]
+    is_wide = data.count(b"\0") * 4 > len(data)
+    return _Piece(0, data.decode("utf-16-le" if is_wide else "cp1252", "replace"), start, 2 if is_wide else 1)
+
+
+def _decoded(main: bytes, start: int, count: int, offset: int) -> _Piece:
+    if offset & 0x40000000:
+        offset = (offset & 0x3FFFFFFF) // 2
+        return _Piece(start, main[offset : offset + count].decode("cp1252", "replace"), offset, 1)
+    text = main[offset : offset + 2 * count].decode("utf-16-le", "replace")
+    return _Piece(start, text, offset, 2)
+
+
+class _Looks:
+    """Which look has what stands at a place of the stream? Kept in pages of 512 bytes, listed in a table."""
+
+    def __init__(self, main: bytes, table: bytes, *, are_paragraphs: bool) -> None:
+        self._starts: list[int] = []
+        self._looks: list[_Look] = []
+        count = max((len(table) - 4) // 8, 0)
+        for number in range(count):
+            page = int.from_bytes(table[4 * (count + 1) + 4 * number :][:4], "little") & 0x3FFFFF
+            self._add(main[page * _PAGE : (page + 1) * _PAGE], are_paragraphs=are_paragraphs)
+        if any(later < earlier for earlier, later in pairwise(self._starts)):
+            order = sorted(range(len(self._starts)), key=self._starts.__getitem__)
+            self._starts = [self._starts[index] for index in order]
+            self._looks = [self._looks[index] for index in order]
+
+    def _add(self, page: bytes, *, are_paragraphs: bool) -> None:
+        if len(page) < _PAGE:
+            return
+        count = page[511]
+        width = 13 if are_paragraphs else 1
+        if 4 * (count + 1) + width * count > 511:
+            return
+        for number in range(count):
+            at = 2 * page[4 * (count + 1) + width * number]
+            self._starts.append(int.from_bytes(page[4 * number : 4 * number + 4], "little"))
+            self._looks.append(_paragraph_look(page, at) if are_paragraphs else _character_look(page, at))
+
+    def at(self, place: int) -> _Look:
+        found = bisect_right(self._starts, place) - 1
+        return self._looks[found] if found >= 0 else _PLAIN
+
+    def next_after(self, place: int) -> int:
+        """Where the look may change."""
+        found = bisect_right(self._starts, place)
+        return self._starts[found] if found < len(self._starts) else 1 << 60
+
+
+def _paragraph_look(page: bytes, at: int) -> _Look:
+    if not at or at + 2 > 511:
+        return _PLAIN
+    size, start = 2 * page[at] - 1, at + 1
+    if page[at] == 0:
+        size, start = 2 * page[at + 1], at + 2
+    data = page[start : start + size]
+    operators = dict(_operators(data[2:]))
+    return _Look(
+        style=int.from_bytes(data[:2], "little"),
+        ends_row=bool(operators.get(_ROW_END)),
+        outline=operators.get(_OUTLINE, 9),
+        depth=operators.get(_DEPTH, 0),
+        list_number=operators.get(_LIST, 0),
+    )
+
+
+def _character_look(page: bytes, at: int) -> _Look:
+    if not at:
+        return _PLAIN
+    operators = dict(_operators(page[at + 1 : at + 1 + page[at]]))
+    return _Look(
+        bold=operators.get(_BOLD) in (1, 0x81),
+        italic=operators.get(_ITALIC) in (1, 0x81),
+        is_hidden=bool(operators.get(_DELETED)) or operators.get(_HIDDEN) == 1,
+    )
+
+
+def _operators(data: bytes) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at + 3 <= len(data):
+        operator = int.from_bytes(data[at : at + 2], "little")
+        size, at = _SIZES[operator >> 13], at + 2
+        if size < 0:
+            size = int.from_bytes(data[at : at + 2], "little") + 1 if operator == 0xD608 else data[at] + 1
+        yield operator, int.from_bytes(data[at : at + min(size, 4)], "little")
+        at += size
+
+
+class _Text:
+    """The text in its order, with what stands at which place of the file."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        pieces: list[_Piece],
+        paragraphs: _Looks | None = None,
+        characters: _Looks | None = None,
+        lists: Lists | None = None,
+    ) -> None:
+        self._draft, self._pieces, self._paragraphs, self._characters = draft, pieces, paragraphs, characters
+        self._lists = lists
+        self._runs: list[Run] = []
+        self._cells: list[list[Run]] = []
+        self._fields: list[list[str]] = []  # instruction and, once its result begins, the URL
+        self._was_cell = False
+
+    def read(self, stories: list[tuple[str, int]]) -> None:
+        """The stories, of these lengths, one after the other."""
+        ends, end = [], 0
+        for name, length in stories:
+            end += length
+            ends.append((end, name))
+        for name, pieces in _split(self._pieces, ends):
+            with self._draft.section("part", name or "text"):
+                for piece in pieces:
+                    if self._draft.is_full:
+                        return
+                    self._read_piece(piece)
+                self._end_paragraph("\r", _PLAIN)
+                self._end_row()
+                self._fields = []
+
+    def _read_piece(self, piece: _Piece) -> None:
+        start = 0
+        for end in _PARAGRAPH_END.finditer(piece.text):
+            self._add(piece, start, end.start())
+            start = end.end()
+            look = (
+                self._paragraphs.at(piece.offset + end.start() * piece.width)
+                if self._paragraphs is not None
+                else _PLAIN
+            )
+            self._end_paragraph(end[0], look)
+        self._add(piece, start, len(piece.text))
+
+    def _add(self, piece: _Piece, start: int, end: int) -> None:
+        """Characters, in runs of one look."""
+        if self._characters is None:
+            self._add_run(piece.text[start:end], _PLAIN)
+            return
+        while start < end:
+            place = piece.offset + start * piece.width
+            stop = min(end, start + max((self._characters.next_after(place) - place) // piece.width, 1))
+            self._add_run(piece.text[start:stop], self._characters.at(place))
+            start = stop
+
+    def _add_run(self, text: str, look: _Look) -> None:
+        start = 0
+        for mark in _FIELD.finditer(text):
+            self._add_text(text[start : mark.start()], look)
+            start = mark.end()
+            if mark[0] == "\x13":
+                self._fields.append(["", ""])
+            elif self._fields and mark[0] == "\x14":
+                self._fields[-1] = ["shown", hyperlink(self._fields[-1][0])]
+            elif self._fields:
+                self._fields.pop()
+        self._add_text(text[start:], look)
+
+    def _add_text(self, text: str, look: _Look) -> None:
+        if not text or look.is_hidden:
+            return
+        if self._fields and self._fields[-1][0] != "shown":
+            self._fields[-1][0] = (self._fields[-1][0] + text)[:5_000]
+            return
+        href = next((field[1] for field in reversed(self._fields) if field[1]), "")
+        self._runs.append(Run(text.translate(_REPLACED), look.bold, look.italic, href))
+
+    def _end_paragraph(self, mark: str, look: _Look) -> None:
+        if mark == "\x07":
+            self._end_cell(look)
+            return
+        runs, self._runs = self._runs, []
+        self._was_cell = False
+        number = self._number(look) if any(run.text.strip() for run in runs) else ""
+        if number:
+            runs.insert(0, Run(f"{number} "))
+        if self._cells and mark == "\r":  # a paragraph in the cell of a table
+            self._runs = [*runs, Run("\n")]
+        elif 1 <= look.style <= 9:
+            self._draft.heading(look.style, runs)
+        elif look.outline < 9:
+            self._draft.heading(look.outline + 1, runs)
+        elif look.list_number and not number:
+            self._draft.item(runs)
+        else:
+            self._draft.paragraph(runs)
+
+    def _number(self, look: _Look) -> str:
+        return self._lists.number(look.list_number, look.depth) if self._lists is not None and look.list_number else ""
+
+    def _end_cell(self, look: _Look) -> None:
+        is_row_end = look.ends_row or (self._paragraphs is None and self._was_cell and not self._runs)
+        if is_row_end:
+            self._end_row()
+            return
+        number = self._number(look)
+        self._cells.append([Run(f"{number} "), *self._runs] if number else self._runs)
+        self._runs, self._was_cell = [], True
+
+    def _end_row(self) -> None:
+        if self._cells:
+            self._draft.row(self._cells)
+        self._cells, self._was_cell = [], False
+
+
+def _split(pieces: list[_Piece], ends: list[tuple[int, str]]) -> Iterator[tuple[str, list[_Piece]]]:
+    """The pieces of each story; the stories' ends are given."""
+    rest = list(reversed(pieces))
+    for end, name in ends:
+        found = []
+        while rest and rest[-1].start < end:
+            piece = rest.pop()
+            room = end - piece.start
+            found.append(piece._replace(text=piece.text[:room]))
+            if len(piece.text) > room:
+                rest.append(_Piece(end, piece.text[room:], piece.offset + room * piece.width, piece.width))
+                break
+        if found:
+            yield name, found
+    if rest:
+        yield "", list(reversed(rest))

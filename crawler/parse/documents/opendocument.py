@@ -1,0 +1,275 @@
+"""Texts, sheets and slides of OpenDocument, and of OpenOffice before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.parse.documents.conversion import embed
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, Run
+from crawler.parse.documents.packed import Archive, base_name, opened
+from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree, tree_and_problem
+
+_PROPERTIES = {
+    "creator": "modified_by",
+    "initial-creator": "author",
+    "subject": "subject",
+    "description": "description",
+    "language": "language",
+    "creation-date": "created",
+    "date": "modified",
+    "generator": "application",
+}
+_COUNTS = {"page-count": "pages", "table-count": "tables", "word-count": "words"}
+_NOT_SHOWN = frozenset(
+    {"tracked-changes", "forms", "sequence-decls", "variable-decls", "user-field-decls", "event-listeners"}
+    | {"scripts", "font-face-decls", "automatic-styles", "calculation-settings", "dde-connection-decls"}
+)
+_MOST_REPEATED = 100  # copies of a row or cell that are more than the filling of a sheet
+_STYLE_PARTS = {"header": "header", "header-left": "header", "footer": "footer", "footer-left": "footer"}
+_MOST_EMBEDDED = 100
+
+
+def read(body: bytes, draft: Draft) -> None:
+    if not body.startswith(b"PK"):
+        root, problem = tree_and_problem(body)
+        draft.trouble(problem)
+        _read_flat(root, draft)
+        return
+    archive = opened(body, draft)
+    _read_properties(tree(archive.read("meta.xml")), draft)
+    if b"manifest:encryption-data" in archive.read("META-INF/manifest.xml"):
+        draft.note("encrypted", "true")
+        draft.trouble(Problem.ENCRYPTED)
+        return
+    if archive.names("basic/") or archive.names("scripts/"):
+        draft.note("has_macro", "true")
+    content, styles = tree(archive.read("content.xml")), tree(archive.read("styles.xml"))
+    reader = _Reader(draft, content, styles)
+    reader.read_around(styles, "header")
+    reader.read(first(content, "body"))
+    reader.read_around(styles, "footer")
+    _read_embedded(archive, draft)
+
+
+def _read_flat(root: Any, draft: Draft) -> None:
+    if root is None:
+        return
+    _read_properties(first(root, "meta"), draft)
+    reader = _Reader(draft, root)
+    reader.read_around(root, "header")
+    reader.read(first(root, "body"))
+    reader.read_around(root, "footer")
+
+
+def _read_properties(root: Any, draft: Draft) -> None:
+    keywords: list[str] = []
+    for element in root.iter() if root is not None else ():
+        name, text = name_of(element), (element.text or "").strip()
+        if name == "title":
+            draft.title = draft.title or text
+        elif name == "keyword":
+            keywords.append(text)
+        elif name in _PROPERTIES:
+            draft.note(_PROPERTIES[name], text)
+        elif name == "user-defined":
+            draft.note(f"custom: {attribute(element, 'name')[:100]}", text)
+        elif name == "document-statistic":
+            for count, key in _COUNTS.items():
+                draft.note(key, attribute(element, count))
+    draft.note("keywords", ", ".join(keywords))
+    draft.note("author", draft.metadata.get("modified_by", ""))
+
+
+def _read_embedded(archive: Archive, draft: Draft) -> None:
+    """Objects are OpenDocument files without a container of their own, or others with one."""
+    objects = [
+        name for name in archive.names() if not name.startswith(("Basic/", "Pictures/", "Thumbnails/", "META-INF/"))
+    ]
+    for name in objects[:_MOST_EMBEDDED]:
+        folder, _, last = name.rpartition("/")
+        if folder and last == "content.xml":
+            draft.note_name("embedded", folder)
+            root = tree(archive.read(name))
+            with draft.section("file", folder):
+                _Reader(draft, root).read(first(root, "body") if first(root, "body") is not None else root)
+        elif "/" not in name and "." not in name and name.startswith("Object"):
+            embed(draft, base_name(name), archive.read(name))
+
+
+class _Reader:
+    def __init__(self, draft: Draft, *roots: Any) -> None:
+        self._draft = draft
+        self._bold: set[str] = set()
+        self._italic: set[str] = set()
+        self._later: list[Any] = []  # boxes and notes that are anchored in a paragraph
+        self._slides = 0
+        for root in roots:
+            self._learn(root)
+
+    def _learn(self, root: Any) -> None:
+        """Which styles are bold, which are italic?"""
+        for style in root.iter("{*}style") if root is not None else ():
+            look = first(style, "text-properties")
+            if look is not None and attribute(look, "font-weight") in ("bold", "600", "700", "800", "900"):
+                self._bold.add(attribute(style, "name"))
+            if look is not None and attribute(look, "font-style") == "italic":
+                self._italic.add(attribute(style, "name"))
+
+    def read_around(self, styles: Any, wanted: str) -> None:
+        """Headers or footers, which stand with the styles of pages."""
+        for master in styles.iter("{*}master-page") if styles is not None else ():
+            for element in master:
+                if _STYLE_PARTS.get(name_of(element)) == wanted:
+                    with self._draft.section("part", wanted):
+                        self._blocks(element)
+
+    def read(self, root: Any) -> None:
+        if root is not None:
+            self._blocks(root)
+
+    def _blocks(self, parent: Any) -> None:
+        for element in parent:
+            if self._draft.is_full:
+                return
+            self._block(element)
+
+    def _block(self, element: Any) -> None:
+        name = name_of(element)
+        if name == "h":
+            level = attribute(element, "outline-level")
+            self._draft.heading(int(level) if level.isdigit() and len(level) == 1 else 1, self._runs(element))
+            self._after()
+        elif name == "p":
+            self._draft.paragraph(self._runs(element))
+            self._after()
+        elif name == "list":
+            self._list(element)
+        elif name == "table":
+            self._table(element)
+        elif name == "page":
+            self._page(element)
+        elif name in ("annotation", "note"):
+            self._note(element)
+        elif name not in _NOT_SHOWN:
+            for title in ("title", "desc") if name in ("frame", "rect", "custom-shape", "g") else ():
+                found = element.find(f"{{*}}{title}")
+                self._draft.paragraph(text_of(found) if found is not None else "")
+            if name not in ("title", "desc"):
+                self._blocks(element)
+
+    def _after(self) -> None:
+        later, self._later = self._later, []
+        for element in later:
+            self._block(element)
+
+    def _list(self, parent: Any) -> None:
+        """Of all levels; what is no paragraph in an item is a block of its own."""
+        for element in parent.iter():
+            name = name_of(element)
+            if name == "p":
+                self._draft.item(self._runs(element))
+            elif name == "h":
+                self._block(element)
+            elif name == "table":
+                self._table(element)
+        self._after()
+
+    def _page(self, page: Any) -> None:
+        self._slides += 1
+        if self._slides > MOST_PARTS:
+            self._draft.trouble(Problem.TOO_LARGE)
+            return
+        self._draft.metadata["slides"] = str(self._slides)
+        with self._draft.section("slide", self._slides):
+            for element in page:
+                if attribute(element, "class") == "title":
+                    for paragraph in element.iter("{*}p"):
+                        self._draft.heading(2, self._runs(paragraph))
+                    self._after()
+                elif name_of(element) == "notes":
+                    with self._draft.section("part", "notes"):
+                        self._blocks(element)
+                else:
+                    self._block(element)
+
+    def _note(self, element: Any) -> None:
+        with self._draft.section("part", name_of(element)):
+            for part in element:
+                if name_of(part) in ("p", "list", "h", "note-body"):
+                    self._block(part)
+                elif name_of(part) == "creator":
+                    self._draft.paragraph(text_of(part))
+
+    def _table(self, table: Any) -> None:
+        name = attribute(table, "name")
+        is_sheet = name_of(table.getparent()) == "spreadsheet"
+        if not is_sheet:
+            self._rows(table)
+            return
+        self._draft.metadata["sheets"] = str(int(self._draft.metadata.get("sheets", "0")) + 1)
+        with self._draft.section("sheet", name):
+            self._draft.heading(2, name, is_title=False)
+            self._rows(table)
+
+    def _rows(self, table: Any) -> None:
+        for element in table:
+            name = name_of(element)
+            if self._draft.is_full:
+                return
+            if name == "table-row":
+                cells = self._cells(element)
+                for _ in range(_repeated(element) if any(cells) else 0):
+                    self._draft.row(cells)
+                self._after()
+            elif name in ("shapes", "annotation"):
+                self._block(element)
+            elif name.startswith("table-") and name not in ("table-columns", "table-column"):
+                self._rows(element)
+
+    def _cells(self, row: Any) -> list[Inline]:
+        cells: list[Inline] = []
+        for cell in row:
+            if name_of(cell) not in ("table-cell", "covered-table-cell"):
+                continue
+            runs: list[Run] = []
+            for part in cell:
+                if name_of(part) in ("p", "h"):
+                    runs += [*([Run("\n")] if runs else []), *self._runs(part)]
+                elif name_of(part) == "list":
+                    for paragraph in part.iter("{*}p"):
+                        runs += [*([Run("\n")] if runs else []), *self._runs(paragraph)]
+                elif name_of(part) != "covered-table-cell":
+                    self._later.append(part)
+            cells += [runs] * _repeated(cell)
+        return cells
+
+    # ── inside of a paragraph ──
+
+    def _runs(self, element: Any, bold: bool = False, italic: bool = False, href: str = "") -> list[Run]:
+        runs = [Run(element.text or "", bold, italic, href)]
+        for child in element:
+            name = name_of(child)
+            if name == "s":
+                count = attribute(child, "c")
+                runs.append(Run(" " * (min(int(count), 100) if count.isdigit() and len(count) < 6 else 1)))
+            elif name == "tab":
+                runs.append(Run("\t"))
+            elif name == "line-break":
+                runs.append(Run("\n"))
+            elif name == "a":
+                runs += self._runs(child, bold, italic, attribute(child, "href"))
+            elif name in ("frame", "annotation", "note", "custom-shape", "g", "rect", "ellipse", "line", "text-box"):
+                self._later.append(child)
+            elif name not in ("annotation-end", "ruby-text", "script"):
+                style = attribute(child, "style-name")
+                runs += self._runs(child, bold or style in self._bold, italic or style in self._italic, href)
+            runs.append(Run(child.tail or "", bold, italic, href))
+        return [run for run in runs if run.text]
+
+
+def _repeated(element: Any) -> int:
+    """How often a row or a cell stands there; a sheet is filled up to its end in this way."""
+    count = attribute(element, "number-rows-repeated") or attribute(element, "number-columns-repeated")
+    number = int(count) if count.isdigit() and len(count) < 8 else 1
+    return number if number <= _MOST_REPEATED else 1

@@ -1,0 +1,106 @@
+"""What all Office Open XML files have in common: parts, relations between them, properties, things embedded."""
+
+from __future__ import annotations
+
+from posixpath import dirname, normpath
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from crawler.parse.documents.conversion import embed
+from crawler.parse.documents.draft import Draft
+from crawler.parse.documents.packed import Archive, base_name, opened
+from crawler.parse.documents.trees import attribute, elements, name_of, text_of, tree
+
+_PROPERTIES = {
+    "creator": "author",
+    "subject": "subject",
+    "description": "description",
+    "keywords": "keywords",
+    "language": "language",
+    "created": "created",
+    "modified": "modified",
+    "lastModifiedBy": "modified_by",
+    "category": "category",
+    "Pages": "pages",
+    "Slides": "slides",
+    "Company": "company",
+    "Manager": "manager",
+    "Application": "application",
+}
+_MOST_EMBEDDED = 100
+
+
+class Relation(NamedTuple):
+    """Where a part refers to, inside the file or outside."""
+
+    kind: str  # the last word of its type: "hyperlink", "header" …
+    target: str
+    is_external: bool
+
+
+class Package:
+    """The parts of one file."""
+
+    def __init__(self, body: bytes, draft: Draft) -> None:
+        self.draft = draft
+        self.archive: Archive = opened(body, draft)
+        self._relations: dict[str, dict[str, Relation]] = {}
+
+    def tree(self, part: str) -> Any:
+        """The root of a part; None if there is no such part."""
+        return tree(self.archive.read(part)) if part and part in self.archive else None
+
+    def relations(self, part: str) -> dict[str, Relation]:
+        """By their ids."""
+        if part not in self._relations:
+            folder, name = dirname(part), base_name(part)
+            path = f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels"
+            self._relations[part] = {
+                attribute(element, "Id"): _relation(element, folder)
+                for element in elements(self.archive.read(path), "Relationship")
+            }
+        return self._relations[part]
+
+    def related(self, part: str, kind: str) -> list[str]:
+        """The parts of one kind, in the order of their relations."""
+        return [found.target for found in self.relations(part).values() if found.kind == kind and not found.is_external]
+
+    def main(self, fallback: str) -> str:
+        """The part that is the document."""
+        found = self.related("", "officeDocument")
+        return found[0] if found and found[0] in self.archive else fallback
+
+    def read_properties(self) -> None:
+        for part in ("docprops/core.xml", "docprops/app.xml"):
+            root = self.tree(part)
+            for element in root.iter() if root is not None else ():
+                name, text = name_of(element), (element.text or "").strip()
+                if name == "title":
+                    self.draft.title = self.draft.title or text
+                elif name in _PROPERTIES:
+                    self.draft.note(_PROPERTIES[name], text)
+        for element in elements(self.archive.read("docprops/custom.xml"), "property"):
+            self.draft.note(f"custom: {attribute(element, 'name')[:100]}", text_of(element))
+        if self.archive.names(ending="vbaproject.bin"):
+            self.draft.note("has_macro", "true")
+
+    def read_rest(self) -> None:
+        """What lies in the file, and what it refers to without showing it."""
+        for path in self.archive.names(ending=".rels"):
+            for element in elements(self.archive.read(path), "Relationship"):
+                found = _relation(element, "")
+                if found.is_external and found.kind == "hyperlink":
+                    self.draft.link(found.target)
+                elif found.is_external:
+                    self.draft.reference(found.target)
+        inside = [name for name in self.archive.names() if "/embeddings/" in name.lower()]
+        for name in inside[:_MOST_EMBEDDED]:
+            embed(self.draft, base_name(name), self.archive.read(name))
+
+
+def _relation(element: Any, folder: str) -> Relation:
+    kind = attribute(element, "Type").rpartition("/")[2]
+    target, is_external = attribute(element, "Target"), attribute(element, "TargetMode") == "External"
+    if not is_external:
+        target = target.lstrip("/") if target.startswith("/") else normpath(f"{folder}/{unquote(target)}").lstrip("/.")
+    return Relation(kind, target, is_external)

@@ -1,0 +1,207 @@
+"""What lies in a ZIP file? Never unpacked to disk, never beyond limits, and read even if its end is missing."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zipfile
+import zlib
+from bz2 import BZ2Decompressor
+from collections.abc import Iterator
+from io import BytesIO
+from typing import NamedTuple
+
+from crawler.parse.charset import decode
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import MOST_ENTRIES, Draft
+
+MOST_MEMBER = 32 << 20  # bytes: a tree of XML takes several times as many
+_MIB = 1 << 20
+_MOST_RATIO = 100  # of what is unpacked to what is packed, beyond 1 MiB
+_BLOCK = 64 * 1024
+_BEGINNING = 8_192
+_STORED, _DEFLATED, _BZIP2 = 0, 8, 12
+_LOCAL = struct.Struct("<4s5H3I2H")  # the header before a member's data
+_LOCAL_MARK, _ENTRY_MARK, _END_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
+_IS_ENCRYPTED, _IS_UTF8 = 0x1, 0x800
+_UNKNOWN = re.compile("[\udc80-\udcff]")
+_LATER = 0x8  # sizes stand behind the data
+
+
+class Member(NamedTuple):
+    """A file in the archive."""
+
+    name: str
+    data_at: int
+    packed: int  # bytes
+    unpacked: int  # bytes, as the archive says
+    method: int
+    is_encrypted: bool
+
+
+class Archive:
+    """Its members, by names without regard to case and to the direction of slashes."""
+
+    def __init__(self, body: bytes, members: list[Member], draft: Draft) -> None:
+        self.members = members
+        self._body = memoryview(body)
+        self._draft = draft
+        self._by_name = {_plain(member.name): member for member in reversed(members)}
+
+    def __contains__(self, name: str) -> bool:
+        return _plain(name) in self._by_name
+
+    def names(self, beginning: str = "", ending: str = "") -> list[str]:
+        """In the order of the archive."""
+        names = [member.name for member in self.members]
+        return [name for name in names if _plain(name).startswith(beginning) and _plain(name).endswith(ending)]
+
+    def beginning(self, name: str) -> bytes:
+        """Enough to tell what it is."""
+        member = self._by_name.get(_plain(name))
+        return _unpacked(self._body, member, _BEGINNING)[0] if member is not None and not member.is_encrypted else b""
+
+    def read(self, name: str) -> bytes:
+        """Nothing if there is no such member; the beginning if it is too large or broken."""
+        member = self._by_name.get(_plain(name))
+        if member is None:
+            return b""
+        if member.is_encrypted:
+            self._draft.trouble(Problem.ENCRYPTED)
+            return b""
+        budget = self._draft.budget
+        data, problem = _unpacked(self._body, member, min(MOST_MEMBER, budget.unpacked))
+        budget.unpacked -= len(data)
+        self._draft.trouble(problem)
+        return data
+
+
+def _plain(name: str) -> str:
+    return name.replace("\\", "/").lstrip("/").lower()
+
+
+def opened(body: bytes, draft: Draft) -> Archive:
+    """The archive, if it keeps to our limits; else one without members, and the draft says why."""
+    members = _listed(body, draft)
+    if members is None:
+        draft.trouble(Problem.TRUNCATED)
+        members = list(_found(body))
+    size = sum(member.unpacked for member in members)
+    if len(members) > draft.budget.entries:
+        draft.trouble(Problem.TOO_LARGE)
+        members = []
+    elif size > draft.budget.unpacked or (size > _MIB and size > _MOST_RATIO * len(body)):
+        draft.trouble(Problem.BOMB)
+        members = []
+    draft.budget.entries -= len(members)
+    return Archive(body, _named(members), draft)
+
+
+def _listed(body: bytes, draft: Draft) -> list[Member] | None:
+    """By the central directory; None if it is missing."""
+    end = body.rfind(_END_MARK)
+    if end < 0:
+        return None
+    # The directory stands before its end record. Its objects take a kilobyte each: who claims a million is not asked.
+    size = int.from_bytes(body[end + 12 : end + 16], "little")
+    if body.count(_ENTRY_MARK, max(end - size, 0), end) > MOST_ENTRIES:
+        draft.trouble(Problem.TOO_LARGE)
+        return []
+    try:
+        with zipfile.ZipFile(BytesIO(body)) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OSError, struct.error, NotImplementedError):
+        return None
+    if body.startswith(_LOCAL_MARK) and entries and min(entry.header_offset for entry in entries) > 0:
+        return None  # this is the directory of an archive in the archive: ours is missing
+    return [member for entry in entries if not entry.is_dir() and (member := _member(body, entry)) is not None]
+
+
+def _member(body: bytes, entry: zipfile.ZipInfo) -> Member | None:
+    at = entry.header_offset
+    if at < 0 or at + _LOCAL.size > len(body) or body[at : at + 4] != _LOCAL_MARK:
+        return None
+    name_size, extra_size = struct.unpack_from("<2H", body, at + 26)
+    return Member(
+        entry.filename if entry.flag_bits & _IS_UTF8 else _kept(entry.filename.encode("cp437", "replace")),
+        at + _LOCAL.size + name_size + extra_size,
+        entry.compress_size,
+        entry.file_size,
+        entry.compress_type,
+        bool(entry.flag_bits & _IS_ENCRYPTED),
+    )
+
+
+def _found(body: bytes) -> Iterator[Member]:
+    """By the headers before the data, for want of a directory."""
+    at, count = body.find(_LOCAL_MARK), 0
+    while 0 <= at <= len(body) - _LOCAL.size and count < MOST_ENTRIES:
+        _, _, flags, method, _, _, _, packed, unpacked, name_size, extra_size = _LOCAL.unpack_from(body, at)
+        start = at + _LOCAL.size
+        raw = body[start : start + name_size]
+        name = raw.decode("utf-8", "replace") if flags & _IS_UTF8 else _kept(raw)
+        data_at = start + name_size + extra_size
+        following = body.find(_LOCAL_MARK, max(data_at + (0 if flags & _LATER else packed), at + 4))
+        if flags & _LATER or data_at + packed > len(body):
+            packed = max((following if following >= 0 else len(body)) - data_at, 0)
+            unpacked = min(unpacked, _MOST_RATIO * packed) or packed
+        if name and not name.endswith("/"):
+            yield Member(name, data_at, packed, unpacked, method, bool(flags & _IS_ENCRYPTED))
+            count += 1
+        at = following
+
+
+def _kept(name: bytes) -> str:
+    """A name of unknown encoding, with all its bytes."""
+    return name.decode("ascii", "surrogateescape")
+
+
+def _named(members: list[Member]) -> list[Member]:
+    """Names that are not marked as UTF-8 are in whatever encoding the packer used, most likely one for all."""
+    odd = [member.name for member in members if _UNKNOWN.search(member.name)]
+    if not odd:
+        return members
+    encoding = decode("\n".join(odd).encode("utf-8", "surrogateescape")).encoding
+    return [
+        member._replace(name=member.name.encode("utf-8", "surrogateescape").decode(encoding, "replace"))
+        if _UNKNOWN.search(member.name)
+        else member
+        for member in members
+    ]
+
+
+def _unpacked(body: memoryview, member: Member, most: int) -> tuple[bytes, Problem]:
+    """The data, whatever sizes and checksums say."""
+    data = body[member.data_at : member.data_at + member.packed]
+    if member.method == _STORED:
+        return bytes(data[:most]), Problem.TOO_LARGE if len(data) > most else Problem.NONE
+    if member.method == _DEFLATED:
+        return _decompressed(zlib.decompressobj(-zlib.MAX_WBITS), data, most)
+    if member.method == _BZIP2:
+        return _decompressed(BZ2Decompressor(), data, most)
+    return b"", Problem.UNSUPPORTED
+
+
+def _decompressed(stream: zlib._Decompress | BZ2Decompressor, data: memoryview, most: int) -> tuple[bytes, Problem]:
+    parts: list[bytes] = []
+    for at in range(0, len(data), _BLOCK):
+        try:
+            part = stream.decompress(data[at : at + _BLOCK], most + 1)
+        except (zlib.error, OSError, EOFError):
+            return b"".join(parts), Problem.CORRUPT
+        parts.append(part[:most])
+        most -= len(part)
+        if most < 0:
+            return b"".join(parts), Problem.TOO_LARGE
+        if stream.eof:
+            return b"".join(parts), Problem.NONE
+    return b"".join(parts), Problem.TRUNCATED
+
+
+def base_name(path: str) -> str:
+    """What stands behind the last slash.
+
+    >>> base_name("../a\\\\b.txt"), base_name("c")
+    ('b.txt', 'c')
+    """
+    return path.replace("\\", "/").rpartition("/")[2]

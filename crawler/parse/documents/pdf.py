@@ -1,0 +1,405 @@
+"""PDF: paragraphs out of lines, headings by the size of their letters, links, and what is attached.
+
+A page says where letters are, not what they mean. A heading is a short line in larger letters than most of the text is
+in; a paragraph ends where the gap to the next line, the size or the weight of the letters changes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from crawler.parse.documents.conversion import embed
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import MOST_PARTS, MOST_TEXT, Draft, Run
+from crawler.parse.documents.trees import name_of, tree
+
+_PROPERTIES = {
+    "Author": "author",
+    "Subject": "subject",
+    "Keywords": "keywords",
+    "Creator": "application",
+    "Producer": "producer",
+}
+_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-]\d\d)'?(\d\d)?|Z)?")
+_PAGE_OBJECT = re.compile(rb"(\d{1,9})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b")
+_IS_PAGE = re.compile(rb"/Type\s*/Page\b(?!s)")
+_MOST_LETTERS = 200_000  # of a page
+_MOST_LINKS_OF_PAGE = 1_000
+_MOST_ATTACHED = 50
+_MOST_PACKET = 1 << 20
+_MOST_ATTACHMENT = 16 << 20
+_LARGER = 1.15  # than most letters: a heading
+_LONGEST_HEADING = 200
+_BOLD = 600
+_HEAVY = re.compile(r"bold|black|heavy|semibold", re.IGNORECASE)
+_ENDS = 1_024  # the last bytes, in which the mark of the end stands
+
+
+class _Line(NamedTuple):
+    text: str
+    size: float
+    is_bold: bool
+    top: float
+    bottom: float
+    left: float
+
+
+_Page = tuple[list[_Line], list[tuple[str, str]], list[str]]  # lines, links with their texts, other texts
+
+
+def read(body: bytes, draft: Draft) -> None:
+    if b"%%EOF" not in body[-_ENDS:]:
+        draft.trouble(Problem.TRUNCATED)
+    document = _opened(body, draft)
+    if document is None:
+        return
+    try:
+        _read_properties(document, draft)
+        _read_packet(body, draft)
+        pages = list(_pages(document, draft))
+        body_size = _usual_size(pages)
+        for number, (lines, links, texts) in enumerate(pages, 1):
+            with draft.section("page", number):
+                _write(lines, links, body_size, draft)
+                for text in texts:
+                    draft.paragraph(text)
+        _read_outline(document, draft)
+        _read_attached(document, draft)
+        _read_form(document, draft)
+    finally:
+        document.close()
+
+
+def _opened(body: bytes, draft: Draft) -> Any:
+    """The document; if its end is missing, one made of the pages that are there."""
+    with suppress(pypdfium2.PdfiumError):
+        return _loaded(body)
+    if pdfium.FPDF_GetLastError() == pdfium.FPDF_ERR_PASSWORD:
+        draft.note("encrypted", "true")
+        draft.trouble(Problem.ENCRYPTED)
+        return None
+    draft.trouble(Problem.CORRUPT)
+    mended = _mended(body)
+    with suppress(pypdfium2.PdfiumError):
+        return _loaded(mended) if mended else None
+    return None
+
+
+def _loaded(body: bytes) -> Any:
+    return pypdfium2.PdfDocument(body)
+
+
+def _mended(body: bytes) -> bytes:
+    """With a catalog behind it that lists all pages. PDFium finds the objects itself where there is no table of them."""
+    pages, highest = [], 0
+    for found in _PAGE_OBJECT.finditer(body):
+        highest = max(highest, int(found[1]))
+        end = body.find(b"endobj", found.end(), found.end() + 4_096)
+        if end >= 0 and _IS_PAGE.search(body, found.end(), end):
+            pages.append(f"{int(found[1])} {int(found[2])} R")
+    if not pages:
+        return b""
+    kids = " ".join(pages[:MOST_PARTS])
+    catalog, tree_of_pages = highest + 1, highest + 2
+    added = (
+        f"\nendobj\n{catalog} 0 obj\n<</Type/Catalog/Pages {tree_of_pages} 0 R>>\nendobj\n"
+        f"{tree_of_pages} 0 obj\n<</Type/Pages/Count {len(pages[:MOST_PARTS])}/Kids[{kids}]/MediaBox[0 0 612 792]>>\nendobj\n"
+        f"trailer\n<</Root {catalog} 0 R/Size {highest + 3}>>\nstartxref\n0\n%%EOF\n"
+    )
+    return body + added.encode("ascii")
+
+
+def _pages(document: Any, draft: Draft) -> Iterator[_Page]:
+    """As many as we read."""
+    count, room = len(document), MOST_TEXT
+    draft.note("pages", count)
+    for number in range(min(count, MOST_PARTS)):
+        page = _page(document, number, draft)
+        yield page
+        room -= sum(len(line.text) for line in page[0])
+        if room <= 0:
+            draft.trouble(Problem.TOO_LARGE)
+            return
+    if count > MOST_PARTS:
+        draft.trouble(Problem.TOO_LARGE)
+
+
+def _read_properties(document: Any, draft: Draft) -> None:
+    found = document.get_metadata_dict(skip_empty=True)
+    draft.title = found.get("Title", "")
+    for name, key in _PROPERTIES.items():
+        draft.note(key, found.get(name, ""))
+    for name, key in (("CreationDate", "created"), ("ModDate", "modified")):
+        draft.note(key, _moment(found.get(name, "")))
+    if pdfium.FPDFDoc_GetJavaScriptActionCount(document) > 0:
+        draft.note("has_js", "true")
+    language = _string(lambda buffer, size: pdfium.FPDFCatalog_GetLanguage(document, buffer, size))
+    draft.note("language", language)
+
+
+def _read_packet(body: bytes, draft: Draft) -> None:
+    """Properties in XML, of which the last version counts: several authors stand apart only there."""
+    start = body.rfind(b"<x:xmpmeta")
+    end = body.find(b"</x:xmpmeta>", start)
+    root = tree(body[start : min(end + 12, start + _MOST_PACKET)]) if 0 <= start < end else None
+    for element in root.iter("{*}creator", "{*}title") if root is not None else ():
+        texts = [text for item in element.iter("{*}li") if (text := (item.text or "").strip())]
+        if name_of(element) == "title":
+            draft.title = draft.title or " ".join(texts[:1])
+        elif len(texts) > 1 or "author" not in draft.metadata:
+            draft.metadata.pop("author", None)
+            draft.note("author", ", ".join(texts))
+
+
+def _moment(date: str) -> str:
+    """
+    >>> _moment("D:20260102030405+01'00'"), _moment("D:2026"), _moment("yesterday")
+    ('2026-01-02T03:04:05+01:00', '2026-01-01T00:00:00', '')
+    """
+    found = _DATE.match(date)
+    if found is None:
+        return ""
+    year, month, day, hour, minute, second, zone, zone_minute = found.groups()
+    moment = f"{year}-{month or '01'}-{day or '01'}T{hour or '00'}:{minute or '00'}:{second or '00'}"
+    return f"{moment}{zone}:{zone_minute or '00'}" if zone else moment
+
+
+def _page(document: Any, number: int, draft: Draft) -> _Page:
+    if draft.is_full:
+        return [], [], []
+    try:
+        page = document[number]
+    except pypdfium2.PdfiumError:
+        draft.trouble(Problem.CORRUPT)
+        return [], [], []
+    try:
+        text_page = page.get_textpage()
+    except pypdfium2.PdfiumError:
+        draft.trouble(Problem.CORRUPT)
+        page.close()
+        return [], [], []
+    try:
+        return list(_lines(text_page, draft)), list(_links(document, page, text_page)), list(_annotations(page, draft))
+    finally:
+        text_page.close()
+        page.close()
+
+
+def _lines(text_page: Any, draft: Draft) -> Iterator[_Line]:
+    count = text_page.count_chars()
+    if count > _MOST_LETTERS:
+        draft.trouble(Problem.TOO_LARGE)
+        count = _MOST_LETTERS
+    if not count:
+        return
+    text = text_page.get_text_range(0, count, errors="replace")
+    # The text has one character for each letter but for those that are made of two halves.
+    start = 0
+    is_direct = len(text) == count
+    for line in text.splitlines(keepends=True):
+        stripped = line.strip()
+        if stripped:
+            offset = start + line.index(stripped[0])
+            index = offset if is_direct else _index(text_page, offset)
+            yield _measured(text_page, stripped, index, min(index + len(stripped), count) - 1)
+        start += len(line)
+
+
+def _index(text_page: Any, offset: int) -> int:
+    return max(int(pdfium.FPDFText_GetCharIndexFromTextIndex(text_page, offset)), 0)
+
+
+def _measured(text_page: Any, text: str, index: int, last: int) -> _Line:
+    """By its first letter; bold is a line whose last letter is so too."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    pdfium.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
+    is_bold = _is_bold(text_page, index) and _is_bold(text_page, last)
+    size = float(pdfium.FPDFText_GetFontSize(text_page, index))
+    height = top.value - bottom.value
+    size = size if size > 1.5 else height  # letters of size 1 that a matrix makes larger
+    return _Line(text.replace("\ufffe", "-"), round(size, 1), is_bold, top.value, bottom.value, left.value)
+
+
+def _is_bold(text_page: Any, index: int) -> bool:
+    if pdfium.FPDFText_GetFontWeight(text_page, index) >= _BOLD:
+        return True
+    buffer, flags = ctypes.create_string_buffer(128), ctypes.c_int()
+    size = pdfium.FPDFText_GetFontInfo(text_page, index, buffer, 128, flags)
+    return 0 < size <= 128 and _HEAVY.search(buffer.raw[:size].decode("utf-8", "replace")) is not None
+
+
+def _usual_size(pages: list[_Page]) -> float:
+    sizes: Counter[float] = Counter()
+    for lines, _, _ in pages:
+        for line in lines:
+            sizes[line.size] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _write(lines: list[_Line], links: list[tuple[str, str]], usual: float, draft: Draft) -> None:
+    by_text = {text: url for url, text in links if len(text) > 2}
+    paragraph: list[_Line] = []
+    for line in lines:
+        if paragraph and not _goes_on(paragraph, line):
+            _write_paragraph(paragraph, by_text, usual, draft)
+            paragraph = []
+        paragraph.append(line)
+    if paragraph:
+        _write_paragraph(paragraph, by_text, usual, draft)
+    for url, text in links:
+        draft.link(url, text)
+
+
+def _goes_on(paragraph: list[_Line], line: _Line) -> bool:
+    last = paragraph[-1]
+    if abs(last.size - line.size) > 0.6 or last.is_bold != line.is_bold:
+        return False
+    gap = last.bottom - line.top
+    return -2 * line.size < gap < 0.9 * max(line.size, 1.0)
+
+
+def _write_paragraph(paragraph: list[_Line], links: dict[str, str], usual: float, draft: Draft) -> None:
+    text = _joined(paragraph)
+    first = paragraph[0]
+    if usual and first.size > _LARGER * usual and len(text) <= _LONGEST_HEADING and any(map(str.isalpha, text)):
+        ratio = first.size / usual
+        draft.heading(1 if ratio > 1.7 else 2 if ratio > 1.35 else 3, text)
+    else:
+        draft.paragraph(_linked(text, links, is_bold=first.is_bold))
+
+
+def _joined(paragraph: list[_Line]) -> str:
+    """Words that were divided at the end of a line are put together again where PDFium marked them."""
+    text = ""
+    for line in paragraph:
+        if text.endswith("\xad"):
+            text = text[:-1] + line.text
+        else:
+            text = f"{text} {line.text}" if text else line.text
+    return text
+
+
+def _linked(text: str, links: dict[str, str], *, is_bold: bool) -> list[Run]:
+    """The first place of the text of each link leads there."""
+    runs, rest = [], text
+    for anchor, url in links.items():
+        before, found, after = rest.partition(anchor)
+        if found:
+            runs += [Run(before, is_bold), Run(found, is_bold, href=url)]
+            rest = after
+    return [*runs, Run(rest, is_bold)]
+
+
+def _links(document: Any, page: Any, text_page: Any) -> Iterator[tuple[str, str]]:
+    """Where parts of the page lead, and the text there."""
+    position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
+    for _ in range(_MOST_LINKS_OF_PAGE):
+        if not pdfium.FPDFLink_Enumerate(page, position, link):
+            return
+        action = pdfium.FPDFLink_GetAction(link)
+        if not action or pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_URI:
+            continue
+        url = _bytes(lambda buffer, size, of=action: pdfium.FPDFAction_GetURIPath(document, of, buffer, size))
+        box = pdfium.FS_RECTF()
+        text = ""
+        if pdfium.FPDFLink_GetAnnotRect(link, box):
+            text = text_page.get_text_bounded(box.left, box.bottom, box.right, box.top, errors="replace")
+        yield url, " ".join(text.split())
+
+
+def _annotations(page: Any, draft: Draft) -> Iterator[str]:
+    """What readers noted on the page, and what stands in the fields of a form; files that are pinned to it."""
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MOST_LINKS_OF_PAGE)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, index)
+        if not annotation:
+            continue
+        try:
+            for key in (b"Contents", b"V"):
+                yield _string(
+                    lambda buffer, size, of=annotation, name=key: pdfium.FPDFAnnot_GetStringValue(
+                        of, name, buffer, size
+                    )
+                )
+            if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_FILEATTACHMENT:
+                _read_file(pdfium.FPDFAnnot_GetFileAttachment(annotation), draft)
+        finally:
+            pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _read_outline(document: Any, draft: Draft) -> None:
+    with suppress(pypdfium2.PdfiumError, ValueError, RecursionError):
+        titles = []
+        for bookmark in document.get_toc(max_depth=5):
+            titles.append(bookmark.get_title())
+            if len(titles) >= 1_000:
+                break
+        with draft.section("part", "outline"):
+            for title in titles:
+                draft.item(title)
+
+
+def _read_attached(document: Any, draft: Draft) -> None:
+    for index in range(min(pdfium.FPDFDoc_GetAttachmentCount(document), _MOST_ATTACHED)):
+        _read_file(pdfium.FPDFDoc_GetAttachment(document, index), draft)
+
+
+def _read_file(file: Any, draft: Draft) -> None:
+    if not file:
+        return
+    name = _string(lambda buffer, size: pdfium.FPDFAttachment_GetName(file, buffer, size))
+    needed = ctypes.c_ulong()
+    pdfium.FPDFAttachment_GetFile(file, None, 0, needed)
+    if not 0 < needed.value <= min(_MOST_ATTACHMENT, draft.budget.unpacked):
+        draft.note_name("embedded", name)
+        draft.paragraph(name)
+        return
+    buffer = ctypes.create_string_buffer(needed.value)
+    pdfium.FPDFAttachment_GetFile(file, buffer, needed.value, needed)
+    draft.budget.unpacked -= len(buffer.raw)
+    embed(draft, name, buffer.raw)
+
+
+def _read_form(document: Any, draft: Draft) -> None:
+    """Forms of the XML kind keep what stands in them apart from the pages."""
+    for index in range(min(max(pdfium.FPDF_GetXFAPacketCount(document), 0), 20)):
+        needed = ctypes.c_ulong()
+        pdfium.FPDF_GetXFAPacketContent(document, index, None, 0, needed)
+        if not 0 < needed.value <= _MOST_ATTACHMENT:
+            continue
+        buffer = ctypes.create_string_buffer(needed.value)
+        pdfium.FPDF_GetXFAPacketContent(document, index, buffer, needed.value, needed)
+        root = tree(buffer.raw)
+        if root is None:
+            continue
+        with draft.section("part", "form"):
+            for element in root.iter("{*}text", "{*}speak"):
+                draft.paragraph((element.text or "").strip())
+            for element in root.iter("{*}p"):
+                draft.paragraph(" ".join("".join(element.itertext()).split()))
+
+
+def _string(ask: Any) -> str:
+    """What PDFium writes as UTF-16 into a buffer of the size that it asks for."""
+    size = ask(None, 0)
+    if not 2 < size <= 1 << 20:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    ask(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return buffer.raw[: size - 2].decode("utf-16-le", "replace")
+
+
+def _bytes(ask: Any) -> str:
+    size = ask(None, 0)
+    if not 1 < size <= 1 << 16:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    ask(buffer, size)
+    return buffer.raw[: size - 1].decode("utf-8", "replace")

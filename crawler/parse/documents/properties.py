@@ -1,0 +1,99 @@
+"""What the older Office programs say of a document: title, author, times.
+
+Our own reader, for that of olefile believes every count it is told: one changed byte made it busy for 93 seconds.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+Value = str | int
+_NARROW, _WIDE, _INTEGER, _SHORT, _MOMENT = 30, 31, 3, 2, 64
+_CODE_PAGE = 1
+_DICTIONARY = 0
+_MOST = 500  # properties, of a set
+_LONGEST = 4_096  # bytes, of a text
+_PAGES = {65001: "utf-8", 10000: "mac_roman", 936: "gbk", 950: "big5hkscs"}
+
+
+def property_sets(data: bytes) -> Iterator[dict[int | str, Value]]:
+    """Each set of a stream; properties of the author's own by their names."""
+    count = min(int.from_bytes(data[24:28], "little"), 2)
+    for number in range(count):
+        at = 28 + 20 * number + 16
+        start = int.from_bytes(data[at : at + 4], "little")
+        if at + 4 <= len(data) and start + 8 <= len(data):
+            yield _set(data, start)
+
+
+def _set(data: bytes, start: int) -> dict[int | str, Value]:
+    count = min(int.from_bytes(data[start + 4 : start + 8], "little"), _MOST)
+    places = {}
+    for number in range(count):
+        at = start + 8 + 8 * number
+        if at + 8 <= len(data):
+            identity, offset = struct.unpack_from("<II", data, at)
+            places[identity] = start + offset
+    page = _value(data, places[_CODE_PAGE], "cp1252") if _CODE_PAGE in places else 1252
+    encoding = _encoding(page if isinstance(page, int) else 1252)
+    names = dict(_names(data, places[_DICTIONARY], encoding)) if _DICTIONARY in places else {}
+    found: dict[int | str, Value] = {}
+    for identity, at in places.items():
+        value = _value(data, at, encoding) if identity > _CODE_PAGE else None
+        if value is not None:
+            found[names.get(identity, identity)] = value
+    return found
+
+
+def _value(data: bytes, at: int, encoding: str) -> Value | None:
+    kind, size = int.from_bytes(data[at : at + 4], "little") & 0xFFFF, int.from_bytes(data[at + 4 : at + 8], "little")
+    if kind == _NARROW:
+        wide = encoding == "utf-16-le"
+        text = data[at + 8 : at + 8 + min(size, _LONGEST)].decode(encoding, "replace")
+        return text.rstrip("\0") if wide else text.partition("\0")[0]
+    if kind == _WIDE:
+        return data[at + 8 : at + 8 + min(2 * size, _LONGEST)].decode("utf-16-le", "replace").partition("\0")[0]
+    if kind == _SHORT:
+        return size & 0xFFFF
+    if kind == _INTEGER:
+        return size
+    if kind == _MOMENT:
+        return moment(int.from_bytes(data[at + 4 : at + 12], "little"))
+    return None
+
+
+def _names(data: bytes, at: int, encoding: str) -> Iterator[tuple[int, str]]:
+    """What the author called properties of his own."""
+    count = min(int.from_bytes(data[at : at + 4], "little"), _MOST)
+    at += 4
+    for _ in range(count):
+        if at + 8 > len(data):
+            return
+        identity, size = struct.unpack_from("<II", data, at)
+        size = min(2 * size if encoding == "utf-16-le" else size, _LONGEST)
+        yield identity, data[at + 8 : at + 8 + size].decode(encoding, "replace").rstrip("\0")
+        at += 8 + size + (-size % 4 if encoding == "utf-16-le" else 0)
+
+
+def moment(ticks: int) -> str:
+    """Of a number of tenths of microseconds since 1601; nothing if it is none of our time, as the time that was spent.
+
+    >>> moment(132539328000000000), moment(600000000)
+    ('2021-01-01T00:00:00+00:00', '')
+    """
+    if not 1 << 55 < ticks < 1 << 59:
+        return ""
+    return (datetime(1601, 1, 1, tzinfo=UTC) + timedelta(seconds=ticks // 10_000_000)).isoformat()
+
+
+def _encoding(page: int) -> str:
+    if page == 1200:
+        return "utf-16-le"
+    encoding = _PAGES.get(page, f"cp{page}")
+    try:
+        "".encode(encoding)
+    except LookupError:
+        return "cp1252"
+    return encoding

@@ -1,0 +1,51 @@
+"""Workbooks of Excel 2003 as XML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.parse.documents.draft import Draft, Inline, Run
+from crawler.parse.documents.trees import attribute, name_of, text_of, tree_and_problem
+
+_PROPERTIES = {
+    "Author": "author",
+    "Created": "created",
+    "LastSaved": "modified",
+    "Company": "company",
+    "Subject": "subject",
+}
+_WIDEST = 200
+
+
+def read(body: bytes, draft: Draft) -> None:
+    root, problem = tree_and_problem(body)
+    draft.trouble(problem)
+    if root is None:
+        return
+    for element in root.iter("{*}DocumentProperties"):
+        for part in element:
+            if name_of(part) == "Title":
+                draft.title = part.text or ""
+            elif name_of(part) in _PROPERTIES:
+                draft.note(_PROPERTIES[name_of(part)], part.text or "")
+    sheets = list(root.iter("{*}Worksheet"))
+    draft.note("sheets", len(sheets))
+    for sheet in sheets:
+        name = attribute(sheet, "Name")
+        with draft.section("sheet", name):
+            draft.heading(2, name, is_title=False)
+            for row in sheet.iter("{*}Row"):
+                draft.row(_row(row))
+            for part in sheet.iter("{*}Header", "{*}Footer"):
+                draft.paragraph(attribute(part, "Data"))
+
+
+def _row(row: Any) -> list[Inline]:
+    cells: list[Inline] = []
+    for cell in row.iter("{*}Cell"):
+        index = attribute(cell, "Index")
+        missing = int(index) - 1 - len(cells) if index.isdigit() and len(index) < 6 else 0
+        cells += [""] * min(missing, _WIDEST)
+        text = "\n".join(text_of(data) for data in cell.iter("{*}Data"))
+        cells.append([Run(text, href=attribute(cell, "HRef"))])
+    return cells

@@ -1,0 +1,173 @@
+"""Workbooks of Excel since 2007 (.xlsx and its kin), cells as they are shown."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from string import digits
+from typing import Any
+
+from crawler.parse.documents.cell_format import BUILT_IN, plain_number, shown
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, Run
+from crawler.parse.documents.drawings import read_drawn
+from crawler.parse.documents.package import Package, Relation
+from crawler.parse.documents.trees import attribute, elements, first, name_of, text_of
+
+# &L &C &R begin the left, the middle and the right; the others are looks, or what the program fills in.
+_CODE = re.compile(r'&(?:[LCR]|"[^"]*"|K[0-9A-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]|(&))')
+_COLUMN = re.compile(r"[A-Z]{1,3}")
+_WIDEST = 200  # empty cells that are shown before one that is not
+
+
+def read(body: bytes, draft: Draft) -> None:
+    package = Package(body, draft)
+    package.read_properties()
+    part = package.main("xl/workbook.xml")
+    book = _Workbook(package, part)
+    sheets = book.sheets()
+    draft.note("sheets", len(sheets))
+    if len(sheets) > MOST_PARTS:
+        draft.trouble(Problem.TOO_LARGE)
+    for name, target in sheets[:MOST_PARTS]:
+        with draft.section("sheet", name):
+            draft.heading(2, name, is_title=False)
+            book.read_sheet(target)
+    for target in package.related(part, "externalLink"):
+        _read_outside(package, target)
+    package.read_rest()
+
+
+def _read_outside(package: Package, part: str) -> None:
+    """Other programs and files that cells get their values from."""
+    root = package.tree(part)
+    for link in root.iter("{*}ddeLink", "{*}oleLink") if root is not None else ():
+        package.draft.paragraph(f"{attribute(link, 'ddeService')}|{attribute(link, 'ddeTopic')}")
+
+
+class _Workbook:
+    """What its sheets share."""
+
+    def __init__(self, package: Package, part: str) -> None:
+        self._package, self._part, self._draft = package, part, package.draft
+        self._root = package.tree(part)
+        properties = first(self._root, "workbookPr")
+        self._since_1904 = properties is not None and attribute(properties, "date1904") in ("1", "true")
+        self._strings = [rich(element) for element in elements(self._data("sharedStrings"), "si")]
+        self._formats = _formats(package.tree((package.related(part, "styles") or [""])[0]))
+
+    def _data(self, kind: str) -> bytes:
+        found = self._package.related(self._part, kind)
+        return self._package.archive.read(found[0]) if found else b""
+
+    def sheets(self) -> list[tuple[str, str]]:
+        """Names and parts, in order; those of the archive if the list is lost."""
+        relations = self._package.relations(self._part)
+        listed = [
+            (attribute(element, "name"), relations[attribute(element, "id")].target)
+            for element in (self._root.iter("{*}sheet") if self._root is not None else ())
+            if attribute(element, "id") in relations
+        ]
+        return listed or [(name, name) for name in self._package.archive.names("xl/worksheets/", ".xml")]
+
+    def read_sheet(self, part: str) -> None:
+        links = self._links(part)
+        for element in elements(self._package.archive.read(part), "row", "headerFooter"):
+            if self._draft.is_full:
+                break
+            if name_of(element) == "row":
+                self._draft.row(self._row(element, links))
+            else:
+                for text in element:
+                    self._draft.paragraph(without_codes(text.text or ""))
+        for kind in ("comments", "threadedComment"):
+            for target in self._package.related(part, kind):
+                for comment in elements(self._package.archive.read(target), "comment", "threadedComment"):
+                    self._draft.paragraph(text_of(comment))
+        read_drawn(self._package, part)
+
+    def _links(self, part: str) -> dict[str, str]:
+        """Cell → where it leads to."""
+        relations: dict[str, Relation] = self._package.relations(part)
+        if not any(found.kind == "hyperlink" for found in relations.values()):
+            return {}
+        return {
+            attribute(element, "ref").partition(":")[0]: relations[attribute(element, "id")].target
+            for element in elements(self._package.archive.read(part), "hyperlink")
+            if attribute(element, "id") in relations
+        }
+
+    def _row(self, row: Any, links: dict[str, str]) -> list[Inline]:
+        cells: list[Inline] = []
+        for cell in row:
+            name = cell.get("r") or ""
+            missing = column_of(name.rstrip(digits)) - len(cells) if name else 0
+            cells += [""] * min(missing, _WIDEST)
+            text = self._text(cell)
+            cells.append([Run(text, href=links[name])] if name in links else text)
+        return cells
+
+    def _text(self, cell: Any) -> str:
+        kind = cell.get("t")
+        if kind == "inlineStr":
+            return rich(cell)
+        value = cell.findtext("{*}v") or ""
+        if kind == "s":
+            return self._strings[int(value)] if value.isdigit() and int(value) < len(self._strings) else ""
+        if kind == "b":
+            return "TRUE" if value == "1" else "FALSE"
+        if kind in ("str", "e", "d") or not value:
+            return value
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        style = cell.get("s") or "0"
+        pattern = self._formats[int(style)] if style.isdigit() and int(style) < len(self._formats) else "General"
+        return number_text(number, value, pattern, since_1904=self._since_1904)
+
+
+def number_text(number: float, written: str, pattern: str, *, since_1904: bool) -> str:
+    """As it is shown; without a format, as many digits as a cell has."""
+    if pattern == "General" or number != number or abs(number) > 1e300:
+        return plain_number(number) if abs(number) <= 1e300 else written
+    return shown(number, pattern, since_1904=since_1904)
+
+
+def rich(element: Any) -> str:
+    """A string with its parts, without the readings of its characters."""
+    texts = [text.text or "" for text in element.iter("{*}t") if name_of(text.getparent()) != "rPh"]
+    return "".join(texts)
+
+
+def without_codes(text: str) -> str:
+    """A header without its codes.
+
+    >>> without_codes('&L&"Arial,Bold"&12Left&CPage &P&RR&&D')
+    'Left Page  R&D'
+    """
+    return _CODE.sub(lambda code: code[1] or (" " if code[0] in ("&C", "&R") else ""), text).strip()
+
+
+@lru_cache(maxsize=1_024)
+def column_of(name: str) -> int:
+    """
+    >>> column_of("A"), column_of("AB")
+    (0, 27)
+    """
+    found = _COLUMN.match(name)
+    number = 0
+    for letter in found[0] if found is not None else "":
+        number = number * 26 + ord(letter) - 64
+    return max(number - 1, 0)
+
+
+def _formats(root: Any) -> list[str]:
+    """The pattern of each style of cells."""
+    own = {
+        attribute(element, "numFmtId"): attribute(element, "formatCode")
+        for element in (root.iter("{*}numFmt") if root is not None else ())
+    }
+    styles = first(root, "cellXfs")
+    numbers = [attribute(style, "numFmtId") for style in styles if name_of(style) == "xf"] if styles is not None else []
+    return [own.get(number) or BUILT_IN.get(int(number) if number.isdigit() else 0, "General") for number in numbers]

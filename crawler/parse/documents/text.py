@@ -1,0 +1,43 @@
+"""Plain text, source code and the like: their lines as they stand."""
+
+from __future__ import annotations
+
+import re
+
+from crawler.parse.charset import decode
+from crawler.parse.documents.draft import Draft, Run
+
+_URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\x00-\x1f]{1,2000}")
+_LINES = re.compile(r"\r\n?|\n[ \t]*(?=\n)|[\x0b\x0c\u2028\u2029]")
+_PARAGRAPHS = re.compile(r"\n\n+")
+_AFTER_URL = ".,;:!?)]}»”’*_"
+
+
+def read(body: bytes, draft: Draft) -> None:
+    text = decode(body, draft.content_type).text
+    if draft.format == "text":
+        read_text(text, draft)
+    else:
+        draft.preformatted(text.replace("\r\n", "\n"))
+
+
+def read_text(text: str, draft: Draft) -> None:
+    """Paragraphs are what empty lines separate. URLs are links."""
+    for paragraph in _PARAGRAPHS.split(_LINES.sub("\n", text)):
+        if draft.is_full:
+            return
+        draft.paragraph(linked(paragraph.strip("\n")))
+
+
+def linked(text: str) -> list[Run]:
+    """The text with its URLs as links.
+
+    >>> [run.href for run in linked("see http://a.example/b.")]
+    ['', 'http://a.example/b', '']
+    """
+    runs, end = [], 0
+    for found in _URL.finditer(text):
+        url = found[0].rstrip(_AFTER_URL)
+        runs += [Run(text[end : found.start()]), Run(url, href=url)]
+        end = found.start() + len(url)
+    return [*runs, Run(text[end:])]

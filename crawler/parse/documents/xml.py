@@ -1,0 +1,36 @@
+"""XML that is no office document: the text of its elements, a line each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.parse.documents.draft import Draft
+from crawler.parse.documents.trees import attribute, name_of, tree_and_problem
+
+_TITLES = ("title", "Title", "book-title", "entry_title")
+
+
+def read(body: bytes, draft: Draft) -> None:
+    root, problem = tree_and_problem(body)
+    draft.trouble(problem)
+    if root is None:
+        return
+    draft.note("root", name_of(root))
+    for element in root.iter():
+        if draft.is_full:
+            break
+        _add(element, draft)
+
+
+def _add(element: Any, draft: Draft) -> None:
+    """Its own text and what follows it; the text of those below comes with them."""
+    name = name_of(element)
+    if name:
+        text = (element.text or "").strip()
+        if name in _TITLES:
+            draft.title = draft.title or text
+        draft.paragraph(text)
+        href = attribute(element, "href")
+        if href.startswith("http"):
+            draft.link(href, text)
+    draft.paragraph((element.tail or "").strip())

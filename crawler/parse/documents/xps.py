@@ -1,0 +1,45 @@
+"""Pages as they are printed (.xps): the letters on them, line by line."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from crawler.parse.documents.document import Problem
+from crawler.parse.documents.draft import MOST_PARTS, Draft
+from crawler.parse.documents.package import Package
+from crawler.parse.documents.trees import attribute
+
+_NUMBERS = re.compile(r"\d+")
+
+
+def read(body: bytes, draft: Draft) -> None:
+    package = Package(body, draft)
+    package.read_properties()
+    pages = sorted(package.archive.names(ending=".fpage"), key=_place)
+    draft.note("pages", len(pages))
+    if len(pages) > MOST_PARTS:
+        draft.trouble(Problem.TOO_LARGE)
+    for number, name in enumerate(pages[:MOST_PARTS], 1):
+        with draft.section("page", number):
+            _read_page(package.tree(name), draft)
+
+
+def _place(name: str) -> tuple[list[int], str]:
+    return [int(number[:9]) for number in _NUMBERS.findall(name)], name
+
+
+def _read_page(root: Any, draft: Draft) -> None:
+    """Letters at one height are a line."""
+    line: list[str] = []
+    height = ""
+    for glyphs in root.iter("{*}Glyphs") if root is not None else ():
+        text = attribute(glyphs, "UnicodeString").removeprefix("{}")
+        if attribute(glyphs, "OriginY") != height:
+            draft.paragraph("".join(line))
+            line, height = [], attribute(glyphs, "OriginY")
+        line.append(text if not line or line[-1].endswith(" ") else f" {text}")
+        href = attribute(glyphs, "FixedPage.NavigateUri")
+        if href:
+            draft.link(href, text)
+    draft.paragraph("".join(line))

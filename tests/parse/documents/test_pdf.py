@@ -1,0 +1,79 @@
+"""PDF: what a page shows becomes headings, paragraphs and links."""
+
+import doctest
+
+import pytest
+
+from crawler.parse.documents import convert, pdf
+from tests.parse.documents import files
+
+URL = "http://site.example/a.pdf"
+LINK = "/Annots[<</Type/Annot/Subtype/Link/Rect[50 698 300 720]/A<</S/URI/URI(http://a.example/p)>>>>]"
+
+
+def test_a_page_has_headings_paragraphs_and_links():
+    lines = [(24, 760, "Spiders"), (12, 700, "They weave webs"), (12, 686, "of silk."), (12, 600, "Another paragraph.")]
+    document = convert(files.pdf([lines], annotations=LINK), URL)
+    assert document.html.split("\n") == [
+        '<section data-page="1">',
+        "<h1>Spiders</h1>",
+        '<p><a href="http://a.example/p">They weave webs</a> of silk.</p>',
+        "<p>Another paragraph.</p>",
+        "</section>",
+    ]
+    assert document.links == [("http://a.example/p", "They weave webs")]
+    assert (document.title, document.problem) == ("A paper", "")
+    assert document.metadata == {"author": "Ann", "created": "2026-01-02T03:04:05", "pages": "1"}
+
+
+@pytest.mark.parametrize("is_packed", [True, False])
+def test_pages_that_lost_the_end_of_their_file_are_read(is_packed):
+    pages = [[(12, 700, f"Words of page {number}.")] for number in range(5)]
+    body = files.pdf(pages, is_packed=is_packed)
+    document = convert(body[: body.rindex(b"14 0 obj")], URL)
+    assert document.problem == "truncated"
+    assert document.text == "Words of page 0.\nWords of page 1."
+
+
+def test_scripts_are_recorded_not_run():
+    script = "/Names<</JavaScript<</Names[(a)<</S/JavaScript/JS(app.alert\\(1\\))>>]>>>>"
+    document = convert(files.pdf([[(12, 700, "Words")]], more=script), URL)
+    assert document.metadata["has_js"] == "true"
+
+
+def test_an_encrypted_file_says_so():
+    keys = "/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<" + "11" * 32 + ">/U<" + "22" * 32 + ">>>/ID[<00><00>]"
+    document = convert(
+        files.assembled({1: "<</Type/Catalog/Pages 2 0 R>>", 2: "<</Type/Pages/Count 0/Kids[]>>"}, keys), URL
+    )
+    assert (document.problem, document.metadata["encrypted"]) == ("encrypted", "true")
+
+
+def test_pages_have_an_end():
+    document = convert(files.pdf([[(12, 700, "x")]] * 510), URL)
+    assert (document.problem, document.text.count("x")) == ("too_large", 500)
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        {1: "<</Type/Catalog/Pages 2 0 R>>", 2: "<</Type/Pages/Count 1/Kids[2 0 R]>>"},
+        {1: "<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>", 2: "<</Type/Pages/Count 0/Kids[]>>",
+         5: "<</First 6 0 R/Last 6 0 R>>", 6: "<</Title(a)/Next 6 0 R/First 5 0 R/Parent 5 0 R>>"},
+        {1: "<</Type/Catalog/Pages 1 0 R>>"},
+        {1: "<</Type/Catalog/Pages 2 0 R>>", 2: "<</Type/Pages/Count 999999999/Kids[]>>"},
+    ],
+    ids=["pages in a circle", "outline in a circle", "catalog in a circle", "pages that are not there"],
+)  # fmt: skip
+def test_circles_come_to_an_end(objects):
+    assert convert(files.assembled(objects, ""), URL).format == "pdf"
+
+
+def test_properties_in_xml_cannot_read_files():
+    packet = '<?xpacket?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><x:xmpmeta xmlns:x="x"><creator><li>a &e; b</li></creator></x:xmpmeta>'
+    document = convert(files.pdf([[(12, 700, "Words")]]) + packet.encode() + b"\n%%EOF", URL)
+    assert "root:" not in str(document)
+
+
+def test_the_examples_hold():
+    assert doctest.testmod(pdf).failed == 0
