@@ -13,14 +13,14 @@ from crawler.archive.records import visit_records
 from crawler.content_lists import list_link, read_feed, read_sitemap
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse import directives
-from crawler.parse.charset import decode
 from crawler.parse.coding import MOST_PLAIN, plain_body
 from crawler.parse.dates import seconds_of
 from crawler.parse.directives import Directives
+from crawler.parse.documents import Document, convert, format_of
 from crawler.parse.feeds import looks_like_feed
 from crawler.parse.html import AS_USUAL, Html, Reading, looks_like_html, parse_html
 from crawler.parse.language import language_of
-from crawler.parse.links import HtmlLink
+from crawler.parse.links import LONGEST_ANCHOR, MOST_LINKS, HtmlLink
 from crawler.parse.metadata import Metadata
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
@@ -35,6 +35,7 @@ _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
 MOST_FEEDS = 10  # of a page
 LONGEST_DESCRIPTION = 500  # that is kept
+_IN_COLUMNS = frozenset({"encoding", "encoding_source", "language"})  # facts of a file that have a place of their own
 _SAME_PAGE = 0.8  # share of its words that a page must have in common with what its host shows for missing ones
 _BEGINNING = 2_048
 _SITEMAP = re.compile(
@@ -81,7 +82,8 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
     if visit.kind is Kind.SITEMAP:
         listing = read_sitemap(page, plain.data, visit, scope, now)
         return (_as_page(page, visit, scope), Reason.NOT_A_LIST) if listing is None else (listing, None)
-    is_html = looks_like_html(plain.data, content_type)
+    found = format_of(plain.data, visit.url, content_type)
+    is_html = found == "html" or (not plain.data and looks_like_html(b"", content_type))
     if visit.kind is Kind.FEED or (not is_html and looks_like_feed(plain.data, content_type)):
         listing = read_feed(page, plain.data, visit, content_type, scope, now)
         if listing is not None or visit.kind is Kind.FEED:
@@ -97,15 +99,9 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
         )
         asked, is_login = directives.merged(asked, html.directives), html.is_login
         page = _with_html(page, html, visit, scope, reading, follow=not asked.nofollow)
-    elif page.content_type.startswith("text/"):
-        decoded = decode(plain.data, content_type)
-        page = replace(
-            page,
-            encoding=decoded.encoding,
-            text=decoded.text,
-            text_digest=_text_digest(decoded.text),
-            language=language_of(decoded.text),
-        )
+    elif found is not None:
+        document = convert(plain.data, visit.url, content_type)
+        page = _with_document(page, document, visit, scope, follow=not asked.nofollow)
     page = replace(page, unavailable_after=asked.unavailable_after)
     if visit.kind is Kind.PROBE:
         return replace(page, sketch=sketch(page.text, visit.url)), None
@@ -158,6 +154,30 @@ def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Read
         links_digest=_links_digest(links),
         feeds=[list_link(scope, url) for url in feeds],
         problem=page.problem or html.problem,
+    )
+
+
+def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, *, follow: bool) -> Page:
+    """The page with what is in a file."""
+    urls = (scope.policy.canonicalize(link.url, visit.url) for link in document.links) if follow else ()
+    named = zip(urls, document.links, strict=False)
+    followed = {url: HtmlLink(url, link.anchor[:LONGEST_ANCHOR], "") for url, link in named if url is not None}
+    links = _links(list(followed.values())[:MOST_LINKS], scope, visit.depth + 1)
+    facts = document.metadata
+    return replace(
+        page,
+        format=document.format,
+        encoding=facts.get("encoding", ""),
+        encoding_source=facts.get("encoding_source", ""),
+        title=document.title,
+        text=document.text,
+        language=language_of(document.text, facts.get("language", "")),
+        published=seconds_of(facts.get("created", "")),
+        metadata={name: value[:LONGEST_DESCRIPTION] for name, value in facts.items() if name not in _IN_COLUMNS},
+        text_digest=_text_digest(document.text),
+        links=links,
+        links_digest=_links_digest(links),
+        problem=page.problem or document.problem,
     )
 
 

@@ -116,20 +116,44 @@ def test_other_words_have_another_digest_and_no_words_none() -> None:
 
 def test_plain_text_is_read_as_text() -> None:
     page = page_of("größer <a href=/x>".encode("latin-1"), "Content-Type: TEXT/Plain; charset=ISO-8859-1")
-    assert (page.content_type, page.text, page.links) == ("text/plain", "größer <a href=/x>", ())
-    assert page.encoding == "windows-1252"
+    assert (page.content_type, page.text, page.links) == ("text/plain", "größer <a href=/x>", [])
+    assert (page.format, page.encoding, page.encoding_source) == ("text", "windows-1252", "header")
 
 
-@pytest.mark.parametrize("kind", ["application/pdf", "image/png", "application/octet-stream"])
-def test_other_types_are_kept_but_not_read(kind: str) -> None:
-    page = page_of(b"<a href=/x>x</a>", f"Content-Type: {kind}")
-    assert (page.content_type, page.body_digest) == (kind, hashlib.sha256(b"<a href=/x>x</a>").digest())
+def test_other_types_are_kept_but_not_read() -> None:
+    page = page_of(b"<a href=/x>x</a>", "Content-Type: image/png")
+    assert (page.content_type, page.body_digest) == ("image/png", hashlib.sha256(b"<a href=/x>x</a>").digest())
     assert (page.text, page.title, page.encoding, page.text_digest, page.links) == ("", "", "", b"", ())
+    assert (page.format, page.problem) == ("", "")
+
+
+@pytest.mark.parametrize("kind", ["application/pdf", "application/octet-stream"])
+def test_a_page_that_is_called_a_file_is_a_page(kind: str) -> None:
+    page = page_of(b"<a href=/x>x</a>", f"Content-Type: {kind}")
+    assert (page.format, page.content_type, [link.url for link in page.links]) == ("html", kind, ["http://a.test/x"])
+
+
+def test_a_file_is_read_by_its_format_whatever_it_is_called() -> None:
+    letter = (
+        b"From: Ann Lee <ann@a.test>\r\nTo: b@b.test\r\nDate: Fri, 02 Jan 2026 03:04:05 +0000\r\nSubject: Webs\r\n"
+        b"MIME-Version: 1.0\r\nContent-Type: text/plain; charset=koi8-r\r\n\r\n"
+    )
+    page = page_of(letter + "Паук. http://a.test/web.".encode("koi8-r"), "Content-Type: text/plain")
+    assert (page.format, page.title, page.published) == ("eml", "Webs", 1767323045.0)
+    assert "Паук" in page.text
+    assert [link.url for link in page.links] == ["http://a.test/web"]
+    assert "Ann Lee" in page.metadata["author"]
+
+
+def test_a_file_that_cannot_be_read_says_why() -> None:
+    page = page_of(b"%PDF-1.7\n1 0 obj\n<<", "Content-Type: application/pdf")
+    assert (page.format, page.text) == ("pdf", "")
+    assert page.problem in ("truncated", "corrupt")
 
 
 def test_a_page_without_a_type_is_known_by_its_look() -> None:
     assert [link.url for link in page_of(b"<html><a href=/x>x</a>").links] == ["http://a.test/x"]
-    assert page_of(b"\x89PNG <a href=/x>").links == ()
+    assert page_of(b"\x89PNG\r\n\x1a\n <a href=/x>").links == ()
 
 
 CHUNKED = b"3\r\n<p>\r\n5;x=y\r\nHello\r\n0\r\n\r\n"

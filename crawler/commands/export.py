@@ -6,18 +6,18 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.archived import read_archived, read_text
+from crawler.commands.archived import asked_of, read_again, read_archived
 from crawler.commands.common import failing_politely
 from crawler.errors import BadInput, DiskTrouble
 from crawler.export.documents import FORMATS, Deleted, Exported
 from crawler.export.files import output_to
 from crawler.options import Options
+from crawler.parse.reading import text_of
 from crawler.stores.contract import DocumentRow, Published, Store
 from crawler.stores.open import open_store
 
@@ -77,7 +77,7 @@ class Command(ScrapyCommand):
                     f"--since {since}: this crawl has come to version {newest} only. Nothing was exported; is CRAWL_DIR the "
                     "one that the version is from?"
                 )
-            reading = _Reading(store, options.warc_directory, since)
+            reading = _Reading(store, options, since)
             with output_to(place) as output:
                 output.writelines(map(line_of, reading.entries()))
         finally:
@@ -88,9 +88,10 @@ class Command(ScrapyCommand):
 class _Reading:
     """Goes through the collection once, and counts."""
 
-    def __init__(self, store: Store, directory: Path, since: int | None) -> None:
+    def __init__(self, store: Store, options: Options, since: int | None) -> None:
         self._store = store
-        self._directory = directory
+        self._directory = options.warc_directory
+        self._reading = options.reading
         self._since = since
         self._version = since or 0
         self._counts: Counter[str] = Counter()
@@ -127,7 +128,8 @@ class _Reading:
         return DiskTrouble.exit_code if counts["unreadable"] else 0
 
     def _read(self, published: Published, document: DocumentRow) -> Exported:
-        text, asked = read_text(read_archived(self._store, self._directory, document))
+        archived = read_archived(self._store, self._directory, document)
+        found = read_again(archived, self._reading)
         return Exported(
             version=published.version,
             key=published.key,
@@ -136,8 +138,12 @@ class _Reading:
             status=document.status,
             content_type=document.content_type,
             title=document.title,
-            text=text or "",
-            noarchive=asked.noarchive,
+            text=text_of(found),
+            blocks=None,
+            format=found.format,
+            problem=found.problem,
+            metadata=document.metadata,
+            noarchive=asked_of(archived, found).noarchive,
             language=document.language,
             digest=document.body_digest,
             duplicate_of=published.duplicate_of,

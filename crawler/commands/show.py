@@ -5,21 +5,22 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from html import escape
 from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.archived import Archived, read_archived, text_of
+from crawler.commands.archived import Archived, archived_versions, plain_of, read_again, read_archived
 from crawler.commands.common import date_of, failing_politely
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output
-from crawler.items import State
 from crawler.options import Options
+from crawler.parse.documents import Document, convert
+from crawler.parse.html import Reading
+from crawler.parse.reading import text_of
 from crawler.stores.contract import DocumentRow, Store
 from crawler.stores.open import open_store
-from crawler.urls.keys import key_of
 
 # What is not text, or could steer the terminal on which it is shown.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
@@ -40,7 +41,8 @@ class Command(ScrapyCommand):
         return (
             "Print the newest archived answer for a URL to the standard output, byte for byte as the server sent it: "
             "status line, headers, body, chunks and compression not undone. --text prints the main text instead, as it is "
-            "understood now. A URL that was fetched several times has several versions, 1 being the oldest. Exit code "
+            "understood now; --html a page that shows the document, be it a page, a PDF or an office file, with its headings, "
+            "tables and links but nothing that runs or is fetched. A URL that was fetched several times has several versions, 1 being the oldest. Exit code "
             "1 if nothing is archived, with the reason. Reads only; a running crawl is not disturbed. Example: scrapy "
             "show --text http://www.example.com/"
         )
@@ -50,6 +52,9 @@ class Command(ScrapyCommand):
         part = parser.add_mutually_exclusive_group()
         part.add_argument("--headers", action="store_true", help="only the status line and the headers")
         part.add_argument("--text", action="store_true", help="only the text, in UTF-8")
+        part.add_argument(
+            "--html", action="store_true", help="a safe page that shows the document, whatever its format"
+        )
         which = parser.add_mutually_exclusive_group()
         which.add_argument(
             "--version", type=int, metavar="N", help="not the newest version but this one; 1 is the oldest"
@@ -72,45 +77,29 @@ class Command(ScrapyCommand):
         store = open_store(options.store, read_only=True)
         try:
             with standard_output() as output:
-                output.writelines(_pieces(store, options.warc_directory, url, opts, is_terminal=output.isatty()))
+                output.writelines(_pieces(store, options, url, opts, is_terminal=output.isatty()))
         finally:
             store.close()
         return 0
 
 
-def _pieces(store: Store, directory: Path, url: str, opts: argparse.Namespace, *, is_terminal: bool) -> Iterator[bytes]:
+def _pieces(
+    store: Store, options: Options, url: str, opts: argparse.Namespace, *, is_terminal: bool
+) -> Iterator[bytes]:
     """What is printed, version by version."""
-    versions = _versions(store, url)
+    directory, reading = options.warc_directory, options.reading
+    versions = archived_versions(store, url)
     for number in _chosen(url, len(versions), opts):
         document = versions[number - 1]
         if opts.all:
             yield _heading(document, number, len(versions))
-        text, body = _asked_for(document, read_archived(store, directory, document), opts)
+        text, body = _asked_for(document, read_archived(store, directory, document), reading, opts)
         if is_terminal:
             text, body = _harmless(document, text, body)
         yield text
         yield body
         if (opts.all or is_terminal) and not (body or text).endswith(b"\n"):
             yield b"\n"
-
-
-def _versions(store: Store, url: str) -> list[DocumentRow]:
-    """The oldest first; at least one."""
-    row = store.find_url(key_of(url))
-    if row is not None and row.url != url:
-        raise CrawlError(f"{url}: could not be kept, it has the same key as {row.url}, which was found first.")
-    versions = store.documents(key_of(url))
-    if not versions:
-        raise CrawlError(f"{url}: {_why_not(store, url)}; `scrapy why {url}` tells more.")
-    return versions[::-1]
-
-
-def _why_not(store: Store, url: str) -> str:
-    row = store.find_url(key_of(url))
-    if row is None:
-        return "not archived and not known: it is no seed, and no page that was fetched links to it"
-    then = " and not visited yet" if row.state is State.WAITING and row.visited is None else ""
-    return f"not archived: {row.state.name.lower()}, {row.reason.meaning} ({row.reason.name.lower()}){then}"
 
 
 def _chosen(url: str, count: int, opts: argparse.Namespace) -> Sequence[int]:
@@ -130,19 +119,39 @@ def _heading(document: DocumentRow, number: int, count: int) -> bytes:
     ).encode()
 
 
-def _asked_for(document: DocumentRow, archived: Archived, opts: argparse.Namespace) -> tuple[bytes, bytes]:
+def _asked_for(
+    document: DocumentRow, archived: Archived, reading: Reading, opts: argparse.Namespace
+) -> tuple[bytes, bytes]:
     """What is asked for: first what is text by its nature, then what can be anything."""
     if opts.headers:
         return archived.head, b""
+    if opts.html:
+        body, content_type = plain_of(archived)
+        return cached_view(convert(body, archived.url, content_type), document).encode("utf-8", "replace"), b""
     if not opts.text:
         return archived.head, archived.body
-    text = text_of(archived)
-    if text is None:
+    found = read_again(archived, reading)
+    text = text_of(found)
+    if not text and (found.problem or not found.format):
+        why = f" ({found.problem})" if found.problem else ""
         raise CrawlError(
-            f"{archived.url}: {document.content_type or 'a document without a type'} has no text that Orbweaver can read; "
-            "without --text its bytes are shown."
+            f"{archived.url}: {document.content_type or 'a document without a type'} has no text that Orbweaver can "
+            f"read{why}; without --text its bytes are shown."
         )
     return text.encode("utf-8", "replace") + b"\n", b""
+
+
+def cached_view(found: Document, document: DocumentRow) -> str:
+    """A page of its own that shows a document of any format, and makes no browser fetch or run anything."""
+    title = escape(found.title or document.url)
+    trouble = f"<p><i>Not all of it could be read: {escape(found.problem)}.</i></p>\n" if found.problem else ""
+    return (
+        '<!DOCTYPE html>\n<html><head><meta charset="utf-8">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">\n'
+        f'<meta name="robots" content="noindex">\n<title>{title}</title></head>\n<body>\n'
+        f"<p><i>{escape(document.url)} as it was on {date_of(document.fetched)}, read as "
+        f"{escape(found.format or 'nothing that can be shown')}.</i></p>\n<hr>\n{trouble}{found.html}\n</body></html>\n"
+    )
 
 
 def _harmless(document: DocumentRow, text: bytes, body: bytes) -> tuple[bytes, bytes]:

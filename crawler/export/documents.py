@@ -10,12 +10,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from re import Match
 
-from crawler.items import Key
+from crawler.items import Block, Key
 
 _KEY = struct.Struct(">qq")
 # Half a surrogate pair is no character, and many readers refuse the whole line for it. The others are line ends to some
 # who read line by line, or steer a terminal.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_TOLD = {  # what documents say of themselves: our name for it → the one in the table of documents
+    "description": "description",
+    "author": "author",
+    "published_at": "published",
+    "modified_at": "modified",
+    "canonical": "canonical",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +37,11 @@ class Exported:
     content_type: str
     title: str
     text: str
+    blocks: Sequence[Block] | None  # the text in parts, each with its weight; None if nobody asked for them
     language: str
+    format: str  # html, pdf, docx …
+    problem: str  # what kept us from reading all of it
+    metadata: Mapping[str, str]  # what it says of itself
     digest: bytes  # of the body, codings undone
     duplicate_of: str | None  # URL of the document that had this content first
     anchors: Sequence[tuple[str, str]]  # (host, what its links call this document)
@@ -69,13 +80,21 @@ def _document(entry: Exported) -> dict[str, object]:
         "content_type": entry.content_type,
         "title": entry.title,
         "text": entry.text,
+        **({"blocks": [_block(block) for block in entry.blocks]} if entry.blocks is not None else {}),
         "language": entry.language,
+        "format": entry.format,
+        "problem": entry.problem,
+        **{name: entry.metadata.get(key, "") for name, key in _TOLD.items()},
         "digest": entry.digest.hex(),
         "duplicate_of": entry.duplicate_of,
         "anchors": [{"host": host, "text": text} for host, text in entry.anchors],
         "noarchive": entry.noarchive,
         "version": entry.version,
     }
+
+
+def _block(block: Block) -> dict[str, object]:
+    return {"text": block.text, "tag": block.tag, "importance": round(block.importance, 3)}
 
 
 def _deletion(entry: Deleted) -> dict[str, object]:

@@ -73,6 +73,7 @@ class Html:
     encoding_source: str = ""
     is_login: bool = False
     problem: str = ""
+    format: str = "html"
 
     @property
     def noindex(self) -> bool:
@@ -159,7 +160,7 @@ def parse_html(
 
 def _with_urls_in(text: str, links: list[HtmlLink], base: str, canonicalize: Canonicalize) -> list[HtmlLink]:
     known = {link.url for link in links}
-    found = (canonicalize(written, base) for written in urls_in(text))
+    found = (canonicalize(written, base) for _, written in urls_in(text))
     new = dict.fromkeys(url for url in found if url is not None and url not in known)
     return links + [HtmlLink(url, "", "", "text") for url in islice(new, max(MOST_LINKS - len(links), 0))]
 

@@ -146,11 +146,11 @@ def links_of(
     return list(links.values()), ""
 
 
-def urls_in(text: str, most: int = 1_000) -> Iterator[str]:
-    """URLs that stand in plain text, without what only ends the sentence.
+def urls_in(text: str, most: int = 1_000) -> Iterator[tuple[int, str]]:
+    """URLs that stand in plain text, and where, without what only ends the sentence.
 
     >>> list(urls_in("See http://a.example/b_(c), or (https://d.example/e)."))
-    ['http://a.example/b_(c)', 'https://d.example/e']
+    [(4, 'http://a.example/b_(c)'), (32, 'https://d.example/e')]
     """
     for count, found in enumerate(_IN_TEXT.finditer(text)):
         if count >= most:
@@ -158,7 +158,7 @@ def urls_in(text: str, most: int = 1_000) -> Iterator[str]:
         url = found[0].rstrip(_AFTER_URL)
         while url.endswith((")", "]")) and url.count(url[-1]) > url.count("(" if url[-1] == ")" else "["):
             url = url[:-1].rstrip(_AFTER_URL)
-        yield url
+        yield found.start(), url
 
 
 def _reference(element: Element) -> tuple[str | None, str]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.export.documents import Deleted, Exported, json_line
-from crawler.items import Key
+from crawler.items import Block, Key
 
 any_text = st.text(st.characters(exclude_categories=()))  # surrogates too
 
@@ -26,7 +26,11 @@ def exported(**facts: Any) -> Exported:
         "content_type": "text/html",
         "title": "Tüte",
         "text": "one\ntwo",
+        "blocks": None,
         "language": "de",
+        "format": "html",
+        "problem": "",
+        "metadata": {"author": "Ann", "published": "2019-10"},
         "digest": b"\x01\xff",
         "duplicate_of": None,
         "anchors": [("b.test", "look")],
@@ -38,9 +42,19 @@ def exported(**facts: Any) -> Exported:
 def test_a_line_holds_everything_under_its_name_and_in_its_order() -> None:
     assert json_line(exported()).decode() == (
         '{"id":"fffffffffffffffe00000000000000ff","url":"http://a.test/","fetched_at":"1970-01-12T13:46:40.250000Z",'
-        '"status":200,"content_type":"text/html","title":"Tüte","text":"one\\ntwo","language":"de","digest":"01ff",'
+        '"status":200,"content_type":"text/html","title":"Tüte","text":"one\\ntwo","language":"de",'
+        '"format":"html","problem":"","description":"","author":"Ann","published_at":"2019-10","modified_at":"","canonical":"",'
+        '"digest":"01ff",'
         '"duplicate_of":null,"anchors":[{"host":"b.test","text":"look"}],"noarchive":false,"version":3}\n'
     )
+
+
+def test_blocks_come_with_their_weight() -> None:
+    line = json_line(exported(blocks=[Block("one", "h1", 0, 0.91234), Block("two", "p", 3, 0.0)]))
+    assert json.loads(line)["blocks"] == [
+        {"text": "one", "tag": "h1", "importance": 0.912},
+        {"text": "two", "tag": "p", "importance": 0.0},
+    ]
 
 
 def test_a_deletion_says_what_was_deleted() -> None:

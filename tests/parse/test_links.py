@@ -115,7 +115,8 @@ def test_a_form_that_is_also_a_link_is_a_link():
     ],
 )
 def test_urls_in_plain_text(text, expected):
-    assert list(urls_in(text)) == expected
+    assert [url for _, url in urls_in(text)] == expected
+    assert all(text.startswith(url, start) for start, url in urls_in(text))
 
 
 def test_elements_in_each_other_are_not_read_over_and_over():

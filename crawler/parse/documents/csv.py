@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
-from crawler.parse.charset import decode
 from crawler.parse.documents.draft import Draft
 
 _DELIMITERS = ";\t|,"  # a comma may as well be a part of a number
@@ -14,7 +13,7 @@ _LONGEST_CELL = 1 << 20
 
 
 def read(body: bytes, draft: Draft) -> None:
-    text = decode(body, draft.content_type).text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    text = draft.decoded(body).replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
     csv.field_size_limit(_LONGEST_CELL)
     rows = csv.reader(StringIO(text), delimiter=delimiter_of(text), skipinitialspace=True)
     count = 0

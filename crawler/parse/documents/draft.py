@@ -12,6 +12,7 @@ from html import escape
 from itertools import groupby
 from typing import NamedTuple
 
+from crawler.parse.charset import decode
 from crawler.parse.documents.document import DocumentLink, Problem
 from crawler.parse.plain import cleaned, phrase
 from crawler.urls.canonical import resolve
@@ -89,6 +90,13 @@ class Draft:
         inner = Draft(self.url, name=name)
         inner.depth, inner.budget, inner._out = self.depth + 1, self.budget, self._out
         return inner
+
+    def decoded(self, body: bytes) -> str:
+        """The text of a file that is nothing but text."""
+        found = decode(body, self.content_type)
+        self.note("encoding", found.encoding)
+        self.note("encoding_source", found.source)
+        return found.text
 
     # ── what the file says of itself ──
 

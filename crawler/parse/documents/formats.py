@@ -6,6 +6,7 @@ import re
 
 from crawler.parse.documents.format_names import BY_ENDING, BY_TYPE, COMPOUND, MAGIC, WITH_MAGIC, ZIPPED
 from crawler.parse.html import looks_like_html
+from crawler.parse.wide import wide
 
 SNIFFED = 4_096  # bytes that are looked at, but for the directories of containers
 _NEVER_TEXT = ("image/", "audio/", "video/", "font/")
@@ -55,8 +56,10 @@ def format_of(body: bytes, url: str, content_type: str | None = None) -> str | N
     >>> format_of(b"%PDF-1.7", "http://example.com/a.doc", "text/html"), format_of(b"GIF89a", "http://example.com/a.txt")
     ('pdf', None)
     """
-    beginning = body[:SNIFFED]
-    declared, ending = declared_format(content_type), BY_ENDING.get(_ending(url))
+    declared = declared_format(content_type)
+    if declared == "html" and body[:1] == b"<":  # most of what there is
+        return "html"
+    beginning, ending = body[:SNIFFED], BY_ENDING.get(_ending(url))
     start = beginning.lstrip(b"\xef\xbb\xbf \t\r\n\0")
     for magic, found in MAGIC:
         if (beginning.startswith(magic) or start.startswith(magic)) and (len(magic) > 2 or b"\0" in beginning):
@@ -93,13 +96,17 @@ def _text_format(
     body: bytes, beginning: bytes, content_type: str | None, declared: str | None, ending: str | None
 ) -> str | None:
     """Of what has no mark of its own."""
-    if not beginning or not _is_text(beginning):
-        return None
     if declared == "html":
-        return "html"
+        return "html" if beginning else None  # in whatever encoding
+    is_wide = "utf-16" in (content_type or "").lower() or wide(beginning) is not None
+    if not beginning or not (is_wide or _is_text(beginning)):
+        return None
     if _XML.match(beginning) or beginning.startswith(_XML_16):
         return _xml_format(beginning)
-    if declared is None and ending in (None, "html") and looks_like_html(body, None):
+    if declared is None and (content_type or "").lower().startswith(_NEVER_TEXT):
+        return None
+    is_called_nothing = declared is None and ending in (None, "html")
+    if (is_called_nothing or declared in WITH_MAGIC) and looks_like_html(body, None):
         return "html"
     if _MAILBOX.match(beginning):
         return "mbox"
@@ -107,8 +114,6 @@ def _text_format(
         return "eml"
     if declared not in (None, "text") and declared not in WITH_MAGIC:
         return declared
-    if declared is None and (content_type or "").lower().startswith(_NEVER_TEXT):
-        return None
     if ending is not None and ending not in WITH_MAGIC:
         return ending
     return "html" if declared is None and looks_like_html(body, None) else "text"

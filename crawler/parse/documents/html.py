@@ -8,7 +8,6 @@ from typing import Any
 import turbohtml
 from turbohtml import Element, Text
 
-from crawler.parse.charset import decode
 from crawler.parse.documents.draft import Draft, Run
 from crawler.parse.plain import phrase
 from crawler.urls.canonical import resolve
@@ -80,7 +79,7 @@ _MOST_FRAMES = 20
 
 
 def read(body: bytes, draft: Draft) -> None:
-    read_html(decode(body, draft.content_type).text, draft)
+    read_html(draft.decoded(body), draft)
 
 
 def read_html(text: str, draft: Draft) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from crawler.parse.charset import decode
 from crawler.parse.documents.draft import Draft, Run
 from crawler.parse.documents.text import linked
 
@@ -20,7 +19,7 @@ _SPAN = re.compile(
 
 
 def read(body: bytes, draft: Draft) -> None:
-    text = decode(body, draft.content_type).text.replace("\r\n", "\n").replace("\r", "\n")
+    text = draft.decoded(body).replace("\r\n", "\n").replace("\r", "\n")
     _Reader(draft).read(text.split("\n"))
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from crawler.parse.charset import decode
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_ENTRIES, Draft
+from crawler.parse.labels import text_in
 
 MOST_MEMBER = 32 << 20  # bytes: a tree of XML takes several times as many
 _MIB = 1 << 20
@@ -163,7 +164,7 @@ def _named(members: list[Member]) -> list[Member]:
         return members
     encoding = decode("\n".join(odd).encode("utf-8", "surrogateescape")).encoding
     return [
-        member._replace(name=member.name.encode("utf-8", "surrogateescape").decode(encoding, "replace"))
+        member._replace(name=text_in(encoding, member.name.encode("utf-8", "surrogateescape")))
         if _UNKNOWN.search(member.name)
         else member
         for member in members

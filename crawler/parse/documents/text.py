@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 
-from crawler.parse.charset import decode
 from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.links import urls_in
 
-_URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\x00-\x1f]{1,2000}")
 _LINES = re.compile(r"\r\n?|\n[ \t]*(?=\n)|[\x0b\x0c\u2028\u2029]")
 _PARAGRAPHS = re.compile(r"\n\n+")
-_AFTER_URL = ".,;:!?)]}»”’*_"
 
 
 def read(body: bytes, draft: Draft) -> None:
-    text = decode(body, draft.content_type).text
+    text = draft.decoded(body)
     if draft.format == "text":
         read_text(text, draft)
     else:
@@ -36,8 +34,7 @@ def linked(text: str) -> list[Run]:
     ['', 'http://a.example/b', '']
     """
     runs, end = [], 0
-    for found in _URL.finditer(text):
-        url = found[0].rstrip(_AFTER_URL)
-        runs += [Run(text[end : found.start()]), Run(url, href=url)]
-        end = found.start() + len(url)
+    for start, url in urls_in(text):
+        runs += [Run(text[end:start]), Run(url, href=url)]
+        end = start + len(url)
     return [*runs, Run(text[end:])]
