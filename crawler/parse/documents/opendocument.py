@@ -44,7 +44,9 @@ def read(body: bytes, draft: Draft) -> None:
         return
     if archive.names("basic/") or archive.names("scripts/"):
         draft.note("has_macro", "true")
-    content, styles = tree(archive.read("content.xml")), tree(archive.read("styles.xml"))
+    content, problem = tree_and_problem(archive.read("content.xml"))
+    styles = tree(archive.read("styles.xml"))
+    draft.trouble(problem)
     reader = _Reader(draft, content, styles)
     reader.read_around(styles, "header")
     reader.read(first(content, "body"))

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.packed import Archive, base_name, opened
-from crawler.parse.documents.trees import attribute, elements, name_of, text_of, tree
+from crawler.parse.documents.trees import attribute, elements, name_of, text_of, tree_and_problem
 
 _PROPERTIES = {
     "creator": "author",
@@ -48,7 +48,11 @@ class Package:
 
     def tree(self, part: str) -> Any:
         """The root of a part; None if there is no such part."""
-        return tree(self.archive.read(part)) if part and part in self.archive else None
+        if not part or part not in self.archive:
+            return None
+        root, problem = tree_and_problem(self.archive.read(part))
+        self.draft.trouble(problem)
+        return root
 
     def relations(self, part: str) -> dict[str, Relation]:
         """By their ids."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pypdfium2
 import pypdfium2.raw as pdfium
 
+from crawler.parse.documents.broken_pdf import mended
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, MOST_TEXT, Draft, Run
@@ -29,13 +30,12 @@ _PROPERTIES = {
     "Producer": "producer",
 }
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-]\d\d)'?(\d\d)?|Z)?")
-_PAGE_OBJECT = re.compile(rb"(\d{1,9})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b")
-_IS_PAGE = re.compile(rb"/Type\s*/Page\b(?!s)")
 _MOST_LETTERS = 200_000  # of a page
 _MOST_LINKS_OF_PAGE = 1_000
 _MOST_ATTACHED = 50
 _MOST_PACKET = 1 << 20
 _MOST_ATTACHMENT = 16 << 20
+_MOST_UNENDED = 500  # streams without an end: PDFium reads on from each of them, 8 seconds for 8,000 in 340 kB
 _LARGER = 1.15  # than most letters: a heading
 _LONGEST_HEADING = 200
 _BOLD = 600
@@ -58,6 +58,9 @@ _Page = tuple[list[_Line], list[tuple[str, str]], list[str]]  # lines, links wit
 def read(body: bytes, draft: Draft) -> None:
     if b"%%EOF" not in body[-_ENDS:]:
         draft.trouble(Problem.TRUNCATED)
+    if body.count(b"stream") - 2 * body.count(b"endstream") > _MOST_UNENDED:
+        draft.trouble(Problem.CORRUPT)
+        return
     document = _opened(body, draft)
     if document is None:
         return
@@ -87,34 +90,14 @@ def _opened(body: bytes, draft: Draft) -> Any:
         draft.trouble(Problem.ENCRYPTED)
         return None
     draft.trouble(Problem.CORRUPT)
-    mended = _mended(body)
+    repaired = mended(body)
     with suppress(pypdfium2.PdfiumError):
-        return _loaded(mended) if mended else None
+        return _loaded(repaired) if repaired else None
     return None
 
 
 def _loaded(body: bytes) -> Any:
     return pypdfium2.PdfDocument(body)
-
-
-def _mended(body: bytes) -> bytes:
-    """With a catalog behind it that lists all pages. PDFium finds the objects itself where there is no table of them."""
-    pages, highest = [], 0
-    for found in _PAGE_OBJECT.finditer(body):
-        highest = max(highest, int(found[1]))
-        end = body.find(b"endobj", found.end(), found.end() + 4_096)
-        if end >= 0 and _IS_PAGE.search(body, found.end(), end):
-            pages.append(f"{int(found[1])} {int(found[2])} R")
-    if not pages:
-        return b""
-    kids = " ".join(pages[:MOST_PARTS])
-    catalog, tree_of_pages = highest + 1, highest + 2
-    added = (
-        f"\nendobj\n{catalog} 0 obj\n<</Type/Catalog/Pages {tree_of_pages} 0 R>>\nendobj\n"
-        f"{tree_of_pages} 0 obj\n<</Type/Pages/Count {len(pages[:MOST_PARTS])}/Kids[{kids}]/MediaBox[0 0 612 792]>>\nendobj\n"
-        f"trailer\n<</Root {catalog} 0 R/Size {highest + 3}>>\nstartxref\n0\n%%EOF\n"
-    )
-    return body + added.encode("ascii")
 
 
 def _pages(document: Any, draft: Draft) -> Iterator[_Page]:
@@ -218,14 +201,14 @@ def _index(text_page: Any, offset: int) -> int:
 
 
 def _measured(text_page: Any, text: str, index: int, last: int) -> _Line:
-    """By its first letter; bold is a line whose last letter is so too."""
+    """By its first letter; bold is a line whose last letter is so too. PDFium marks where a word was divided."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     pdfium.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
     is_bold = _is_bold(text_page, index) and _is_bold(text_page, last)
     size = float(pdfium.FPDFText_GetFontSize(text_page, index))
     height = top.value - bottom.value
     size = size if size > 1.5 else height  # letters of size 1 that a matrix makes larger
-    return _Line(text.replace("\ufffe", "-"), round(size, 1), is_bold, top.value, bottom.value, left.value)
+    return _Line(text.replace("\ufffe", ""), round(size, 1), is_bold, top.value, bottom.value, left.value)
 
 
 def _is_bold(text_page: Any, index: int) -> bool:
@@ -267,24 +250,13 @@ def _goes_on(paragraph: list[_Line], line: _Line) -> bool:
 
 
 def _write_paragraph(paragraph: list[_Line], links: dict[str, str], usual: float, draft: Draft) -> None:
-    text = _joined(paragraph)
+    text = " ".join(line.text for line in paragraph)
     first = paragraph[0]
     if usual and first.size > _LARGER * usual and len(text) <= _LONGEST_HEADING and any(map(str.isalpha, text)):
         ratio = first.size / usual
         draft.heading(1 if ratio > 1.7 else 2 if ratio > 1.35 else 3, text)
     else:
         draft.paragraph(_linked(text, links, is_bold=first.is_bold))
-
-
-def _joined(paragraph: list[_Line]) -> str:
-    """Words that were divided at the end of a line are put together again where PDFium marked them."""
-    text = ""
-    for line in paragraph:
-        if text.endswith("\xad"):
-            text = text[:-1] + line.text
-        else:
-            text = f"{text} {line.text}" if text else line.text
-    return text
 
 
 def _linked(text: str, links: dict[str, str], *, is_bold: bool) -> list[Run]:

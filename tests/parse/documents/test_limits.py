@@ -183,6 +183,7 @@ def test_laughs_do_not_multiply(body):
         (b"<!doctype html>" + b"<table><tr><td>" * 30_000 + b"x", "a.html"),
         (b"<!doctype html><p>" + b"<b>" * 30_000 + b"x", "a.html"),
         (b"%PDF-1.4\n" + b"1 0 obj<</Type/Page>>" * 100_000, "a.pdf"),
+        (b"%PDF-1.4\n" + b"1 0 obj<</Type/ObjStm/N 9/First 9>>stream\n" * 200_000, "a.pdf"),
         (b"From a 12:00 2026\nX: y\n\n" * 30_000, "a.mbox"),
         (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3" + b"\x08\x7f\0\0a\0b\0" * 50_000, "a.one"),
     ],

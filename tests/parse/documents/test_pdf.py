@@ -1,6 +1,7 @@
 """PDF: what a page shows becomes headings, paragraphs and links."""
 
 import doctest
+import zlib
 
 import pytest
 
@@ -33,6 +34,18 @@ def test_pages_that_lost_the_end_of_their_file_are_read(is_packed):
     document = convert(body[: body.rindex(b"14 0 obj")], URL)
     assert document.problem == "truncated"
     assert document.text == "Words of page 0.\nWords of page 1."
+
+
+def test_objects_that_are_packed_in_others_are_found_again():
+    page = "<</Type/Page/MediaBox[0 0 600 800]/Resources<</Font<</F1 6 0 R>>>>/Contents 4 0 R>>"
+    font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+    head = f"5 0 6 {len(page) + 1} "
+    packed = zlib.compress(f"{head}{page} {font}".encode())
+    words = b"BT /F1 12 Tf 50 700 Td (Some words.) Tj ET"
+    body = b"%%PDF-1.5\n4 0 obj\n<</Length %d>>\nstream\n%b\nendstream\nendobj\n" % (len(words), words)
+    body += b"7 0 obj\n<</Type/ObjStm/N 2/First %d/Filter/FlateDecode/Length %d>>\nstream\n" % (len(head), len(packed))
+    document = convert(body + packed + b"\nendstream\nendobj\n", URL)
+    assert (document.problem, document.text) == ("truncated", "Some words.")
 
 
 def test_scripts_are_recorded_not_run():
