@@ -1,0 +1,202 @@
+"""A page as a tree of the elements that have text, down to its blocks: the one walk that all our own methods start from.
+
+A block is a run of text that no block-level element interrupts: inline markup does not split it, two line breaks do.
+The walk reads and changes nothing, so that others may look at the same document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, cast
+
+from turbohtml import Document, Element, Node, Text
+
+from crawler.items import Block
+from crawler.parse.plain import cleaned, phrase
+
+# What is never text for a reader: programs, drawings, controls, and what shows only where scripts do not run.
+_UNREAD: Final = frozenset(
+    "script style noscript template svg annotation iframe object embed applet canvas audio video map noframes noembed "
+    "select option optgroup datalist textarea input meter progress head title link meta base frameset".split()
+)
+_BLOCK: Final = frozenset(
+    "address article aside blockquote body button caption center col colgroup dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol p plaintext "
+    "pre search section summary table tbody td tfoot th thead tr ul xmp".split()
+)
+_FORMATTING: Final = frozenset(
+    "abbr acronym b bdi bdo big br cite code del dfn em font i ins kbd mark nobr q rp rt ruby s samp small span strike "
+    "strong sub sup time tt u var wbr".split()
+)
+_PREFORMATTED: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
+HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LONGEST_NAMES: Final = 200  # of class and id, looked at
+
+
+class Part:
+    """An element that has text; if it holds nothing but one run of text, or is a run of text beside others, a block."""
+
+    __slots__ = ("is_bare", "link_size", "names", "parent", "size", "tag", "tags_before", "text")
+
+    def __init__(self, parent: int, tag: str, names: str, tags_before: int) -> None:
+        self.parent = parent  # its number in the outline, smaller than that of this; -1 for the first
+        self.tag = tag
+        self.names = names  # its classes, its id, and what else it says that it is
+        self.text = ""  # of a block only
+        self.size = 0  # characters of a block's text
+        self.link_size = 0  # those in links
+        self.is_bare = False  # a run of text beside other blocks in one element, whose tag it has
+        self.tags_before = tags_before  # in the document, but for those that only format
+
+
+Outline = Sequence[Part]  # in document order: parents before their children
+
+
+def outline(document: Document) -> Outline:
+    """The parts of a page; none, if it has no text."""
+    return outline_of(document.root) if document.root is not None else ()
+
+
+def outline_of(element: Element) -> Outline:
+    """The parts of what is in an element, itself the first."""
+    parts = _Walk().parts_of(element)
+    return parts if len(parts) > 1 else ()
+
+
+def blocks_of(parts: Outline, importance: Sequence[float]) -> list[Block]:
+    """All blocks, given the importance of all parts. Cells of a row of a table that share their fate are one block."""
+    blocks: list[Block] = []
+    position, row = 0, -1
+    for part, weight in zip(parts, importance, strict=True):
+        if not part.text:
+            continue
+        is_cell = part.tag in ("td", "th") and not part.is_bare
+        if is_cell and part.parent == row and (weight >= 0.5) == (blocks[-1].importance >= 0.5):
+            blocks[-1] = _joined(blocks[-1], part, weight)
+        else:
+            blocks.append(Block(part.text, "tr" if is_cell else part.tag, position, weight))
+        position += part.size
+        row = part.parent if is_cell else -1
+    return blocks
+
+
+def _joined(row: Block, cell: Part, weight: float) -> Block:
+    size = len(row.text)
+    mean = (row.importance * size + weight * cell.size) / (size + cell.size)
+    return Block(f"{row.text} {cell.text}", "tr", row.position, mean)
+
+
+class _Walk:
+    """One pass over a document, without recursion: pages may be nested as deep as they like."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+        self._pieces: list[str] = []  # of the text since the last block
+        self._link_size = 0  # of it
+        self._tags = 0
+
+    def parts_of(self, root: Element) -> list[Part]:
+        parts, pieces = self._parts, self._pieces
+        parts.append(Part(-1, root.tag, "", 0))
+        current = 0  # the innermost block-level element that is open
+        in_link = in_pre = breaks = 0
+        levels: list[tuple[Iterator[Node], str, int]] = [(iter(root.children), root.tag, -1)]
+        while levels:
+            children, tag, outer = levels[-1]
+            for node in children:
+                kind = type(node)
+                if kind is Text:
+                    data = cast("Text", node).data
+                    if not data.isspace():
+                        breaks = 0
+                        pieces.append(data)
+                        if in_link:
+                            self._link_size += len(data.strip())
+                    elif pieces:
+                        pieces.append(data)
+                    continue
+                if kind is not Element:
+                    continue
+                element = cast("Element", node)
+                tag = element.tag
+                if tag not in _FORMATTING:
+                    self._tags += 1
+                    if tag in _UNREAD:
+                        continue
+                if tag in _BLOCK or "-" in tag:
+                    if pieces:
+                        self._end_block(current, in_pre)
+                    in_pre += tag in _PREFORMATTED
+                    parts.append(Part(current, tag, names_of(element), self._tags))
+                    levels.append((iter(element.children), tag, current))
+                    current = len(parts) - 1
+                    break
+                if tag == "br":
+                    breaks += 1
+                    if pieces:
+                        pieces.append("\n")
+                        if breaks == 2 and not in_pre:
+                            self._end_block(current, in_pre)
+                    continue
+                in_link += tag == "a"
+                levels.append((iter(element.children), tag, -1))
+                break
+            else:
+                levels.pop()
+                self._tags += tag not in _FORMATTING
+                if outer >= 0:
+                    if pieces:
+                        self._end_block(current, in_pre)
+                    in_pre -= tag in _PREFORMATTED
+                    self._close(current)
+                    current = outer
+                elif tag == "a":
+                    in_link -= 1
+        self._end_block(current, in_pre)
+        return parts
+
+    def _end_block(self, current: int, in_pre: int) -> None:
+        joined = "".join(self._pieces)
+        self._pieces.clear()
+        text = cleaned(joined).strip("\n") if in_pre else phrase(joined)
+        if text and not text.isspace():
+            part = Part(current, self._parts[current].tag, "", self._tags)
+            part.text, part.size, part.is_bare = text, len(text), True
+            part.link_size = min(self._link_size, part.size)
+            self._parts.append(part)
+        self._link_size = 0
+
+    def _close(self, current: int) -> None:
+        """An element without text goes; one that holds a single run of text is one with it."""
+        parts = self._parts
+        last = parts[-1]
+        if current == len(parts) - 1:
+            parts.pop()
+        elif last.is_bare and last.parent == current == len(parts) - 2:
+            parts.pop()
+            element = parts[current]
+            element.text, element.size, element.link_size = last.text, last.size, last.link_size
+
+
+def names_of(element: Element) -> str:
+    """What an element is called, and before that what it says it is, as in "$articleBody @main !hidden story #post-1"."""
+    attribute = element.attr
+    names = attribute("class") or ""
+    identity = attribute("id")
+    if identity:
+        names = f"{names} #{identity}"
+    role = attribute("role")
+    if role:
+        names = f"@{role} {names}"
+    kind = attribute("itemprop")
+    if kind:
+        names = f"${kind} {names}"
+    style = attribute("style")
+    if (style and _hides(style)) or attribute("hidden") is not None or attribute("aria-hidden") == "true":
+        names = f"!hidden {names}"
+    return names[:_LONGEST_NAMES]
+
+
+def _hides(style: str) -> bool:
+    packed = style[:_LONGEST_NAMES].replace(" ", "").lower()
+    return "display:none" in packed or "visibility:hidden" in packed

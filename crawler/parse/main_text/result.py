@@ -1,0 +1,53 @@
+"""What a method is given, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from turbohtml import Document
+
+from crawler.items import Block
+from crawler.parse.main_text.outline import Outline, blocks_of, outline
+from crawler.parse.plain import phrase
+
+SURE = 0.85  # confidence from which no second opinion is worth its time; the table is in ARCHITECTURE.md
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A page, decoded and parsed once by the caller. No method changes the document."""
+
+    html: str
+    document: Document
+    url: str = ""
+
+    @cached_property
+    def parts(self) -> Outline:
+        return outline(self.document)
+
+    @cached_property
+    def title(self) -> str:
+        element = self.document.find("title")
+        return phrase(element.text) if element is not None else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MainText:
+    """All blocks of a page, weighed, and the text of those that matter."""
+
+    blocks: Sequence[Block]
+    text: str
+    confidence: float = 1.0  # from 0 to 1, that the text is right
+
+    @property
+    def is_sure(self) -> bool:
+        return self.confidence >= SURE
+
+
+def main_text(parts: Outline, importance: Sequence[float], confidence: float = 1.0) -> MainText:
+    """From the importance of each part. The text is that of blocks that are more likely content than not, a line each."""
+    blocks = blocks_of(parts, importance)
+    text = "\n".join([block.text for block in blocks if block.importance >= 0.5])
+    return MainText(blocks=blocks, text=text, confidence=confidence)

@@ -1,0 +1,108 @@
+"""Every element of a page is outside of its content, on the way to it, or inside: how likely is each?
+
+A page is a tree, and its content is a few subtrees less what was put between: so what is said of a container holds for
+what is in it, unless that looks otherwise. Each part has a weight for being on the way ("through": it holds content and
+other things), for being where content begins ("enter": inside, in an element that is not) and for belonging to what is
+around it ("stay"), each the sum of the weights of what is seen of it (features.py, weights.py). Outside weighs nothing,
+and all in it is outside. What is on the way has at least one child that is not outside, and the root is on the way: each
+page has something to say.
+
+The probability of a tree of such choices is proportional to the exponential of its weight. In a tree the probabilities
+of all parts are had exactly by one pass up and one down, so the cost is linear in the size of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, expm1, log, log1p
+from typing import Final, NamedTuple
+
+from crawler.parse.main_text.features import features
+from crawler.parse.main_text.outline import Outline
+from crawler.parse.main_text.result import MainText, Source, main_text
+from crawler.parse.main_text.weights import WEIGHTS
+
+_LEAST: Final = 1e-12  # keeps logarithms finite where all children are surely outside
+
+
+class Weights(NamedTuple):
+    """Of all parts, by number."""
+
+    through: list[float]
+    enter: list[float]
+    stay: list[float]
+
+
+def weighed(source: Source) -> MainText:
+    parts = source.parts
+    if not parts:
+        return MainText(blocks=(), text="", confidence=0.0)
+    inside = probabilities(parts, weights_of(parts, source.title))
+    return main_text(parts, inside, _expected_f1(parts, inside))
+
+
+def weights_of(parts: Outline, title: str) -> Weights:
+    weights = Weights([], [], [])
+    known = WEIGHTS.get
+    nothing = (0.0, 0.0, 0.0)
+    for names in features(parts, title.lower()):
+        through = enter = stay = 0.0
+        for name in names:
+            weight = known(name, nothing)
+            through += weight[0]
+            enter += weight[1]
+            stay += weight[2]
+        weights.through.append(through)
+        weights.enter.append(enter)
+        weights.stay.append(stay)
+    return weights
+
+
+def probabilities(parts: Outline, weights: Weights) -> list[float]:
+    """That each part is inside.
+
+    Up: how much more than outside does each part weigh, with all that is in it? A child adds to a parent that is on the
+    way the logarithm of one (outside) + enter + through, to one that is inside that of one + stay. Down: given what the
+    parent is, what is the child?
+    """
+    count = len(parts)
+    if count == 1:
+        return [1.0]
+    on_way, within = [0.0] * count, [0.0] * count  # what the children add to a part that is on the way, inside
+    through, enter, stay = [0.0] * count, [0.0] * count, [0.0] * count  # the chances of each, the parent given
+    for number in range(count - 1, 0, -1):
+        part = parts[number]
+        entering = weights.enter[number] + within[number]
+        staying = weights.stay[number] + within[number]
+        passing = -1e9 if part.text else weights.through[number] + _log_expm1(on_way[number])
+        most = max(0.0, entering, passing)
+        added = most + log(exp(-most) + exp(entering - most) + exp(passing - most))
+        enter[number], through[number] = exp(entering - added), exp(passing - added)
+        kept = staying + log1p(exp(-staying)) if staying > 0 else log1p(exp(staying))
+        stay[number] = exp(staying - kept)
+        on_way[part.parent] += added
+        within[part.parent] += kept
+    inside, passed = [0.0] * count, [0.0] * count
+    passed[0] = 1.0
+    for number in range(1, count):
+        parent = parts[number].parent
+        some = passed[parent] / -expm1(-max(on_way[parent], _LEAST))  # at least one child is not outside
+        passed[number] = some * through[number]
+        inside[number] = min(some * enter[number] + inside[parent] * stay[number], 1.0)
+    return inside
+
+
+def _log_expm1(value: float) -> float:
+    value = max(value, _LEAST)
+    return value + log(-expm1(-value))
+
+
+def _expected_f1(parts: Outline, inside: Sequence[float]) -> float:
+    """What the chosen blocks would score if the probabilities are right, by characters."""
+    chosen = right = expected = 0.0
+    for part, chance in zip(parts, inside, strict=True):
+        expected += chance * part.size
+        if chance >= 0.5:
+            chosen += part.size
+            right += chance * part.size
+    return 2 * right / (chosen + expected) if chosen else 0.0
