@@ -31,7 +31,7 @@ def scores() -> list[Score]:
     every = list(results(only_seen=False))
     differing = {test: (len(every), _THEIRS) for test, agrees in every if not agrees}
     return [
-        score("documents: strings seen in the raw file", 0.95, seen, _KNOWN),
+        score("documents: strings seen in the raw file", 0.80, seen, _KNOWN),
         score("documents: all strings", 0.0, every, differing),
     ]
 

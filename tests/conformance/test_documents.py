@@ -10,7 +10,7 @@ from tests.conformance.documents import DATA, cases, folded, haystack, read, sco
 from tests.conftest import SHARED
 
 SCORES = scores() if SHARED.is_dir() else []
-ALL_STRINGS = 0.79  # of them; 0.82 is what we reach
+SEEN, ALL = 0.945, 0.80  # of the strings; a little less than what we reach
 # The formats that are not called as we call them.
 FORMATS = {"dif": "xml", "key": "iwork", "pages": "iwork"}
 
@@ -36,9 +36,11 @@ def test_strings_of_the_other_suite(found):
 
 
 @pytest.mark.needs_shared
-def test_all_strings_as_often_as_before():
-    every = SCORES[1]
-    assert every.agreed >= ALL_STRINGS * every.cases, f"{every.agreed} of {every.cases}"
+def test_strings_are_found_as_often_as_before():
+    assert [found.agreed >= floor * found.cases for found, floor in zip(SCORES, (SEEN, ALL), strict=True)] == [
+        True,
+        True,
+    ]
 
 
 @pytest.mark.needs_shared
