@@ -213,10 +213,12 @@ def _links_digest(links: list[Link]) -> int:
 
 def _text_digest(text: str) -> bytes:
     """Of the words, whatever the white space between them."""
-    words = text.split()
-    if len(words) < TELLING_WORDS:
+    folded = text.replace("\n", " ")
+    if not folded.isprintable() or "  " in folded:
+        folded = " ".join(text.split())
+    if len(folded.split(None, TELLING_WORDS)) < TELLING_WORDS:
         return b""
-    return hashlib.sha256(" ".join(words).encode("utf-8", "replace")).digest()
+    return hashlib.sha256(folded.strip(" ").encode("utf-8", "replace")).digest()
 
 
 def _follow(visited: Visited, scope: Scope, location: str) -> Visited:

@@ -6,6 +6,7 @@ using too much, or when a page kills it; whoever started it knows which page tha
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import resource
@@ -56,6 +57,10 @@ class Examined(msgspec.Struct, array_like=True):
 
 def main(descriptor: int) -> None:
     worker = _Worker()
+    # What is loaded by now stays, and pages hardly leave cycles: to look for them less often saves a tenth of the time.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
     with socket.socket(fileno=descriptor) as channel:
         for kind, message in _messages(channel):
             answer = worker.handle(kind, message)

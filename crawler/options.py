@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
 from crawler.parse.html import Reading
+from crawler.parse.main_text.extractors import EXTRACTORS, NEEDED
 from crawler.urls.patterns import Patterns
 from crawler.urls.rules import SWITCHED
 from crawler.urls.scope import BAD_PORTS, MODES, Scope, UrlOptions
@@ -334,11 +336,25 @@ def _dns_lifetimes(read: _Reader) -> Lifetimes:
 
 def _reading(read: _Reader) -> Reading:
     return Reading(
+        extractor=_extractor(read, "EXTRACTOR"),
+        second=_extractor(read, "EXTRACTOR_SECOND") if read.text("EXTRACTOR_SECOND") else "",
         words_around=False,  # nobody asks for them in a crawl
         links_in_data=read.flag("LINKS_IN_DATA"),
         links_in_text=read.flag("LINKS_IN_TEXT"),
         skip_rel=read.words("LINKS_SKIP_REL"),
     )
+
+
+def _extractor(read: _Reader, setting: str) -> str:
+    name = read.text(setting)
+    if name not in EXTRACTORS:
+        raise Misconfigured(f"{setting}={name!r}: must be one of {', '.join(EXTRACTORS)}.")
+    package = NEEDED.get(name)
+    if package is not None and find_spec(package) is None:
+        raise Misconfigured(
+            f"{setting}={name!r}: needs the package {package}, which is not installed: pip install 'orbweaver[extractors]'."
+        )
+    return name
 
 
 def _limits(read: _Reader) -> FetchLimits:

@@ -73,6 +73,10 @@ URL_SKIP_ACTIONS = True  # URLs that act rather than show: log out, add to cart,
 URL_SKIP_APIS = True  # URLs meant for programs
 
 # ── Pages: what is read of them ──────────────────────────────────────────────────────────────────────────────────────
+EXTRACTOR = "weighed"  # how the main text is found: weighed | slope | windows | filters | turbohtml | resiliparse | trafilatura | everything
+EXTRACTOR_SECOND = (
+    ""  # the same, for pages of which that one is unsure; trafilatura is right more often and ten times as slow
+)
 LINKS_SKIP_REL = "nofollow,sponsored"  # words in a link's rel that say that it is not to be followed
 LINKS_IN_DATA = False  # follow URLs that stand only in JSON-LD
 LINKS_IN_TEXT = False  # follow URLs that stand in the text without being links

@@ -95,7 +95,7 @@ WORDS = [f"word{number}" for number in range(30)]
     ("first", "second"),
     [
         ((f"<p>{' '.join(WORDS)}", HTML), ("<p>" + "\n\t ".join(WORDS) + "  ", HTML)),
-        ((f"<p>{' '.join(WORDS)}", HTML), ("<p>" + "<p>".join(WORDS), HTML)),
+        ((f"<p>{' '.join(WORDS)}", HTML), (f"<p>{' '.join(WORDS[:15])}<p>{' '.join(WORDS[15:])}", HTML)),
         ((f"<p>{' '.join(WORDS)}", HTML), ("\r\n\r\n".join(WORDS) + "\n", "Content-Type: text/plain")),
     ],
     ids=["space", "blocks", "plain text"],

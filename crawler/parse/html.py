@@ -12,22 +12,21 @@ from itertools import islice
 from math import inf
 
 import turbohtml
-from turbohtml import Document, PlainText
+from turbohtml import Document
 
-from crawler.items import ROBOTS_TOKEN
+from crawler.items import ROBOTS_TOKEN, Block
 from crawler.parse import directives
 from crawler.parse.charset import decode
 from crawler.parse.directives import Directives
 from crawler.parse.language import NO_LANGUAGE, Language, language
 from crawler.parse.links import MOST_LINKS, Canonicalize, HtmlLink, base_of, links_of, urls_in
+from crawler.parse.main_text.extractors import DEFAULT, extract
+from crawler.parse.main_text.result import Source
 from crawler.parse.metadata import NO_METADATA, Metadata, metadata_of
-from crawler.parse.plain import lines
 from crawler.urls import canonical
 
 _DAY = 86_400.0  # of grace for zones of time
 _FEW_WORDS = 60  # a page that asks for a password and says little else is a login
-_TABLE_PARTS = ("table", "caption", "thead", "tbody", "tfoot", "tr", "td", "th")
-_COMPACT = PlainText(layout="strict", bullet="")
 
 _OPENING = re.compile(
     rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*+(?:(?><!--.*?-->|<\?xml[^>]*>)\s*+)*+"
@@ -41,6 +40,8 @@ _OPENING = re.compile(
 class Reading:
     """How pages are read."""
 
+    extractor: str = DEFAULT  # the method that finds the main text
+    second: str = ""  # the method that is asked where that one is not sure
     words_around: bool = True  # links come with the words around them
     links_in_data: bool = False  # URLs that only JSON-LD has are links
     links_in_text: bool = False  # URLs that stand in the text are links
@@ -61,8 +62,9 @@ class Html:
     """Everything a page tells about itself."""
 
     title: str = ""  # what <title> says, or else the best that can be had
-    main_text: str = ""  # without navigation and the like, where a main part can be told; else all text
-    all_text: str = ""  # a line for each block
+    blocks: Sequence[Block] = ()  # all of its text, each with how much it matters
+    main_text: str = ""  # of those that matter, a line each
+    is_sure: bool = False  # the main text is probably right
     links: Sequence[HtmlLink] = ()  # in document order, each URL once
     base: str = ""  # against which its links are read
     canonical: str | None = None
@@ -74,6 +76,11 @@ class Html:
     is_login: bool = False
     problem: str = ""
     format: str = "html"
+
+    @property
+    def all_text(self) -> str:
+        """A line for each block."""
+        return "\n".join([block.text for block in self.blocks])
 
     @property
     def noindex(self) -> bool:
@@ -138,22 +145,23 @@ def parse_html(
     metadata = metadata_of(document, url, base, latest=now + _DAY)
     asked = directives.read(_robots_metas(document))
     asks_password = any((field.attr("type") or "").lower() == "password" for field in document.iter_elements("input"))
-    main_text, all_text = _texts(document, with_all_text=True)
+    found = extract(Source(html=decoded.text, document=document, url=url), reading.extractor, reading.second)
     if reading.links_in_text:
-        links = _with_urls_in(all_text, links, base, canonicalize)
+        links = _with_urls_in("\n".join(block.text for block in found.blocks), links, base, canonicalize)
     return Html(
         title=metadata.plain_title or metadata.title,
-        main_text=main_text,
-        all_text=all_text,
+        blocks=found.blocks,
+        main_text=found.text,
+        is_sure=found.is_sure,
         links=links,
         base=base,
         canonical=canonicalize(metadata.canonical, base) if metadata.canonical else None,
         directives=asked,
         metadata=metadata,
-        told_language=language(main_text, metadata.language_declared),
+        told_language=language(found.text, metadata.language_declared),
         encoding=decoded.encoding,
         encoding_source=decoded.source,
-        is_login=asks_password and len(main_text.split(None, _FEW_WORDS)) < _FEW_WORDS,
+        is_login=asks_password and len(found.text.split(None, _FEW_WORDS)) < _FEW_WORDS,
         problem=problem,
     )
 
@@ -172,14 +180,3 @@ def _robots_metas(document: Document) -> list[str]:
         for meta in document.iter_elements("meta")
         if (meta.attr("name") or "").strip().lower() in ("robots", ROBOTS_TOKEN)
     ]
-
-
-def _texts(document: Document, *, with_all_text: bool) -> tuple[str, str]:
-    """The main text and all text. Changes the document: nothing else may be asked of it afterwards."""
-    main = document.main_content()
-    # A table would be drawn as a grid whose columns are as wide as their widest cell: 120 kB can become 200 MB.
-    for part in list(document.iter_elements(_TABLE_PARTS)):
-        part.tag = "div"
-    main_text = lines(main.to_text(_COMPACT)) if main is not None else ""
-    all_text = lines(document.to_text(_COMPACT)) if with_all_text or not main_text else ""
-    return main_text or all_text, all_text

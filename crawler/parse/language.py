@@ -12,6 +12,7 @@ from typing import NamedTuple
 from turbohtml.detect import LanguageDetection, detect_language
 
 SAMPLE = 1_000  # characters that are looked at: more costs time and changes little
+_GLANCE = 250  # characters that confirm what is declared
 ENOUGH = 40  # characters below which a text in Latin letters does not tell
 _ENOUGH_TO_OVERRULE = 200  # characters below which a near relative of the declared language may only seem to be there
 _SURE = LanguageDetection(threshold=0.5)
@@ -152,10 +153,16 @@ def language(text: str, declared: str = "") -> Language:
     sample, is_latin = _sample(text)
     if is_latin and len(sample) < ENOUGH:
         return Language(told, told, "", 0.0)
-    found = detect_language(sample, _SURE)
-    detected = _CODES.get(found.language, found.language) if found.language is not None else ""
+    detected, confidence = _detected(sample[:_GLANCE])
+    if detected != told or not told:  # a page that is in the language that it declares is known at a glance
+        detected, confidence = _detected(sample)
     believed = is_latin and len(sample) < _ENOUGH_TO_OVERRULE and told in _KNOWN and told != _BY_TEMPLATE
-    return Language(told if believed or not detected else detected, told, detected, found.confidence)
+    return Language(told if believed or not detected else detected, told, detected, confidence)
+
+
+def _detected(sample: str) -> tuple[str, float]:
+    found = detect_language(sample, _SURE)
+    return _CODES.get(found.language, found.language) if found.language is not None else "", found.confidence
 
 
 def declared_language(declared: str) -> str:

@@ -19,6 +19,10 @@ def cleaned(text: str) -> str:
         return _CONTROL.sub("", text) if _CONTROL.search(text) else text
     if _CONTROL.search(text):
         text = _CONTROL.sub("", text)
+    return _composed(text)
+
+
+def _composed(text: str) -> str:
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
@@ -28,6 +32,9 @@ def phrase(text: str) -> str:
     >>> phrase("  a\\n\\tb ")
     'a b'
     """
+    if text.isprintable() and "  " not in text:  # then there is no other white space, and nothing to clean but spelling
+        text = text.strip(" ")
+        return text if text.isascii() else _composed(text)
     return cleaned(" ".join(text.split()))
 
 

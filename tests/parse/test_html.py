@@ -55,7 +55,7 @@ def test_text_is_what_readers_see():
 
 def test_blocks_are_lines_and_inline_markup_does_not_split_words():
     markup = b"<table><tr><td>one<td>two</table><ul><li>a<li>b</ul><p>H<b>e</b>llo<br>world"
-    assert parse_html(markup, URL).all_text == "one\ntwo\na\nb\nHello\nworld"
+    assert parse_html(markup, URL).all_text == "one two\na\nb\nHello world"
 
 
 def test_a_page_without_a_main_part_is_all_main():

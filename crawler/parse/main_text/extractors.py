@@ -24,6 +24,7 @@ EXTRACTORS: Final[Mapping[str, Callable[[Source], MainText]]] = {
     "trafilatura": trafilatura,
     "everything": everything,
 }
+NEEDED: Final = {"resiliparse": "resiliparse", "trafilatura": "trafilatura"}  # packages that some methods are
 
 
 def extract(source: Source, method: str = DEFAULT, second: str = "") -> MainText:

@@ -14,7 +14,9 @@ from crawler.parse.main_text.result import MainText, Source, main_text
 
 _LINKS_TO_TEXT: Final = 0.35  # characters in links for each that is not: more is a list of links
 _SUBSTANCE: Final = 40  # characters that make a table, or what stands in a page on its own, worth keeping
-_CONTAINERS: Final = frozenset("table tbody tr td th ul ol dl div section aside nav form center".split())
+_CONTAINERS: Final = frozenset(
+    ["table", "tbody", "tr", "td", "th", "ul", "ol", "dl", "div", "section", "aside", "nav", "form", "center"]
+)
 _DROPPED: Final = frozenset({"nav", "footer", "aside", "form", "button"})
 _ADVERTISING: Final = frozenset({"name promo", "name menu", "name signup", "name notice", "name share", "is !hidden"})
 

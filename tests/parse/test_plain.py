@@ -1,0 +1,35 @@
+"""Text is kept in one form."""
+
+import doctest
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.parse import plain
+from crawler.parse.plain import cleaned, lines, phrase
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_is_composed_and_has_no_control_characters(text):
+    for kept in (cleaned(text), phrase(text), lines(text)):
+        assert unicodedata.is_normalized("NFC", kept)
+        kept.encode("utf-8")
+        assert not any(
+            unicodedata.category(character) in ("Cc", "Cs") for character in kept if character not in "\t\n\r"
+        )
+
+
+@given(st.text(st.sampled_from("ab \t\n\u00a0\u2003\u0301\u00e9")))
+def test_a_phrase_is_its_words_with_single_spaces(text):
+    assert phrase(text) == unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+@pytest.mark.parametrize(("text", "expected"), [("", ""), (" a\n\n\tb ", "a\nb"), ("\n \n", "")])
+def test_lines_are_not_empty(text, expected):
+    assert lines(text) == expected
+
+
+def test_the_examples_are_true():
+    assert doctest.testmod(plain).failed == 0
