@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.errors import DiskTrouble
+from crawler.parse.main_text.slope import SlopeCurve
 
 _INK, _SOFT, _LIMIT = "#1b4965", "#8ab6d6", "#c8553d"
 
@@ -36,6 +37,26 @@ def draw_simulation(data: dict[str, Any], path: Path) -> None:
         axes.set_ylim(bottom=0)
         axes.margins(x=0)
         axes.spines[["top", "right"]].set_visible(False)
+    _save(figure, path)
+
+
+def draw_slope(curve: SlopeCurve, name: str, path: Path) -> None:
+    """The document slope curve of a page: where it rises there are tags, where it is level there are words."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    axes = figure.subplots()
+    tokens, tags = [point[0] for point in curve.points], [point[1] for point in curve.points]
+    first, last = curve.chosen
+    axes.axvspan(first, last, color=_SOFT, alpha=0.4, label=f"the part that it chooses: tokens {first:,} to {last:,}")
+    axes.plot(tokens, tags, color=_INK)
+    axes.set_title(name if len(name) <= 90 else f"{name[:89]}…", fontsize=10, parse_math=False)
+    axes.set_xlabel("tokens: words and tags, but for those that only format")
+    axes.set_ylabel("tags up to there")
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0)
+    axes.legend(loc="upper left")
+    axes.spines[["top", "right"]].set_visible(False)
     _save(figure, path)
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
+import turbohtml
+
+from crawler.items import Block
 from crawler.parse.documents import Document, convert, format_of
 from crawler.parse.html import AS_USUAL, Html, Reading, parse_html
 from crawler.parse.links import Canonicalize
+from crawler.parse.main_text.extractors import extract
+from crawler.parse.main_text.result import Source
 from crawler.urls import canonical
 
 Read = Html | Document
@@ -15,6 +21,14 @@ Read = Html | Document
 def text_of(found: Read) -> str:
     """The main text of a page, all of another document."""
     return found.main_text if isinstance(found, Html) else found.text
+
+
+def blocks_of(found: Read) -> Sequence[Block]:
+    """All text in parts: that of a page by what it matters, of another document all matters alike."""
+    if isinstance(found, Html):
+        return found.blocks
+    document = turbohtml.parse(found.html, positions=False)
+    return extract(Source(html=found.html, document=document), "everything").blocks
 
 
 def read(

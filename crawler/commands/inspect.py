@@ -1,0 +1,252 @@
+"""scrapy inspect: what the crawler sees in a file or a page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import turbohtml
+from rich.console import Console
+from rich.text import Text
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.commands.archived import newest_archived, plain_of
+from crawler.commands.common import date_of, failing_politely
+from crawler.errors import BadInput, Misconfigured
+from crawler.items import Block
+from crawler.options import Options
+from crawler.parse.charset import HOW_KNOWN, decode
+from crawler.parse.documents import Document
+from crawler.parse.html import Html, Reading
+from crawler.parse.main_text.extractors import EXTRACTORS
+from crawler.parse.main_text.slope import slope_curve
+from crawler.parse.reading import Read, blocks_of, read, text_of
+from crawler.plots import draw_slope
+
+MOST_LINKS = 40  # that are shown, unless only they are asked for
+_WIDEST = 100  # characters of a block that are shown
+_BAR = 5  # characters that show an importance
+_PAGES = ("html", "htm", "xhtml")
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options] FILE-or-URL"
+
+    def short_desc(self) -> str:
+        return "Show what the crawler sees in a file or an archived page"
+
+    def long_desc(self) -> str:
+        return (
+            "Read a file, or the newest archived answer of a URL, as a crawl with these settings would, and show what comes of "
+            "it: format, encoding and how that is known, what the document says of itself, its blocks of text with "
+            "their importance (from 0, what stands on all pages of a site, to 1, what this page is about), its links and where "
+            "on the page they stand. Nothing is fetched and nothing changed: to see a page that is not archived, crawl it "
+            "first. --method compares the ways to find the main text; --plot draws the document slope curve, tags "
+            "against words, with the part that its method would choose. Example: scrapy inspect page.html --method slope "
+            "--plot page.png"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        part = parser.add_mutually_exclusive_group()
+        part.add_argument("--text", action="store_true", help="only the main text")
+        part.add_argument("--blocks", action="store_true", help="only the blocks, whole, with their importance")
+        part.add_argument("--links", action="store_true", help="only the links, all of them, one a line")
+        part.add_argument("--json", action="store_true", help="everything, as one JSON object")
+        parser.add_argument("--method", metavar="NAME", help=f"instead of EXTRACTOR: {', '.join(EXTRACTORS)}")
+        parser.add_argument("--url", metavar="URL", help="where a file came from; its links are relative to that")
+        parser.add_argument("--type", metavar="TYPE", help="the Content-Type with which a file came")
+        parser.add_argument("--plot", metavar="FILE.png", type=Path, help="draw the document slope curve of a page")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("name one file or URL", print_help=False)
+        if opts.method is not None and opts.method not in EXTRACTORS:
+            raise UsageError(f"--method {opts.method}: name one of {', '.join(EXTRACTORS)}", print_help=False)
+        self.exitcode = failing_politely(lambda: self._inspect(args[0], opts))
+
+    def _inspect(self, name: str, opts: argparse.Namespace) -> int:
+        assert self.settings is not None
+        options = Options.of(self.settings)
+        reading = replace(options.reading, words_around=True)
+        if opts.method is not None:
+            reading = replace(reading, extractor=opts.method, second="")
+        body, url, content_type, origin = _body(name, options, opts)
+        policy = options.urls.new_policy()
+        found = read(body, url, content_type, reading=reading, canonicalize=policy.canonicalize)
+        if opts.plot is not None:
+            if not isinstance(found, Html):
+                raise BadInput(f"{name}: {found.format or 'nothing that is read'}; only pages have a slope curve.")
+            document = turbohtml.parse(decode(body, content_type).text, positions=False)
+            draw_slope(slope_curve(document), origin, opts.plot)
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+        if opts.json:
+            print(json.dumps(_as_data(found, origin, len(body), content_type), ensure_ascii=False, indent=1))
+        elif opts.text:
+            print(text_of(found))
+        else:
+            _print(found, origin, len(body), content_type, reading, opts)
+        return 0
+
+
+def _body(name: str, options: Options, opts: argparse.Namespace) -> tuple[bytes, str, str | None, str]:
+    """The bytes, where they came from, the type that they came with, and what to call them."""
+    if not name.lower().startswith(("http://", "https://")) or Path(name).is_file():
+        path = Path(name)
+        try:
+            body = path.read_bytes()
+        except OSError as error:
+            raise BadInput(
+                f"{name}: cannot be read ({error.strerror}); name a file, or a URL that is archived."
+            ) from error
+        ending = path.suffix.removeprefix(".").lower()
+        content_type = opts.type or ("text/html" if ending in _PAGES else None)
+        return body, opts.url or f"http://file.invalid/{path.name}", content_type, name
+    if opts.url or opts.type:
+        raise Misconfigured("--url and --type are for files; an archived answer says both itself.")
+    archived, document = newest_archived(options, name)
+    plain, content_type = plain_of(archived)
+    return plain, archived.url, content_type, f"{archived.url}, archived {date_of(document.fetched)}"
+
+
+# ── for people ──
+
+
+def _print(
+    found: Read, origin: str, size: int, content_type: str | None, reading: Reading, opts: argparse.Namespace
+) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    blocks = blocks_of(found)
+    if opts.blocks:
+        for block in blocks:
+            console.print(_block_line(block, len(block.text)))
+        return
+    if opts.links:
+        for line in _link_lines(found, None):
+            console.print(Text(line))
+        return
+    console.print(Text(origin, style="bold"))
+    for name, value in _facts(found, size, content_type, reading, blocks):
+        console.print(Text.assemble("  ", (f"{name:<12}", "cyan"), Text(value)))
+    console.print(Text("\nBlocks, by importance", style="bold"))
+    for block in blocks:
+        console.print(_block_line(block, _WIDEST))
+    console.print(Text("\nLinks", style="bold"))
+    for line in _link_lines(found, MOST_LINKS):
+        console.print(Text(line))
+
+
+def _facts(
+    found: Read, size: int, content_type: str | None, reading: Reading, blocks: Sequence[Block]
+) -> Iterator[tuple[str, str]]:
+    yield "Format", f"{found.format or 'nothing that is read'}, {size:,} bytes; called {content_type or 'nothing'}"
+    if isinstance(found, Document):
+        yield from _file_facts(found)
+        return
+    yield "Encoding", f"{found.encoding} {HOW_KNOWN[found.encoding_source]}"
+    metadata, told = found.metadata, found.told_language
+    yield "Title", found.title
+    if metadata.title not in ("", found.title):
+        yield "", f"in short: {metadata.title}"
+    chosen = sum(len(block.text) for block in blocks if block.importance >= 0.5)
+    of = sum(len(block.text) for block in blocks)
+    sure = "" if found.is_sure else ", but unsure"
+    yield "Main text", f"{chosen:,} of {of:,} characters, by {reading.extractor}{sure}"
+    yield (
+        "Language",
+        f"{told.code or 'unknown'} (declared {told.declared or 'none'}, detected {told.detected or 'none'})",
+    )
+    facts = {
+        "Author": found.author,
+        "Published": metadata.published_iso,
+        "Modified": metadata.modified_iso,
+        "Description": metadata.description,
+        "Site": metadata.site_name,
+        "Type": metadata.kind,
+        "Canonical": found.canonical or "",
+        "Languages": ", ".join(f"{code} {url}" for code, url in metadata.hreflang[:10]),
+        "Keywords": ", ".join(metadata.keywords),
+        "Licence": metadata.license,
+        "Robots": ", ".join(name for name in ("noindex", "nofollow", "noarchive") if getattr(found.directives, name)),
+        "Login": "asks for a password and says little else" if found.is_login else "",
+        "Problem": found.problem,
+    }
+    yield from ((name, value) for name, value in facts.items() if value)
+    if metadata.headings:
+        yield "Headings", " · ".join(heading.text for heading in metadata.headings[:10])
+    if metadata.bold:
+        yield "Bold", " · ".join(metadata.bold[:10])
+
+
+def _file_facts(found: Document) -> Iterator[tuple[str, str]]:
+    yield "Title", found.title
+    for name, value in found.metadata.items():
+        yield name.capitalize(), value
+    if found.problem:
+        yield "Problem", found.problem
+
+
+def _block_line(block: Block, longest: int) -> Text:
+    """Green what counts, dim what does not."""
+    style = "green" if block.importance >= 0.75 else "yellow" if block.importance >= 0.5 else "dim"
+    filled = round(block.importance * _BAR)
+    text = block.text if len(block.text) <= longest else f"{block.text[: longest - 1]}…"
+    return Text(f"  {block.importance:.2f} {'█' * filled:<{_BAR}} {block.tag:<10} {text}", style=style)
+
+
+def _link_lines(found: Read, most: int | None) -> Iterator[str]:
+    if isinstance(found, Document):
+        for link in found.links[:most]:
+            yield f"  {link.url}  {link.anchor}".rstrip()
+    else:
+        counts = Counter(link.position.value for link in found.links)
+        if most is not None:
+            yield "  " + (", ".join(f"{count} in {name}" for name, count in counts.items()) or "none")
+        for page_link in found.links[:most]:
+            rel = f" [{page_link.rel}]" if page_link.rel else ""
+            tag = f" <{page_link.tag}>" if page_link.tag != "a" else ""
+            around = f"  ({page_link.around})" if page_link.around else ""
+            yield f"  {page_link.position:<10} {page_link.url}{tag}{rel}  {page_link.anchor}{around}".rstrip()
+    if most is not None and len(found.links) > most:
+        yield f"  and {len(found.links) - most} more: --links"
+
+
+# ── for programs ──
+
+
+def _as_data(found: Read, origin: str, size: int, content_type: str | None) -> dict[str, Any]:
+    common: dict[str, Any] = {
+        "inspected": origin,
+        "format": found.format,
+        "bytes": size,
+        "content_type": content_type,
+        "title": found.title,
+        "problem": found.problem,
+        "blocks": [block._asdict() for block in blocks_of(found)],
+        "links": [link._asdict() for link in found.links],
+    }
+    if isinstance(found, Document):
+        return common | {"metadata": dict(found.metadata), "text": found.text}
+    metadata = {field.name: getattr(found.metadata, field.name) for field in fields(found.metadata)}
+    return common | {
+        "encoding": found.encoding,
+        "encoding_source": found.encoding_source,
+        "language": found.told_language._asdict(),
+        "canonical": found.canonical,
+        "directives": asdict(found.directives),
+        "is_sure": found.is_sure,
+        "metadata": metadata | {"headings": [heading._asdict() for heading in found.metadata.headings]},
+        "text": found.main_text,
+    }

@@ -1,0 +1,113 @@
+"""What the crawler sees can be looked at: `scrapy inspect`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.runner import ROOT, polite_to, rows, scrapy, seeds_file
+from tests.web.server import Served
+
+pytestmark = pytest.mark.crawl
+
+DEMO = ROOT / "data" / "demo-web"
+PAGE = """<!doctype html><html lang=de><meta charset=windows-1252><title>Spinnen</title><meta name=author content="Ada Weber">
+<nav><a href=/>Start</a><a href=/mehr>Mehr</a></nav><main><h1>Spinnen</h1>
+<p>Die Kreuzspinne baut ihr Netz am Abend, sitzt die ganze Nacht in der Mitte und frisst es am Morgen wieder auf.</p>
+<p>Für ein Netz braucht sie <b>kaum eine Stunde</b> und zwanzig Meter Faden; <a href=netz.html>so sieht es aus</a>, wenn es fertig ist.</p>
+</main><footer>Impressum</footer>"""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "spinnen.html"
+    path.write_bytes(PAGE.encode("cp1252"))
+    return path
+
+
+def inspected(*words: object) -> str:
+    result = scrapy("inspect", *map(str, words))
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_a_file_is_read_as_in_a_crawl(page: Path) -> None:
+    told = inspected(page, "--url", "http://a.test/tiere/")
+    for part in (
+        "html, 483 bytes; called text/html",
+        "windows-1252 by its meta element",
+        "de (declared de, detected de)",
+        "Ada Weber",
+        "kaum eine Stunde",
+        "2 in navigation, 1 in content",
+        "content    http://a.test/tiere/netz.html  so sieht es aus  (",
+    ):
+        assert part in told
+    (paragraph,) = [line for line in told.splitlines() if "Die Kreuzspinne" in line]
+    (footer,) = [line for line in told.splitlines() if "Impressum" in line]
+    assert paragraph.split()[0] > "0.5" > footer.split()[0]
+    assert "\x1b" not in told  # no colours but on a terminal
+
+
+def test_everything_is_there_for_programs(page: Path) -> None:
+    told = json.loads(inspected(page, "--json"))
+    assert (told["format"], told["encoding"], told["encoding_source"]) == ("html", "windows-1252", "meta")
+    assert told["text"].startswith("Die Kreuzspinne")
+    assert [link["position"] for link in told["links"]] == ["navigation", "navigation", "content"]
+    assert {"text", "tag", "position", "importance"} == set(told["blocks"][0])
+    assert told["metadata"]["headings"] == [{"level": 1, "text": "Spinnen"}]
+    assert told["metadata"]["bold"] == ["kaum eine Stunde"]
+
+
+def test_parts_can_be_had_alone(page: Path) -> None:
+    assert inspected(page, "--text").startswith("Die Kreuzspinne baut")
+    assert "http://file.invalid/netz.html" in inspected(page, "--links")
+    blocks = inspected(page, "--blocks")
+    assert "frisst es am Morgen wieder auf." in blocks  # whole, however long
+    assert "Encoding" not in blocks
+
+
+def test_methods_can_be_compared_and_the_curve_drawn(page: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "curve.png"
+    told = inspected(page, "--method", "everything", "--plot", picture)
+    assert "by everything" in told
+    assert "Impressum" in inspected(page, "--text", "--method", "everything")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_file_of_another_format(tmp_path: Path) -> None:
+    told = inspected(DEMO / "museum" / "files" / "keepers-handbook.docx")
+    for part in ("docx, ", "Una Marsh", "h2         Trimming the wick", "/exhibits/fresnel-lens.html  the exhibit"):
+        assert part in told
+    table = json.loads(inspected(DEMO / "museum" / "files" / "volunteers-rota.xlsx", "--json"))
+    assert "Ebba Finn" in table["text"]
+    result = scrapy("inspect", str(DEMO / "museum" / "images" / "prisms.png"))
+    assert (result.returncode, "nothing that is read" in result.stdout) == (0, True)
+    result = scrapy(
+        "inspect", str(DEMO / "museum" / "files" / "volunteers-rota.xlsx"), "--plot", str(tmp_path / "x.png")
+    )
+    assert (result.returncode, "only pages have a slope curve" in result.stderr) == (65, True)
+
+
+def test_an_archived_page(served: Served, tmp_path: Path) -> None:
+    settings = polite_to(served, tmp_path / "crawl", CRAWL_MAX_PAGES=3)
+    assert scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings).returncode == 0
+    archived = "SELECT url FROM urls u JOIN documents d ON d.host = u.host AND d.rest = u.rest WHERE d.format = 'html'"
+    url = str(rows(tmp_path / "crawl", archived)[0][0])
+    told = scrapy("inspect", url, CRAWL_DIR=tmp_path / "crawl")
+    assert (told.returncode, f"{url}, archived 20" in told.stdout) == (0, True)
+    other = scrapy("inspect", "http://nowhere.test/", CRAWL_DIR=tmp_path / "crawl")
+    assert (other.returncode, "not archived and not known" in other.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("words", [(), ("a", "b"), ("a", "--method", "magic")])
+def test_wrong_usage_is_exit_code_2(words: tuple[str, ...]) -> None:
+    assert scrapy("inspect", *words).returncode == 2
+
+
+def test_a_file_that_is_not_there_is_said_to_be_that(tmp_path: Path) -> None:
+    result = scrapy("inspect", str(tmp_path / "none.html"))
+    assert result.returncode == 65
+    assert "cannot be read (No such file or directory)" in result.stderr
