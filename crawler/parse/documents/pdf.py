@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
+from statistics import median
 from typing import Any, NamedTuple
 
 import pypdfium2
@@ -229,9 +231,11 @@ def _usual_size(pages: list[_Page]) -> float:
 
 def _write(lines: list[_Line], links: list[tuple[str, str]], usual: float, draft: Draft) -> None:
     by_text = {text: url for url, text in links if len(text) > 2}
+    wide = _wide_gap(lines)
+    full = 0.6 * max((len(line.text) for line in lines), default=0)
     paragraph: list[_Line] = []
     for line in lines:
-        if paragraph and not _goes_on(paragraph, line):
+        if paragraph and not _goes_on(paragraph, line, wide if len(paragraph[-1].text) >= full else 0.0):
             _write_paragraph(paragraph, by_text, usual, draft)
             paragraph = []
         paragraph.append(line)
@@ -241,12 +245,20 @@ def _write(lines: list[_Line], links: list[tuple[str, str]], usual: float, draft
         draft.link(url, text)
 
 
-def _goes_on(paragraph: list[_Line], line: _Line) -> bool:
+def _wide_gap(lines: list[_Line]) -> float:
+    """How far lines of one paragraph may be apart on a page whose lines are mostly far apart."""
+    gaps = [last.bottom - line.top for last, line in pairwise(lines) if last.size == line.size]
+    usual = median(gaps) if len(gaps) > 2 else 0.0
+    return 1.3 * usual if lines and 0 < usual < 1.5 * lines[-1].size else 0.0
+
+
+def _goes_on(paragraph: list[_Line], line: _Line, wide: float) -> bool:
+    """Whether a line is of the same paragraph; after one that is full it may be so at a greater distance."""
     last = paragraph[-1]
     if abs(last.size - line.size) > 0.6 or last.is_bold != line.is_bold:
         return False
     gap = last.bottom - line.top
-    return -2 * line.size < gap < 0.9 * max(line.size, 1.0)
+    return -2 * line.size < gap < max(0.9 * max(line.size, 1.0), wide)
 
 
 def _write_paragraph(paragraph: list[_Line], links: dict[str, str], usual: float, draft: Draft) -> None:

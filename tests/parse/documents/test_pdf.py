@@ -27,6 +27,24 @@ def test_a_page_has_headings_paragraphs_and_links():
     assert document.metadata == {"author": "Ann", "created": "2026-01-02T03:04:05", "pages": "1"}
 
 
+def test_lines_that_are_far_apart_are_one_paragraph_if_most_are():
+    rows = ["Spiders weave their webs in the evening and", "eat them in the morning, when they are wet", "with dew."]
+    lines = [(12, 760 - 20 * row, text) for row, text in enumerate(rows)]
+    more = [
+        (12, 680 - 20 * row, text)
+        for row, text in enumerate(["Some weave none, and hunt on the ground as", "wolves do."])
+    ]
+    assert convert(files.pdf([lines + more]), URL).text.split("\n") == [
+        " ".join(rows),
+        "Some weave none, and hunt on the ground as wolves do.",
+    ]
+    items = [(12, 760 - 20 * row, f"{row} spider") for row in range(5)]
+    assert (
+        len(convert(files.pdf([[(12, 790, "A line that is much longer than others"), *items]]), URL).text.split("\n"))
+        == 6
+    )
+
+
 @pytest.mark.parametrize("is_packed", [True, False])
 def test_pages_that_lost_the_end_of_their_file_are_read(is_packed):
     pages = [[(12, 700, f"Words of page {number}.")] for number in range(5)]
