@@ -173,7 +173,11 @@ def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, *
         text=document.text,
         language=language_of(document.text, facts.get("language", "")),
         published=seconds_of(facts.get("created", "")),
-        metadata={name: value[:LONGEST_DESCRIPTION] for name, value in facts.items() if name not in _IN_COLUMNS},
+        metadata={
+            "published" if name == "created" else name: value[:LONGEST_DESCRIPTION]
+            for name, value in facts.items()
+            if name not in _IN_COLUMNS
+        },
         text_digest=_text_digest(document.text),
         links=links,
         links_digest=_links_digest(links),

@@ -145,6 +145,7 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
         ("status", "the crawl in numbers"),
         ("why URL", "what became of a URL, and why"),
         ("show URL --text", "a page as it was archived"),
+        ("inspect URL", "what the crawler sees in it"),
         ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
     ):
         yield f"    {what + ':':32} scrapy {command} -s CRAWL_DIR={where}"
