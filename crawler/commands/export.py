@@ -17,7 +17,7 @@ from crawler.errors import BadInput, DiskTrouble
 from crawler.export.documents import FORMATS, Deleted, Exported
 from crawler.export.files import output_to
 from crawler.options import Options
-from crawler.parse.reading import text_of
+from crawler.parse.reading import blocks_of, text_of
 from crawler.stores.contract import DocumentRow, Published, Store
 from crawler.stores.open import open_store
 
@@ -38,7 +38,8 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Write every current document as one JSON object a line: id, url, fetched_at, status, content_type, title, text, "
-            "language, digest (SHA-256 of the body), duplicate_of, anchors (what links on other hosts call it), noarchive "
+            "language, format, problem (what kept us from reading all of it), description, author, published_at, modified_at, "
+            "canonical, digest (SHA-256 of the body), duplicate_of, anchors (what links on other hosts call it), noarchive "
             "(no copy may be shown), version. A file gets its name when it is complete. The last line on the standard error "
             "names the version up to which everything is in it; with --since VERSION the next export holds only what has "
             "changed, deletions as "
@@ -54,6 +55,11 @@ class Command(ScrapyCommand):
             metavar="FORMAT[:FILE]",
             help=f"{' or '.join(FORMATS)}; without FILE, or with -, to the standard output",
         )
+        parser.add_argument(
+            "--blocks",
+            action="store_true",
+            help="with the text in parts, each with how much it matters (importance, 0 to 1)",
+        )
         parser.add_argument("--since", type=int, metavar="VERSION", help="only what has changed after this version")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -65,10 +71,11 @@ class Command(ScrapyCommand):
             raise UsageError(f"--to {name or 'FORMAT'}: name one of these formats: {known}", print_help=False)
         if opts.since is not None and opts.since < 0:
             raise UsageError(f"--since {opts.since}: versions count from 0", print_help=False)
-        self.exitcode = failing_politely(lambda: self._export(FORMATS[name], place, opts.since))
+        self.exitcode = failing_politely(lambda: self._export(FORMATS[name], place, opts))
 
-    def _export(self, line_of: Callable[[Exported | Deleted], bytes], place: str, since: int | None) -> int:
+    def _export(self, line_of: Callable[[Exported | Deleted], bytes], place: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
+        since: int | None = opts.since
         options = Options.of(self.settings)
         store = open_store(options.store, read_only=True)
         try:
@@ -77,7 +84,7 @@ class Command(ScrapyCommand):
                     f"--since {since}: this crawl has come to version {newest} only. Nothing was exported; is CRAWL_DIR the "
                     "one that the version is from?"
                 )
-            reading = _Reading(store, options, since)
+            reading = _Reading(store, options, since, with_blocks=opts.blocks)
             with output_to(place) as output:
                 output.writelines(map(line_of, reading.entries()))
         finally:
@@ -88,7 +95,8 @@ class Command(ScrapyCommand):
 class _Reading:
     """Goes through the collection once, and counts."""
 
-    def __init__(self, store: Store, options: Options, since: int | None) -> None:
+    def __init__(self, store: Store, options: Options, since: int | None, *, with_blocks: bool) -> None:
+        self._with_blocks = with_blocks
         self._store = store
         self._directory = options.warc_directory
         self._reading = options.reading
@@ -139,7 +147,7 @@ class _Reading:
             content_type=document.content_type,
             title=document.title,
             text=text_of(found),
-            blocks=None,
+            blocks=blocks_of(found) if self._with_blocks else None,
             format=found.format,
             problem=found.problem,
             metadata=document.metadata,
