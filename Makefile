@@ -4,10 +4,11 @@
 # make lint      format, lint and types
 # make bench     pages per CPU-second against stock Scrapy
 # make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
+# make bench-extract  what main texts are worth and cost, by every method and by libraries; and HTML parsers (about 5 minutes)
 # make bench-frontier  ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart (about 20 minutes)
 # make bench-sites  what a decision by robots.txt costs, and a sitemap of the greatest size against Scrapy's class (about a minute)
 # make bench-workers  what a second worker brings (about 4 minutes)
-# make conformance  what the tests of other projects say of URLs, robots.txt, sitemaps and feeds, and why we differ where we do
+# make conformance  what the tests of other projects say of URLs, robots.txt, lists, pages and documents, and why we differ where we do
 # make prove-sites  crawls of sites that have something to say, judged by the server's log (about 3 minutes)
 # make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
 # make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
@@ -21,17 +22,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-frontier bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl bench bench-extract bench-frontier bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing --python $(PYTHON) .venv && \
-		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test,lint]'; \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test,lint,extractors]'; \
 	else \
 		$(PYTHON) -m venv .venv && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,lint]'; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,lint,extractors]'; \
 	fi
 	@touch .venv/ready
 
@@ -86,6 +87,21 @@ bench: setup
 	$(BIN)/python -m benchmarks crawl
 	$(BIN)/python -m benchmarks crawl --open
 	$(BIN)/python -m benchmarks content
+
+bench-extract: .venv/peers
+	$(BIN)/python -m benchmarks extract
+	$(BIN)/python -m benchmarks parsers
+
+# Libraries that are only measured against. readability-lxml asks for old versions of what it needs, and runs with new ones.
+.venv/peers: .venv/ready
+	@if command -v uv >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt selectolax lxml_html_clean chardet && \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt --no-deps readability-lxml; \
+	else \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt selectolax lxml_html_clean chardet && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps readability-lxml; \
+	fi
+	@touch .venv/peers
 
 bench-frontier: setup
 	$(BIN)/python -m benchmarks scale
