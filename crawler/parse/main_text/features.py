@@ -137,7 +137,13 @@ def features(parts: Outline, title: str = "") -> list[list[str]]:
             if number:
                 names.append(_PART[bisect_right(_PARTS, seen.prose[number] / (seen.prose[part.parent] or 1))])
             if first_h1 >= 0:
-                names.append("h1 within" if number <= first_h1 <= seen.end[number] else "h1 before" if number > first_h1 else "h1 after")
+                names.append(
+                    "h1 within"
+                    if number <= first_h1 <= seen.end[number]
+                    else "h1 before"
+                    if number > first_h1
+                    else "h1 after"
+                )
         if number == top:
             names.append("top")
         elif top < number <= seen.end[top]:
@@ -192,7 +198,9 @@ def _is_title(text: str, title: str) -> bool:
 
 
 _SIZES: Final = [[f"size {size} links {links}" for links in range(4)] for size in range(8)]
-_BEFORE_SIZES: Final = {(size, links): f"before size {size // 2} links {min(links, 2)}" for size in range(8) for links in range(4)}
+_BEFORE_SIZES: Final = {
+    (size, links): f"before size {size // 2} links {min(links, 2)}" for size in range(8) for links in range(4)
+}
 _AFTER_SIZES: Final = {key: f"after{name.removeprefix('before')}" for key, name in _BEFORE_SIZES.items()}
 _ENDINGS: Final = [[f"{ending} size {size}" for size in range(3)] for ending in ("open end", "sentence end")]
 _COMMAS: Final = [f"commas {count}" for count in range(5)]
