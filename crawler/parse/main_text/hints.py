@@ -44,10 +44,12 @@ _KINDS: Final = {
     "hidden": "hidden|hide$|screenreader|sronly|visually|invisible|collapsed?$|^dnone",
 }
 _KIND: Final = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()))
-_FIRST_OF_TWO: Final = frozenset(  # words that tell something else, or anything at all, only with the next
+# Words that tell something else, or anything at all, only with the next.
+_FIRST_OF_TWO = (
     "side left right column most more read up sign log opt call pop page post next tool about tag article story entry "
-    "news main body content rich text name single the blog table sr d screen no bread top site sub".split()
+    "news main body content rich text name single the blog table sr d screen no bread top site sub"
 )
+_FIRST: Final = frozenset(_FIRST_OF_TWO.split())
 _WORD: Final = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _STATED: Final = re.compile("[@$!][A-Za-z]+")
 
@@ -57,7 +59,7 @@ def hints(names: str) -> tuple[str, ...]:
     """The kinds of words in names, and what the element states.
 
     >>> hints("@main wp-content relatedPosts")
-    ('is @main', 'name content', 'name menu', 'name related')
+    ('is @main', 'name content', 'name related')
     """
     found: set[str] = set()
     if names[:1] in ("@", "$", "!"):
@@ -66,7 +68,7 @@ def hints(names: str) -> tuple[str, ...]:
     for word in _WORD.findall(names):
         lower = word.lower()
         found.update(_kinds(lower))
-        if before in _FIRST_OF_TWO:
+        if before in _FIRST:
             found.update(_kinds(before + lower))
         before = lower
     return tuple(sorted(found))
