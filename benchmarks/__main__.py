@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import content, crawl, frontier, parsers, polite, scale, sites, urls, workers
+from benchmarks import content, crawl, extract, frontier, learn_main_text, parsers, polite, scale, sites, urls, workers
 
 BENCHMARKS = {
     "crawl": (crawl, "pages per CPU-second against stock Scrapy"),
     "content": (content, "what a content process costs the crawl process"),
+    "extract": (extract, "how good main texts are, and what they cost"),
+    "learn-main-text": (learn_main_text, "the weights of main texts, learned anew or tested on sites unseen"),
     "urls": (urls, "what a page's links cost against Scrapy's tools"),
     "sites": (sites, "a decision by robots.txt, and the largest sitemap against Scrapy's class"),
     "parsers": (parsers, "the links, the speed and the patience of HTML parsers"),

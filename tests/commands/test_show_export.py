@@ -593,7 +593,7 @@ def test_a_long_export_gives_signs_of_life(
     running = export.Command()
     running.settings = Settings({"CRAWL_DIR": str(collection.directory)})
     running.settings.setmodule("crawler.settings", priority="default")
-    running.run([], Namespace(to=f"jsonl:{tmp_path / 'out'}", since=None))
+    running.run([], Namespace(to=f"jsonl:{tmp_path / 'out'}", since=None, blocks=False))
     said = ["2 documents …", "4 documents …", "5 documents, 4 duplicates, up to version 5"]
     assert (running.exitcode, capsys.readouterr().err.splitlines()) == (0, said)
 

@@ -9,31 +9,32 @@ from __future__ import annotations
 from typing import Final
 
 from crawler.parse.main_text.hints import hints
-from crawler.parse.main_text.outline import Outline
+from crawler.parse.main_text.outline import Outline, Part
 from crawler.parse.main_text.result import MainText, Source, main_text
 
 _LINKS_TO_TEXT: Final = 0.35  # characters in links for each that is not: more is a list of links
-_SUBSTANCE: Final = 40  # characters that make a table, or what stands in a page on its own, worth keeping
-_CONTAINERS: Final = frozenset(
-    ["table", "tbody", "tr", "td", "th", "ul", "ol", "dl", "div", "section", "aside", "nav", "form", "center"]
-)
+_SUBSTANCE: Final = 80  # characters without links that make a table worth keeping
+_LISTS: Final = frozenset({"ul", "ol", "dl", "menu", "td", "th", "table"})
 _DROPPED: Final = frozenset({"nav", "footer", "aside", "form", "button"})
-_ADVERTISING: Final = frozenset({"name promo", "name menu", "name signup", "name notice", "name share", "is !hidden"})
+_ADVERTISING: Final = frozenset({"name promo", "name share", "name signup"})
 
 
 def filters(source: Source) -> MainText:
     parts = source.parts
     size, link_size = _sums(parts)
-    kept = [True] * len(parts)
+    kept: list[bool] = []
     for number, part in enumerate(parts):
-        links = link_size[number] > _LINKS_TO_TEXT * (size[number] - link_size[number])
-        kept[number] = (number == 0 or kept[part.parent]) and not (
-            part.tag in _DROPPED
-            or (part.tag not in ("html", "body") and not _ADVERTISING.isdisjoint(hints(part.names)))
-            or (links and (part.tag in _CONTAINERS or bool(part.text)))
-            or (part.tag == "table" and size[number] < _SUBSTANCE)
-        )
+        text_size = size[number] - link_size[number]
+        is_list = link_size[number] > _LINKS_TO_TEXT * text_size and (bool(part.text) or part.tag in _LISTS)
+        is_empty = part.tag == "table" and text_size < _SUBSTANCE
+        is_dropped = is_list or is_empty or part.tag in _DROPPED or _is_advertising(part)
+        is_most = 2 * size[number] > size[0]  # some pages are one form, or one table
+        kept.append((is_most or not is_dropped) and (number == 0 or kept[part.parent]))
     return main_text(parts, [1.0 if keep else 0.0 for keep in kept])
+
+
+def _is_advertising(part: Part) -> bool:
+    return part.tag not in ("html", "body") and not _ADVERTISING.isdisjoint(hints(part.names))
 
 
 def _sums(parts: Outline) -> tuple[list[int], list[int]]:

@@ -10,53 +10,70 @@ import re
 from functools import lru_cache
 from typing import Final
 
-# Looked for in names written like-this, so that a word ends at \b. At each place the first kind that fits counts.
+# Looked for in single words, and in two that stand together, written as one.
 _KINDS: Final = {
-    "comment": r"comment|disqus|discuss|replies|reply|respond|\breaction|guestbook|kommentar",
-    "sidebar": r"side-?bar|\bside\b|rail\b|(?:left|right)-?col|column-?(?:left|right)|marginal|\baside|widget",
-    "related": r"relat|recommend|also|similar|popular|trending|most-?(?:read|view)|latest|recent|teaser|suggest|outbrain"
-    r"|more-?(?:news|stories|from|on)|taboola|read-?(?:next|more)|up-?next|weitere|verwandt|linked-|carousel|slider",
-    "share": r"share|sharing|social|facebook|twitter|whatsapp|pinterest|addthis|\bfollow|tweet|bookmark",
-    "promo": r"promo|sponsor|\badv|\bads?\b|banner|anzeige|werbung|affiliate|commercial|partner|shop|product|offer|donat"
-    r"|paywall|premium|upsell",
-    "signup": r"newsletter|subscri|sign-?(?:up|in)|log-?in|register|mailing|opt-?in|\bform\b|\bcta\b|call-?to-?action",
-    "notice": r"cookie|consent|gdpr|modal|pop-?up|overlay|lightbox|dialog|toast|alert|disclaimer|notice|no-?print|legal"
-    r"|copyright|license|impressum",
-    "trail": r"bread-?crumb|\bcrumb|pager|paginat|page-?links|post-?nav|next-?prev|skip|\bjump|tool-?bar|tools\b"
-    r"|actions?\b|button|btn|\bback\b",
-    "menu": r"nav|menu|masthead|top-?bar|\btop\b|mobile|hamburger|site-?map|directory|\btabs?\b|language|search",
-    "foot": r"foot|bottom|colophon",
-    "head": r"head(?!line|ing)|logo|branding",
-    "byline": r"byline|author|autor|\bbio\b|about-?(?:the|author)|contributor|profile|vcard|avatar|redakt",
-    "meta": r"meta|date\b|time\b|timestamp|published|updated|tags?\b|tag-?(?:list|cloud|links)|categor|topics?\b|keyword"
-    r"|labels?\b|kicker|eyebrow|rubri|dachzeile|info\b|details?\b|rating|views?\b|counter|print\b",
-    "caption": r"caption|credit|figure|image|photo|gallery|media|video|player|picture|slide|thumb|bild|foto|embed|audio"
-    r"|podcast",
-    "title": r"title|headline|heading|titel",
-    "lead": r"lead|intro|standfirst|summary|abstract|excerpt|deck?\b|subtitle|sub-?head|vorspann|chapo|description",
-    "body": r"article-+(?:body|content|text|copy|main|detail)|article(?:body|content|text)|story-+(?:body|content|text)"
-    r"|(?:post|entry)-?(?:body|content|text)|(?:main|page)-?(?:content|text|body)|body-?(?:text|copy|content)"
-    r"|content-?(?:body|text|main|article)|rich-?text|text-?(?:body|content)|name-body|single-content|paragraph"
-    r"|news-?(?:text|content|detail)|markdown|wysiwyg|the-?content|blog-?(?:content|post)|prose",
-    "article": r"article|artikel|story|\bpost\b|\bentry|hentry|blog|\bsingle|noticia|nota\b|beitrag|column\b",
-    "content": r"content|inhalt|contenido|\bmain\b|\btext|\bbody\b|\bcopy\b|chapter|wrapper|container|page\b|section",
-    "aux": r"box\b|panel|block\b|module|card|item|list|grid|accordion|faq|toc|table-?of|index|footnote|reference|source"
-    r"|quote|fact|glossar|appendix",
-    "hidden": r"hidden|hide\b|screen-?reader|sr-only|visually|invisible|collapsed?\b|d-none",
+    "comment": "comment|disqus|discuss|replies|reply|respond|^reaction|guestbook|kommentar",
+    "sidebar": "sidebar|^side$|rail$|(?:left|right)col|column(?:left|right)|marginal|^aside|widget",
+    "related": "relat|recommend|also|similar|popular|trending|most(?:read|view)|latest|recent|teaser|suggest|outbrain"
+    "|more(?:news|stories|from|on)|taboola|read(?:next|more)|upnext|weitere|verwandt|linked|carousel|slider",
+    "share": "share|sharing|social|facebook|twitter|whatsapp|pinterest|addthis|^follow|tweet|bookmark",
+    "promo": "promo|sponsor|^adv|^ads?$|banner|anzeige|werbung|affiliate|commercial|partner|shop|product|offer|donat"
+    "|paywall|premium|upsell",
+    "signup": "newsletter|subscri|sign(?:up|in)|login|register|mailing|optin|^form$|^cta$|calltoaction",
+    "notice": "cookie|consent|gdpr|modal|popup|overlay|lightbox|dialog|toast|alert|disclaimer|notice|noprint|legal"
+    "|copyright|license|impressum",
+    "trail": "breadcrumb|^crumb|pager|paginat|pagelinks|postnav|nextprev|skip|^jump|toolbar|tools$|actions?$|button|btn"
+    "|^back$",
+    "menu": "nav|menu|masthead|topbar|^top$|mobile|hamburger|sitemap|directory|^tabs?$|language|^search",
+    "foot": "foot|bottom|colophon",
+    "head": "head(?!line|ing)|logo|branding",
+    "byline": "byline|author|autor|^bio$|about(?:the|author)|contributor|profile|vcard|avatar|redakt",
+    "meta": "meta|date$|time$|timestamp|published|updated|tags?$|tag(?:list|cloud|links)|categor|topics?$|keyword"
+    "|labels?$|kicker|eyebrow|rubri|dachzeile|info$|details?$|rating|views?$|counter|print$",
+    "caption": "caption|credit|figure|image|photo|gallery|media|video|player|picture|slide|thumb|bild|foto|embed|audio"
+    "|podcast",
+    "title": "title|headline|heading|titel",
+    "lead": "lead|intro|standfirst|summary|abstract|excerpt|deck?$|subhead|vorspann|chapo|description",
+    "body": "(?:article|story|post|entry|news)(?:body|content|text|copy|detail)|(?:main|page)(?:content|text|body)"
+    "|body(?:text|copy|content)|content(?:body|text|main|article)|richtext|text(?:body|content)|namebody"
+    "|singlecontent|paragraph|markdown|wysiwyg|thecontent|blog(?:content|post)|prose",
+    "article": "article|artikel|story|^post$|^entry|hentry|blog|^single|noticia|nota$|beitrag|column$",
+    "content": "content|inhalt|contenido|^main$|^text|^body$|^copy$|chapter|wrapper|container|page$|section",
+    "aux": "box$|panel|block$|module|card|item|list|grid|accordion|faq|toc|tableof|index|footnote|reference|source"
+    "|quote|fact|glossar|appendix",
+    "hidden": "hidden|hide$|screenreader|sronly|visually|invisible|collapsed?$|^dnone",
 }
 _KIND: Final = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()))
-_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_STATED: Final = re.compile(r"[@$!][a-z]+", re.IGNORECASE)
+# Words that tell something else, or anything at all, only with the next.
+_FIRST_OF_TWO = (
+    "side left right column most more read up sign log opt call pop page post next tool about tag article story entry "
+    "news main body content rich text name single the blog table sr d screen no bread top site sub"
+)
+_FIRST: Final = frozenset(_FIRST_OF_TWO.split())
+_WORD: Final = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_STATED: Final = re.compile("[@$!][A-Za-z]+")
 
 
-@lru_cache(maxsize=16_384)  # pages of a site share their names; a name has at most 200 characters
+@lru_cache(maxsize=8_192)  # the pages of a site share their names; each has at most 200 characters
 def hints(names: str) -> tuple[str, ...]:
     """The kinds of words in names, and what the element states.
 
     >>> hints("@main wp-content relatedPosts")
-    ('is @main', 'name content', 'name menu', 'name related')
+    ('is @main', 'name content', 'name related')
     """
-    plain = _HUMP.sub("-", names).replace("_", "-").lower()
-    found = {f"name {match.lastgroup}" for match in _KIND.finditer(plain)}
-    found.update(f"is {word.lower()}" for word in _STATED.findall(names))
+    found: set[str] = set()
+    if names[:1] in ("@", "$", "!"):
+        found.update(f"is {word.lower()}" for word in _STATED.findall(names))
+    before = ""
+    for word in _WORD.findall(names):
+        lower = word.lower()
+        found.update(_kinds(lower))
+        if before in _FIRST:
+            found.update(_kinds(before + lower))
+        before = lower
     return tuple(sorted(found))
+
+
+@lru_cache(maxsize=16_384)
+def _kinds(word: str) -> tuple[str, ...]:
+    return tuple(f"name {match.lastgroup}" for match in _KIND.finditer(word))

@@ -14,136 +14,24 @@ from turbohtml import Document, Element, Node, Text
 from crawler.items import Block
 from crawler.parse.plain import cleaned, phrase
 
+
+def _tags(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
 # What is never text for a reader: programs, drawings, controls, and what shows only where scripts do not run.
-_UNREAD: Final = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "annotation",
-        "iframe",
-        "object",
-        "embed",
-        "applet",
-        "canvas",
-        "audio",
-        "video",
-        "map",
-        "noframes",
-        "noembed",
-        "select",
-        "option",
-        "optgroup",
-        "datalist",
-        "textarea",
-        "input",
-        "meter",
-        "progress",
-        "head",
-        "title",
-        "link",
-        "meta",
-        "base",
-        "frameset",
-    ]
+_UNREAD: Final = _tags(
+    "script style noscript template svg annotation iframe object embed applet canvas audio video map noframes noembed "
+    "select option optgroup datalist textarea input meter progress head title link meta base frameset"
 )
-_BLOCK: Final = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "button",
-        "caption",
-        "center",
-        "col",
-        "colgroup",
-        "dd",
-        "details",
-        "dialog",
-        "dir",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "legend",
-        "li",
-        "listing",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "p",
-        "plaintext",
-        "pre",
-        "search",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "xmp",
-    ]
+_BLOCK: Final = _tags(
+    "address article aside blockquote body button caption center col colgroup dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol p plaintext "
+    "pre search section summary table tbody td tfoot th thead tr ul xmp"
 )
-_FORMATTING: Final = frozenset(
-    [
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "br",
-        "cite",
-        "code",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "mark",
-        "nobr",
-        "q",
-        "rp",
-        "rt",
-        "ruby",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
+_FORMATTING: Final = _tags(
+    "abbr acronym b bdi bdo big br cite code del dfn em font i ins kbd mark nobr q rp rt ruby s samp small span strike "
+    "strong sub sup time tt u var wbr"
 )
 _PREFORMATTED: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})

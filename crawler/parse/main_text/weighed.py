@@ -13,7 +13,7 @@ of all parts are had exactly by one pass up and one down, so the cost is linear 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp, expm1, log, log1p
 from typing import Final, NamedTuple
 
@@ -35,20 +35,24 @@ class Weights(NamedTuple):
 
 def weighed(source: Source) -> MainText:
     parts = source.parts
+    return weighed_text(parts, sums(features(parts, source.title.lower())))
+
+
+def weighed_text(parts: Outline, weights: Weights) -> MainText:
     if not parts:
         return MainText(blocks=(), text="", confidence=0.0)
-    inside = probabilities(parts, weights_of(parts, source.title))
-    return main_text(parts, inside, _expected_f1(parts, inside))
+    inside = probabilities(parts, weights)
+    return main_text(parts, _with_some_text(parts, inside), _expected_f1(parts, inside))
 
 
-def weights_of(parts: Outline, title: str) -> Weights:
+def sums(seen: Iterable[Iterable[str]], table: Mapping[str, tuple[float, float, float]] = WEIGHTS) -> Weights:
+    """Of each part, what is seen of it."""
     weights = Weights([], [], [])
-    known = WEIGHTS.get
     nothing = (0.0, 0.0, 0.0)
-    for names in features(parts, title.lower()):
+    for names in seen:
         through = enter = stay = 0.0
         for name in names:
-            weight = known(name, nothing)
+            weight = table.get(name, nothing)
             through += weight[0]
             enter += weight[1]
             stay += weight[2]
@@ -90,6 +94,14 @@ def probabilities(parts: Outline, weights: Weights) -> list[float]:
         passed[number] = some * through[number]
         inside[number] = min(some * enter[number] + inside[parent] * stay[number], 1.0)
     return inside
+
+
+def _with_some_text(parts: Outline, inside: list[float]) -> list[float]:
+    """Where no block is likely content, the likeliest ones are it: a page without main text would be lost to a search."""
+    most = max(chance for part, chance in zip(parts, inside, strict=True) if part.text)
+    if most >= 0.5:
+        return inside
+    return [chance / most for chance in inside] if most > 0 else [1.0] * len(parts)
 
 
 def _log_expm1(value: float) -> float:

@@ -1,10 +1,14 @@
-"""What each thing seen of a part is worth, learned."""
+"""What each thing that is seen of a part of a page is worth: through, enter, stay (weighed.py).
+
+Learned from marked pages by `python -m benchmarks learn-main-text`, which writes what follows; not to be edited by hand.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-WEIGHTS: Final[dict[str, tuple[float, float, float]]] = {
+WEIGHTS: Final[Mapping[str, tuple[float, float, float]]] = {
     "<address> block": (0.00, -0.01, -1.43),
     "<article>": (-0.11, -1.16, 1.24),
     "<aside>": (-0.67, -0.86, -1.69),

@@ -1,0 +1,1 @@
+"""Main texts: crawler/parse/main_text."""

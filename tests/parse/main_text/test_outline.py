@@ -1,0 +1,114 @@
+"""A page is cut into blocks where readers see them, in one walk that nothing can make slow or deep."""
+
+import pytest
+import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.items import Block
+from crawler.parse.main_text.outline import blocks_of, outline
+from tests.parse.main_text.pages import ARTICLE
+
+
+def parts_of(html):
+    return outline(turbohtml.parse(html, positions=False))
+
+
+def texts_of(html):
+    return [part.text for part in parts_of(html) if part.text]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>H<b>e</b>llo <i>wor</i>ld", ["Hello world"]),
+        ("<p> a \n b <p>c", ["a b", "c"]),
+        ("<div>before<p>inside</p>after</div>", ["before", "inside", "after"]),
+        ("one<br>two", ["one two"]),
+        ("one<br> <br>two<br><br><br>three", ["one", "two", "three"]),
+        ("<ul><li>a<li>b</ul>", ["a", "b"]),
+        ("<table><tr><td>a<td>b<tr><td>c</table>", ["a", "b", "c"]),
+        ("<pre>a\n  b\n</pre>", ["a\n  b"]),
+        ("<pre>a<br>b</pre>", ["a\nb"]),
+        ("a<span> </span>b", ["a b"]),
+        ("<my-card>a</my-card><my-card>b</my-card>", ["a", "b"]),
+        ("a<img alt='no'>b", ["ab"]),
+        ("a\x00\x07<p>e\u0301", ["a", "é"]),
+    ],
+)
+def test_blocks(html, expected):
+    assert texts_of(html) == expected
+
+
+@pytest.mark.parametrize("tag", ["script", "style", "noscript", "template", "svg", "textarea", "select", "iframe"])
+def test_what_is_not_text_for_readers_is_left_out(tag):
+    assert texts_of(f"<p>a</p><{tag}>no</{tag}><p>b</p>") == ["a", "b"]
+    assert texts_of(f"<title>no</title><body><{tag}>no</{tag}>") == []
+
+
+def test_elements_without_text_are_left_out_and_those_with_one_block_are_that_block():
+    parts = parts_of("<div class=a><div></div><p id=b>text</p><img></div>")
+    assert [(part.tag, part.names, part.text) for part in parts] == [
+        ("html", "", ""), ("body", "", ""), ("div", "a", ""), ("p", " #b", "text"),
+    ]  # fmt: skip
+
+
+def test_parents_come_first():
+    parts = parts_of(ARTICLE)
+    assert all(part.parent < number for number, part in enumerate(parts))
+    assert all(not parts[part.parent].text for part in parts[1:])
+
+
+def test_links_are_measured():
+    [block] = [part for part in parts_of("<p>ab <a href=x>cde</a><a href=y><b>f</b></a>") if part.text]
+    assert (block.size, block.link_size) == (7, 4)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "names"),
+    [
+        ("class='a b' id=c role=main itemprop=articleBody", "$articleBody @main a b #c"),
+        ("hidden", "!hidden "),
+        ("style='color: red; DISPLAY : none'", "!hidden "),
+        ("aria-hidden=true class=x", "!hidden x"),
+        ("aria-hidden=false style='display:block'", ""),
+    ],
+)
+def test_what_an_element_says_that_it_is(attributes, names):
+    assert parts_of(f"<div {attributes}>text</div>")[-1].names == names
+
+
+def test_a_block_knows_its_place():
+    parts = parts_of("<h1>ab</h1><p>c d</p><p>e</p>")
+    assert blocks_of(parts, [0.1] * len(parts)) == [
+        Block("ab", "h1", 0, 0.1), Block("c d", "p", 2, 0.1), Block("e", "p", 5, 0.1),
+    ]  # fmt: skip
+
+
+def test_cells_of_a_row_are_one_block_if_they_share_their_fate():
+    parts = parts_of("<table><tr><td>a<td>b<td>c<tr><td>d</table>")
+    weights = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 0.0}
+    found = blocks_of(parts, [weights.get(part.text, 0.0) for part in parts])
+    assert [(block.text, block.tag, block.importance) for block in found] == [
+        ("a b", "tr", 1.0), ("c", "tr", 0.0), ("d", "tr", 0.0),
+    ]  # fmt: skip
+
+
+def test_the_document_is_not_changed():
+    document = turbohtml.parse(ARTICLE, positions=False)
+    before = document.html
+    outline(document)
+    assert document.html == before
+
+
+@given(st.text())
+def test_any_text_has_an_outline(text):
+    for part in parts_of(text):
+        assert part.size == len(part.text)
+        assert 0 <= part.link_size <= part.size
+
+
+@given(st.lists(st.sampled_from(["<div>", "</div>", "<p>", "<a>", "</a>", "<table>", "<td>", "<pre>", "x ", "<br>"])))
+def test_any_markup_has_an_outline_with_all_its_words(pieces):
+    words = [word for text in texts_of("".join(pieces)) for word in text.split()]
+    assert words == ["x"] * pieces.count("x ") or "".join(words) == "x" * pieces.count("x ")
