@@ -34,6 +34,9 @@ Array = NDArray[np.float64]
 OUTSIDE, INSIDE, ON_WAY, UNKNOWN = 0, 1, 2, -1
 FIRST_STEPS, STEPS, RATE = 80, 120, 0.1
 RESTRAINT = 1.0  # of weights, towards nothing
+BELIEFS = {
+    "is !hidden": -3.0
+}  # what weights are drawn to instead: few of the marked pages hide anything, but readers see none of it
 LEAST_PAGES = 3  # that a feature must be seen on
 MOSTLY, HARDLY = 0.8, 0.5  # shares of content in an element that is inside, on the way
 _FORCED, _FORBIDDEN = 60.0, 1200.0  # weights that decide
@@ -100,6 +103,7 @@ class _Forest:
         self.lessons = lessons
         numbers = {name: number for number, name in enumerate(names)}
         self.features = len(names)
+        self.beliefs = np.array([[1.0, 1.0, 0.0]]) * np.array([[BELIEFS.get(name, 0.0)] for name in names])
         self.first = np.cumsum([0, *(len(lesson.parts) for lesson in lessons)])
         parents, depths, self.marks, self.is_block, self.weight = [], [], [], [], []
         rows, columns = [], []
@@ -123,10 +127,10 @@ class _Forest:
 
     def learned(self, steps: int) -> Array:
         """A row for each feature: through, enter, stay. The last two are learned as what they share and how they differ."""
-        values = np.zeros((self.features, 3))
+        values = self.beliefs.copy()
         mean, spread = np.zeros_like(values), np.zeros_like(values)
         for step in range(1, steps + 1):
-            gradient = self._gradient(_rows(values)) @ _TO_VALUES + RESTRAINT * values
+            gradient = self._gradient(_rows(values)) @ _TO_VALUES + RESTRAINT * (values - self.beliefs)
             mean = 0.9 * mean + 0.1 * gradient
             spread = 0.99 * spread + 0.01 * gradient**2
             rate = RATE if step < 0.6 * steps else 0.3 * RATE

@@ -22,6 +22,7 @@ _BLOCK_LINKS: Final = (0.05, 0.25, 0.6)
 _ELEMENT_LINKS: Final = (0.1, 0.25, 0.5, 0.8)
 _SHARES: Final = (0.001, 0.1, 0.3, 0.6, 0.9)
 _PARTS: Final = (0.001, 0.2, 0.5, 0.8, 0.999)
+_AMONG: Final = (0.001, 0.2, 0.5, 0.8)
 _ALIKE: Final = (3, 6, 12)
 
 _SENTENCE_ENDS: Final = tuple(".!?…。！？”\"»:;)'’")
@@ -61,7 +62,7 @@ class Seen:
                 if part.names and part.tag not in ("li", "tr", "td"):
                     kin.setdefault((part.parent, part.tag, part.names.partition(" #")[0]), []).append(number)
             if part.size >= _PARAGRAPH and part.link_size * 4 < part.size and not is_hidden[number]:
-                self.prose[number] = 0 if is_garbled(part.text) else part.size
+                self.prose[number] = part.size
         for numbers in kin.values():
             for number in numbers:
                 self.alike[number] = len(numbers)
@@ -152,6 +153,10 @@ def features(parts: Outline, title: str = "") -> list[list[str]]:
             names.append("holds top")
         else:
             names.append("beside top" if part.parent == parts[top].parent else "far from top")
+        if number:
+            parent = part.parent
+            among = bisect_right(_AMONG, seen.own_prose[parent] / seen.size[parent])
+            names.append(_BLOCKS_AMONG[among] if part.text else _ELEMENTS_AMONG[among])
         names.extend(seen.names[number])
         if seen.alike[number] > 1:
             names.append((_ALIKE_BLOCKS if part.text else _ALIKE_ELEMENTS)[bisect_right(_ALIKE, seen.alike[number])])
@@ -179,18 +184,11 @@ def _block(part: Part, size: int, links: int) -> list[str]:
         names.append("marks")
     if "©" in text:
         names.append("rights")
-    if size > 3 and is_garbled(text):
-        names.append("garbled")
     return names
 
 
 def _kind(block: Part) -> tuple[int, int]:
     return bisect_right(_BLOCK_SIZES, block.size), bisect_right(_BLOCK_LINKS, block.link_size / block.size)
-
-
-def is_garbled(text: str) -> bool:
-    """Whether it cannot be words: encoded data, hidden in a page, is long and has no spaces."""
-    return text.isascii() and text.count(" ") * 40 < len(text)
 
 
 def _is_title(text: str, title: str) -> bool:
@@ -215,3 +213,5 @@ _PART: Final = [f"part of prose {share}" for share in range(6)]
 _MEANS: Final = [f"mean size {size}" for size in range(5)]
 _ALIKE_BLOCKS: Final = [f"blocks alike {count}" for count in range(4)]
 _ALIKE_ELEMENTS: Final = [f"elements alike {count}" for count in range(4)]
+_BLOCKS_AMONG: Final = [f"block among prose {share}" for share in range(5)]
+_ELEMENTS_AMONG: Final = [f"element among prose {share}" for share in range(5)]

@@ -7,6 +7,7 @@ The walk reads and changes nothing, so that others may look at the same document
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, cast
 
 from turbohtml import Document, Element, Node, Text
@@ -26,7 +27,7 @@ _UNREAD: Final = _tags(
 )
 _BLOCK: Final = _tags(
     "address article aside blockquote body button caption center col colgroup dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol p plaintext "
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav noscript ol p plaintext "
     "pre search section summary table tbody td tfoot th thead tr ul xmp"
 )
 _FORMATTING: Final = _tags(
@@ -36,6 +37,8 @@ _FORMATTING: Final = _tags(
 _PREFORMATTED: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LONGEST_NAMES: Final = 200  # of class and id, looked at
+_RUNNING_TEXT: Final = 80  # characters
+_LONG_WORDS: Final = 200
 
 
 class Part:
@@ -64,8 +67,16 @@ def outline(document: Document) -> Outline:
 
 def outline_of(element: Element) -> Outline:
     """The parts of what is in an element, itself the first."""
-    parts = _Walk().parts_of(element)
+    parts = _Walk(_UNREAD).parts_of(element)
+    if not any(part.size >= _RUNNING_TEXT for part in parts) and element.find("noscript") is not None:
+        # The page says it all by a script, or to those who have none.
+        parts = _Walk(_UNREAD - {"noscript"}).parts_of(element)
     return parts if len(parts) > 1 else ()
+
+
+def is_garbled(text: str) -> bool:
+    """Whether it cannot be words: encoded data, hidden in a page, is long and has no spaces."""
+    return len(text) >= _LONG_WORDS and text.isascii() and text.count(" ") * 40 < len(text)
 
 
 def blocks_of(parts: Outline, importance: Sequence[float]) -> list[Block]:
@@ -94,14 +105,15 @@ def _joined(row: Block, cell: Part, weight: float) -> Block:
 class _Walk:
     """One pass over a document, without recursion: pages may be nested as deep as they like."""
 
-    def __init__(self) -> None:
+    def __init__(self, unread: AbstractSet[str]) -> None:
+        self._unread = unread
         self._parts: list[Part] = []
         self._pieces: list[str] = []  # of the text since the last block
         self._link_size = 0  # of it
         self._tags = 0
 
     def parts_of(self, root: Element) -> list[Part]:
-        parts, pieces = self._parts, self._pieces
+        parts, pieces, unread = self._parts, self._pieces, self._unread
         parts.append(Part(-1, root.tag, "", 0))
         current = 0  # the innermost block-level element that is open
         in_link = in_pre = breaks = 0
@@ -126,7 +138,7 @@ class _Walk:
                 tag = element.tag
                 if tag not in _FORMATTING:
                     self._tags += 1
-                    if tag in _UNREAD:
+                    if tag in unread:
                         continue
                 if tag in _BLOCK or "-" in tag:
                     if pieces:
@@ -164,7 +176,7 @@ class _Walk:
         joined = "".join(self._pieces)
         self._pieces.clear()
         text = cleaned(joined).strip("\n") if in_pre else phrase(joined)
-        if text and not text.isspace():
+        if text and not text.isspace() and not is_garbled(text):
             part = Part(current, self._parts[current].tag, "", self._tags)
             part.text, part.size, part.is_bare = text, len(text), True
             part.link_size = min(self._link_size, part.size)

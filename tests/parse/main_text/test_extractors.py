@@ -47,14 +47,21 @@ def test_methods_leave_out_what_stands_far_from_the_text(method):
 
 
 def test_several_regions_of_a_page_may_matter():
-    first, second = ("<p>" + f"{word} of the story is long, and goes on for a while, as stories do. " * 4 + "</p>"
-                     for word in ("One part", "Another part"))  # fmt: skip
-    menu = "<ul class=menu>" + "<li><a href=/x>Menu entry</a></li>" * 30 + "</ul>"
-    html = f"<div class=article-body>{first}</div>{menu}<div class=article-body>{second}</div>"
+    sentence = "of the story is long, and goes on for a while, as stories do. It ends, at last, with another sentence."
+    first, second = ("".join(f"<p>{part} {line} {sentence}</p>" for line in "abc") for part in ("One part", "Another"))
+    menu = "<ul class=menu>" + "<li><a href=/x>Menu entry</a></li>" * 10 + "</ul>"
+    html = f"<h1>A story</h1><div class=article-body>{first}</div>{menu}<div class=article-body>{second}</div>"
     text = extract(source_of(html)).text
-    assert "One part" in text
-    assert "Another part" in text
+    assert [piece for piece in ("One part a", "One part c", "Another a", "Another c") if piece not in text] == []
     assert "Menu entry" not in text
+
+
+def test_what_is_hidden_is_not_what_a_page_is_about():
+    paragraph = "This is a sentence of some length, as are all of them, and it is one of several on this page. " * 3
+    html = f"<article><p>Seen. {paragraph}</p><p>Seen. {paragraph}</p><div hidden><p>Hidden. {paragraph}</p></div></article>"
+    text = extract(source_of(html)).text
+    assert "Seen" in text
+    assert "Hidden" not in text
 
 
 @pytest.mark.parametrize("html", ["", " ", "<p></p>", "<!-- x -->", "<script>x</script>", "<title>x</title>"])

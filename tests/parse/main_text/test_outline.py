@@ -9,6 +9,8 @@ from crawler.items import Block
 from crawler.parse.main_text.outline import blocks_of, outline
 from tests.parse.main_text.pages import ARTICLE
 
+LONG = "A sentence that is long enough to be running text, since it goes on for more than eighty characters."
+
 
 def parts_of(html):
     return outline(turbohtml.parse(html, positions=False))
@@ -42,8 +44,15 @@ def test_blocks(html, expected):
 
 @pytest.mark.parametrize("tag", ["script", "style", "noscript", "template", "svg", "textarea", "select", "iframe"])
 def test_what_is_not_text_for_readers_is_left_out(tag):
-    assert texts_of(f"<p>a</p><{tag}>no</{tag}><p>b</p>") == ["a", "b"]
-    assert texts_of(f"<title>no</title><body><{tag}>no</{tag}>") == []
+    assert texts_of(f"<title>no</title><p>{LONG}</p><{tag}>no</{tag}><p>b</p>") == [LONG, "b"]
+
+
+def test_where_there_is_no_text_without_scripts_the_text_for_those_who_have_none_is_read():
+    assert texts_of(f"<body><p>Loading</p><noscript><p>{LONG}</p></noscript>") == ["Loading", LONG]
+
+
+def test_encoded_data_is_not_text():
+    assert texts_of("<p>a</p><p>" + "QmFzZTY0" * 50 + "</p><pre>b</pre>") == ["a", "b"]
 
 
 def test_elements_without_text_are_left_out_and_those_with_one_block_are_that_block():
