@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
 
@@ -25,10 +26,10 @@ from numpy.typing import NDArray
 
 from benchmarks.extraction_sets import SETS, MarkedPage, counts, pages_of, quality
 from crawler.parse.main_text import weights
-from crawler.parse.main_text.features import features
+from crawler.parse.main_text.features import Facet, features
 from crawler.parse.main_text.outline import Outline
 from crawler.parse.main_text.result import Source
-from crawler.parse.main_text.weighed import sums, weighed_text
+from crawler.parse.main_text.weighed import sums, weighed_text, weight_of
 
 Array = NDArray[np.float64]
 OUTSIDE, INSIDE, ON_WAY, UNKNOWN = 0, 1, 2, -1
@@ -43,14 +44,18 @@ _FORCED, _FORBIDDEN = 60.0, 1200.0  # weights that decide
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Lesson:
     """A page, what is seen of each of its parts, and what each is."""
 
     page: MarkedPage
     parts: Outline
-    seen: list[list[str]]
+    facets: list[list[Facet]]
     marks: list[int]
+
+    @cached_property
+    def seen(self) -> list[list[str]]:
+        return [[name for facet in facets for name in facet] for facets in self.facets]
 
     @property
     def has_content(self) -> bool:
@@ -217,7 +222,7 @@ def _lesson(page: MarkedPage) -> Lesson:
     source = Source(html=page.html, document=turbohtml.parse(page.html, positions=False))
     parts = source.parts
     marks = _whole_marks(page, parts) if page.has_whole_text else _piece_marks(page, parts)
-    return Lesson(page=page, parts=parts, seen=features(parts, source.title.lower()), marks=marks)
+    return Lesson(page=page, parts=parts, facets=features(parts, source.title.lower()), marks=marks)
 
 
 def _piece_marks(page: MarkedPage, parts: Outline) -> list[int]:
@@ -302,7 +307,7 @@ def _fold(lesson: Lesson, options: argparse.Namespace) -> int:
 
 
 def _text(lesson: Lesson, learned: dict[str, tuple[float, float, float]]) -> str:
-    return weighed_text(lesson.parts, sums(lesson.seen, learned)).text
+    return weighed_text(lesson.parts, sums(lesson.facets, partial(weight_of, table=learned))).text
 
 
 def _write(learned: dict[str, tuple[float, float, float]]) -> None:

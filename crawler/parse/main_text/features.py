@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
+from functools import lru_cache
 from typing import Final
 
 from crawler.parse.main_text.hints import hints
@@ -29,6 +31,9 @@ _SENTENCE_ENDS: Final = tuple(".!?…。！？”\"»:;)'’")
 _STOP: Final = re.compile(r"[.!?…](?=\s)|[。！？]")
 _COMMA: Final = re.compile("[,，、،]")
 _MARK: Final = re.compile("[|»›•→]")
+_DIGIT: Final = re.compile("[0-9]")
+_STOPS: Final = (". ", "! ", "? ")
+_KEPT: Final = 32_768  # facets of a kind that are remembered
 
 
 class Seen:
@@ -92,99 +97,154 @@ class Seen:
         return max(range(len(parts)), key=lambda number: 0 if is_apart[number] else score[number])
 
 
-def features(parts: Outline, title: str = "") -> list[list[str]]:
-    """By name, of every part. `title` is that of the document, in lower case."""
+Facet = tuple[str, ...]  # names that are seen together; there are few different ones, so what each weighs is soon known
+
+
+def features(parts: Outline, title: str = "") -> list[list[Facet]]:
+    """Of every part, in facets. `title` is that of the document, in lower case."""
     if not parts:
         return []
     seen = Seen(parts)
-    found: list[list[str]] = []
-    blocks = [number for number, part in enumerate(parts) if part.text]
-    kinds = [_kind(parts[number]) for number in blocks]
+    blocks = [part for part in parts if part.text]
+    kinds = [_kind(block) for block in blocks]
+    counts = Counter([block.text for block in blocks])
     first_h1 = next((number for number, part in enumerate(parts) if part.tag == "h1"), -1)
-    texts: dict[str, int] = {}
-    for number in blocks:
-        texts[parts[number].text] = texts.get(parts[number].text, 0) + 1
-    before = -1  # blocks
     top, total, all_prose = seen.top, seen.size[0] or 1, seen.prose[0] or 1
+    top_end, top_parent, last = seen.end[top], parts[top].parent, len(blocks) - 1
+    sizes, starts, ends, prose, own_prose = seen.size, seen.start, seen.end, seen.prose, seen.own_prose
+    found: list[list[Facet]] = []
+    count = -1  # blocks so far
     for number, part in enumerate(parts):
-        size, start = seen.size[number], seen.start[number]
+        size, start, parent, end = sizes[number], starts[number], part.parent, ends[number]
+        h1 = "" if first_h1 < 0 else "before" if number > first_h1 else "after" if end < first_h1 else "within"
         if part.text:
-            before += 1
-            names = _block(part, *kinds[before])
-            names.append(_AFTER_SIZES[kinds[before + 1]] if before + 1 < len(kinds) else "after nothing")
-            names.append(_BEFORE_SIZES[kinds[before - 1]] if before else "before nothing")
-            if before + 1 < len(kinds) and parts[blocks[before + 1]].tag in HEADINGS:
-                names.append("after heading")
-            if before and parts[blocks[before - 1]].tag in HEADINGS:
-                names.append("before heading")
-            names.append(_PLACES[start * 10 // total])
-            if texts[part.text] > 1:
-                names.append("twice")
-            if title and 8 < size < 300 and _is_title(part.text.lower(), title):
-                names.append("title")
-            if first_h1 >= 0:
-                names.append("h1 before" if number > first_h1 else "h1 after" if number < first_h1 else "h1 itself")
-        else:
-            links = bisect_right(_ELEMENT_LINKS, seen.link_size[number] / size)
-            names = [
-                f"<{part.tag}>",
-                _HOLDS[bisect_right(_ELEMENT_SIZES, size)][links],
-                _PROSE[bisect_right(_SHARES, seen.prose[number] / all_prose)],
-                _OWN_PROSE[bisect_right(_SHARES, seen.own_prose[number] / all_prose)],
-                _MEANS[bisect_right(_MEAN_SIZES, size / seen.blocks[number])],
-                _STARTS[start * 5 // total],
-                _ENDS[(start + size) * 5 // total],
+            count += 1
+            facets = [
+                _shape(*kinds[count], "" if part.is_bare else part.tag, *_look(part.text)),
+                _neighbours(
+                    kinds[count - 1] if count else None,
+                    kinds[count + 1] if count < last else None,
+                    count > 0 and blocks[count - 1].tag in HEADINGS,
+                    count < last and blocks[count + 1].tag in HEADINGS,
+                    counts[part.text] > 1,
+                    bool(title) and 8 < size < 300 and _is_title(part.text.lower(), title),
+                ),
             ]
-            if number:
-                names.append(_PART[bisect_right(_PARTS, seen.prose[number] / (seen.prose[part.parent] or 1))])
-            if first_h1 >= 0:
-                names.append(
-                    "h1 within"
-                    if number <= first_h1 <= seen.end[number]
-                    else "h1 before"
-                    if number > first_h1
-                    else "h1 after"
-                )
-        if number == top:
-            names.append("top")
-        elif top < number <= seen.end[top]:
-            names.append("in top")
-        elif number < top <= seen.end[number]:
-            names.append("holds top")
+            place = start * 10 // total
         else:
-            names.append("beside top" if part.parent == parts[top].parent else "far from top")
-        if number:
-            parent = part.parent
-            among = bisect_right(_AMONG, seen.own_prose[parent] / seen.size[parent])
-            names.append(_BLOCKS_AMONG[among] if part.text else _ELEMENTS_AMONG[among])
-        names.extend(seen.names[number])
-        if seen.alike[number] > 1:
-            names.append((_ALIKE_BLOCKS if part.text else _ALIKE_ELEMENTS)[bisect_right(_ALIKE, seen.alike[number])])
-        found.append(names)
+            facets = [
+                _container(
+                    part.tag,
+                    bisect_right(_ELEMENT_SIZES, size),
+                    bisect_right(_ELEMENT_LINKS, seen.link_size[number] / size),
+                    bisect_right(_MEAN_SIZES, size / seen.blocks[number]),
+                ),
+                _holding(
+                    bisect_right(_SHARES, prose[number] / all_prose),
+                    bisect_right(_SHARES, own_prose[number] / all_prose),
+                    bisect_right(_PARTS, prose[number] / (prose[parent] or 1)) if number else -1,
+                ),
+            ]
+            place = start * 5 // total * 10 + (start + size) * 5 // total
+        if number == top:
+            relation = "top"
+        elif top < number <= top_end:
+            relation = "in top"
+        elif number < top <= end:
+            relation = "holds top"
+        else:
+            relation = "beside top" if parent == top_parent else "far from top"
+        among = bisect_right(_AMONG, own_prose[parent] / sizes[parent]) if number else -1
+        alike = bisect_right(_ALIKE, seen.alike[number]) if seen.alike[number] > 1 else -1
+        facets.append(_standing(bool(part.text), place, h1, relation, among, alike))
+        if seen.names[number]:
+            facets.append(seen.names[number])
+        found.append(facets)
     return found
 
 
-def _block(part: Part, size: int, links: int) -> list[str]:
-    text = part.text
-    names = [
-        _SIZES[size][links],
-        "bare" if part.is_bare else f"<{part.tag}> block",
-        _ENDINGS[text.endswith(_SENTENCE_ENDS)][min(size // 2, 2)],
-        _COMMAS[min(len(_COMMA.findall(text[:500])), 4)],
-        _SENTENCES[min(len(_STOP.findall(text[:500])), 3)],
-    ]
+def _look(text: str) -> tuple[bool, int, int, Facet]:
+    """Whether it ends as sentences do, how many commas and sentences it has at first, and what else strikes the eye."""
     opening = text[:60]
-    if sum(map(str.isdigit, opening)) * 4 > len(opening):
-        names.append("digits")
+    if text.isascii():
+        commas = text.count(",", 0, 500)
+        is_simple = "\n" not in text
+        stops = sum([text.count(stop, 0, 500) for stop in _STOPS]) if is_simple else len(_STOP.findall(text[:500]))
+        digits, has_marks = len(_DIGIT.findall(opening)), "|" in text
+    else:
+        commas, stops = len(_COMMA.findall(text[:500])), len(_STOP.findall(text[:500]))
+        digits, has_marks = sum(map(str.isdigit, opening)), _MARK.search(text) is not None
+    striking = []
+    if digits * 4 > len(opening):
+        striking.append("digits")
     if text[0].islower():
-        names.append("small")
+        striking.append("small")
     elif opening.isupper():
-        names.append("capitals")
-    if _MARK.search(text):
-        names.append("marks")
+        striking.append("capitals")
+    if has_marks:
+        striking.append("marks")
     if "©" in text:
-        names.append("rights")
-    return names
+        striking.append("rights")
+    return text.endswith(_SENTENCE_ENDS), min(commas, 4), min(stops, 3), tuple(striking)
+
+
+@lru_cache(maxsize=_KEPT)
+def _shape(size: int, links: int, tag: str, ends: bool, commas: int, stops: int, striking: Facet) -> Facet:
+    """Of a block; without a tag it is bare."""
+    return (
+        f"size {size} links {links}",
+        f"<{tag}> block" if tag else "bare",
+        f"{'sentence' if ends else 'open'} end size {min(size // 2, 2)}",
+        f"commas {commas}",
+        f"sentences {stops}",
+        *striking,
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def _neighbours(
+    before: tuple[int, int] | None,
+    after: tuple[int, int] | None,
+    is_after_heading: bool,
+    is_before_heading: bool,
+    is_twice: bool,
+    is_title: bool,
+) -> Facet:
+    """Of a block: what stands around it, and where else its text does."""
+    names = [_neighbour("after", after), _neighbour("before", before)]
+    flags = {"after heading": is_before_heading, "before heading": is_after_heading, "twice": is_twice, "title": is_title}
+    return (*names, *(name for name, is_so in flags.items() if is_so))
+
+
+def _neighbour(side: str, kind: tuple[int, int] | None) -> str:
+    return f"{side} size {kind[0] // 2} links {min(kind[1], 2)}" if kind is not None else f"{side} nothing"
+
+
+@lru_cache(maxsize=_KEPT)
+def _container(tag: str, size: int, links: int, mean: int) -> Facet:
+    return f"<{tag}>", f"holds {size} links {links}", f"mean size {mean}"
+
+
+@lru_cache(maxsize=_KEPT)
+def _holding(share: int, own: int, part: int) -> Facet:
+    """How much of the running text of the page, and of what is around it, an element holds."""
+    names = f"prose {share}", f"own prose {own}"
+    return (*names, f"part of prose {part}") if part >= 0 else names
+
+
+@lru_cache(maxsize=_KEPT)
+def _standing(is_block: bool, place: int, h1: str, relation: str, among: int, alike: int) -> Facet:
+    """Where on the page a part stands, and among what."""
+    what = "block" if is_block else "element"
+    names = [f"place {place}"] if is_block else [f"starts {place // 10}", f"ends {place % 10}"]
+    if h1:
+        names.append("h1 itself" if is_block and h1 == "within" else f"h1 {h1}")
+    names.append(relation)
+    if among >= 0:
+        names.append(f"{what} among prose {among}")
+    if alike >= 0:
+        names.append(f"{what}s alike {alike}")
+    return tuple(names)
 
 
 def _kind(block: Part) -> tuple[int, int]:
@@ -193,25 +253,3 @@ def _kind(block: Part) -> tuple[int, int]:
 
 def _is_title(text: str, title: str) -> bool:
     return text in title or title in text
-
-
-_SIZES: Final = [[f"size {size} links {links}" for links in range(4)] for size in range(8)]
-_BEFORE_SIZES: Final = {
-    (size, links): f"before size {size // 2} links {min(links, 2)}" for size in range(8) for links in range(4)
-}
-_AFTER_SIZES: Final = {key: f"after{name.removeprefix('before')}" for key, name in _BEFORE_SIZES.items()}
-_ENDINGS: Final = [[f"{ending} size {size}" for size in range(3)] for ending in ("open end", "sentence end")]
-_COMMAS: Final = [f"commas {count}" for count in range(5)]
-_SENTENCES: Final = [f"sentences {count}" for count in range(4)]
-_PLACES: Final = [f"place {tenth}" for tenth in range(11)]
-_STARTS: Final = [f"starts {fifth}" for fifth in range(6)]
-_ENDS: Final = [f"ends {fifth}" for fifth in range(6)]
-_HOLDS: Final = [[f"holds {size} links {links}" for links in range(5)] for size in range(5)]
-_PROSE: Final = [f"prose {share}" for share in range(6)]
-_OWN_PROSE: Final = [f"own prose {share}" for share in range(6)]
-_PART: Final = [f"part of prose {share}" for share in range(6)]
-_MEANS: Final = [f"mean size {size}" for size in range(5)]
-_ALIKE_BLOCKS: Final = [f"blocks alike {count}" for count in range(4)]
-_ALIKE_ELEMENTS: Final = [f"elements alike {count}" for count in range(4)]
-_BLOCKS_AMONG: Final = [f"block among prose {share}" for share in range(5)]
-_ELEMENTS_AMONG: Final = [f"element among prose {share}" for share in range(5)]

@@ -13,15 +13,18 @@ of all parts are had exactly by one pass up and one down, so the cost is linear 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import exp, expm1, log, log1p
 from typing import Final, NamedTuple
 
-from crawler.parse.main_text.features import features
+from crawler.parse.main_text.features import Facet, features
 from crawler.parse.main_text.outline import Outline
 from crawler.parse.main_text.result import MainText, Source, main_text
 from crawler.parse.main_text.weights import WEIGHTS
 
+Weight = tuple[float, float, float]  # for being on the way, for entering, for staying
+_NOTHING: Final = (0.0, 0.0, 0.0)
 _LEAST: Final = 1e-12  # keeps logarithms finite where all children are surely outside
 
 
@@ -45,14 +48,27 @@ def weighed_text(parts: Outline, weights: Weights) -> MainText:
     return main_text(parts, _with_some_text(parts, inside), _expected_f1(parts, inside))
 
 
-def sums(seen: Iterable[Iterable[str]], table: Mapping[str, tuple[float, float, float]] = WEIGHTS) -> Weights:
+def weight_of(names: Iterable[str], table: Mapping[str, Weight] = WEIGHTS) -> Weight:
+    """Of things that are seen together; what was never learned weighs nothing."""
+    through = enter = stay = 0.0
+    for name in names:
+        weight = table.get(name, _NOTHING)
+        through += weight[0]
+        enter += weight[1]
+        stay += weight[2]
+    return through, enter, stay
+
+
+known_weight: Callable[[Facet], Weight] = lru_cache(maxsize=1 << 17)(weight_of)
+
+
+def sums(seen: Iterable[Sequence[Facet]], weigh: Callable[[Facet], Weight] = known_weight) -> Weights:
     """Of each part, what is seen of it."""
     weights = Weights([], [], [])
-    nothing = (0.0, 0.0, 0.0)
-    for names in seen:
+    for facets in seen:
         through = enter = stay = 0.0
-        for name in names:
-            weight = table.get(name, nothing)
+        for facet in facets:
+            weight = weigh(facet)
             through += weight[0]
             enter += weight[1]
             stay += weight[2]
