@@ -22,7 +22,7 @@ from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
 
 ALLOWED = 0.1  # ms a page
-READING = Reading(words_around=False)  # as in a crawl
+READING = Reading(context=False)  # as in a crawl
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -338,7 +338,7 @@ def _reading(read: _Reader) -> Reading:
     return Reading(
         extractor=_extractor(read, "EXTRACTOR"),
         second=_extractor(read, "EXTRACTOR_SECOND") if read.text("EXTRACTOR_SECOND") else "",
-        words_around=False,  # nobody asks for them in a crawl
+        context=False,  # of links, which nobody asks for in a crawl
         links_in_data=read.flag("LINKS_IN_DATA"),
         links_in_text=read.flag("LINKS_IN_TEXT"),
         skip_rel=read.words("LINKS_SKIP_REL"),

@@ -80,7 +80,7 @@ class Command(ScrapyCommand):
     def _inspect(self, name: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
-        reading = replace(options.reading, words_around=True)
+        reading = replace(options.reading, context=True)
         if opts.method is not None:
             reading = replace(reading, extractor=opts.method, second="")
         body, url, content_type, origin = _body(name, options, opts)

@@ -42,7 +42,7 @@ class Reading:
 
     extractor: str = DEFAULT  # the method that finds the main text
     second: str = ""  # the method that is asked where that one is not sure
-    words_around: bool = True  # links come with the words around them
+    context: bool = True  # links come with where on the page they stand, and the words around them
     links_in_data: bool = False  # URLs that only JSON-LD has are links
     links_in_text: bool = False  # URLs that stand in the text are links
     skip_rel: tuple[str, ...] = ("nofollow", "sponsored")  # links with one of these words are not followed
@@ -139,7 +139,7 @@ def parse_html(
     document = turbohtml.parse(decoded.text, positions=False)
     base = base_of(document, url)
     links, problem = links_of(
-        document, base, decoded.encoding, canonicalize, around=reading.words_around, in_data=reading.links_in_data
+        document, base, decoded.encoding, canonicalize, context=reading.context, in_data=reading.links_in_data
     )
     document.remove("template")  # what it holds is no text of the page until a script says so
     metadata = metadata_of(document, url, base, latest=now + _DAY)

@@ -112,17 +112,16 @@ def links_of(
     encoding: str,
     canonicalize: Canonicalize,
     *,
-    around: bool = True,
+    context: bool = True,
     in_data: bool = False,
 ) -> tuple[list[HtmlLink], str]:
     """The links in document order, each URL once, and what kept us from taking them all.
 
-    Those in a <template> count: scripts put them on the page, menus above all. `around` asks for the words around them,
-    `in_data` for those that only JSON-LD has.
+    Those in a <template> count: scripts put them on the page, menus above all. `context` asks where on the page
+    they stand and for the words around them, a third of the time; `in_data` for those that only JSON-LD has.
     """
     links: dict[str, HtmlLink] = {}
-    anchors, positions = _Anchors(), _Positions()
-    surroundings = _Surroundings() if around else None
+    anchors, surroundings = _Anchors(), _Surroundings() if context else None
     for count, element in enumerate(document.iter_elements(_LINK_ELEMENTS)):
         href, rel = _reference(element)
         if href is None or len(href) > LONGEST_HREF:
@@ -134,9 +133,8 @@ def links_of(
             return list(links.values()), "too many links"
         first = links.get(url)
         if first is None or not first.anchor or "nofollow" in first.rel:
-            position, anchor = positions.of(element), anchors.of(element)
-            words = surroundings.of(element) if surroundings is not None and position is Position.CONTENT else ""
-            link = HtmlLink(url, anchor, rel, element.tag, position, words)
+            position, words = surroundings.of(element) if surroundings is not None else (Position.CONTENT, "")
+            link = HtmlLink(url, anchors.of(element), rel, element.tag, position, words)
             links[url] = link if first is None else _merged(first, link)
     if in_data:
         for text in _in_data(document):
@@ -303,15 +301,19 @@ def _place_by_words(words: str) -> Position | None:
 
 
 class _Surroundings:
-    """The words around links, in the block of text in which they stand."""
+    """Where links stand, and if that is in the content, the words around them in their block of text."""
 
     def __init__(self) -> None:
+        self._positions = _Positions()
         self._blocks: dict[Element, tuple[str, int]] = {}  # the text, and how far it has been looked through
         self._left = _MOST_TEXT_AROUND
 
-    def of(self, element: Element) -> str:
-        if element.tag != "a":
-            return ""
+    def of(self, element: Element) -> tuple[Position, str]:
+        position = self._positions.of(element)
+        is_told = element.tag == "a" and position is Position.CONTENT
+        return position, self._words(element) if is_told else ""
+
+    def _words(self, element: Element) -> str:
         block: Any = element.parent
         for _ in range(5):
             if not isinstance(block, Element) or block.tag not in _INLINE:

@@ -212,7 +212,12 @@ def _neighbours(
 ) -> Facet:
     """Of a block: what stands around it, and where else its text does."""
     names = [_neighbour("after", after), _neighbour("before", before)]
-    flags = {"after heading": is_before_heading, "before heading": is_after_heading, "twice": is_twice, "title": is_title}
+    flags = {
+        "after heading": is_before_heading,
+        "before heading": is_after_heading,
+        "twice": is_twice,
+        "title": is_title,
+    }
     return (*names, *(name for name, is_so in flags.items() if is_so))
 
 
