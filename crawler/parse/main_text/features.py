@@ -10,10 +10,10 @@ from bisect import bisect_right
 from typing import Final
 
 from crawler.parse.main_text.hints import hints
-from crawler.parse.main_text.outline import HEADINGS, Outline, Part
+from crawler.parse.main_text.outline import HEADINGS, HIDDEN, Outline, Part
 
 _PARAGRAPH: Final = 80  # characters without links, by which running text is known
-_APART: Final = frozenset({"name comment", "name foot", "name hidden", "name notice", "name signup", "is !hidden"})
+_APART: Final = frozenset({"name comment", "name foot", "name hidden", "name notice", "name signup"})
 
 _BLOCK_SIZES: Final = (12, 25, 50, 100, 200, 400, 1000)
 _ELEMENT_SIZES: Final = (50, 200, 800, 3000)
@@ -57,8 +57,10 @@ class Seen:
             self.start[number] = position
             position += part.size
             if number:
-                is_apart[number] = is_apart[part.parent] or not _APART.isdisjoint(self.names[number])
-                is_hidden[number] = is_hidden[part.parent] or "is !hidden" in self.names[number]
+                is_hidden[number] = is_hidden[part.parent] or part.names.startswith(HIDDEN)
+                is_apart[number] = (
+                    is_apart[part.parent] or is_hidden[number] or not _APART.isdisjoint(self.names[number])
+                )
                 if part.names and part.tag not in ("li", "tr", "td"):
                     kin.setdefault((part.parent, part.tag, part.names.partition(" #")[0]), []).append(number)
             if part.size >= _PARAGRAPH and part.link_size * 4 < part.size and not is_hidden[number]:
@@ -157,6 +159,8 @@ def features(parts: Outline, title: str = "") -> list[list[str]]:
             parent = part.parent
             among = bisect_right(_AMONG, seen.own_prose[parent] / seen.size[parent])
             names.append(_BLOCKS_AMONG[among] if part.text else _ELEMENTS_AMONG[among])
+        if part.names.startswith(HIDDEN):
+            names.append("hidden")
         names.extend(seen.names[number])
         if seen.alike[number] > 1:
             names.append((_ALIKE_BLOCKS if part.text else _ALIKE_ELEMENTS)[bisect_right(_ALIKE, seen.alike[number])])
