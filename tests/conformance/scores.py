@@ -22,7 +22,7 @@ class Score:
 
     name: str
     cases: int
-    agreed: int
+    agreed: float  # cases may agree in part
     needed: float  # share of the cases
     differences: tuple[Difference, ...] = ()
     set_aside: tuple[Difference, ...] = ()  # what we do not do, or what a better authority wants otherwise: no cases
@@ -64,3 +64,12 @@ def score(
     cases = len(results) - sum(difference.cases for difference in set_aside)
     agreed = cases - sum(difference.cases for difference in differences)
     return Score(name=name, cases=cases, agreed=agreed, needed=needed, differences=differences, set_aside=set_aside)
+
+
+def graded(name: str, needed: float, cases: int, grade: float) -> Score:
+    """Of cases that are neither right nor wrong: `grade`, from 0 to 1, is that of all together.
+
+    >>> graded("texts", 0.9, 50, 0.914).agreed
+    45.7
+    """
+    return Score(name=name, cases=cases, agreed=round(grade * cases, 2), needed=needed)

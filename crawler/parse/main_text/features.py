@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Final
 
 from crawler.parse.main_text.hints import hints
-from crawler.parse.main_text.outline import HEADINGS, Outline, Part
+from crawler.parse.main_text.outline import HEADINGS, HIDDEN, Outline, Part
 
 _PARAGRAPH: Final = 80  # characters without links, by which running text is known
-_APART: Final = frozenset({"name comment", "name foot", "name hidden", "name notice", "name signup", "is !hidden"})
+_APART: Final = frozenset({"name comment", "name foot", "name hidden", "name notice", "name signup"})
 
 _BLOCK_SIZES: Final = (12, 25, 50, 100, 200, 400, 1000)
 _ELEMENT_SIZES: Final = (50, 200, 800, 3000)
@@ -33,6 +33,7 @@ _COMMA: Final = re.compile("[,，、،]")
 _MARK: Final = re.compile("[|»›•→]")
 _DIGIT: Final = re.compile("[0-9]")
 _STOPS: Final = (". ", "! ", "? ")
+_HIDDEN: Final = ("hidden",)
 _KEPT: Final = 32_768  # facets of a kind that are remembered
 
 
@@ -62,8 +63,10 @@ class Seen:
             self.start[number] = position
             position += part.size
             if number:
-                is_apart[number] = is_apart[part.parent] or not _APART.isdisjoint(self.names[number])
-                is_hidden[number] = is_hidden[part.parent] or "is !hidden" in self.names[number]
+                is_hidden[number] = is_hidden[part.parent] or part.names.startswith(HIDDEN)
+                is_apart[number] = (
+                    is_apart[part.parent] or is_hidden[number] or not _APART.isdisjoint(self.names[number])
+                )
                 if part.names and part.tag not in ("li", "tr", "td"):
                     kin.setdefault((part.parent, part.tag, part.names.partition(" #")[0]), []).append(number)
             if part.size >= _PARAGRAPH and part.link_size * 4 < part.size and not is_hidden[number]:
@@ -157,6 +160,8 @@ def features(parts: Outline, title: str = "") -> list[list[Facet]]:
         among = bisect_right(_AMONG, own_prose[parent] / sizes[parent]) if number else -1
         alike = bisect_right(_ALIKE, seen.alike[number]) if seen.alike[number] > 1 else -1
         facets.append(_standing(bool(part.text), place, h1, relation, among, alike))
+        if part.names.startswith(HIDDEN):
+            facets.append(_HIDDEN)
         if seen.names[number]:
             facets.append(seen.names[number])
         found.append(facets)

@@ -36,6 +36,7 @@ _FORMATTING: Final = _tags(
 )
 _PREFORMATTED: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+HIDDEN: Final = "! "  # begins the names of what is not shown
 _LONGEST_NAMES: Final = 200  # of class and id, looked at
 _RUNNING_TEXT: Final = 80  # characters
 _LONG_WORDS: Final = 200
@@ -119,7 +120,7 @@ class _Walk:
         in_link = in_pre = breaks = 0
         levels: list[tuple[Iterator[Node], str, int]] = [(iter(root.children), root.tag, -1)]
         while levels:
-            children, tag, outer = levels[-1]
+            children, open_tag, outer = levels[-1]
             for node in children:
                 kind = type(node)
                 if kind is Text:
@@ -158,7 +159,7 @@ class _Walk:
                     continue
                 inner = element.children
                 if len(inner) == 1 and type(inner[0]) is Text:  # as most have; to step in takes four times as long
-                    data = cast("Text", inner[0]).data
+                    data = inner[0].data
                     self._tags += not is_formatting
                     if not data.isspace():
                         breaks = 0
@@ -173,14 +174,14 @@ class _Walk:
                 break
             else:
                 levels.pop()
-                self._tags += tag not in _FORMATTING
+                self._tags += open_tag not in _FORMATTING
                 if outer >= 0:
                     if pieces:
                         self._end_block(current, in_pre)
-                    in_pre -= tag in _PREFORMATTED
+                    in_pre -= open_tag in _PREFORMATTED
                     self._close(current)
                     current = outer
-                elif tag == "a":
+                elif open_tag == "a":
                     in_link -= 1
         self._end_block(current, in_pre)
         return parts
@@ -209,7 +210,7 @@ class _Walk:
 
 
 def names_of(element: Element) -> str:
-    """What an element is called, and before that what it says it is, as in "$articleBody @main !hidden story #post-1"."""
+    """What an element is called, and before that what it says it is, as in "! $articleBody @main story #post-1"."""
     if not element.attrs:
         return ""
     attribute = element.attr
@@ -225,7 +226,7 @@ def names_of(element: Element) -> str:
         names = f"${kind} {names}"
     style = attribute("style")
     if (style and _hides(style)) or attribute("hidden") is not None or attribute("aria-hidden") == "true":
-        names = f"!hidden {names}"
+        names = HIDDEN + names
     return names[:_LONGEST_NAMES]
 
 

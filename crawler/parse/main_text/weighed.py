@@ -19,11 +19,12 @@ from math import exp, expm1, log, log1p
 from typing import Final, NamedTuple
 
 from crawler.parse.main_text.features import Facet, features
-from crawler.parse.main_text.outline import Outline
+from crawler.parse.main_text.outline import HIDDEN, Outline
 from crawler.parse.main_text.result import MainText, Source, main_text
 from crawler.parse.main_text.weights import WEIGHTS
 
 Weight = tuple[float, float, float]  # for being on the way, for entering, for staying
+_NEARLY_ALL: Final = 0.75
 _NOTHING: Final = (0.0, 0.0, 0.0)
 _LEAST: Final = 1e-12  # keeps logarithms finite where all children are surely outside
 
@@ -44,7 +45,7 @@ def weighed(source: Source) -> MainText:
 def weighed_text(parts: Outline, weights: Weights) -> MainText:
     if not parts:
         return MainText(blocks=(), text="", confidence=0.0)
-    inside = probabilities(parts, weights)
+    inside = _without_hidden(parts, probabilities(parts, weights))
     return main_text(parts, _with_some_text(parts, inside), _expected_f1(parts, inside))
 
 
@@ -110,6 +111,21 @@ def probabilities(parts: Outline, weights: Weights) -> list[float]:
         passed[number] = some * through[number]
         inside[number] = min(some * enter[number] + inside[parent] * stay[number], 1.0)
     return inside
+
+
+def _without_hidden(parts: Outline, inside: list[float]) -> list[float]:
+    """What is not shown is not content, unless it is nearly all there is: some pages show their text by a script."""
+    if not any(part.names.startswith(HIDDEN) for part in parts):
+        return inside
+    is_hidden: list[bool] = []
+    sizes = [0, 0]  # of what is chosen, shown and hidden
+    for number, part in enumerate(parts):
+        is_hidden.append(part.names.startswith(HIDDEN) or (number > 0 and is_hidden[part.parent]))
+        if inside[number] >= 0.5:
+            sizes[is_hidden[number]] += part.size
+    if sizes[True] > _NEARLY_ALL * sum(sizes):
+        return inside
+    return [0.0 if hidden else chance for hidden, chance in zip(is_hidden, inside, strict=True)]
 
 
 def _with_some_text(parts: Outline, inside: list[float]) -> list[float]:

@@ -58,7 +58,8 @@ def test_several_regions_of_a_page_may_matter():
 
 def test_what_is_hidden_is_not_what_a_page_is_about():
     paragraph = "This is a sentence of some length, as are all of them, and it is one of several on this page. " * 3
-    html = f"<article><p>Seen. {paragraph}</p><p>Seen. {paragraph}</p><div hidden><p>Hidden. {paragraph}</p></div></article>"
+    seen, hidden = (f"<p>{word} {paragraph}</p>" * 2 for word in ("Seen.", "Hidden."))
+    html = f"<article><h1>What is seen</h1>{seen}</article><div style='display: none'>{hidden}</div>"
     text = extract(source_of(html)).text
     assert "Seen" in text
     assert "Hidden" not in text

@@ -68,6 +68,17 @@ def test_parents_come_first():
     assert all(not parts[part.parent].text for part in parts[1:])
 
 
+@pytest.mark.parametrize("last", ["<br>", "<script></script>", "<img>", "<b>x</b>", "<p>x</p>", "<pre>x</pre>"])
+def test_a_link_ends_where_it_ends(last):
+    *_, block = parts_of(f"<div><a href=x>link {last}</a></div><div>text</div>")
+    assert (block.text, block.link_size) == ("text", 0)
+
+
+@pytest.mark.parametrize("last", ["<br>", "<script></script>", "<a>x</a>", "<p>x</p>"])
+def test_preformatted_text_ends_where_it_ends(last):
+    assert texts_of(f"<pre>a {last}</pre><p>b  c</p>")[-1] == "b c"
+
+
 def test_links_are_measured():
     [block] = [part for part in parts_of("<p>ab <a href=x>cde</a><a href=y><b>f</b></a>") if part.text]
     assert (block.size, block.link_size) == (7, 4)
@@ -77,9 +88,9 @@ def test_links_are_measured():
     ("attributes", "names"),
     [
         ("class='a b' id=c role=main itemprop=articleBody", "$articleBody @main a b #c"),
-        ("hidden", "!hidden "),
-        ("style='color: red; DISPLAY : none'", "!hidden "),
-        ("aria-hidden=true class=x", "!hidden x"),
+        ("hidden", "! "),
+        ("style='color: red; DISPLAY : none'", "! "),
+        ("aria-hidden=true class=x", "! x"),
         ("aria-hidden=false style='display:block'", ""),
     ],
 )
