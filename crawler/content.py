@@ -6,12 +6,13 @@ import hashlib
 import re
 import struct
 from dataclasses import replace
+from functools import lru_cache
 
 from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records
 from crawler.content_lists import list_link, read_feed, read_sitemap
-from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
+from crawler.items import Fetched, Key, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.coding import MOST_PLAIN, plain_body
 from crawler.parse.dates import seconds_of
@@ -26,7 +27,7 @@ from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
 from crawler.urls.filters import is_login
 from crawler.urls.hosts import origin_of
-from crawler.urls.keys import key_of, keys_of, mark_of
+from crawler.urls.keys import key_of, mark_of
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
@@ -201,11 +202,17 @@ def _told(metadata: Metadata) -> dict[str, str]:
 
 
 def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:
-    keys = keys_of([link.url for link in links])
-    return [
-        Link(key, link.url, link.anchor, scope.rejection(link.url, depth), mark_of(link.url, link.anchor))
-        for key, link in zip(keys, links, strict=True)
-    ]
+    found = []
+    for link in links:
+        url, anchor = link.url, link.anchor
+        key, mark = _key_and_mark(url, anchor)
+        found.append(Link(key, url, anchor, scope.rejection(url, depth), mark))
+    return found
+
+
+@lru_cache(maxsize=16_384)  # pages of a site have most of their links in common
+def _key_and_mark(url: str, anchor: str) -> tuple[Key, int]:
+    return key_of(url), mark_of(url, anchor)
 
 
 def _links_digest(links: list[Link]) -> int:

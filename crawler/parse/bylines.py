@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from turbohtml import Document, Element
+from turbohtml import Document
 
 from crawler.parse.dates import dates_in
-from crawler.parse.marks import Marks, is_elsewhere, lines_beside, text_of
+from crawler.parse.marks import Beside, Marks, is_elsewhere, text_of
 from crawler.parse.titles import words
 
 MOST_AUTHORS = 20
@@ -73,12 +73,12 @@ _PARTICLES = frozenset(_SMALL.split())  # words of a name that are written small
 
 
 def authors_of(
-    document: Document, marks: Marks, declared: Sequence[str], headline: Element | None, site_names: Iterable[str]
+    document: Document, marks: Marks, declared: Sequence[str], beside: Beside, site_names: Iterable[str]
 ) -> list[str]:
     """Their names, from those that JSON-LD declares, from metas, or from the byline."""
     sites = {"".join(words(name)) for name in site_names}
     fallback: list[str] = []
-    for names in _sources(document, marks, declared, headline):
+    for names in _sources(document, marks, declared, beside):
         people = [name for name in names if "".join(words(name)) not in sites]
         if people:
             return people[:MOST_AUTHORS]
@@ -100,9 +100,7 @@ def names_in(text: str) -> list[str]:
     return list(dict.fromkeys(filter(None, names)))
 
 
-def _sources(
-    document: Document, marks: Marks, declared: Sequence[str], headline: Element | None
-) -> Iterator[list[str]]:
+def _sources(document: Document, marks: Marks, declared: Sequence[str], beside: Beside) -> Iterator[list[str]]:
     """Places where names may stand, the best first."""
     yield _all(declared)
     for name in METAS:
@@ -114,7 +112,7 @@ def _sources(
         if not is_elsewhere(element):
             inner = element.select_one(_INNER)
             yield _people(text_of(inner if inner is not None else element, _LONGEST_LINE))
-    yield from _after_a_lead(lines_beside(headline) if headline is not None else ())
+    yield from _after_a_lead(beside())
 
 
 def _after_a_lead(lines: Iterable[str]) -> Iterator[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import islice
@@ -114,11 +114,20 @@ def is_elsewhere(element: Element) -> bool:
     return part is not None and part.find("h1") is None
 
 
-def lines_beside(headline: Element) -> Iterator[str]:
+Beside = Callable[[], Sequence[str]]  # the pieces of text beside the headline, read when the first asks
+
+
+def lines_beside(headline: Element | None) -> list[str]:
     """The pieces of text below a headline, then those above it, the nearest first."""
-    for nodes, most in ((headline.following, _AFTER), (headline.preceding, _BEFORE)):
-        texts = (node.data for node in islice(nodes, 10 * most) if isinstance(node, Text))
-        yield from islice((text.strip()[:LONGEST_TEXT] for text in texts if text and not text.isspace()), most)
+    lines: list[str] = []
+    for nodes, most in ((headline.following, _AFTER), (headline.preceding, _BEFORE)) if headline is not None else ():
+        most += len(lines)
+        for node in islice(nodes, 10 * most):
+            if type(node) is Text and (text := node.data.strip()):
+                lines.append(text[:LONGEST_TEXT])
+                if len(lines) >= most:
+                    break
+    return lines
 
 
 def text_of(element: Element, longest: int = LONGEST_PHRASE) -> str:

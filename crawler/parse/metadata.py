@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import islice
 from math import inf
 
@@ -16,7 +17,7 @@ from turbohtml import Document, Element
 
 from crawler.parse.bylines import authors_of
 from crawler.parse.json_ld import Thing, by_weight, kinds_of, texts, things_in
-from crawler.parse.marks import LONGEST_PHRASE, LONGEST_TEXT, Heading, Marks, items_of, marks_of, text_of
+from crawler.parse.marks import LONGEST_PHRASE, LONGEST_TEXT, Heading, Marks, items_of, lines_beside, marks_of, text_of
 from crawler.parse.page_dates import page_dates
 from crawler.parse.plain import phrase
 from crawler.parse.titles import best_title
@@ -102,14 +103,14 @@ def metadata_of(document: Document, url: str, base: str, *, latest: float = inf)
     site = _site_name(marks, things)
     names = _site_names(site, url)
     title = best_title(marks.title, _declared_titles(marks, about), marks.headings, names)
-    headline = _headline(marks, title)
+    beside = cache(partial(lines_beside, _headline(marks, title)))
     language = _language(document, marks, about)
     dates = page_dates(
         document,
         marks,
         _declared_dates(document, about),
         url,
-        headline,
+        beside,
         latest=latest,
         month_first=_is_month_first(language or marks.meta(("og:locale",))),
     )
@@ -117,7 +118,7 @@ def metadata_of(document: Document, url: str, base: str, *, latest: float = inf)
         title=title[:LONGEST_PHRASE].rstrip(),
         plain_title=marks.title,
         description=_first(marks.meta((name,)) for name in _DESCRIPTIONS) or _said(about, "description"),
-        authors=authors_of(document, marks, _all(about, "author", things), headline, names),
+        authors=authors_of(document, marks, _all(about, "author", things), beside, names),
         site_name=site,
         published=dates.published.seconds if dates.published is not None else None,
         published_iso=dates.published.iso if dates.published is not None else "",

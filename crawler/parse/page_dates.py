@@ -12,10 +12,10 @@ from datetime import date
 from itertools import islice
 from typing import NamedTuple
 
-from turbohtml import Document, Element
+from turbohtml import Document
 
 from crawler.parse.dates import Date, date_of, dates_in
-from crawler.parse.marks import Marks, is_elsewhere, lines_beside, text_of
+from crawler.parse.marks import Beside, Marks, is_elsewhere, text_of
 
 EARLIEST = -2208902400.0  # 1900-01-02: machines that know no date write the first
 _DAY = 86_400.0
@@ -118,7 +118,7 @@ def page_dates(
     marks: Marks,
     declared: Mapping[str, Sequence[str]],
     url: str,
-    headline: Element | None,
+    beside: Beside,
     *,
     latest: float = float("inf"),
     month_first: bool | None = None,
@@ -143,7 +143,7 @@ def page_dates(
     if in_url is not None and window.has(in_url):
         published = _agreed(published, in_url)
     if published is None:
-        seen = _seen(document, marks, headline, month_first)
+        seen = _seen(document, marks, beside, month_first)
         published = next((when for when in seen if window.has(when, _EARLIEST_SEEN)), None)
     return PageDates(published, modified)
 
@@ -175,9 +175,9 @@ def _agreed(declared: Date | None, in_url: Date) -> Date:
     return declared if declared is not None and abs(declared.seconds - in_url.seconds) <= 2 * _DAY else in_url
 
 
-def _seen(document: Document, marks: Marks, headline: Element | None, month_first: bool | None) -> Iterator[Date]:
+def _seen(document: Document, marks: Marks, beside: Beside, month_first: bool | None) -> Iterator[Date]:
     """Dates that readers see, the likeliest first."""
-    for line in lines_beside(headline) if headline is not None else ():
+    for line in beside():
         yield from _of_publication(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_DATE], month_first)
     for element in marks.times:
         found = date_of(element.attr("datetime") or text_of(element), month_first=month_first)

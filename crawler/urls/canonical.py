@@ -34,7 +34,7 @@ _PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
 # A path that no parser and no rule would change, perhaps with an origin, and a fragment that nobody sees.
 _PLAIN_LINK = re.compile(
-    r"(?:(https?://[a-z0-9.-]++)(?=/))?(/?(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)?)(?:#.*)?",
+    r"(?:(https?://[a-z0-9.-]++(?::[0-9]{1,5})?)(?=/))?(/?(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)?)(?:#.*)?",
     re.DOTALL,
 )
 _MOST_BASES = 16  # a page at a time has one

@@ -24,6 +24,7 @@ VERDICTS = frozenset(  # the reasons that a scope gives
         *(Reason.TOO_MANY_PARAMETERS, Reason.ACTION, Reason.API_CALL, Reason.FILTER_FAILED, Reason.UNFILLED),
     }
 )
+MOST_JUDGED = 16_384
 MOST_ORIGINS = 65_536  # verdicts remembered before we start over
 
 # The Fetch Standard's bad ports: other protocols' servers listen there, and a request could talk them into something.
@@ -102,6 +103,7 @@ class Scope:
         self._sites: set[str] = set()  # domains and hosts
         self._directories: set[str] = set()
         self._verdicts: dict[str, Refusal | None] = {}  # by origin
+        self._judged: dict[str, Refusal | None] = {}  # by URL: pages of a site have most of their links in common
         for seed in seeds:
             self.add(seed)
 
@@ -115,13 +117,21 @@ class Scope:
         self._directories.add(_path(url).rpartition("/")[0] + "/")
         self._sites.add((registered_domain(host) or host) if self.options.mode == "domains" else host)
         self._verdicts.clear()
+        self._judged.clear()
 
     def rejection(self, url: str, depth: int = 0) -> Refusal | None:
         """Why this canonical URL, so many links from a seed, is not to be visited; None if it is."""
+        if url in self._judged:
+            return self._judged[url]
         try:
-            return self._judge(url, depth)
+            verdict = self._judge(url, depth)
         except Exception as error:  # what cannot be judged is not visited
             return Refusal(Reason.FILTER_FAILED, repr(error))
+        if not self.options.max_depth:  # by which the same URL may be near and far
+            if len(self._judged) >= MOST_JUDGED:
+                self._judged.clear()
+            self._judged[url] = verdict
+        return verdict
 
     def _judge(self, url: str, depth: int) -> Refusal | None:
         options = self.options

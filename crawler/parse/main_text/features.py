@@ -27,12 +27,11 @@ _PARTS: Final = (0.001, 0.2, 0.5, 0.8, 0.999)
 _AMONG: Final = (0.001, 0.2, 0.5, 0.8)
 _ALIKE: Final = (3, 6, 12)
 
-_SENTENCE_ENDS: Final = tuple(".!?…。！？”\"»:;)'’")
+_SENTENCE_ENDS: Final = frozenset(".!?…。！？”\"»:;)'’")
 _STOP: Final = re.compile(r"[.!?…](?=\s)|[。！？]")
 _COMMA: Final = re.compile("[,，、،]")
 _MARK: Final = re.compile("[|»›•→]")
 _DIGIT: Final = re.compile("[0-9]")
-_STOPS: Final = (". ", "! ", "? ")
 _HIDDEN: Final = ("hidden",)
 _KEPT: Final = 32_768  # facets of a kind that are remembered
 
@@ -172,10 +171,11 @@ def _look(text: str) -> tuple[bool, int, int, Facet]:
     """Whether it ends as sentences do, how many commas and sentences it has at first, and what else strikes the eye."""
     opening = text[:60]
     if text.isascii():
-        commas = text.count(",", 0, 500)
-        is_simple = "\n" not in text
-        stops = sum([text.count(stop, 0, 500) for stop in _STOPS]) if is_simple else len(_STOP.findall(text[:500]))
-        digits, has_marks = len(_DIGIT.findall(opening)), "|" in text
+        commas, has_marks = text.count(",", 0, 500), "|" in text
+        stops = text.count(". ", 0, 500) if "\n" not in text else len(_STOP.findall(text[:500]))
+        if stops < 3 and "\n" not in text:
+            stops += (text.count("! ", 0, 500) if "!" in text else 0) + (text.count("? ", 0, 500) if "?" in text else 0)
+        digits = len(_DIGIT.findall(opening)) if _DIGIT.search(opening) is not None else 0
     else:
         commas, stops = len(_COMMA.findall(text[:500])), len(_STOP.findall(text[:500]))
         digits, has_marks = sum(map(str.isdigit, opening)), _MARK.search(text) is not None
@@ -190,7 +190,7 @@ def _look(text: str) -> tuple[bool, int, int, Facet]:
         striking.append("marks")
     if "©" in text:
         striking.append("rights")
-    return text.endswith(_SENTENCE_ENDS), min(commas, 4), min(stops, 3), tuple(striking)
+    return text[-1] in _SENTENCE_ENDS, min(commas, 4), min(stops, 3), tuple(striking)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -34,6 +34,7 @@ _FORMATTING: Final = _tags(
     "abbr acronym b bdi bdo big br cite code del dfn em font i ins kbd mark nobr q rp rt ruby s samp small span strike "
     "strong sub sup time tt u var wbr"
 )
+_NOT_IN_LEAVES: Final = _BLOCK | _UNREAD
 _PREFORMATTED: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 HIDDEN: Final = "! "  # begins the names of what is not shown
@@ -77,7 +78,7 @@ def outline_of(element: Element) -> Outline:
 
 def is_garbled(text: str) -> bool:
     """Whether it cannot be words: encoded data, hidden in a page, is long and has no spaces."""
-    return len(text) >= _LONG_WORDS and text.isascii() and text.count(" ") * 40 < len(text)
+    return len(text) >= _LONG_WORDS and text.isascii() and text.count(" ", 0, 400) * 40 < min(len(text), 400)
 
 
 def blocks_of(parts: Outline, importance: Sequence[float]) -> list[Block]:
@@ -145,6 +146,9 @@ class _Walk:
                     if name in _BLOCK or "-" in name:
                         if pieces:
                             self._end_block(current, in_pre)
+                        if not in_pre and self._add_leaf(element, name, current, in_link):
+                            breaks = 0
+                            continue
                         in_pre += name in _PREFORMATTED
                         parts.append(Part(current, name, names_of(element), self._tags))
                         levels.append((iter(element.children), name, current))
@@ -185,6 +189,32 @@ class _Walk:
                     in_link -= 1
         self._end_block(current, in_pre)
         return parts
+
+    def _add_leaf(self, element: Element, name: str, current: int, in_link: int) -> bool:
+        """Whether it holds nothing but a run of text and inline markup; then it is added, in a third of the time."""
+        tags, links = 0, 0
+        for inner in element.iter_elements():
+            tag = inner.tag
+            if tag not in _FORMATTING:
+                if tag in _NOT_IN_LEAVES or "-" in tag:
+                    return False
+                tags += 2
+                links += tag == "a"
+            elif tag == "br":
+                return False
+        text = phrase(element.text)
+        if name in _PREFORMATTED or not text:
+            return False
+        if not is_garbled(text):
+            part = Part(current, name, names_of(element), self._tags)
+            part.text, part.size = text, len(text)
+            if in_link or links:
+                holders = [element] if in_link else element.iter_elements("a")
+                linked = sum([len(piece.strip()) for holder in holders for piece in holder.strings])
+                part.link_size = min(linked, part.size)
+            self._parts.append(part)
+        self._tags += tags + 1
+        return True
 
     def _end_block(self, current: int, in_pre: int) -> None:
         joined = "".join(self._pieces)
