@@ -150,7 +150,7 @@ def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Read
         language=html.language,
         published=html.published,
         metadata=_told(html.metadata),
-        text_digest=_text_digest(html.main_text),
+        text_digest=_folded_digest(html.main_text.replace("\n", " ")),
         links=links,
         links_digest=_links_digest(links),
         feeds=[list_link(scope, url) for url in feeds],
@@ -224,12 +224,14 @@ def _links_digest(links: list[Link]) -> int:
 
 def _text_digest(text: str) -> bytes:
     """Of the words, whatever the white space between them."""
-    folded = text.replace("\n", " ")
-    if not folded.isprintable() or "  " in folded:
-        folded = " ".join(text.split())
-    if len(folded.split(None, TELLING_WORDS)) < TELLING_WORDS:
+    return _folded_digest(" ".join(text.split()))
+
+
+def _folded_digest(text: str) -> bytes:
+    """The same of words with single spaces between them."""
+    if len(text.split(None, TELLING_WORDS)) < TELLING_WORDS:
         return b""
-    return hashlib.sha256(folded.strip(" ").encode("utf-8", "replace")).digest()
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
 def _follow(visited: Visited, scope: Scope, location: str) -> Visited:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from isal import isal_zlib
+
 MIB = 1 << 20
 MOST_PLAIN = 16 * MIB  # of a body, codings undone
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -122,6 +124,9 @@ def _inflated(data: bytes, limits: Limits) -> Plain:
 def _unpacked(data: bytes, wrapper: int, limits: Limits) -> Plain:
     """All members of a stream. Bytes behind the last that begin no other are padding."""
     room = min(limits.size, max(MIB, limits.ratio * len(data)))
+    whole = _whole(data, wrapper, room)
+    if whole is not None:
+        return Plain(data=whole)
     parts: list[bytes] = []
     position = 0
     for _ in range(limits.members):
@@ -135,6 +140,16 @@ def _unpacked(data: bytes, wrapper: int, limits: Limits) -> Plain:
         if wrapper != _GZIP or not data.startswith(_GZIP_MAGIC, position):
             return Plain(data=b"".join(parts))
     return Plain(data=b"".join(parts), problem="too many members", complete=False)
+
+
+def _whole(data: bytes, wrapper: int, room: int) -> bytes | None:
+    """What most bodies are, one member without fault and of decent size, in a third of zlib's time; else None."""
+    stream = isal_zlib.decompressobj(wrapper)
+    try:
+        whole = stream.decompress(data, room + 1)
+    except isal_zlib.IsalError:
+        return None
+    return whole if stream.eof and not stream.unused_data and len(whole) <= room else None
 
 
 def _member(data: bytes, start: int, wrapper: int, room: int) -> tuple[bytes, int, str]:

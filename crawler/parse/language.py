@@ -150,12 +150,15 @@ def language(text: str, declared: str = "") -> Language:
     ('de', 'en', 'de')
     """
     told = declared_language(declared)
+    if told:  # a page that is in the language that it declares is known at a glance
+        sample, is_latin = _sample(text[: 2 * _GLANCE])
+        detected, confidence = _detected(sample[:_GLANCE]) if len(sample) >= _GLANCE // 2 else ("", 0.0)
+        if detected == told:
+            return Language(told, told, detected, confidence)
     sample, is_latin = _sample(text)
     if is_latin and len(sample) < ENOUGH:
         return Language(told, told, "", 0.0)
-    detected, confidence = _detected(sample[:_GLANCE])
-    if detected != told or not told:  # a page that is in the language that it declares is known at a glance
-        detected, confidence = _detected(sample)
+    detected, confidence = _detected(sample)
     believed = is_latin and len(sample) < _ENOUGH_TO_OVERRULE and told in _KNOWN and told != _BY_TEMPLATE
     return Language(told if believed or not detected else detected, told, detected, confidence)
 
