@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from crawler.parse.main_text.hints import hints
 from crawler.parse.main_text.outline import HEADINGS, HIDDEN, Outline, Part
 
 _PARAGRAPH: Final = 80  # characters without links, by which running text is known
+_LONGEST_TITLE: Final = 300  # characters, looked for
 _APART: Final = frozenset({"name comment", "name foot", "name hidden", "name notice", "name signup"})
 
 _BLOCK_SIZES: Final = (12, 25, 50, 100, 200, 400, 1000)
+_LONG: Final = 5  # the number of a size from which text is not a label
 _ELEMENT_SIZES: Final = (50, 200, 800, 3000)
 _MEAN_SIZES: Final = (20, 40, 80, 160)
 _BLOCK_LINKS: Final = (0.05, 0.25, 0.6)
@@ -26,8 +30,11 @@ _AMONG: Final = (0.001, 0.2, 0.5, 0.8)
 _ALIKE: Final = (3, 6, 12)
 
 _SENTENCE_ENDS: Final = tuple(".!?…。！？”\"»:;)'’")
-_STOP: Final = re.compile(r"[.!?…](?=\s)|[。！？]")
-_COMMA: Final = re.compile("[,，、،]")
+_WESTERN_STOPS: Final = (". ", "! ", "? ")
+_OTHER_STOPS: Final = ("… ", "。", "！", "？", "؟", "।")
+_WESTERN_COMMA: Final = (",",)
+_OTHER_COMMAS: Final = ("，", "、", "،")
+_DIGIT: Final = re.compile(r"\d")
 _MARK: Final = re.compile("[|»›•→]")
 
 
@@ -48,6 +55,12 @@ class Seen:
         is_apart = self._read_down(parts)
         self._sum_up(parts)
         self.top = self._top(parts, is_apart)
+        self.top_parent = parts[self.top].parent
+        paragraphs = [
+            number for number in range(self.top, self.end[self.top] + 1) if parts[number].text and self.prose[number]
+        ]
+        self.first_paragraph, self.last_paragraph = (paragraphs[0], paragraphs[-1]) if paragraphs else (-1, -1)
+        self.h1 = next((number for number, part in enumerate(parts) if part.tag == "h1"), -1)
 
     def _read_down(self, parts: Outline) -> list[bool]:
         position = 0
@@ -99,96 +112,76 @@ def features(parts: Outline, title: str = "") -> list[list[str]]:
     if not parts:
         return []
     seen = Seen(parts)
-    found: list[list[str]] = []
-    blocks = [number for number, part in enumerate(parts) if part.text]
-    kinds = [_kind(parts[number]) for number in blocks]
-    first_h1 = next((number for number, part in enumerate(parts) if part.tag == "h1"), -1)
-    texts: dict[str, int] = {}
-    for number in blocks:
-        texts[parts[number].text] = texts.get(parts[number].text, 0) + 1
-    before = -1  # blocks
-    top, total, all_prose = seen.top, seen.size[0] or 1, seen.prose[0] or 1
+    blocks = iter(_blocks(parts, title[:_LONGEST_TITLE]))
+    found = []
     for number, part in enumerate(parts):
-        size, start = seen.size[number], seen.start[number]
-        if part.text:
-            before += 1
-            names = _block(part, *kinds[before])
-            names.append(_AFTER_SIZES[kinds[before + 1]] if before + 1 < len(kinds) else "after nothing")
-            names.append(_BEFORE_SIZES[kinds[before - 1]] if before else "before nothing")
-            if before + 1 < len(kinds) and parts[blocks[before + 1]].tag in HEADINGS:
-                names.append("after heading")
-            if before and parts[blocks[before - 1]].tag in HEADINGS:
-                names.append("before heading")
-            names.append(_PLACES[start * 10 // total])
-            if texts[part.text] > 1:
-                names.append("twice")
-            if title and 8 < size < 300 and _is_title(part.text.lower(), title):
-                names.append("title")
-            if first_h1 >= 0:
-                names.append("h1 before" if number > first_h1 else "h1 after" if number < first_h1 else "h1 itself")
-        else:
-            links = bisect_right(_ELEMENT_LINKS, seen.link_size[number] / size)
-            names = [
-                f"<{part.tag}>",
-                _HOLDS[bisect_right(_ELEMENT_SIZES, size)][links],
-                _PROSE[bisect_right(_SHARES, seen.prose[number] / all_prose)],
-                _OWN_PROSE[bisect_right(_SHARES, seen.own_prose[number] / all_prose)],
-                _MEANS[bisect_right(_MEAN_SIZES, size / seen.blocks[number])],
-                _STARTS[start * 5 // total],
-                _ENDS[(start + size) * 5 // total],
-            ]
-            if number:
-                names.append(_PART[bisect_right(_PARTS, seen.prose[number] / (seen.prose[part.parent] or 1))])
-            if first_h1 >= 0:
-                names.append(
-                    "h1 within"
-                    if number <= first_h1 <= seen.end[number]
-                    else "h1 before"
-                    if number > first_h1
-                    else "h1 after"
-                )
-        if number == top:
-            names.append("top")
-        elif top < number <= seen.end[top]:
-            names.append("in top")
-        elif number < top <= seen.end[number]:
-            names.append("holds top")
-        else:
-            names.append("beside top" if part.parent == parts[top].parent else "far from top")
+        names = next(blocks) if part.text else _element(part, number, seen)
+        names.append(_place_to_h1(number, seen))
+        names.append(_place_to_top(part, number, seen))
+        names.append(_place_to_paragraphs(part, number, seen))
         if number:
-            parent = part.parent
-            among = bisect_right(_AMONG, seen.own_prose[parent] / seen.size[parent])
+            among = bisect_right(_AMONG, seen.own_prose[part.parent] / seen.size[part.parent])
             names.append(_BLOCKS_AMONG[among] if part.text else _ELEMENTS_AMONG[among])
-        if part.names.startswith(HIDDEN):
-            names.append("hidden")
-        names.extend(seen.names[number])
-        if seen.alike[number] > 1:
-            names.append((_ALIKE_BLOCKS if part.text else _ALIKE_ELEMENTS)[bisect_right(_ALIKE, seen.alike[number])])
+        if part.names:
+            names.extend(seen.names[number])
+            if part.names.startswith(HIDDEN):
+                names.append("hidden")
+            if seen.alike[number] > 1:
+                alike = bisect_right(_ALIKE, seen.alike[number])
+                names.append(_BLOCKS_ALIKE[alike] if part.text else _ELEMENTS_ALIKE[alike])
         found.append(names)
     return found
 
 
-def _block(part: Part, size: int, links: int) -> list[str]:
-    text = part.text
+def _blocks(parts: Outline, title: str) -> Iterator[list[str]]:
+    """What blocks are, beside those before and after them."""
+    blocks = [part for part in parts if part.text]
+    kinds = [_kind(block) for block in blocks]
+    texts = Counter([block.text for block in blocks])
+    total, position, last = sum([block.size for block in blocks]), 0, len(blocks) - 1
+    for number, (block, kind) in enumerate(zip(blocks, kinds, strict=True)):
+        names = _block(block, *kind)
+        names.append(_AFTER[kinds[number + 1]] if number < last else "after nothing")
+        names.append(_BEFORE[kinds[number - 1]] if number else "before nothing")
+        if number < last and blocks[number + 1].tag in HEADINGS:
+            names.append("after heading")
+        if number and blocks[number - 1].tag in HEADINGS:
+            names.append("before heading")
+        names.append(_PLACES[position * 10 // total])
+        if texts[block.text] > 1:
+            names.append("twice")
+        if title and 8 < block.size < _LONGEST_TITLE and _is_title(block.text.lower(), title):
+            names.append("title")
+        position += block.size
+        yield names
+
+
+def _block(block: Part, size: int, links: int) -> list[str]:
+    text = block.text
+    opening, beginning = text[:60], text[:500]
     names = [
         _SIZES[size][links],
-        "bare" if part.is_bare else f"<{part.tag}> block",
+        "bare" if block.is_bare else f"<{block.tag}> block",
         _ENDINGS[text.endswith(_SENTENCE_ENDS)][min(size // 2, 2)],
-        _COMMAS[min(len(_COMMA.findall(text[:500])), 4)],
-        _SENTENCES[min(len(_STOP.findall(text[:500])), 3)],
+        _COMMAS[min(_count(beginning, _WESTERN_COMMA, _OTHER_COMMAS), 4)],
+        _SENTENCES[min(_count(beginning, _WESTERN_STOPS, _OTHER_STOPS), 3)],
     ]
-    opening = text[:60]
-    if sum(map(str.isdigit, opening)) * 4 > len(opening):
+    if size < _LONG and len(_DIGIT.findall(opening)) * 4 > len(opening):
         names.append("digits")
     if text[0].islower():
         names.append("small")
     elif opening.isupper():
         names.append("capitals")
-    if _MARK.search(text):
+    if _MARK.search(beginning):
         names.append("marks")
     if "©" in text:
         names.append("rights")
     return names
+
+
+def _count(text: str, western: tuple[str, ...], other: tuple[str, ...]) -> int:
+    found = sum([text.count(mark) for mark in western])
+    return found if text.isascii() else found + sum([text.count(mark) for mark in other])
 
 
 def _kind(block: Part) -> tuple[int, int]:
@@ -199,11 +192,60 @@ def _is_title(text: str, title: str) -> bool:
     return text in title or title in text
 
 
+def _element(part: Part, number: int, seen: Seen) -> list[str]:
+    size, start, total = seen.size[number], seen.start[number], seen.size[0]
+    prose, all_prose = seen.prose[number], seen.prose[0] or 1
+    return [
+        f"<{part.tag}>",
+        _HOLDS[bisect_right(_ELEMENT_SIZES, size)][bisect_right(_ELEMENT_LINKS, seen.link_size[number] / size)],
+        _PROSE[bisect_right(_SHARES, prose / all_prose)],
+        _OWN_PROSE[bisect_right(_SHARES, seen.own_prose[number] / all_prose)],
+        _PART_OF_PROSE[bisect_right(_PARTS, prose / (seen.prose[part.parent] or 1))] if number else "root",
+        _MEANS[bisect_right(_MEAN_SIZES, size / seen.blocks[number])],
+        _STARTS[start * 5 // total],
+        _ENDS[(start + size) * 5 // total],
+    ]
+
+
+def _place_to_h1(number: int, seen: Seen) -> str:
+    if seen.h1 < 0:
+        return "no h1"
+    if number > seen.h1:
+        return "h1 before"
+    return "h1 within" if seen.h1 <= seen.end[number] else "h1 after"
+
+
+def _place_to_top(part: Part, number: int, seen: Seen) -> str:
+    top = seen.top
+    if number == top:
+        return "top"
+    if number < top <= seen.end[number]:
+        return "holds top"
+    if top < number <= seen.end[top]:
+        return "in top"
+    return "beside top" if part.parent == seen.top_parent else "far from top"
+
+
+def _place_to_paragraphs(part: Part, number: int, seen: Seen) -> str:
+    """Of the top: what stands before the first is often about the text, and what comes after the last about the site."""
+    first, last = seen.first_paragraph, seen.last_paragraph
+    if part.text:
+        return (
+            "block before paragraphs" if number < first else "block after them" if number > last else "block among them"
+        )
+    if number > last:
+        return "element after paragraphs"
+    if number > first:
+        return "element among them"
+    end = seen.end[number]
+    return "element around them" if end >= last else "element opens them" if end >= first else "element before them"
+
+
 _SIZES: Final = [[f"size {size} links {links}" for links in range(4)] for size in range(8)]
-_BEFORE_SIZES: Final = {
+_BEFORE: Final = {
     (size, links): f"before size {size // 2} links {min(links, 2)}" for size in range(8) for links in range(4)
 }
-_AFTER_SIZES: Final = {key: f"after{name.removeprefix('before')}" for key, name in _BEFORE_SIZES.items()}
+_AFTER: Final = {kind: f"after{name.removeprefix('before')}" for kind, name in _BEFORE.items()}
 _ENDINGS: Final = [[f"{ending} size {size}" for size in range(3)] for ending in ("open end", "sentence end")]
 _COMMAS: Final = [f"commas {count}" for count in range(5)]
 _SENTENCES: Final = [f"sentences {count}" for count in range(4)]
@@ -213,9 +255,9 @@ _ENDS: Final = [f"ends {fifth}" for fifth in range(6)]
 _HOLDS: Final = [[f"holds {size} links {links}" for links in range(5)] for size in range(5)]
 _PROSE: Final = [f"prose {share}" for share in range(6)]
 _OWN_PROSE: Final = [f"own prose {share}" for share in range(6)]
-_PART: Final = [f"part of prose {share}" for share in range(6)]
+_PART_OF_PROSE: Final = [f"part of prose {share}" for share in range(6)]
 _MEANS: Final = [f"mean size {size}" for size in range(5)]
-_ALIKE_BLOCKS: Final = [f"blocks alike {count}" for count in range(4)]
-_ALIKE_ELEMENTS: Final = [f"elements alike {count}" for count in range(4)]
+_BLOCKS_ALIKE: Final = [f"blocks alike {count}" for count in range(4)]
+_ELEMENTS_ALIKE: Final = [f"elements alike {count}" for count in range(4)]
 _BLOCKS_AMONG: Final = [f"block among prose {share}" for share in range(5)]
 _ELEMENTS_AMONG: Final = [f"element among prose {share}" for share in range(5)]
