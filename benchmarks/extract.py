@@ -26,7 +26,7 @@ from crawler.parse.main_text.extractors import DEFAULT, EXTRACTORS, extract
 from crawler.parse.main_text.result import SURE, Source
 
 Method = Callable[[str], str]
-SHARES = (0.0, 0.7, 0.8, SURE, 0.9, 0.95, 1.01)  # confidence below which a page is sent on
+LIMITS = (0.0, 0.8, 0.9, SURE, 0.95, 0.97, 1.01)  # confidence below which a page is sent on
 
 
 class Measured(NamedTuple):
@@ -155,7 +155,7 @@ def _second_opinions(pages: list[MarkedPage], second: str) -> int:
         + "".join(f"{name:>20}" for name in names)
         + f"{'mean F1':>9}"
     )
-    for limit in SHARES:
+    for limit in LIMITS:
         sent = [confidence < limit for confidence in confidences]
         mixed = [two if go else one for one, two, go in zip(firsts, seconds, sent, strict=True)]
         share = fmean(sent)

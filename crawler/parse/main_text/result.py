@@ -12,7 +12,9 @@ from crawler.items import Block
 from crawler.parse.main_text.outline import Outline, blocks_of, outline
 from crawler.parse.plain import phrase
 
-SURE = 0.85  # confidence from which no second opinion is worth its time; the table is in ARCHITECTURE.md
+# Confidence from which no second opinion is worth its time. Of the marked pages, on sites that the weights were not learned
+# from, 7 % are below; trafilatura on those takes the mean F1 of three sets from .942 to .947, on all pages to .928.
+SURE = 0.93
 
 
 @dataclass(frozen=True, kw_only=True)
