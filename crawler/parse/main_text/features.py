@@ -30,9 +30,7 @@ _AMONG: Final = (0.001, 0.2, 0.5, 0.8)
 _ALIKE: Final = (3, 6, 12)
 
 _SENTENCE_ENDS: Final = tuple(".!?…。！？”\"»:;)'’")
-_WESTERN_STOPS: Final = (". ", "! ", "? ")
 _OTHER_STOPS: Final = ("… ", "。", "！", "？", "؟", "।")
-_WESTERN_COMMA: Final = (",",)
 _OTHER_COMMAS: Final = ("，", "、", "،")
 _DIGIT: Final = re.compile(r"\d")
 _MARK: Final = re.compile("[|»›•→]")
@@ -159,12 +157,17 @@ def _blocks(parts: Outline, title: str) -> Iterator[list[str]]:
 def _block(block: Part, size: int, links: int) -> list[str]:
     text = block.text
     opening, beginning = text[:60], text[:500]
+    commas = beginning.count(",")
+    sentences = beginning.count(". ") + beginning.count("? ") + beginning.count("! ")
+    if not beginning.isascii():
+        commas += sum([beginning.count(mark) for mark in _OTHER_COMMAS])
+        sentences += sum([beginning.count(mark) for mark in _OTHER_STOPS])
     names = [
         _SIZES[size][links],
         "bare" if block.is_bare else f"<{block.tag}> block",
         _ENDINGS[text.endswith(_SENTENCE_ENDS)][min(size // 2, 2)],
-        _COMMAS[min(_count(beginning, _WESTERN_COMMA, _OTHER_COMMAS), 4)],
-        _SENTENCES[min(_count(beginning, _WESTERN_STOPS, _OTHER_STOPS), 3)],
+        _COMMAS[min(commas, 4)],
+        _SENTENCES[min(sentences, 3)],
     ]
     if size < _LONG and len(_DIGIT.findall(opening)) * 4 > len(opening):
         names.append("digits")
@@ -177,11 +180,6 @@ def _block(block: Part, size: int, links: int) -> list[str]:
     if "©" in text:
         names.append("rights")
     return names
-
-
-def _count(text: str, western: tuple[str, ...], other: tuple[str, ...]) -> int:
-    found = sum([text.count(mark) for mark in western])
-    return found if text.isascii() else found + sum([text.count(mark) for mark in other])
 
 
 def _kind(block: Part) -> tuple[int, int]:

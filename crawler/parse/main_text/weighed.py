@@ -26,6 +26,9 @@ _NEARLY_ALL: Final = 0.75
 _LEAST: Final = 1e-12  # keeps logarithms finite where all children are surely outside
 
 
+Triple = tuple[float, float, float]
+
+
 class Weights(NamedTuple):
     """Of all parts, by number."""
 
@@ -46,21 +49,27 @@ def weighed_text(parts: Outline, weights: Weights) -> MainText:
     return main_text(parts, _with_some_text(parts, inside), _expected_f1(parts, inside))
 
 
-def sums(seen: Iterable[Iterable[str]], table: Mapping[str, tuple[float, float, float]] = WEIGHTS) -> Weights:
+def sums(seen: Iterable[Iterable[str]], table: Mapping[str, Triple] = WEIGHTS) -> Weights:
     """Of each part, what is seen of it."""
     weights = Weights([], [], [])
-    nothing = (0.0, 0.0, 0.0)
+    worth = _Table(table).__getitem__
     for names in seen:
         through = enter = stay = 0.0
-        for name in names:
-            weight = table.get(name, nothing)
-            through += weight[0]
-            enter += weight[1]
-            stay += weight[2]
+        for one, other, third in map(worth, names):
+            through += one
+            enter += other
+            stay += third
         weights.through.append(through)
         weights.enter.append(enter)
         weights.stay.append(stay)
     return weights
+
+
+class _Table(dict[str, Triple]):
+    """What is in no lesson weighs nothing."""
+
+    def __missing__(self, name: str) -> Triple:
+        return 0.0, 0.0, 0.0
 
 
 def probabilities(parts: Outline, weights: Weights) -> list[float]:
