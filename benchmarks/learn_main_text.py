@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from benchmarks.extraction_sets import SETS, MarkedPage, counts, pages_of, quality
 from crawler.parse.main_text import weights
-from crawler.parse.main_text.features import Facet, features
+from crawler.parse.main_text.features import NAMES, Facet, features
 from crawler.parse.main_text.outline import Outline
 from crawler.parse.main_text.result import Source
 from crawler.parse.main_text.weighed import sums, weighed_text, weight_of
@@ -221,7 +221,7 @@ def _lesson(page: MarkedPage) -> Lesson:
     source = Source(html=page.html, document=turbohtml.parse(page.html, positions=False))
     parts = source.parts
     marks = _whole_marks(page, parts) if page.has_whole_text else _piece_marks(page, parts)
-    return Lesson(page=page, parts=parts, facets=features(parts, source.title.lower()), marks=marks)
+    return Lesson(page=page, parts=parts, facets=features(parts, source.title.lower(), NAMES), marks=marks)
 
 
 def _piece_marks(page: MarkedPage, parts: Outline) -> list[int]:
@@ -306,7 +306,9 @@ def _fold(lesson: Lesson, options: argparse.Namespace) -> int:
 
 
 def _text(lesson: Lesson, learned: dict[str, tuple[float, float, float]]) -> str:
-    return weighed_text(lesson.parts, sums(lesson.facets, partial(weight_of, table=learned))).text
+    return weighed_text(
+        lesson.parts, sums([[weight_of(facet, learned) for facet in facets] for facets in lesson.facets])
+    ).text
 
 
 def _write(learned: dict[str, tuple[float, float, float]]) -> None:

@@ -147,7 +147,7 @@ def _whole(data: bytes, wrapper: int, room: int) -> bytes | None:
     stream = isal_zlib.decompressobj(wrapper)
     try:
         whole = stream.decompress(data, room + 1)
-    except isal_zlib.IsalError:
+    except isal_zlib.error:  # type: ignore[misc]  # its stub does not say that it is an exception
         return None
     return whole if stream.eof and not stream.unused_data and len(whole) <= room else None
 

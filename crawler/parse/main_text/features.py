@@ -8,16 +8,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from functools import lru_cache
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from crawler.parse.main_text.hints import hints
 from crawler.parse.main_text.outline import HEADINGS, HIDDEN, Outline, Part
 
 _PARAGRAPH: Final = 80  # characters without links, by which running text is known
+_LONGEST_TITLE: Final = 300  # characters, looked for
 _APART: Final = frozenset({"name comment", "name foot", "name hidden", "name notice", "name signup"})
 
 _BLOCK_SIZES: Final = (12, 25, 50, 100, 200, 400, 1000)
+_LONG: Final = 5  # the number of a size from which text is not a label
 _ELEMENT_SIZES: Final = (50, 200, 800, 3000)
 _MEAN_SIZES: Final = (20, 40, 80, 160)
 _BLOCK_LINKS: Final = (0.05, 0.25, 0.6)
@@ -28,12 +30,11 @@ _AMONG: Final = (0.001, 0.2, 0.5, 0.8)
 _ALIKE: Final = (3, 6, 12)
 
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？”\"»:;)'’")
-_STOP: Final = re.compile(r"[.!?…](?=\s)|[。！？]")
-_COMMA: Final = re.compile("[,，、،]")
+_OTHER_STOPS: Final = ("… ", "。", "！", "？", "؟", "।")
+_OTHER_COMMAS: Final = ("，", "、", "،")
+_DIGIT: Final = re.compile(r"\d")
 _MARK: Final = re.compile("[|»›•→]")
-_DIGIT: Final = re.compile("[0-9]")
 _HIDDEN: Final = ("hidden",)
-_KEPT: Final = 32_768  # facets of a kind that are remembered
 
 
 class Seen:
@@ -53,6 +54,12 @@ class Seen:
         is_apart = self._read_down(parts)
         self._sum_up(parts)
         self.top = self._top(parts, is_apart)
+        self.top_parent = parts[self.top].parent
+        paragraphs = [
+            number for number in range(self.top, self.end[self.top] + 1) if parts[number].text and self.prose[number]
+        ]
+        self.first_paragraph, self.last_paragraph = (paragraphs[0], paragraphs[-1]) if paragraphs else (-1, -1)
+        self.h1 = next((number for number, part in enumerate(parts) if part.tag == "h1"), -1)
 
     def _read_down(self, parts: Outline) -> list[bool]:
         position = 0
@@ -99,88 +106,100 @@ class Seen:
         return max(range(len(parts)), key=lambda number: 0 if is_apart[number] else score[number])
 
 
-Facet = tuple[str, ...]  # names that are seen together; there are few different ones, so what each weighs is soon known
+Facet = tuple[str, ...]  # names of what is seen together
+Kind = tuple[int, int]  # the classes of a block by size and by share of links
+Look = tuple[bool, int, int, Facet]  # of a text: ends as sentences do, commas, sentences, what else strikes the eye
+T = TypeVar("T")
 
 
-def features(parts: Outline, title: str = "") -> list[list[Facet]]:
-    """Of every part, in facets. `title` is that of the document, in lower case."""
+class Facets(NamedTuple, Generic[T]):
+    """What becomes of each facet of a part. There are few different ones, so whoever asks may remember the answers."""
+
+    shape: Callable[[Kind, str, Look], T]
+    neighbours: Callable[[Kind | None, Kind | None, bool, bool, bool, bool], T]
+    container: Callable[[str, int, int, int], T]
+    holding: Callable[[int, int, int], T]
+    standing: Callable[[bool, int, str, str, str, int, int], T]
+    names: Callable[[Facet], T]
+
+
+def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
+    """Of every part. `title` is that of the document, in lower case."""
     if not parts:
         return []
     seen = Seen(parts)
+    title = title[:_LONGEST_TITLE]
     blocks = [part for part in parts if part.text]
     kinds = [_kind(block) for block in blocks]
     counts = Counter([block.text for block in blocks])
-    first_h1 = next((number for number, part in enumerate(parts) if part.tag == "h1"), -1)
-    top, total, all_prose = seen.top, seen.size[0] or 1, seen.prose[0] or 1
-    top_end, top_parent, last = seen.end[top], parts[top].parent, len(blocks) - 1
+    total, all_prose, last = seen.size[0] or 1, seen.prose[0] or 1, len(blocks) - 1
     sizes, starts, ends, prose, own_prose = seen.size, seen.start, seen.end, seen.prose, seen.own_prose
-    found: list[list[Facet]] = []
+    found: list[list[T]] = []
     count = -1  # blocks so far
     for number, part in enumerate(parts):
-        size, start, parent, end = sizes[number], starts[number], part.parent, ends[number]
-        h1 = "" if first_h1 < 0 else "before" if number > first_h1 else "after" if end < first_h1 else "within"
+        size, start, parent = sizes[number], starts[number], part.parent
         if part.text:
             count += 1
-            facets = [
-                _shape(*kinds[count], "" if part.is_bare else part.tag, *_look(part.text)),
-                _neighbours(
+            kind = kinds[count]
+            of_part = [
+                facets.shape(kind, "" if part.is_bare else part.tag, _look(part.text, kind[0])),
+                facets.neighbours(
                     kinds[count - 1] if count else None,
                     kinds[count + 1] if count < last else None,
                     count > 0 and blocks[count - 1].tag in HEADINGS,
                     count < last and blocks[count + 1].tag in HEADINGS,
                     counts[part.text] > 1,
-                    bool(title) and 8 < size < 300 and _is_title(part.text.lower(), title),
+                    bool(title) and 8 < size < _LONGEST_TITLE and _is_title(part.text.lower(), title),
                 ),
             ]
             place = start * 10 // total
         else:
-            facets = [
-                _container(
+            of_part = [
+                facets.container(
                     part.tag,
                     bisect_right(_ELEMENT_SIZES, size),
                     bisect_right(_ELEMENT_LINKS, seen.link_size[number] / size),
                     bisect_right(_MEAN_SIZES, size / seen.blocks[number]),
                 ),
-                _holding(
+                facets.holding(
                     bisect_right(_SHARES, prose[number] / all_prose),
                     bisect_right(_SHARES, own_prose[number] / all_prose),
                     bisect_right(_PARTS, prose[number] / (prose[parent] or 1)) if number else -1,
                 ),
             ]
             place = start * 5 // total * 10 + (start + size) * 5 // total
-        if number == top:
-            relation = "top"
-        elif top < number <= top_end:
-            relation = "in top"
-        elif number < top <= end:
-            relation = "holds top"
-        else:
-            relation = "beside top" if parent == top_parent else "far from top"
-        among = bisect_right(_AMONG, own_prose[parent] / sizes[parent]) if number else -1
-        alike = bisect_right(_ALIKE, seen.alike[number]) if seen.alike[number] > 1 else -1
-        facets.append(_standing(bool(part.text), place, h1, relation, among, alike))
-        if part.names.startswith(HIDDEN):
-            facets.append(_HIDDEN)
-        if seen.names[number]:
-            facets.append(seen.names[number])
-        found.append(facets)
+        of_part.append(
+            facets.standing(
+                bool(part.text),
+                place,
+                _place_to_h1(number, ends[number], seen),
+                _place_to_top(number, ends[number], parent, seen),
+                _place_to_paragraphs(bool(part.text), number, ends[number], seen),
+                bisect_right(_AMONG, own_prose[parent] / sizes[parent]) if number else -1,
+                bisect_right(_ALIKE, seen.alike[number]) if seen.alike[number] > 1 else -1,
+            )
+        )
+        if part.names:
+            of_part.append(facets.names(seen.names[number]))
+            if part.names.startswith(HIDDEN):
+                of_part.append(facets.names(_HIDDEN))
+        found.append(of_part)
     return found
 
 
-def _look(text: str) -> tuple[bool, int, int, Facet]:
-    """Whether it ends as sentences do, how many commas and sentences it has at first, and what else strikes the eye."""
-    opening = text[:60]
-    if text.isascii():
-        commas, has_marks = text.count(",", 0, 500), "|" in text
-        stops = text.count(". ", 0, 500) if "\n" not in text else len(_STOP.findall(text[:500]))
-        if stops < 3 and "\n" not in text:
-            stops += (text.count("! ", 0, 500) if "!" in text else 0) + (text.count("? ", 0, 500) if "?" in text else 0)
-        digits = len(_DIGIT.findall(opening)) if _DIGIT.search(opening) is not None else 0
+def _look(text: str, size: int) -> Look:
+    opening, beginning = text[:60], text[:500]
+    commas, stops = beginning.count(","), beginning.count(". ")
+    stops += beginning.count("! ") if "!" in beginning else 0
+    stops += beginning.count("? ") if "?" in beginning else 0
+    if beginning.isascii():
+        has_marks = "|" in beginning
     else:
-        commas, stops = len(_COMMA.findall(text[:500])), len(_STOP.findall(text[:500]))
-        digits, has_marks = sum(map(str.isdigit, opening)), _MARK.search(text) is not None
+        commas += sum([beginning.count(mark) for mark in _OTHER_COMMAS])
+        stops += sum([beginning.count(mark) for mark in _OTHER_STOPS])
+        has_marks = _MARK.search(beginning) is not None
     striking = []
-    if digits * 4 > len(opening):
+    if size < _LONG and len(_DIGIT.findall(opening)) * 4 > len(opening):
         striking.append("digits")
     if text[0].islower():
         striking.append("small")
@@ -193,9 +212,53 @@ def _look(text: str) -> tuple[bool, int, int, Facet]:
     return text[-1] in _SENTENCE_ENDS, min(commas, 4), min(stops, 3), tuple(striking)
 
 
-@lru_cache(maxsize=_KEPT)
-def _shape(size: int, links: int, tag: str, ends: bool, commas: int, stops: int, striking: Facet) -> Facet:
+def _kind(block: Part) -> Kind:
+    return bisect_right(_BLOCK_SIZES, block.size), bisect_right(_BLOCK_LINKS, block.link_size / block.size)
+
+
+def _is_title(text: str, title: str) -> bool:
+    return text in title or title in text
+
+
+def _place_to_h1(number: int, end: int, seen: Seen) -> str:
+    if seen.h1 < 0:
+        return "no h1"
+    if number > seen.h1:
+        return "h1 before"
+    return "h1 within" if seen.h1 <= end else "h1 after"
+
+
+def _place_to_top(number: int, end: int, parent: int, seen: Seen) -> str:
+    top = seen.top
+    if number == top:
+        return "top"
+    if number < top <= end:
+        return "holds top"
+    if top < number <= seen.end[top]:
+        return "in top"
+    return "beside top" if parent == seen.top_parent else "far from top"
+
+
+def _place_to_paragraphs(is_block: bool, number: int, end: int, seen: Seen) -> str:
+    """Of the top: what stands before the first is often about the text, and what comes after the last about the site."""
+    first, last = seen.first_paragraph, seen.last_paragraph
+    if is_block:
+        return (
+            "block before paragraphs" if number < first else "block after them" if number > last else "block among them"
+        )
+    if number > last:
+        return "element after paragraphs"
+    if number > first:
+        return "element among them"
+    return "element around them" if end >= last else "element opens them" if end >= first else "element before them"
+
+
+# ── the names of facets ──
+
+
+def _shape(kind: Kind, tag: str, look: Look) -> Facet:
     """Of a block; without a tag it is bare."""
+    (size, links), (ends, commas, stops, striking) = kind, look
     return (
         f"size {size} links {links}",
         f"<{tag}> block" if tag else "bare",
@@ -206,50 +269,42 @@ def _shape(size: int, links: int, tag: str, ends: bool, commas: int, stops: int,
     )
 
 
-@lru_cache(maxsize=_KEPT)
 def _neighbours(
-    before: tuple[int, int] | None,
-    after: tuple[int, int] | None,
+    before: Kind | None,
+    after: Kind | None,
     is_after_heading: bool,
     is_before_heading: bool,
     is_twice: bool,
     is_title: bool,
 ) -> Facet:
     """Of a block: what stands around it, and where else its text does."""
-    names = [_neighbour("after", after), _neighbour("before", before)]
     flags = {
         "after heading": is_before_heading,
         "before heading": is_after_heading,
         "twice": is_twice,
         "title": is_title,
     }
-    return (*names, *(name for name, is_so in flags.items() if is_so))
+    return (_neighbour("after", after), _neighbour("before", before), *(name for name, is_so in flags.items() if is_so))
 
 
-def _neighbour(side: str, kind: tuple[int, int] | None) -> str:
+def _neighbour(side: str, kind: Kind | None) -> str:
     return f"{side} size {kind[0] // 2} links {min(kind[1], 2)}" if kind is not None else f"{side} nothing"
 
 
-@lru_cache(maxsize=_KEPT)
 def _container(tag: str, size: int, links: int, mean: int) -> Facet:
     return f"<{tag}>", f"holds {size} links {links}", f"mean size {mean}"
 
 
-@lru_cache(maxsize=_KEPT)
 def _holding(share: int, own: int, part: int) -> Facet:
     """How much of the running text of the page, and of what is around it, an element holds."""
-    names = f"prose {share}", f"own prose {own}"
-    return (*names, f"part of prose {part}") if part >= 0 else names
+    return f"prose {share}", f"own prose {own}", f"part of prose {part}" if part >= 0 else "root"
 
 
-@lru_cache(maxsize=_KEPT)
-def _standing(is_block: bool, place: int, h1: str, relation: str, among: int, alike: int) -> Facet:
+def _standing(is_block: bool, place: int, h1: str, top: str, paragraphs: str, among: int, alike: int) -> Facet:
     """Where on the page a part stands, and among what."""
     what = "block" if is_block else "element"
     names = [f"place {place}"] if is_block else [f"starts {place // 10}", f"ends {place % 10}"]
-    if h1:
-        names.append("h1 itself" if is_block and h1 == "within" else f"h1 {h1}")
-    names.append(relation)
+    names += [h1, top, paragraphs]
     if among >= 0:
         names.append(f"{what} among prose {among}")
     if alike >= 0:
@@ -257,9 +312,8 @@ def _standing(is_block: bool, place: int, h1: str, relation: str, among: int, al
     return tuple(names)
 
 
-def _kind(block: Part) -> tuple[int, int]:
-    return bisect_right(_BLOCK_SIZES, block.size), bisect_right(_BLOCK_LINKS, block.link_size / block.size)
+def _names(names: Facet) -> Facet:
+    return names
 
 
-def _is_title(text: str, title: str) -> bool:
-    return text in title or title in text
+NAMES: Final = Facets(_shape, _neighbours, _container, _holding, _standing, _names)

@@ -18,13 +18,14 @@ from functools import lru_cache
 from math import exp, expm1, log, log1p
 from typing import Final, NamedTuple
 
-from crawler.parse.main_text.features import Facet, features
+from crawler.parse.main_text.features import NAMES, Facet, Facets, features
 from crawler.parse.main_text.outline import HIDDEN, Outline
 from crawler.parse.main_text.result import MainText, Source, main_text
 from crawler.parse.main_text.weights import WEIGHTS
 
 Weight = tuple[float, float, float]  # for being on the way, for entering, for staying
 _NEARLY_ALL: Final = 0.75
+_KEPT: Final = 32_768  # facets of a kind that are remembered
 _NOTHING: Final = (0.0, 0.0, 0.0)
 _LEAST: Final = 1e-12  # keeps logarithms finite where all children are surely outside
 
@@ -39,7 +40,7 @@ class Weights(NamedTuple):
 
 def weighed(source: Source) -> MainText:
     parts = source.parts
-    return weighed_text(parts, sums(features(parts, source.title.lower())))
+    return weighed_text(parts, sums(features(parts, source.title.lower(), _WEIGHED)))
 
 
 def weighed_text(parts: Outline, weights: Weights) -> MainText:
@@ -60,19 +61,30 @@ def weight_of(names: Iterable[str], table: Mapping[str, Weight] = WEIGHTS) -> We
     return through, enter, stay
 
 
-known_weight: Callable[[Facet], Weight] = lru_cache(maxsize=1 << 17)(weight_of)
+def _remembered(name: Callable[..., Facet]) -> Callable[..., Weight]:
+    """What facets of a kind weigh: most have been seen on other pages."""
+    return lru_cache(maxsize=_KEPT)(lambda *seen: weight_of(name(*seen)))
 
 
-def sums(seen: Iterable[Sequence[Facet]], weigh: Callable[[Facet], Weight] = known_weight) -> Weights:
-    """Of each part, what is seen of it."""
+_WEIGHED: Final = Facets(
+    shape=_remembered(NAMES.shape),
+    neighbours=_remembered(NAMES.neighbours),
+    container=_remembered(NAMES.container),
+    holding=_remembered(NAMES.holding),
+    standing=_remembered(NAMES.standing),
+    names=_remembered(NAMES.names),
+)
+
+
+def sums(seen: Iterable[Iterable[Weight]]) -> Weights:
+    """Of each part, what its facets weigh together."""
     weights = Weights([], [], [])
     for facets in seen:
         through = enter = stay = 0.0
-        for facet in facets:
-            weight = weigh(facet)
-            through += weight[0]
-            enter += weight[1]
-            stay += weight[2]
+        for one, other, third in facets:
+            through += one
+            enter += other
+            stay += third
         weights.through.append(through)
         weights.enter.append(enter)
         weights.stay.append(stay)

@@ -13,6 +13,7 @@ from crawler.errors import Misconfigured
 from crawler.parse.main_text import hints, libraries
 from crawler.parse.main_text.extractors import DEFAULT, EXTRACTORS, extract
 from crawler.parse.main_text.outline import Part, outline
+from crawler.parse.main_text.result import Source
 from crawler.parse.main_text.weighed import Weights, probabilities, weighed
 from tests.parse.main_text.pages import ARTICLE, CONTENT, REST, source_of
 
@@ -150,7 +151,7 @@ def test_no_method_changes_the_document():
     document = turbohtml.parse(ARTICLE, positions=False)
     before = document.html
     for method in EXTRACTORS:
-        extract(source_of(ARTICLE), method)
+        extract(Source(html=ARTICLE, document=document), method)
     assert document.html == before
 
 
