@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from turbohtml import Document
+from turbohtml import Document, Element
 
 from crawler.parse.dates import dates_in
 from crawler.parse.marks import Beside, Marks, is_elsewhere, text_of
@@ -32,7 +32,8 @@ METAS = (
     "byl",
 )
 _LAST_FIRST = frozenset({"citation_author", "dc.creator", "dc:creator", "dcterms.creator"})  # as libraries do
-_PROFILES = "a[href*='/author/'],a[href*='/autor/'],a[href*='/autoren/'],a[href*='/auteur/']"
+_PROFILES = "a[href*='/aut']"  # one look at each link; whose are no profiles is told below
+_PROFILE = re.compile("/(?:author|autor|autoren|auteur)/")
 _NAMED = (
     "[rel~=author],[itemprop~=author],[class*=byline i],[class*=author i],[class*=autor i],[class*=auteur i],[class~=fn],"
     f"address,[id=author i],[data-testid*=author i],{_PROFILES}"
@@ -109,10 +110,21 @@ def _sources(document: Document, marks: Marks, declared: Sequence[str], beside: 
     if marks.meta(("twitter:label1",)).lower() in _LABELS:
         yield _all(marks.metas.get("twitter:data1", ())[:1])
     for element in document.select(_NAMED)[:_MOST_NAMED]:
-        if not is_elsewhere(element):
-            inner = element.select_one(_INNER)
+        if not is_elsewhere(element) and _is_profile(element):
+            inner = next(filter(_is_profile, element.select(_INNER)[:_MOST_NAMED]), None)
             yield _people(text_of(inner if inner is not None else element, _LONGEST_LINE))
     yield from _after_a_lead(beside())
+
+
+def _is_profile(element: Element) -> bool:
+    """A link that was found by its address alone must be one of a profile."""
+    href = element.attr("href") or ""
+    return (
+        "/aut" not in href
+        or _PROFILE.search(href) is not None
+        or element.attr("rel") is not None
+        or bool(element.attr("class"))
+    )
 
 
 def _after_a_lead(lines: Iterable[str]) -> Iterator[list[str]]:

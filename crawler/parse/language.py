@@ -12,7 +12,7 @@ from typing import NamedTuple
 from turbohtml.detect import LanguageDetection, detect_language
 
 SAMPLE = 1_000  # characters that are looked at: more costs time and changes little
-_GLANCE = 250  # characters that confirm what is declared
+_GLANCE = 160  # characters that confirm what is declared
 ENOUGH = 40  # characters below which a text in Latin letters does not tell
 _ENOUGH_TO_OVERRULE = 200  # characters below which a near relative of the declared language may only seem to be there
 _SURE = LanguageDetection(threshold=0.5)
