@@ -16,7 +16,7 @@ from crawler.items import Fetched, Link, Reason, Record, Visit
 
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-_LEVEL, _SHORT_LEVEL = 6, 2
+_LEVEL = 6
 _PACKED = re.compile(
     rb"(?:[0-9a-fA-F]{1,8}\r\n)?(?:\x1f\x8b\x08|PK\x03\x04)"
 )  # how bodies begin that become no shorter
@@ -110,23 +110,18 @@ def _record(
         f"Content-Length: {len(block) + len(body)}",
     ]
     head = "\r\n".join(lines).encode("utf-8", "surrogateescape") + b"\r\n\r\n" + block
-    if _PACKED.match(body):
-        data = _with_packed(head, body + b"\r\n\r\n")
-    else:
-        data = _packed(head + body + b"\r\n\r\n", is_short=not body)
+    data = _with_packed(head, body + b"\r\n\r\n") if _PACKED.match(body) else _packed(head + body + b"\r\n\r\n")
     return Record(type=kind, id=identifier, data=data)
 
 
-def _packed(data: bytes, *, is_short: bool) -> bytes:
-    """Documents by zlib, which packs them a tenth smaller; the rest by isal, in a quarter of the time."""
-    if is_short:
-        return isal_zlib.compress(data, _SHORT_LEVEL, 16 + zlib.MAX_WBITS)
+def _packed(data: bytes) -> bytes:
     return zlib.compress(data, _LEVEL, 16 + zlib.MAX_WBITS)
 
 
 def _with_packed(head: bytes, body: bytes) -> bytes:
     """One member whose second half is stored as it is: packing it again takes six times as long and gains nothing."""
-    first = isal_zlib.compressobj(_SHORT_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    # This level of isal needs no memory of its own, which takes longer to get than to fill.
+    first = isal_zlib.compressobj(0, zlib.DEFLATED, -zlib.MAX_WBITS)
     second = zlib.compressobj(0, zlib.DEFLATED, -zlib.MAX_WBITS)
     check, size = zlib.crc32(body, zlib.crc32(head)), (len(head) + len(body)) & 0xFFFFFFFF
     parts = (first.compress(head), first.flush(isal_zlib.Z_SYNC_FLUSH), second.compress(body), second.flush())
