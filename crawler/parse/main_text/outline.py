@@ -146,7 +146,11 @@ class _Walk:
                     if name in _BLOCK or "-" in name:
                         if pieces:
                             self._end_block(current, in_pre)
-                        if not in_pre and self._add_leaf(element, name, current, in_link):
+                        if not in_pre and (
+                            self._add_menu(element, current)
+                            if name == "nav"
+                            else self._add_leaf(element, name, current, in_link)
+                        ):
                             breaks = 0
                             continue
                         in_pre += name in _PREFORMATTED
@@ -189,6 +193,23 @@ class _Walk:
                     in_link -= 1
         self._end_block(current, in_pre)
         return parts
+
+    def _add_menu(self, element: Element, current: int) -> bool:
+        """Whether a <nav> is what its name says, mostly links; then all of it is one block, however many lists it has."""
+        tags = 1
+        for inner in element.iter_elements():
+            if inner.tag in self._unread:
+                return False
+            tags += 2 * (inner.tag not in _FORMATTING)
+        text = phrase(" ".join(element.strings))
+        linked = sum([len(piece.strip()) for link in element.iter_elements("a") for piece in link.strings])
+        if not text or 2 * linked < len(text):
+            return False
+        self._tags += tags
+        part = Part(current, "nav", names_of(element), self._tags)
+        part.text, part.size, part.link_size = text, len(text), min(linked, len(text))
+        self._parts.append(part)
+        return True
 
     def _add_leaf(self, element: Element, name: str, current: int, in_link: int) -> bool:
         """Whether it holds nothing but a run of text and inline markup; then it is added, in a third of the time."""
