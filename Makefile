@@ -95,10 +95,10 @@ bench-extract: .venv/peers
 # Libraries that are only measured against. readability-lxml asks for old versions of what it needs, and runs with new ones.
 .venv/peers: .venv/ready
 	@if command -v uv >/dev/null 2>&1; then \
-		uv pip install --quiet --python $(BIN)/python -c constraints.txt selectolax lxml_html_clean chardet && \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt selectolax html-text chardet && \
 		uv pip install --quiet --python $(BIN)/python -c constraints.txt --no-deps readability-lxml; \
 	else \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt selectolax lxml_html_clean chardet && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt selectolax html-text chardet && \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps readability-lxml; \
 	fi
 	@touch .venv/peers

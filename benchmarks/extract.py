@@ -16,11 +16,7 @@ from functools import partial
 from statistics import fmean
 from typing import NamedTuple
 
-import readability
-import trafilatura
 import turbohtml
-from html_text import extract_text
-from resiliparse.extract.html2text import extract_plain_text
 
 from benchmarks.extraction_sets import DATA, SETS, Counts, MarkedPage, Quality, counts, pages_of, quality
 from benchmarks.report import Verdict
@@ -75,6 +71,10 @@ def main(options: argparse.Namespace) -> int:
 def _methods() -> Iterator[tuple[str, Method]]:
     for name in EXTRACTORS:
         yield name, partial(_ours, name)
+    # Only who runs this benchmark needs them: make bench-extract installs them.
+    import trafilatura
+    from resiliparse.extract.html2text import extract_plain_text
+
     yield "as it comes: trafilatura", lambda html: trafilatura.extract(html, include_comments=False) or ""
     yield (
         "as it comes: trafilatura fast",
@@ -89,6 +89,9 @@ def _ours(name: str, html: str) -> str:
 
 
 def _readability(html: str) -> str:
+    import readability
+    from html_text import extract_text
+
     try:
         return str(extract_text(readability.Document(html).summary()))
     except readability.readability.Unparseable:

@@ -62,17 +62,17 @@ class Part:
 Outline = Sequence[Part]  # in document order: parents before their children
 
 
-def outline(document: Document) -> Outline:
-    """The parts of a page; none, if it has no text."""
-    return outline_of(document.root) if document.root is not None else ()
+def outline(document: Document, *, menus_whole: bool = True) -> Outline:
+    """The parts of a page; none, if it has no text. A menu is one block, or as many as it has entries."""
+    return outline_of(document.root, menus_whole=menus_whole) if document.root is not None else ()
 
 
-def outline_of(element: Element) -> Outline:
+def outline_of(element: Element, *, menus_whole: bool = True) -> Outline:
     """The parts of what is in an element, itself the first."""
-    parts = _Walk(_UNREAD).parts_of(element)
+    parts = _Walk(_UNREAD, menus_whole=menus_whole).parts_of(element)
     if not any(part.size >= _RUNNING_TEXT for part in parts) and element.find("noscript") is not None:
         # The page says it all by a script, or to those who have none.
-        parts = _Walk(_UNREAD - {"noscript"}).parts_of(element)
+        parts = _Walk(_UNREAD - {"noscript"}, menus_whole=menus_whole).parts_of(element)
     return parts if len(parts) > 1 else ()
 
 
@@ -107,8 +107,9 @@ def _joined(row: Block, cell: Part, weight: float) -> Block:
 class _Walk:
     """One pass over a document, without recursion: pages may be nested as deep as they like."""
 
-    def __init__(self, unread: AbstractSet[str]) -> None:
+    def __init__(self, unread: AbstractSet[str], *, menus_whole: bool) -> None:
         self._unread = unread
+        self._menus_whole = menus_whole
         self._parts: list[Part] = []
         self._pieces: list[str] = []  # of the text since the last block
         self._link_size = 0  # of it
@@ -148,7 +149,7 @@ class _Walk:
                             self._end_block(current, in_pre)
                         if not in_pre and (
                             self._add_menu(element, current)
-                            if name == "nav"
+                            if name == "nav" and self._menus_whole
                             else self._add_leaf(element, name, current, in_link)
                         ):
                             breaks = 0

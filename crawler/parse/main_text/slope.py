@@ -32,21 +32,21 @@ class SlopeCurve:
 
 def slope_curve(document: Document) -> SlopeCurve:
     """To be drawn, and read by eye."""
-    parts = outline(document)
+    parts = outline(document, menus_whole=False)
     points = _points(parts)
     first, last = _plateau(parts)
     return SlopeCurve(points, (points[2 * first + 1][0], points[2 * last][0]) if first < last else (0, 0))
 
 
 def slope(source: Source) -> MainText:
-    parts = source.parts
+    parts = outline(source.document, menus_whole=False)  # in which entries are between tags
     first, last = _plateau(parts)
     numbers = iter(range(len(parts)))
     return main_text(parts, [1.0 if part.text and first <= next(numbers) < last else 0.0 for part in parts])
 
 
 def windows(source: Source) -> MainText:
-    parts = source.parts
+    parts = outline(source.document, menus_whole=False)  # in which entries are between tags
     points = _points(parts)
     sections = _sections(points)
     starts = [start for start, _ in sections]

@@ -132,3 +132,13 @@ def test_any_text_has_an_outline(text):
 def test_any_markup_has_an_outline_with_all_its_words(pieces):
     words = "".join(text for text in texts_of("".join(pieces))).split()
     assert "".join(words) == "x" * pieces.count("x ")
+
+
+def test_a_menu_is_one_block_if_it_is_mostly_links():
+    menu = "<nav>Go <ul><li><a href=/>Home</a><li><a href=/about>About us</a></ul></nav>"
+    parts = [part for part in outline(turbohtml.parse(f"<p>x</p>{menu}", positions=False)) if part.text]
+    assert [(part.tag, part.text, part.link_size) for part in parts] == [("p", "x", 0), ("nav", "Go Home About us", 12)]
+    entries = outline(turbohtml.parse(menu, positions=False), menus_whole=False)
+    assert [part.text for part in entries if part.text] == ["Go", "Home", "About us"]
+    story = f"<nav><p>{'words of a story ' * 20}</p><a href=/>Home</a></nav>"
+    assert [part.tag for part in outline(turbohtml.parse(story, positions=False)) if part.text] == ["p", "nav"]
