@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.conformance import documents, encodings, feeds, links, metadata, robots, sitemaps
+from tests.conformance import documents, encodings, extraction, feeds, links, metadata, robots, sitemaps
 from tests.conformance.compare import Answer, Case, Comparison, compare
 from tests.conformance.data import DATA
 from tests.conformance.scores import Difference, Score
@@ -17,6 +17,7 @@ SCORED = (
     encodings,
     links,
     metadata,
+    extraction,
     documents,
 )  # modules with scores(); each has its share of cases that must agree
 
