@@ -35,8 +35,8 @@ Array = NDArray[np.float64]
 OUTSIDE, INSIDE, ON_WAY, UNKNOWN = 0, 1, 2, -1
 FIRST_STEPS, STEPS, RATE = 80, 120, 0.1
 RESTRAINT = 1.0  # of weights, towards nothing
-# What weights are drawn to instead: few of the marked pages hide anything or have a single line in these elements.
-BELIEFS = {"hidden": -6.0, "<footer> block": -3.0, "<nav> block": -3.0}
+# What weights are drawn to instead: few of the marked pages hide anything or end in a single line.
+BELIEFS = {"hidden": -6.0, "<footer> block": -3.0}
 LEAST_PAGES = 3  # that a feature must be seen on
 MOSTLY, HARDLY = 0.8, 0.5  # shares of content in an element that is inside, on the way
 _FORCED, _FORBIDDEN = 60.0, 1200.0  # weights that decide
