@@ -23,6 +23,7 @@ from crawler.parse.html import AS_USUAL, Html, Reading, looks_like_html, parse_h
 from crawler.parse.language import language_of
 from crawler.parse.links import LONGEST_ANCHOR, MOST_LINKS, HtmlLink
 from crawler.parse.metadata import Metadata
+from crawler.parse.page_dates import likely_date
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
 from crawler.urls.filters import is_login
@@ -36,7 +37,9 @@ _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
 MOST_FEEDS = 10  # of a page
 LONGEST_DESCRIPTION = 500  # that is kept
-_IN_COLUMNS = frozenset({"encoding", "encoding_source", "language"})  # facts of a file that have a place of their own
+_IN_COLUMNS = frozenset(
+    {"encoding", "encoding_source", "language", "created", "modified"}
+)  # facts of a file that have a place of their own
 _SAME_PAGE = 0.8  # share of its words that a page must have in common with what its host shows for missing ones
 _BEGINNING = 2_048
 _SITEMAP = re.compile(
@@ -102,7 +105,7 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
         page = _with_html(page, html, visit, scope, reading, follow=not asked.nofollow)
     elif found is not None:
         document = convert(plain.data, visit.url, content_type)
-        page = _with_document(page, document, visit, scope, follow=not asked.nofollow)
+        page = _with_document(page, document, visit, scope, now, follow=not asked.nofollow)
     page = replace(page, unavailable_after=asked.unavailable_after)
     if visit.kind is Kind.PROBE:
         return replace(page, sketch=sketch(page.text, visit.url)), None
@@ -158,13 +161,18 @@ def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Read
     )
 
 
-def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, *, follow: bool) -> Page:
+def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, now: float, *, follow: bool) -> Page:
     """The page with what is in a file."""
-    urls = (scope.policy.canonicalize(link.url, visit.url) for link in document.links) if follow else ()
-    named = zip(urls, document.links, strict=False)
-    followed = {url: HtmlLink(url, link.anchor[:LONGEST_ANCHOR], "") for url, link in named if url is not None}
+    followed: dict[str, HtmlLink] = {}
+    for link in document.links if follow else ():
+        url = scope.policy.canonicalize(link.url, visit.url)
+        if url is not None and (url not in followed or not followed[url].anchor):
+            followed[url] = HtmlLink(url, link.anchor[:LONGEST_ANCHOR], "")
     links = _links(list(followed.values())[:MOST_LINKS], scope, visit.depth + 1)
     facts = document.metadata
+    told = {name: value[:LONGEST_DESCRIPTION] for name, value in facts.items() if name not in _IN_COLUMNS}
+    published = likely_date(facts.get("created", ""), now)
+    dates = {"published": published, "modified": likely_date(facts.get("modified", ""), now)}
     return replace(
         page,
         format=document.format,
@@ -173,12 +181,8 @@ def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, *
         title=document.title,
         text=document.text,
         language=language_of(document.text, facts.get("language", "")),
-        published=seconds_of(facts.get("created", "")),
-        metadata={
-            "published" if name == "created" else name: value[:LONGEST_DESCRIPTION]
-            for name, value in facts.items()
-            if name not in _IN_COLUMNS
-        },
+        published=published.seconds if published is not None else None,
+        metadata=told | {name: date.iso for name, date in dates.items() if date is not None},
         text_digest=_text_digest(document.text),
         links=links,
         links_digest=_links_digest(links),
@@ -205,7 +209,8 @@ def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:
     found = []
     for link in links:
         url, anchor = link.url, link.anchor
-        key, mark = _key_and_mark(url, anchor)
+        is_usual = len(url) <= scope.options.max_length  # whole pages of others would fill the memory
+        key, mark = _key_and_mark(url, anchor) if is_usual else (key_of(url), mark_of(url, anchor))
         found.append(Link(key, url, anchor, scope.rejection(url, depth), mark))
     return found
 

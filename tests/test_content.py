@@ -18,6 +18,7 @@ from crawler.fetch.answers import meaning_of
 from crawler.items import Fetched, Kind, Outcome, Page, Reason, Refusal, Visited
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
+from tests.parse.documents.files import core, docx, paragraph
 from tests.samples import answer, visit_to, visited
 
 # The same bytes in every run: they are part of the tests' names.
@@ -138,11 +139,33 @@ def test_a_file_is_read_by_its_format_whatever_it_is_called() -> None:
         b"From: Ann Lee <ann@a.test>\r\nTo: b@b.test\r\nDate: Fri, 02 Jan 2026 03:04:05 +0000\r\nSubject: Webs\r\n"
         b"MIME-Version: 1.0\r\nContent-Type: text/plain; charset=koi8-r\r\n\r\n"
     )
-    page = page_of(letter + "Паук. http://a.test/web.".encode("koi8-r"), "Content-Type: text/plain")
+    page = page_of(letter + "Паук. http://a.test/web.".encode("koi8-r"), "Content-Type: text/plain", ended=2e9)
     assert (page.format, page.title, page.published) == ("eml", "Webs", 1767323045.0)
     assert "Паук" in page.text
     assert [link.url for link in page.links] == ["http://a.test/web"]
     assert "Ann Lee" in page.metadata["author"]
+
+
+@pytest.mark.parametrize(
+    ("created", "published"),
+    [
+        ("2001-02-03T04:05:06Z", 981173106.0),
+        ("9999-12-31T23:59:59-23:59", None),
+        ("0001-01-01T00:00:00+23:59", None),
+        ("2999-01-01", None),
+        ("soon", None),
+    ],
+)
+def test_dates_of_files_are_only_kept_if_they_can_be_true(created: str, published: float | None) -> None:
+    told = docx(paragraph("words"), {"docProps/core.xml": core().replace("2026-01-02T03:04:05Z", created)})
+    page = page_of(told, "Content-Type: application/octet-stream", ended=2e9)
+    assert page.published == published
+    assert ("published" in page.metadata) is (published is not None)
+
+
+def test_the_first_name_of_a_link_in_a_file_counts() -> None:
+    page = page_of(b"[The name](http://b.test/x#one) and http://b.test/x#two", "Content-Type: text/markdown")
+    assert [(link.url, link.anchor) for link in page.links] == [("http://b.test/x", "The name")]
 
 
 def test_a_file_that_cannot_be_read_says_why() -> None:

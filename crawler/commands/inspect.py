@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 import turbohtml
 from rich.console import Console
@@ -20,6 +20,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands.archived import newest_archived, plain_of
 from crawler.commands.common import date_of, failing_politely
 from crawler.errors import BadInput, Misconfigured
+from crawler.export.documents import safe_json
 from crawler.items import Block
 from crawler.options import Options
 from crawler.parse.charset import HOW_KNOWN, decode
@@ -27,6 +28,7 @@ from crawler.parse.documents import Document
 from crawler.parse.html import Html, Reading
 from crawler.parse.main_text.extractors import EXTRACTORS
 from crawler.parse.main_text.slope import slope_curve
+from crawler.parse.plain import phrase
 from crawler.parse.reading import Read, blocks_of, read, text_of
 from crawler.plots import draw_slope
 
@@ -93,7 +95,7 @@ class Command(ScrapyCommand):
             draw_slope(slope_curve(document), origin, opts.plot)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         if opts.json:
-            print(json.dumps(_as_data(found, origin, len(body), content_type), ensure_ascii=False, indent=1))
+            print(safe_json(_as_data(found, origin, len(body), content_type), indent=1))
         elif opts.text:
             print(text_of(found))
         else:
@@ -113,7 +115,7 @@ def _body(name: str, options: Options, opts: argparse.Namespace) -> tuple[bytes,
             ) from error
         ending = path.suffix.removeprefix(".").lower()
         content_type = opts.type or ("text/html" if ending in _PAGES else None)
-        return body, opts.url or f"http://file.invalid/{path.name}", content_type, name
+        return body, opts.url or f"http://file.invalid/{quote(path.name)}", content_type, name
     if opts.url or opts.type:
         raise Misconfigured("--url and --type are for files; an archived answer says both itself.")
     archived, document = newest_archived(options, name)
@@ -151,7 +153,8 @@ def _print(
 def _facts(
     found: Read, size: int, content_type: str | None, reading: Reading, blocks: Sequence[Block]
 ) -> Iterator[tuple[str, str]]:
-    yield "Format", f"{found.format or 'nothing that is read'}, {size:,} bytes; called {content_type or 'nothing'}"
+    called = phrase(content_type or "") or "nothing"
+    yield "Format", f"{found.format or 'nothing that is read'}, {size:,} bytes; called {called}"
     if isinstance(found, Document):
         yield from _file_facts(found)
         return
@@ -203,7 +206,8 @@ def _block_line(block: Block, longest: int) -> Text:
     style = "green" if block.importance >= 0.75 else "yellow" if block.importance >= 0.5 else "dim"
     filled = round(block.importance * _BAR)
     text = block.text if len(block.text) <= longest else f"{block.text[: longest - 1]}…"
-    return Text(f"  {block.importance:.2f} {'█' * filled:<{_BAR}} {block.tag:<10} {text}", style=style)
+    tag = phrase(block.tag)[:20]  # elements may be called anything
+    return Text(f"  {block.importance:.2f} {'█' * filled:<{_BAR}} {tag:<10} {text}", style=style)
 
 
 def _link_lines(found: Read, most: int | None) -> Iterator[str]:

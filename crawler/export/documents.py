@@ -64,8 +64,13 @@ def json_line(entry: Exported | Deleted) -> bytes:
     b'{"id":"0000000000000001ffffffffffffffff","url":"http://a.example/","deleted":true,"version":7}\\n'
     """
     facts = _deletion(entry) if isinstance(entry, Deleted) else _document(entry)
-    line = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
-    return _UNSAFE.sub(_safe, line).encode() + b"\n"
+    return safe_json(facts).encode() + b"\n"
+
+
+def safe_json(facts: object, indent: int | None = None) -> str:
+    """With all characters as they are but those that would end a line early or steer a terminal."""
+    separators = (",", ":") if indent is None else None
+    return _UNSAFE.sub(_safe, json.dumps(facts, ensure_ascii=False, separators=separators, indent=indent))
 
 
 FORMATS: Mapping[str, Callable[[Exported | Deleted], bytes]] = {"jsonl": json_line}

@@ -61,6 +61,7 @@ _IN_WORDS = re.compile(
     rf"|(?<!\d)(?P<y5>{_YEAR})\s?[年년]\s?(?P<m5>\d\d?)\s?[月월]\s?(?P<d5>\d\d?)\s?[日일]"
 )
 _SOME_YEAR = re.compile(_YEAR)
+_HALF_DAY = re.compile(r"\d\s*[ap]\.?m\b", re.IGNORECASE)
 
 
 class Date(NamedTuple):
@@ -101,7 +102,7 @@ def date_of(text: str, *, month_first: bool | None = None) -> Date | None:
     with suppress(ValueError):
         found = datetime.fromisoformat(_FIGURES.sub(r"\1T\2", text))
         return _at(found) if len(text) > 10 else _on(found.date())
-    if ":" in text:
+    if ":" in text and _HALF_DAY.search(text) is None:  # which mail does not know: 10:30 PM would be in the morning
         with suppress(ValueError, OverflowError, IndexError, TypeError):
             return _at(parsedate_to_datetime(text))
     return next(dates_in(text, month_first=month_first), None)

@@ -25,6 +25,7 @@ _MOST_TEXT_AROUND = 4_000_000  # characters read for that on a page: what lies i
 _MOST_DATA = 10_000  # values of JSON-LD that are looked at
 
 _LINK_ELEMENTS = ("a", "area", "form", "frame", "iframe", "link", "meta")
+_LIMITS = frozenset({"nofollow", "sponsored", "ugc"})  # what a rel may say against a link
 _LINK_TYPES = frozenset({"alternate", "next", "prev"})  # of <link>
 _FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "text/rss+xml"}
@@ -132,7 +133,7 @@ def links_of(
         if (len(links) >= MOST_LINKS and url not in links) or count >= _MOST_LINK_ELEMENTS:
             return list(links.values()), "too many links"
         first = links.get(url)
-        if first is None or not first.anchor or "nofollow" in first.rel:
+        if first is None or not first.anchor or first.rel or first.tag == "form":
             position, words = surroundings.of(element) if surroundings is not None else (Position.CONTENT, "")
             link = HtmlLink(url, anchors.of(element), rel, element.tag, position, words)
             links[url] = link if first is None else _merged(first, link)
@@ -164,7 +165,7 @@ def _reference(element: Element) -> tuple[str | None, str]:
     tag = element.tag
     if tag == "meta":
         return _refresh(element), "refresh"
-    rel = (element.attr("rel") or "").lower()
+    rel = phrase((element.attr("rel") or "")[:LONGEST_ANCHOR]).lower()
     if tag == "link":
         kinds = rel.split()
         if "alternate" in kinds and (element.attr("type") or "").partition(";")[0].strip().lower() in _FEED_TYPES:
@@ -185,12 +186,13 @@ def _refresh(meta: Element) -> str | None:
 
 
 def _merged(first: HtmlLink, second: HtmlLink) -> HtmlLink:
-    """Two links to one URL: what the first says that says something, and followed if either is."""
-    followed = "nofollow" in first.rel and "nofollow" not in second.rel
-    rel = second.rel if followed else first.rel
-    if first.anchor or not second.anchor:
-        return first._replace(rel=rel, tag=second.tag if first.tag == "form" else first.tag)
-    return second._replace(rel=rel)
+    """Two links to one URL: what the first says that says something, and with reservations only if both have some."""
+    rel = (
+        first.rel if _LIMITS.isdisjoint(first.rel.split()) or not _LIMITS.isdisjoint(second.rel.split()) else second.rel
+    )
+    tag = second.tag if first.tag == "form" else first.tag
+    told = first if first.anchor or not second.anchor else second
+    return told._replace(rel=rel, tag=tag if told is first else second.tag)
 
 
 def _query_in(encoding: str, href: str) -> str:
@@ -323,7 +325,7 @@ class _Surroundings:
             return ""
         text, start = self._blocks.get(block) or (self._read(block), 0)
         link = element.text
-        at = text.find(link, start) if link else -1
+        at = _whole_word(text, link, start)
         if at < 0:
             return ""
         end = at + len(link)
@@ -338,6 +340,19 @@ class _Surroundings:
         text: str = block.text
         self._left -= len(text)
         return text
+
+
+def _whole_word(text: str, words: str, start: int) -> int:
+    """Where words stand by themselves, not in others; -1 if nowhere near."""
+    for _ in range(20):
+        at = text.find(words, start) if words else -1
+        if at < 0:
+            return -1
+        before, after = text[max(at - 1, 0) : at], text[at + len(words) : at + len(words) + 1]
+        if not (before.isalnum() and words[0].isalnum()) and not (after.isalnum() and words[-1].isalnum()):
+            return at
+        start = at + 1
+    return -1
 
 
 # ── JSON-LD ──

@@ -148,6 +148,12 @@ def page_dates(
     return PageDates(published, modified)
 
 
+def likely_date(text: str, now: float) -> Date | None:
+    """A date that a file tells of itself, if it can be true."""
+    found = date_of(text) if text else None
+    return found if found is not None and Window(now + _DAY).has(found) else None
+
+
 def date_in_url(url: str) -> Date | None:
     """The day that a path names.
 

@@ -127,7 +127,8 @@ class Scope:
             verdict = self._judge(url, depth)
         except Exception as error:  # what cannot be judged is not visited
             return Refusal(Reason.FILTER_FAILED, repr(error))
-        if not self.options.max_depth:  # by which the same URL may be near and far
+        # By depth the same URL may be near and far; and what is too long would fill the memory.
+        if not self.options.max_depth and len(url) <= self.options.max_length:
             if len(self._judged) >= MOST_JUDGED:
                 self._judged.clear()
             self._judged[url] = verdict

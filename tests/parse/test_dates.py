@@ -123,3 +123,9 @@ def test_any_text_has_days_that_there_are(text: str, month_first: bool | None) -
 
 def test_the_examples_are_true() -> None:
     assert doctest.testmod(dates).failed == 0
+
+
+def test_a_time_of_half_a_day_is_no_time():
+    found = date_of("Oct 18, 2019 10:30 PM")
+    assert found is not None
+    assert found.iso == "2019-10-18"

@@ -90,6 +90,14 @@ def test_the_same_words_twice_are_two_places():
     ]
 
 
+def test_a_short_link_is_not_found_in_other_words():
+    markup = b"<p>It is an old text about an <a href=/a>a</a> and the text <a href=/x>x</a> too</p>"
+    assert [link.around for link in parse_html(markup, URL).links] == [
+        "It is an old text about an … and the text x too",
+        "is an old text about an a and the text … too",
+    ]
+
+
 def test_a_form_that_is_sent_by_get_is_marked():
     markup = b"<form action=/s><form action=/p method=post></form><form method=GET action=/t></form><form></form>"
     assert [(link.url, link.tag) for link in parse_html(b"<form></form>" + markup, URL).links] == [
@@ -98,9 +106,21 @@ def test_a_form_that_is_sent_by_get_is_marked():
     ]
 
 
-def test_a_form_that_is_also_a_link_is_a_link():
-    page = parse_html(b"<form action=/s></form><a href=/s>Search</a>", URL)
-    assert [(link.tag, link.anchor) for link in page.links] == [("a", "Search")]
+@pytest.mark.parametrize("title", ["", " title=Find"])
+def test_a_form_that_is_also_a_link_is_a_link(title):
+    page = parse_html(f"<form action=/s{title}></form><a href=/s>Search</a>".encode(), URL)
+    assert [link.tag for link in page.links] == ["a"]
+
+
+@pytest.mark.parametrize("rel", ["nofollow", "sponsored", "ugc"])
+def test_a_link_without_reservations_counts_for_more_than_one_with_some(rel):
+    for markup in (f"<a href=/x rel={rel}>a</a><a href=/x>b</a>", f"<a href=/x>b</a><a href=/x rel={rel}>a</a>"):
+        assert [link.rel for link in parse_html(markup.encode(), URL).links] == [""]
+
+
+def test_what_a_rel_says_steers_no_terminal():
+    (link,) = parse_html(b'<a href=/x rel="&#27;]0;x&#7; NoFollow">x</a>', URL).links
+    assert link.rel == "]0;x nofollow"
 
 
 @pytest.mark.parametrize(

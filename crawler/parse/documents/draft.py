@@ -27,6 +27,7 @@ _LONGEST_HREF = 8_192
 _LONGEST_ANCHOR = 200
 _LONGEST_VALUE = 1_000
 _MOST_NAMES = 100
+_MOST_FACTS = 200  # that a file may tell of itself
 
 
 class Run(NamedTuple):
@@ -102,8 +103,8 @@ class Draft:
 
     def note(self, key: str, value: object) -> None:
         """The first that is said counts."""
-        text = phrase(str(value))[:_LONGEST_VALUE]
-        if text:
+        text, key = phrase(str(value))[:_LONGEST_VALUE], phrase(key)[:_LONGEST_ANCHOR]
+        if text and (key in self.metadata or len(self.metadata) < _MOST_FACTS):
             self.metadata.setdefault(key, text)
 
     def note_name(self, key: str, name: str) -> None:
@@ -142,6 +143,7 @@ class Draft:
         self._block("pre", text)
 
     def row(self, cells: Sequence[Inline], *, is_head: bool = False) -> None:
+        self._out.room -= len(cells)  # empty ones take time, too
         rendered = [self._rendered(cell) for cell in cells] if not self.is_full else []
         while rendered and not rendered[-1][1].strip():
             rendered.pop()
@@ -151,7 +153,6 @@ class Draft:
         self._out.within("table")
         self._out.html.append(f"<tr>{''.join(f'<{tag}>{html}</{tag}>' for html, _ in rendered)}</tr>")
         self._out.lines.append("\t".join(" ".join(text.split()) for _, text in rendered))
-        self._out.room -= len(rendered)
 
     @contextmanager
     def section(self, kind: str, value: object) -> Iterator[None]:
@@ -235,8 +236,10 @@ class Draft:
 
     def _taken(self, text: str) -> str:
         """As much as there is room for."""
-        text = cleaned(text)
         room = max(self._out.room, 0)
+        if not room:
+            return ""
+        text = cleaned(text[: 2 * room])
         self._out.room -= len(text)
         return text if len(text) <= room else text[:room]
 

@@ -24,6 +24,7 @@ _BEGINNING = 8_192
 _STORED, _DEFLATED, _BZIP2 = 0, 8, 12
 _LOCAL = struct.Struct("<4s5H3I2H")  # the header before a member's data
 _LOCAL_MARK, _ENTRY_MARK, _END_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
+_ZIP64_MARK = b"PK\x06\x07"
 _IS_ENCRYPTED, _IS_UTF8 = 0x1, 0x800
 _UNKNOWN = re.compile("[\udc80-\udcff]")
 _LATER = 0x8  # sizes stand behind the data
@@ -105,6 +106,7 @@ def _listed(body: bytes, draft: Draft) -> list[Member] | None:
         return None
     # The directory stands before its end record. Its objects take a kilobyte each: who claims a million is not asked.
     size = int.from_bytes(body[end + 12 : end + 16], "little")
+    size = end if body[end - 20 : end - 16] == _ZIP64_MARK else size  # another record says how large it is
     if body.count(_ENTRY_MARK, max(end - size, 0), end) > MOST_ENTRIES:
         draft.trouble(Problem.TOO_LARGE)
         return []

@@ -107,9 +107,9 @@ def _pages(document: Any, draft: Draft) -> Iterator[_Page]:
     count, room = len(document), MOST_TEXT
     draft.note("pages", count)
     for number in range(min(count, MOST_PARTS)):
-        page = _page(document, number, draft)
+        page = _page(document, number, room, draft)
         yield page
-        room -= sum(len(line.text) for line in page[0])
+        room -= sum(len(line.text) for line in page[0]) + sum(map(len, page[2]))
         if room <= 0:
             draft.trouble(Problem.TOO_LARGE)
             return
@@ -157,7 +157,7 @@ def _moment(date: str) -> str:
     return f"{moment}{zone}:{zone_minute or '00'}" if zone else moment
 
 
-def _page(document: Any, number: int, draft: Draft) -> _Page:
+def _page(document: Any, number: int, room: int, draft: Draft) -> _Page:
     if draft.is_full:
         return [], [], []
     try:
@@ -172,7 +172,11 @@ def _page(document: Any, number: int, draft: Draft) -> _Page:
         page.close()
         return [], [], []
     try:
-        return list(_lines(text_page, draft)), list(_links(document, page, text_page)), list(_annotations(page, draft))
+        return (
+            list(_lines(text_page, draft)),
+            list(_links(document, page, text_page)),
+            list(_annotations(page, room, draft)),
+        )
     finally:
         text_page.close()
         page.close()
@@ -299,19 +303,27 @@ def _links(document: Any, page: Any, text_page: Any) -> Iterator[tuple[str, str]
         yield url, " ".join(text.split())
 
 
-def _annotations(page: Any, draft: Draft) -> Iterator[str]:
-    """What readers noted on the page, and what stands in the fields of a form; files that are pinned to it."""
+def _annotations(page: Any, room: int, draft: Draft) -> Iterator[str]:
+    """What readers noted on the page, and what stands in the fields of a form; files that are pinned to it.
+
+    Any number of notes may share one text, so they have a limit of their own.
+    """
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MOST_LINKS_OF_PAGE)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         if not annotation:
             continue
         try:
             for key in (b"Contents", b"V"):
-                yield _string(
+                text = _string(
                     lambda buffer, size, of=annotation, name=key: pdfium.FPDFAnnot_GetStringValue(
                         of, name, buffer, size
                     )
                 )
+                room -= len(text)
+                if room <= 0:
+                    draft.trouble(Problem.TOO_LARGE)
+                    return
+                yield text
             if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_FILEATTACHMENT:
                 _read_file(pdfium.FPDFAnnot_GetFileAttachment(annotation), draft)
         finally:

@@ -40,7 +40,9 @@ def _from(package: str, module: str, name: str) -> object:
     try:
         return getattr(import_module(module), name)
     except ImportError as error:
-        raise Misconfigured(f"The method needs the package {package}, which is not installed") from error
+        raise Misconfigured(
+            f"The method needs the package {package}, which is not installed, or not all of it ({error})"
+        ) from error
 
 
 def _told(parts: Outline, text: str) -> MainText:

@@ -199,7 +199,7 @@ class _Walk:
         """Whether a <nav> is what its name says, mostly links; then all of it is one block, however many lists it has."""
         tags = 1
         for inner in element.iter_elements():
-            if inner.tag in self._unread:
+            if inner.tag in self._unread or inner.tag == "nav":  # and is looked at in its turn
                 return False
             tags += 2 * (inner.tag not in _FORMATTING)
         text = phrase(" ".join(element.strings))

@@ -9,6 +9,8 @@ import zipfile
 import pytest
 
 from crawler.parse.documents import convert
+from crawler.parse.documents.draft import Draft
+from tests.parse.documents import files
 from tests.parse.documents.files import docx, epub, odt, paragraph, tarred, xlsx, zipped
 
 URL = "http://site.example/a.zip"
@@ -206,3 +208,31 @@ def test_reading_leaves_the_body_alone():
     before = bytes(body)
     convert(body, URL)
     assert io.BytesIO(body).getvalue() == before
+
+
+def test_notes_of_a_pdf_that_share_a_text_have_a_limit():
+    objects = {1: "<</Type/Catalog/Pages 2 0 R>>", 3: "(" + "x" * 30_000 + ")"}
+    pages = range(10, 20)
+    objects[2] = f"<</Type/Pages/Count {len(pages)}/Kids[{' '.join(f'{number} 0 R' for number in pages)}]>>"
+    notes = "<</Type/Annot/Subtype/Text/Rect[0 0 9 9]/Contents 3 0 R>>" * 200
+    for number in pages:
+        objects[number] = f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Annots[{notes}]>>"
+    document = convert(files.assembled(objects, ""), "http://a.example/a.pdf")
+    assert document.problem == "too_large"
+    assert len(document.text) <= 3 << 20
+
+
+def test_a_file_tells_no_more_of_itself_than_anybody_reads():
+    custom = "".join(f'<property name="n{number}\x9b"><v>x</v></property>' for number in range(1_000))
+    more = {"docProps/custom.xml": f"<Properties>{custom}</Properties>"}
+    document = convert(files.docx(files.paragraph("x"), more), "http://a.example/a.docx")
+    assert len(document.metadata) <= 200
+    assert all(key.isprintable() for key in document.metadata)
+
+
+def test_cells_beyond_the_limit_are_not_even_looked_at():
+    draft = Draft("http://a.example/")
+    draft.row(["é" * 1_000_000] * 10_000)
+    assert len(draft.text) <= 3 << 20
+    draft.row([""] * 1_000_000)
+    assert draft.is_full

@@ -142,3 +142,8 @@ def test_a_menu_is_one_block_if_it_is_mostly_links():
     assert [part.text for part in entries if part.text] == ["Go", "Home", "About us"]
     story = f"<nav><p>{'words of a story ' * 20}</p><a href=/>Home</a></nav>"
     assert [part.tag for part in outline(turbohtml.parse(story, positions=False)) if part.text] == ["p", "nav"]
+
+
+def test_menus_in_menus_are_looked_at_once():
+    parts = outline(turbohtml.parse("<nav>x " * 20_000, positions=False))
+    assert sum(part.size for part in parts) == 20_000
