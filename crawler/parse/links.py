@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from turbohtml import Document, Element
 
+from crawler.parse.elements import FORMATTING
 from crawler.parse.labels import codec_of
 from crawler.parse.plain import phrase
 from crawler.urls.canonical import resolve
@@ -30,45 +31,7 @@ _LINK_TYPES = frozenset({"alternate", "next", "prev"})  # of <link>
 _FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "text/rss+xml"}
 )
-_INLINE = frozenset(
-    (
-        *(
-            "a",
-            "abbr",
-            "acronym",
-            "b",
-            "bdi",
-            "bdo",
-            "big",
-            "cite",
-            "code",
-            "del",
-            "dfn",
-            "em",
-            "font",
-            "i",
-            "ins",
-            "kbd",
-        ),
-        *(
-            "label",
-            "mark",
-            "q",
-            "s",
-            "samp",
-            "small",
-            "span",
-            "strike",
-            "strong",
-            "sub",
-            "sup",
-            "time",
-            "tt",
-            "u",
-            "var",
-        ),
-    )
-)
+_INLINE = FORMATTING | {"a", "label"}
 _REFRESH = re.compile(r"\s*[0-9.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.IGNORECASE | re.DOTALL)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _IN_TEXT = re.compile(r"\bhttps?://[^\s<>\"'`{}|\\^]{4,2000}")

@@ -9,6 +9,7 @@ import turbohtml
 from turbohtml import Element, Text
 
 from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.elements import BLOCKS
 from crawler.parse.plain import phrase
 from crawler.urls.canonical import resolve
 
@@ -17,61 +18,7 @@ _SKIPPED = frozenset(
     ["head", "script", "style", "template", "noscript", "noframes", "svg", "math", "select", "datalist"]
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset(
-    [
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "dir",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "frameset",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "iframe",
-        "legend",
-        "li",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "option",
-        "p",
-        "pre",
-        "search",
-        "section",
-        "summary",
-        "ul",
-        "caption",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-    ]
-)
+_BLOCKS = BLOCKS | {"frameset", "html", "iframe", "option"}
 _BOLD, _ITALIC = frozenset({"b", "strong"}), frozenset({"i", "em", "cite"})
 _METAS = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
 _LARGE = frozenset({"table", "ul", "ol", "pre", "blockquote"})  # blocks that no cell of a table of data has

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from crawler.parse.elements import HEADINGS
 from crawler.parse.main_text.hints import hints
-from crawler.parse.main_text.outline import HEADINGS, HIDDEN, Outline, Part
+from crawler.parse.main_text.outline import HIDDEN, Outline, Part
 
 _PARAGRAPH: Final = 80  # characters without links, by which running text is known
 _LONGEST_TITLE: Final = 300  # characters, looked for

@@ -13,30 +13,10 @@ from typing import Final, cast
 from turbohtml import Document, Element, Node, Text
 
 from crawler.items import Block
+from crawler.parse.elements import BLOCKS, FORMATTING, PREFORMATTED, UNREAD
 from crawler.parse.plain import cleaned, phrase
 
-
-def _tags(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-# What is never text for a reader: programs, drawings, controls, and what shows only where scripts do not run.
-_UNREAD: Final = _tags(
-    "script style noscript template svg annotation iframe object embed applet canvas audio video map noframes noembed "
-    "select option optgroup datalist textarea input meter progress head title link meta base frameset"
-)
-_BLOCK: Final = _tags(
-    "address article aside blockquote body button caption center col colgroup dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav noscript ol p plaintext "
-    "pre search section summary table tbody td tfoot th thead tr ul xmp"
-)
-_FORMATTING: Final = _tags(
-    "abbr acronym b bdi bdo big br cite code del dfn em font i ins kbd mark nobr q rp rt ruby s samp small span strike "
-    "strong sub sup time tt u var wbr"
-)
-_NOT_IN_LEAVES: Final = _BLOCK | _UNREAD
-_PREFORMATTED: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
-HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_NOT_IN_LEAVES: Final = BLOCKS | UNREAD
 HIDDEN: Final = "! "  # begins the names of what is not shown
 _LONGEST_NAMES: Final = 200  # of class and id, looked at
 _RUNNING_TEXT: Final = 80  # characters
@@ -69,10 +49,10 @@ def outline(document: Document, *, menus_whole: bool = True) -> Outline:
 
 def outline_of(element: Element, *, menus_whole: bool = True) -> Outline:
     """The parts of what is in an element, itself the first."""
-    parts = _Walk(_UNREAD, menus_whole=menus_whole).parts_of(element)
+    parts = _Walk(UNREAD, menus_whole=menus_whole).parts_of(element)
     if not any(part.size >= _RUNNING_TEXT for part in parts) and element.find("noscript") is not None:
         # The page says it all by a script, or to those who have none.
-        parts = _Walk(_UNREAD - {"noscript"}, menus_whole=menus_whole).parts_of(element)
+        parts = _Walk(UNREAD - {"noscript"}, menus_whole=menus_whole).parts_of(element)
     return parts if len(parts) > 1 else ()
 
 
@@ -139,12 +119,12 @@ class _Walk:
                     continue
                 element = cast("Element", node)
                 name = element.tag
-                is_formatting = name in _FORMATTING
+                is_formatting = name in FORMATTING
                 if not is_formatting:
                     self._tags += 1
                     if name in unread:
                         continue
-                    if name in _BLOCK or "-" in name:
+                    if name in BLOCKS or "-" in name:
                         if pieces:
                             self._end_block(current, in_pre)
                         if not in_pre and (
@@ -154,7 +134,7 @@ class _Walk:
                         ):
                             breaks = 0
                             continue
-                        in_pre += name in _PREFORMATTED
+                        in_pre += name in PREFORMATTED
                         parts.append(Part(current, name, names_of(element), self._tags))
                         levels.append((iter(element.children), name, current))
                         current = len(parts) - 1
@@ -183,11 +163,11 @@ class _Walk:
                 break
             else:
                 levels.pop()
-                self._tags += open_tag not in _FORMATTING
+                self._tags += open_tag not in FORMATTING
                 if outer >= 0:
                     if pieces:
                         self._end_block(current, in_pre)
-                    in_pre -= open_tag in _PREFORMATTED
+                    in_pre -= open_tag in PREFORMATTED
                     self._close(current)
                     current = outer
                 elif open_tag == "a":
@@ -201,7 +181,7 @@ class _Walk:
         for inner in element.iter_elements():
             if inner.tag in self._unread or inner.tag == "nav":  # and is looked at in its turn
                 return False
-            tags += 2 * (inner.tag not in _FORMATTING)
+            tags += 2 * (inner.tag not in FORMATTING)
         text = phrase(" ".join(element.strings))
         linked = sum([len(piece.strip()) for link in element.iter_elements("a") for piece in link.strings])
         if not text or 2 * linked < len(text):
@@ -217,7 +197,7 @@ class _Walk:
         tags, links = 0, 0
         for inner in element.iter_elements():
             tag = inner.tag
-            if tag not in _FORMATTING:
+            if tag not in FORMATTING:
                 if tag in _NOT_IN_LEAVES or "-" in tag:
                     return False
                 tags += 2
@@ -225,7 +205,7 @@ class _Walk:
             elif tag == "br":
                 return False
         text = phrase(element.text)
-        if name in _PREFORMATTED or not text:
+        if name in PREFORMATTED or not text:
             return False
         if not is_garbled(text):
             part = Part(current, name, names_of(element), self._tags)
