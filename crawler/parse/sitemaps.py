@@ -460,7 +460,7 @@ def _attributes(element: Any) -> dict[str, str]:
 
 def _name(element: Any) -> str:
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""  # some use prefixes undeclared
 
 
 def _text(element: Any) -> str:

@@ -100,6 +100,7 @@ def test_with_and_without_a_parser_entries_are_the_same(entry: str, monkeypatch:
 
 
 @given(st.lists(st.sampled_from([*PLAIN, *ODD, "<!--", "-->", " ", "<![CDATA[", "]]>", "</url>", "<url>", "&", "\r"])))
+@example(["<url>", "<x:url><x:loc>/b</x:loc></x:url>"])
 def test_in_any_order_entries_are_the_same_with_and_without_a_parser(parts: list[str]) -> None:
     body = f"<urlset>{''.join(parts)}</urlset>".encode()
     found = read(body)
