@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
 from typing import Any
@@ -100,6 +101,12 @@ class Compound:
             return b""
         self.draft.budget.unpacked -= len(data)
         return data
+
+    def read_with(self, read_storage: Callable[[Compound, Draft], None]) -> None:
+        """All of a file: what it says of itself, what it is, and what lies in it."""
+        self.read_properties()
+        read_storage(self, self.draft)
+        self.read_embedded()
 
     def read_properties(self) -> None:
         summary = next(property_sets(self.read("\x05summaryinformation")), {})

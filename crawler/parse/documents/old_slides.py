@@ -29,10 +29,7 @@ _MOST_RECORDS = 500_000  # about a second; slides may be said to lie over each o
 
 
 def read(body: bytes, draft: Draft) -> None:
-    compound = Compound(body, draft)
-    compound.read_properties()
-    read_storage(compound, draft)
-    compound.read_embedded()
+    Compound(body, draft).read_with(read_storage)
 
 
 def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:

@@ -62,10 +62,7 @@ _PLAIN = _Look()
 
 
 def read(body: bytes, draft: Draft) -> None:
-    compound = Compound(body, draft)
-    compound.read_properties()
-    read_storage(compound, draft)
-    compound.read_embedded()
+    Compound(body, draft).read_with(read_storage)
 
 
 def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
