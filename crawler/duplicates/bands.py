@@ -1,0 +1,96 @@
+"""Which documents are worth comparing? Those that agree in a whole band of their sketches, or nearly in their simhashes.
+
+A band is a run of marks, told by one number. Two documents of similarity s agree in a band of r marks with the
+probability s to the power of r, so with b bands they meet with 1 - (1 - s^r)^b: a step that can be put where it is wanted.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from itertools import combinations
+from typing import Final, NamedTuple
+
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
+from crawler.duplicates.minhash import Sketch
+
+SURE: Final = 0.985  # at the threshold itself, so many pairs meet; above it soon all
+_BELOW: Final = 0.3  # that far below the threshold …
+_RARE: Final = 0.1  # … few do
+_BLOCKS: Final = (
+    4  # of a simhash of 64 bits: numbers that differ in two bits agree in two blocks, most of those in three, too
+)
+MOST_DIFFERENT: Final = 3  # bits
+_PAIRS: Final = tuple(combinations(range(_BLOCKS), 2))
+_SIMHASH: Final = 1 << 15  # the first number of keys that are none of bands
+
+
+class Bands(NamedTuple):
+    """How a sketch is cut."""
+
+    number: int
+    rows: int
+
+    def meets(self, similarity: float) -> float:
+        """The chance that two documents of this similarity agree in a band.
+
+        >>> Bands(9, 9).meets(0.9) > 0.985, Bands(9, 9).meets(0.5) < 0.02
+        (True, True)
+        """
+        return float(1.0 - (1.0 - similarity**self.rows) ** self.number)
+
+
+@lru_cache(maxsize=64)
+def bands_for(threshold: float, permutations: int) -> Bands:
+    """The fewest bands in which nearly all pairs at the threshold meet and few do that are far below it.
+
+    >>> bands_for(0.9, 200), bands_for(0.8, 200)
+    (Bands(number=9, rows=9), Bands(number=23, rows=8))
+    """
+    enough = [
+        bands
+        for rows in range(1, permutations + 1)
+        if (bands := _fewest(threshold, rows, permutations // rows)) is not None
+    ]
+    selective = [bands for bands in enough if bands.meets(max(threshold - _BELOW, 0.0)) <= _RARE]
+    if selective:
+        return min(selective)
+    return max(enough, key=lambda bands: bands.rows, default=Bands(permutations, 1))
+
+
+def _fewest(threshold: float, rows: int, most: int) -> Bands | None:
+    cuts = (Bands(count, rows) for count in range(1, most + 1))
+    return next((bands for bands in cuts if bands.meets(threshold) >= SURE), None)
+
+
+def band_keys(sketch: Sketch, bands: Bands) -> list[int]:
+    """A number for each band, signed, as databases store it; different ones for different bands."""
+    if not len(sketch.marks):
+        return []
+    data = sketch.marks[: bands.number * bands.rows].astype("<u2").tobytes()
+    width = 2 * bands.rows
+    return [_key(number, data[number * width : (number + 1) * width]) for number in range(bands.number)]
+
+
+def simhash_keys(simhash: int) -> list[int]:
+    """A number for each pair of blocks of a simhash of 64 bits."""
+    blocks = [simhash >> (16 * block) & 0xFFFF for block in range(_BLOCKS)]
+    return [
+        _key(_SIMHASH + number, struct.pack("<HH", blocks[one], blocks[other]))
+        for number, (one, other) in enumerate(_PAIRS)
+    ]
+
+
+def estimates(one: Sketch, others: list[Sketch]) -> list[float]:
+    """How similar one is to each of several."""
+    if not others or not len(one.marks):
+        return [0.0] * len(others)
+    agreements = np.stack([other.marks for other in others]) == one.marks
+    return [float(share) for share in agreements.mean(axis=1)]
+
+
+def _key(number: int, data: bytes) -> int:
+    key = xxh3_64_intdigest(data, seed=number)
+    return key - (1 << 64) if key >= 1 << 63 else key
