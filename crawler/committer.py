@@ -6,13 +6,30 @@ a kill at any moment leaves either a visit that never happened, or one that is w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from crawler.archive.records import NOT_MODIFIED, revisit_record
 from crawler.archive.segments import SegmentWriter
+from crawler.archived import Archived, read_archived
+from crawler.errors import DiskTrouble
 from crawler.items import Key, Kind, Link, Listed, Outcome, Reason, Record, Visited
-from crawler.stores.contract import Committed, Judge, LateCommit, Original, Place, SegmentState, Settled, Store
+from crawler.stores.contract import (
+    Committed,
+    DocumentRow,
+    Doubt,
+    Judge,
+    LateCommit,
+    Original,
+    Place,
+    SegmentState,
+    Settled,
+    Store,
+)
+
+logger = logging.getLogger(__name__)
 
 LINKS_A_VISIT = 2_000  # a visit with more brings the rest in transactions of its own, ahead of its own
 STEPS = (
@@ -29,6 +46,22 @@ STEPS = (
 
 
 _ANSWERS = ("response", "revisit")
+
+
+class Doubted(NamedTuple):
+    """An archived page that another may be almost the same as."""
+
+    id: int  # as in urls
+    answer: Archived
+    template: bytes  # of its host
+
+
+class Acknowledged(NamedTuple):
+    """What became of a batch."""
+
+    committed: Committed
+    late: Collection[Key] = ()  # of visits that another worker has taken over, which are discarded
+    doubted: Mapping[Key, Sequence[Doubted]] = {}  # of visits that were held back, to be compared with these
 
 
 class Committer:
@@ -48,10 +81,13 @@ class Committer:
         """New seeds have come: the links of pages that were fetched before may have been judged without them."""
         self._judge, self._judged_until = judge, self._now()
 
-    def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
-        """Acknowledge visits; also the keys of those that another worker has taken over, which are discarded."""
+    def commit(self, batch: Sequence[Settled]) -> Acknowledged:
+        """Acknowledge visits, but for those of which it is in doubt whether they are near-duplicates."""
         late: set[Key] = set()
-        batch = [self._judged_again(settled) for settled in batch]
+        doubted = {key: self._read(doubts) for key, doubts in self.store.doubts(batch).items()}
+        batch = [self._judged_again(settled) for settled in batch if settled.visited.visit.key not in doubted]
+        if not batch:
+            return Acknowledged(Committed(new_urls=0, hosts_with_new=()), (), doubted)
         early = [self._bring_links(settled) for settled in batch]
         batch = [_first_listed(settled) for settled in batch]
         while True:
@@ -65,13 +101,25 @@ class Committer:
                 self.archive.undo()
                 raise
             else:
-                return _sum(committed, *early), late
+                return Acknowledged(_sum(committed, *early), late, doubted)
 
     def close(self) -> None:
         """End the archive file in use."""
         name = self.archive.finish()
         if name:
             self.store.close_segment(name)
+
+    def read(self, document: DocumentRow) -> Archived | None:
+        """A document as it was archived, or nothing if the disk does not give it."""
+        try:
+            return read_archived(self.store, self.archive.directory, document)
+        except DiskTrouble as error:
+            logger.warning("%s; what it is a duplicate of is told by its sketch alone", error)
+            return None
+
+    def _read(self, doubts: Sequence[Doubt]) -> list[Doubted]:
+        read = ((doubt, self.read(doubt.document)) for doubt in doubts)
+        return [Doubted(doubt.id, answer, doubt.template) for doubt, answer in read if answer is not None]
 
     def _acknowledge(self, batch: Sequence[Settled]) -> Committed:
         before = self.archive.length
@@ -215,6 +263,8 @@ def _sum(*parts: Committed) -> Committed:
     return Committed(
         new_urls=sum(part.new_urls for part in parts),
         duplicates=sum(part.duplicates for part in parts),
+        near_duplicates=sum(part.near_duplicates for part in parts),
         bytes_archived=sum(part.bytes_archived for part in parts),
         hosts_with_new=hosts,
+        lessons=set[int]().union(*(part.lessons for part in parts)),
     )

@@ -12,6 +12,9 @@ from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records
 from crawler.content_lists import list_link, read_feed, read_sitemap
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.pages import page_sketch
+from crawler.duplicates.template import mark_of as template_mark
 from crawler.items import Fetched, Key, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.coding import MOST_PLAIN, plain_body
@@ -32,6 +35,7 @@ from crawler.urls.keys import key_of, mark_of
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
+_AS_USUAL = Rule()
 _ERRANDS = (Kind.ROBOTS, Kind.PROBE)  # are not followed as pages are
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
@@ -49,7 +53,13 @@ _SITEMAP = re.compile(
 TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
 
 
-def examine(visited: Visited, scope: Scope, location: str | None, reading: Reading = AS_USUAL) -> Visited:
+def examine(
+    visited: Visited,
+    scope: Scope,
+    location: str | None,
+    reading: Reading = AS_USUAL,
+    rule: Rule = _AS_USUAL,
+) -> Visited:
     """The visit with what its answer contains: page, links, where it was redirected to, and its records."""
     fetched = visited.fetched
     if fetched is None or not fetched.head:
@@ -59,6 +69,8 @@ def examine(visited: Visited, scope: Scope, location: str | None, reading: Readi
     if fetched.request.startswith(b"HEAD ") or visited.reason is Reason.UNWANTED_TYPE:
         return visited  # there is nothing to keep
     page, verdict = _page(visited, fetched, scope, reading)
+    if page.text and verdict is None and visited.visit.kind is Kind.PAGE:
+        page = _sketched(page, visited.visit, rule)
     if verdict is not None:
         outcome = Outcome.FETCHED if verdict is Reason.NOINDEX else Outcome.REFUSED
         visited = replace(visited, reason=verdict, outcome=outcome)
@@ -108,8 +120,14 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
         page = _with_document(page, document, visit, scope, now, follow=not asked.nofollow)
     page = replace(page, unavailable_after=asked.unavailable_after)
     if visit.kind is Kind.PROBE:
-        return replace(page, sketch=sketch(page.text, visit.url)), None
+        return replace(page, soft404=sketch(page.text, visit.url)), None
     return page, _verdict(page, visit, asked, now, is_login=is_login)
+
+
+def _sketched(page: Page, visit: Visit, rule: Rule) -> Page:
+    """With what near-duplicates are found by."""
+    sketch_ = page_sketch(page.text, visit.template, rule)
+    return replace(page, sketch=sketch_, template=template_mark(visit.template)) if sketch_ else page
 
 
 def _as_page(page: Page, visit: Visit, scope: Scope) -> Page:

@@ -12,12 +12,27 @@ import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
-from crawler.content_process import CONFIGURE, FRAME, SEEDS, TASK, Configuration, Examined, Task
+from crawler.archived import Archived
+from crawler.content_process import (
+    COMPARE,
+    CONFIGURE,
+    FRAME,
+    SEEDS,
+    STUDY,
+    TASK,
+    Comparison,
+    Configuration,
+    Examined,
+    Schooling,
+    Task,
+)
 from crawler.errors import CrawlError
 from crawler.items import Reason, Visited
+from crawler.likeness import Answer
 
 logger = logging.getLogger(__name__)
 
@@ -68,12 +83,7 @@ class ContentPool:
 
     async def examine(self, visited: Visited, location: str | None) -> Visited:
         """`crawler.content.examine`, elsewhere. Raises `ContentDied`, or `CrawlError` when no process can be had."""
-        if self._failure is not None:
-            raise self._failure
-        answer: asyncio.Future[Examined] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Job(_encode(Task(visited, location)), answer))
-        self._feed()
-        seen = await answer
+        seen: Examined = await self._ask(TASK, Task(visited, location))
         return replace(
             visited,
             outcome=seen.outcome,
@@ -83,6 +93,24 @@ class ContentPool:
             location=seen.target,
             records=seen.records,
         )
+
+    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float]:
+        """`crawler.likeness.compare`, elsewhere."""
+        shares: list[float] = await self._ask(COMPARE, Comparison(new, list(others)))
+        return shares
+
+    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]]:
+        """`crawler.likeness.study`, elsewhere."""
+        learned: tuple[bytes, list[bytes]] = await self._ask(STUDY, Schooling(list(pages), template))
+        return learned
+
+    def _ask(self, kind: int, question: object) -> asyncio.Future[Any]:
+        if self._failure is not None:
+            raise self._failure
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Job(kind, _encode(question), answer))
+        self._feed()
+        return answer
 
     def close(self) -> None:
         self._closed = True
@@ -160,12 +188,20 @@ class ContentPool:
         self._timer = asyncio.get_running_loop().call_later(CHECK_EVERY, self._watch)
 
 
+_ANSWERS = {
+    TASK: msgspec.msgpack.Decoder[Any](Examined),
+    COMPARE: msgspec.msgpack.Decoder[Any](list[float]),
+    STUDY: msgspec.msgpack.Decoder[Any](tuple[bytes, list[bytes]]),
+}
+
+
 class _Job:
-    """A page on its way through a process."""
+    """A page, or several, on their way through a process."""
 
-    __slots__ = ("answer", "message")
+    __slots__ = ("answer", "kind", "message")
 
-    def __init__(self, message: bytes, answer: asyncio.Future[Examined]) -> None:
+    def __init__(self, kind: int, message: bytes, answer: asyncio.Future[Any]) -> None:
+        self.kind = kind
         self.message = message
         self.answer = answer
 
@@ -188,7 +224,6 @@ class _Worker(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._unsent: list[bytes] = []
         self._buffer = bytearray()
-        self._decoder = msgspec.msgpack.Decoder(Examined)
 
     def start(self, configuration: Configuration, seeds: Sequence[str]) -> None:
         ours, theirs = socket.socketpair()
@@ -229,7 +264,7 @@ class _Worker(asyncio.Protocol):
         if not self.jobs:
             self.since = asyncio.get_running_loop().time()
         self.jobs.append(job)
-        self.send(TASK, job.message)
+        self.send(job.kind, job.message)
 
     def kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
@@ -265,11 +300,11 @@ class _Worker(asyncio.Protocol):
             end = start + FRAME.size + length
             if len(data) < end:
                 break
-            if kind == TASK:
-                self._take(view[start + FRAME.size : end])
-            else:
+            if kind == CONFIGURE:
                 self.is_ready = True
                 self._pool.answered(self)
+            else:
+                self._take(view[start + FRAME.size : end])
             start = end
         if start < len(data):
             self._buffer += view[start:]
@@ -279,7 +314,7 @@ class _Worker(asyncio.Protocol):
         self.done += 1
         self.since = asyncio.get_running_loop().time()
         if not job.answer.done():
-            job.answer.set_result(self._decoder.decode(message))
+            job.answer.set_result(_ANSWERS[job.kind].decode(message))
         self._pool.answered(self)
 
     def connection_lost(self, error: Exception | None) -> None:

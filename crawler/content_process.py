@@ -18,13 +18,16 @@ from dataclasses import replace
 
 import msgspec
 
+from crawler.archived import Archived
 from crawler.content import examine
+from crawler.duplicates.cascade import Rule
 from crawler.items import Link, Outcome, Page, Reason, Record, Visited
+from crawler.likeness import Answer, compare, study
 from crawler.parse.html import AS_USUAL, Reading
 from crawler.urls.scope import UrlOptions
 
 FRAME = struct.Struct("!IB")  # length of the message, its kind
-CONFIGURE, SEEDS, TASK = 1, 2, 3  # kinds of message
+CONFIGURE, SEEDS, TASK, COMPARE, STUDY = 1, 2, 3, 4, 5  # kinds of message
 
 
 class Configuration(msgspec.Struct, array_like=True):
@@ -32,6 +35,7 @@ class Configuration(msgspec.Struct, array_like=True):
 
     urls: UrlOptions
     reading: Reading
+    rule: Rule
     cpu_seconds: int  # per page
     memory: int  # address space
     hook: str
@@ -42,6 +46,20 @@ class Task(msgspec.Struct, array_like=True):
 
     visited: Visited
     location: str | None
+
+
+class Comparison(msgspec.Struct, array_like=True):
+    """A page, and others that may say almost the same."""
+
+    new: Answer
+    others: list[Answer]
+
+
+class Schooling(msgspec.Struct, array_like=True):
+    """Pages of a host, and its template if that is known."""
+
+    pages: list[Archived]
+    template: bytes | None
 
 
 class Examined(msgspec.Struct, array_like=True):
@@ -72,10 +90,13 @@ class _Worker:
     def __init__(self) -> None:
         self._scope = UrlOptions().new_scope()
         self._reading = AS_USUAL
+        self._rule = Rule()
         self._cpu_seconds = 0
         self._hook: Callable[[Visited], None] = lambda visited: None
         self._configuration = msgspec.msgpack.Decoder(Configuration)
         self._task = msgspec.msgpack.Decoder(Task)
+        self._comparison = msgspec.msgpack.Decoder(Comparison)
+        self._schooling = msgspec.msgpack.Decoder(Schooling)
         self._encoder = msgspec.msgpack.Encoder()
 
     def handle(self, kind: int, message: bytes) -> bytes | None:
@@ -85,13 +106,19 @@ class _Worker:
         if kind == SEEDS:
             for seed in msgspec.msgpack.decode(message):
                 self._scope.add(seed)
-        else:
-            return self._examine(self._task.decode(message))
-        return None
+            return None
+        self._limit_cpu()
+        if kind == COMPARE:
+            asked = self._comparison.decode(message)
+            return self._encoder.encode(compare(asked.new, asked.others, self._reading, self._rule))
+        if kind == STUDY:
+            given = self._schooling.decode(message)
+            return self._encoder.encode(study(given.pages, given.template, self._reading, self._rule))
+        return self._examine(self._task.decode(message))
 
     def _configure(self, given: Configuration) -> None:
         self._scope = given.urls.new_scope()
-        self._reading = given.reading
+        self._reading, self._rule = given.reading, given.rule
         self._cpu_seconds = given.cpu_seconds
         if given.hook:
             module, _, function = given.hook.partition(":")
@@ -102,9 +129,8 @@ class _Worker:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def _examine(self, task: Task) -> bytes:
-        self._limit_cpu()
         self._hook(task.visited)
-        seen = examine(task.visited, self._scope, task.location, self._reading)
+        seen = examine(task.visited, self._scope, task.location, self._reading, self._rule)
         # The text is in the archive; nobody at the other side needs it.
         page = replace(seen.page, text="") if seen.page is not None else None
         return self._encoder.encode(

@@ -152,6 +152,15 @@ class Reason(Explained):
     UNFILLED = 100, "the blank of a template that no script has filled in"
 
 
+class Tier(Explained):
+    """How it is known that a document says what another says. Codes are schema, too."""
+
+    BODY = 1, "the same bytes"
+    TEXT = 2, "the same words"
+    SKETCH = 3, "almost the same words, as their sketches tell"
+    COMPARED = 4, "almost the same words, both texts compared"
+
+
 class Key(NamedTuple):
     """A URL's key: a fingerprint of its host, then one of the rest, so that a host's URLs lie together.
 
@@ -232,6 +241,7 @@ class Visit:
     interval: float | None = None  # between two visits, as a feed asks for
     vouchers: Sequence[str] = ()  # hosts that say of a sitemap elsewhere that it is theirs
     soft404: bytes = b""  # sketch of what its host shows for pages that it does not have
+    template: bytes = b""  # shingles that are on most pages of its host, of 8 bytes each and sorted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,7 +328,9 @@ class Page:
     sitemaps: Sequence[Link] = ()  # that it names
     feeds: Sequence[Link] = ()
     interval: float | None = None  # after which a feed is worth a visit
-    sketch: bytes = b""  # of its words, where pages must be compared
+    soft404: bytes = b""  # sketch of what a host shows for a page that it does not have
+    sketch: bytes = b""  # of its main text, for finding near-duplicates; empty if it has too few words
+    template: int = 0  # fingerprint of the template that was taken out before that; 0 = none
 
 
 class Window(NamedTuple):

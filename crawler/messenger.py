@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
+from crawler.committer import Acknowledged, Doubted
 from crawler.errands import Errands
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
 from crawler.items import Key, OriginRules, Reason, Visit, Visited
 from crawler.options import Options
-from crawler.stores.contract import Committed, Leased, NewUrl, Outlook, Settled, Store, Tenure
+from crawler.stores.contract import Committed, Learned, Leased, Lesson, NewUrl, Outlook, Settled, Store, Tenure
 from crawler.tenancy import Tenancy
 from crawler.urls.hosts import host_of
 
@@ -54,8 +55,14 @@ class Surroundings(Protocol):
     def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
         """Do something after all that was asked for before, and then something with the answer."""
 
-    def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
-        """Acknowledge visits; also the keys of those that another worker has taken over. In the store."""
+    def commit(self, batch: Sequence[Settled]) -> Acknowledged:
+        """Acknowledge visits. In the store."""
+
+    def compare(self, visited: Visited, others: Sequence[Doubted], then: Callable[[Mapping[int, float]], None]) -> None:
+        """Find out how similar a page is to others, as far as that can be told; then do something."""
+
+    def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
+        """Have the template of a host learned, or taken out of sketches; then do something."""
 
     def keep(self) -> Tenure:
         """Extend the leases of our partitions, and take over what the dead have left. In the store."""
@@ -125,6 +132,8 @@ class Messenger:
         self._keep_every = min(keep_every, options.partition_lease / 6)
         self._batch: list[tuple[Settled, Done]] = []
         self._committing: list[tuple[Settled, Done]] = []
+        self._compared: dict[Key, tuple[Settled, Done]] = {}  # visits that are being compared with other pages
+        self._studied: set[int] = set()  # hosts whose template is being learned
         self._flush_again = False
         self._asked = 0  # questions to the store that are not answered yet
         self._named: set[int] = set()  # hosts whose names are being looked up, and that are being claimed
@@ -167,10 +176,11 @@ class Messenger:
     def abandon(self, error: BaseException) -> None:
         """Tell everybody who waits for a commit that there will be none."""
         self._cancel_timers()
-        for _, done in (*self._batch, *self._committing):
+        for _, done in (*self._batch, *self._committing, *self._compared.values()):
             done(error)
         self._batch.clear()
         self._committing.clear()
+        self._compared.clear()
 
     @property
     def workers(self) -> int:
@@ -184,13 +194,13 @@ class Messenger:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the store has not answered yet."""
-        return self._asked > 0
+        """Whether the store has not answered yet, or it is not known yet what to ask."""
+        return self._asked > 0 or bool(self._compared)
 
     @property
     def uncommitted(self) -> int:
         """Visits that have ended and are not acknowledged."""
-        return len(self._batch) + len(self._committing)
+        return len(self._batch) + len(self._committing) + len(self._compared)
 
     def add(self, new: NewUrl) -> None:
         """Make a URL known that was asked for."""
@@ -215,12 +225,17 @@ class Messenger:
         excused = self.frontier.network.is_down or clock.backoff > 1  # it is not this URL that fails
         after = self._options.revisit.after(visited, now, clock.next_visit, excused=excused)
         gates = self.frontier.gate_times(visited)
-        self._batch.append((Settled(visited=visited, aftermath=after, clocks=clocks, gates=gates), done))
-        if len(self._batch) >= self._options.commit_visits or visit.crashes or not self.frontier.has_more:
+        self._line_up(Settled(visited=visited, aftermath=after, clocks=clocks, gates=gates), done)
+        self._pump_soon()
+
+    def _line_up(self, settled: Settled, done: Done) -> None:
+        """For the next commit."""
+        self._batch.append((settled, done))
+        is_full = len(self._batch) >= self._options.commit_visits
+        if is_full or settled.visited.visit.crashes or not self.frontier.has_more or self._stopped:
             self.flush()
         elif "flush" not in self._timers:
             self._set_timer("flush", self._options.commit_interval, self.flush)
-        self._pump_soon()
 
     def _note_network(self, *, was_down: bool) -> None:
         is_down = self.frontier.network.is_down
@@ -246,10 +261,13 @@ class Messenger:
             settled = [entry[0] for entry in batch]
             self._ask(lambda: self._around.commit(settled), partial(self._committed, batch), one="commit")
 
-    def _committed(self, batch: Sequence[tuple[Settled, Done]], answer: tuple[Committed, Collection[Key]]) -> None:
-        committed, late = answer
+    def _committed(self, batch: Sequence[tuple[Settled, Done]], answer: Acknowledged) -> None:
+        committed, late, doubted = answer
         for settled, done in batch:
             visited = settled.visited
+            if visited.visit.key in doubted:
+                self._compare(settled, done, doubted[visited.visit.key])
+                continue
             if visited.visit.key in late:
                 self._around.count("commit/late")
                 visited = replace(visited, rules=None)
@@ -261,6 +279,7 @@ class Messenger:
             done(None)
         self._committing = self._committing[len(batch) :]
         self._around.committed(committed)
+        self._study_all(committed.lessons)
         self.frontier.found(committed.hosts_with_new, self._around.now())
         if any(host not in self.frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
@@ -268,6 +287,56 @@ class Messenger:
             self._flush_again = False
             self.flush()
         self._around.wake()
+
+    # ── pages that must be read again ──
+
+    def _compare(self, settled: Settled, done: Done, others: Sequence[Doubted]) -> None:
+        """Hold a visit back until it is known whether its page is a near-duplicate."""
+        self._compared[settled.visited.visit.key] = (settled, done)
+        self._around.count("duplicates/compared", len(others))
+        then = partial(self._compared_with, settled.visited.visit.key)
+        if others:
+            self._around.compare(settled.visited, others, then)
+        else:  # the other was in the batch itself
+            then({})
+
+    def _compared_with(self, key: Key, found: Mapping[int, float]) -> None:
+        if key in self._compared:
+            settled, done = self._compared.pop(key)
+            found = {**settled.compared, **found}
+            self._line_up(replace(settled, compared=found, looks=settled.looks + 1), done)
+
+    def _ask_for_lessons(self) -> None:
+        """What somebody has left to learn of hosts that are ours now."""
+        store, owner = self._around.store, self._around.owner
+        self._ask(lambda: store.lessons(owner), self._study_all, one="lessons")
+
+    def _study_all(self, hosts: Collection[int]) -> None:
+        for host in hosts:
+            self._study(host)
+
+    def _study(self, host: int) -> None:
+        """Learn the template of a host, and take it out of what is known of its pages, a part at a time."""
+        if host not in self._studied and not self._stopped:
+            self._studied.add(host)
+            self._ask(partial(self._around.store.lesson, host), partial(self._begin_study, host))
+
+    def _begin_study(self, host: int, lesson: Lesson | None) -> None:
+        if lesson is None or self._stopped:
+            self._studied.discard(host)
+        else:
+            self._around.study(lesson, self._end_study)
+
+    def _end_study(self, learned: Learned) -> None:
+        around, back = self._around, self.frontier.hosts.get(learned.host)
+        if back is not None:
+            back.template = learned.template
+        around.count("duplicates/studied", len(learned.sketches))
+        self._ask(lambda: around.store.learn(learned, around.now()), lambda _: self._go_on_studying(learned.host))
+
+    def _go_on_studying(self, host: int) -> None:
+        self._studied.discard(host)
+        self._study(host)
 
     # ── what the frontier wants ──
 
@@ -496,6 +565,7 @@ class Messenger:
         self._unlease(self._tenancy.kept(tenure, lease_end, now))
         if tenure.partitions.items() - had.items():
             self.look_now()
+            self._ask_for_lessons()
         if not self._named:  # what was read of others is not here yet
             if giving := self._tenancy.to_release():
                 self._ask(lambda: around.store.release(around.owner, giving), _nothing_more, one="release")
@@ -507,7 +577,7 @@ class Messenger:
 
     def _look_ahead(self) -> None:
         """When nothing is left in memory, ask the store whether anything is left at all."""
-        waiting = self._asked or self._named or self._batch
+        waiting = self._asked or self._named or self._batch or self._compared or self._studied
         if not self.is_done and not waiting and self.frontier.is_quiet:
             self._ask(self._around.store.outlook, self._looked_ahead, one="outlook")
 

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+from crawler.duplicates.cascade import Rule
 from crawler.errors import Misconfigured
 from crawler.fetch.addresses import AddressGuard
 from crawler.fetch.dns import Lifetimes, read_hosts_file, read_server
@@ -28,6 +29,7 @@ from crawler.urls.sites import BrokenLine
 
 PRODUCT = "Orbweaver"
 VERSION = "0.1"
+LEAST_THRESHOLD = 0.5  # below, nearly everything would have to be compared with nearly everything
 HEAD_POLICIES = ("auto", "always", "never")
 
 
@@ -47,6 +49,7 @@ class Options:
     horizon: float
     urls: UrlOptions
     reading: Reading
+    duplicates: Rule
     politeness: Politeness
     budgets: Budgets
     bandwidth: float
@@ -112,6 +115,7 @@ class Options:
             horizon=read.number("CRAWL_HORIZON", infinite=True),
             urls=_urls(read, own_hosts, contact),
             reading=_reading(read),
+            duplicates=_duplicates(read),
             politeness=_politeness(read, own_hosts),
             budgets=_budgets(read),
             bandwidth=read.number("BANDWIDTH_LIMIT"),
@@ -342,6 +346,19 @@ def _reading(read: _Reader) -> Reading:
         links_in_data=read.flag("LINKS_IN_DATA"),
         links_in_text=read.flag("LINKS_IN_TEXT"),
         skip_rel=read.words("LINKS_SKIP_REL"),
+    )
+
+
+def _duplicates(read: _Reader) -> Rule:
+    threshold = read.number("DUPLICATE_THRESHOLD")
+    if threshold and not LEAST_THRESHOLD <= threshold <= 1:
+        raise Misconfigured(
+            f"DUPLICATE_THRESHOLD={threshold:g}: must be from {LEAST_THRESHOLD:g} to 1, or 0 to look for exact copies only."
+        )
+    return Rule(
+        threshold=threshold,
+        shingle=int(read.number("DUPLICATE_SHINGLE", least=1, whole=True)),
+        links=read.flag("DUPLICATE_LINKS"),
     )
 
 

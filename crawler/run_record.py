@@ -57,6 +57,7 @@ class RunRecord:
     visits: int = 0
     pages: int = 0
     duplicates: int = 0
+    near_duplicates: int = 0  # of these
     new_urls: int = 0
     commits: int = 0
     bytes_received: int = 0

@@ -273,7 +273,8 @@ class FrontierScheduler(BaseScheduler):
         for (outcome, reason), count in record.outcomes.items():
             tell(f"visits/{outcome.name.lower()}/{reason.name.lower()}", count)
         tell("frontier/new_urls", record.new_urls)
-        tell("duplicates/exact", record.duplicates)
+        tell("duplicates/exact", record.duplicates - record.near_duplicates)
+        tell("duplicates/near", record.near_duplicates)
         tell("commit/batches", record.commits)
         tell("archive/bytes", record.bytes_archived)
 

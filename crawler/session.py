@@ -15,17 +15,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
 
 from crawler.archive import segments
 from crawler.archive.segments import SegmentWriter
+from crawler.archived import Archived
 from crawler.clock import steady_clock
 from crawler.committer import Committer
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.frontier.politeness import LONGEST_HOLD, HostClock
+from crawler.likeness import Answer
 from crawler.options import PRODUCT, VERSION, Options
 from crawler.run_record import RunRecord
 from crawler.slots import SlotLock, free_slots, take_slot
@@ -39,6 +41,14 @@ T = TypeVar("T")
 _FILES = 65_536  # open files that are asked for
 _OTHER_FILES = 100
 FEW_SITES = 1_000  # new seeds' sites that are looked at one by one
+
+
+class Content(Protocol):
+    """Who reads texts again."""
+
+    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float]: ...
+
+    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]]: ...
 
 
 class Session:
@@ -59,6 +69,7 @@ class Session:
         self.store_seconds = 0.0  # for which the store's thread has worked
         self.lease_end: Callable[[], float] = lambda: math.inf  # nothing is sent from then on
         self.pages_waiting: Callable[[], int] = lambda: 0  # for a content process
+        self.content: Content | None = None
         self._last_seed = 0
         self.seeds: list[str] = []
         self.tenure = Tenure(partitions={}, workers=1, share=0)  # what the session began with
@@ -158,6 +169,7 @@ class Session:
             check=unclean,
             budgets=self.options.budgets,
             probe_after=self.options.probe_after,
+            duplicates=self.options.duplicates,
             group_of=group_of,
         )
         try:
@@ -168,6 +180,7 @@ class Session:
             self._check_time(store)
             self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
             self._group(store)
+            self._match_sketches(store)
             self.tenure = self.keep()
             self.learn(self.new_seeds())
             self.refuse_strangers(self.seeds)
@@ -221,6 +234,29 @@ class Session:
                 raise Misconfigured("POLITENESS_GROUPS is not what the crawl that is running has; give it the same.")
             store.regroup()
             store.note_facts({"groups": groups})
+
+    def _match_sketches(self, store: Store) -> None:
+        """Sketches are compared only with such as were made in the same way, and met by one set of bands."""
+        rule = self.options.duplicates
+        if not rule.threshold:
+            return
+        now_so = {"sketches": f"{rule.shingle} words", "bands": f"{rule.threshold:g}"}
+        facts = store.facts()
+        if all(facts.get(name, value) == value for name, value in now_so.items()):
+            store.note_facts(now_so)
+            return
+        if store.workers():
+            raise Misconfigured(
+                "DUPLICATE_THRESHOLD or DUPLICATE_SHINGLE is not what the crawl that is running has; give it the same."
+            )
+        if facts.get("sketches", now_so["sketches"]) != now_so["sketches"]:
+            logger.warning(
+                "DUPLICATE_SHINGLE has changed: pages that were fetched before are met again when they are visited"
+            )
+            store.forget_sketches()
+        else:
+            logger.info("DUPLICATE_THRESHOLD has changed: %d pages are entered anew", store.rebuild_index())
+        store.note_facts(now_so)
 
     def _reconsider(self) -> None:
         """Judge again what was found under other settings, and say so when URLs are spelled in another way than before."""

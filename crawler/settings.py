@@ -81,6 +81,13 @@ LINKS_SKIP_REL = "nofollow,sponsored"  # words in a link's rel that say that it 
 LINKS_IN_DATA = False  # follow URLs that stand only in JSON-LD
 LINKS_IN_TEXT = False  # follow URLs that stand in the text without being links
 
+# ── Duplicates ────────────────────────────────────────────────────────────────────────────────────────────────────────
+DUPLICATE_THRESHOLD = (
+    0.9  # share of their runs of words from which two pages are near-duplicates; 0 = only exact copies count
+)
+DUPLICATE_SHINGLE = 5  # words of such a run
+DUPLICATE_LINKS = True  # follow the links of duplicates, too
+
 # ── Politeness ────────────────────────────────────────────────────────────────────────────────────────────────────────
 POLITENESS_MIN_DELAY = 5.0  # a host rests at least so long after each answer; under 1 only for OWN_HOSTS
 POLITENESS_LATENCY_FACTOR = 5.0  # and so many times as long as it took to answer: who is slow is busy

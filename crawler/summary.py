@@ -15,7 +15,16 @@ from crawler.stores.contract import Account
 
 _SHOWN = 5  # hosts in a list
 _SUMS = (
-    *("visits", "pages", "hosts", "duplicates", "new_urls", "requests_before_their_time", "late_visits"),
+    *(
+        "visits",
+        "pages",
+        "hosts",
+        "duplicates",
+        "near_duplicates",
+        "new_urls",
+        "requests_before_their_time",
+        "late_visits",
+    ),
     "connections_opened",
 )
 
@@ -34,6 +43,7 @@ def as_data(reason: str, seconds: float, record: RunRecord) -> dict[str, Any]:
             for (outcome, why), count in record.outcomes.most_common()
         ],
         "duplicates": record.duplicates,
+        "near_duplicates": record.near_duplicates,
         "new_urls": record.new_urls,
         "spared": asdict(record.spared),
         "bytes": {"received": record.bytes_received, "archived": record.bytes_archived},
@@ -106,7 +116,9 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
     for row in data["outcomes"]:
         mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
         yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
-    yield f"  Duplicates   {data['duplicates']} pages are exact copies of others"
+    near = data["near_duplicates"]
+    exact = data["duplicates"] - near
+    yield f"  Duplicates   of others: {_count(exact, 'page')} with the same words, {near} with almost the same"
     yield f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, compressed"
     yield from _spared(data["spared"])
     if data["slowest_hosts"]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from crawler.archived import Archived
+from crawler.committer import Acknowledged, Doubted
 from crawler.download import client_of
-from crawler.items import Key, Visited
+from crawler.duplicates.template import mark_of
+from crawler.items import Visited
 from crawler.session import Session
-from crawler.stores.contract import Committed, Settled, Store, Tenure
+from crawler.stores.contract import Committed, Learned, Lesson, Settled, Store, Tenure
 
 T = TypeVar("T")
 
@@ -60,8 +63,41 @@ class Surroundings:
         else:
             then(answer)
 
-    def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
+    def commit(self, batch: Sequence[Settled]) -> Acknowledged:
         return self._session.committer.commit(batch)
+
+    def compare(self, visited: Visited, others: Sequence[Doubted], then: Callable[[Mapping[int, float]], None]) -> None:
+        self._answer(self._compare(visited, others), then)
+
+    async def _compare(self, visited: Visited, others: Sequence[Doubted]) -> Mapping[int, float]:
+        fetched, content = visited.fetched, self._session.content
+        assert fetched is not None, "only what came can be a duplicate"
+        assert content is not None, "pages are looked at before they are committed"
+        answer = Archived(url=fetched.url, head=fetched.head, body=fetched.body)
+        new = (answer, visited.visit.template)
+        shares = await content.compare(new, [(other.answer, other.template) for other in others])
+        return {other.id: share for other, share in zip(others, shares, strict=False)}
+
+    def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
+        self._answer(self._study(lesson), then)
+
+    async def _study(self, lesson: Lesson) -> Learned:
+        content = self._session.content
+        assert content is not None, "there are pages"
+        committer = self._session.committer
+        read = await self._session.run(lambda: [committer.read(document) for _, document in lesson.pages])
+        whole = [answer for answer in read if answer is not None]
+        template, sketches = await content.study(whole, lesson.template)
+        sketch_of = dict(zip([answer.url for answer in whole], sketches, strict=False))
+        return Learned(
+            host=lesson.host,
+            template=template,
+            mark=mark_of(template),
+            sketches={number: (document.id, sketch_of.get(document.url, b"")) for number, document in lesson.pages},
+        )
+
+    def _answer(self, question: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
+        asyncio.ensure_future(question).add_done_callback(partial(self._answered, then))
 
     def keep(self) -> Tenure:
         return self._session.keep()
@@ -97,6 +133,7 @@ class Surroundings:
         record.commits += 1
         record.new_urls += committed.new_urls
         record.duplicates += committed.duplicates
+        record.near_duplicates += committed.near_duplicates
         record.bytes_archived += committed.bytes_archived
 
     def count(self, what: str, times: int = 1) -> None:

@@ -110,7 +110,7 @@ def result(visit: Visit, *links: Link, body: bytes = b"") -> Settled:
 def test_records_lie_where_the_store_says(bench: Bench) -> None:
     committer = bench.committer()
     visits = bench.lease(A, B)
-    committed, late = committer.commit([result(visits[0], link(C)), result(visits[1])])
+    committed, late, _ = committer.commit([result(visits[0], link(C)), result(visits[1])])
     assert (committed.new_urls, committed.hosts_with_new, late) == (1, {key_of(C).host}, set())
     assert bench.documents() == bench.archived() == [A, B]
     for visit in visits:
@@ -184,7 +184,7 @@ def test_a_visit_that_was_taken_over_is_discarded_with_its_bytes(bench: Bench, t
     committer = bench.committer()
     visits = bench.lease(A, B, C)
     bench.store.unlease([visit for visit in visits if visit.url == taken], NOW)
-    _, late = committer.commit([result(visit) for visit in visits])
+    _, late, _ = committer.commit([result(visit) for visit in visits])
     assert set(late) == {key_of(taken)}
     kept = [url for url in (A, B, C) if url != taken]
     assert bench.documents() == bench.archived() == kept
@@ -211,7 +211,7 @@ def test_when_all_were_taken_over_nothing_remains(bench: Bench) -> None:
     committer = bench.committer()
     visits = bench.lease(A, B)
     bench.store.unlease(visits, NOW)
-    _, late = committer.commit([result(visit) for visit in visits])
+    _, late, _ = committer.commit([result(visit) for visit in visits])
     assert set(late) == {key_of(A), key_of(B)}
     assert bench.documents() == []
     committer.close()
@@ -302,7 +302,7 @@ def known(bench: Bench) -> set[str]:
 def test_a_visit_with_very_many_links_arrives_whole(bench: Bench) -> None:
     committer = bench.committer()
     (visit,) = bench.lease(A)
-    committed, _ = committer.commit([result(visit, *MANY)])
+    committed, *_ = committer.commit([result(visit, *MANY)])
     assert committed.new_urls == 5_000
     assert committed.hosts_with_new == {each.key.host for each in MANY}
     assert known(bench) == {A, *(each.url for each in MANY)}
@@ -319,7 +319,7 @@ def test_what_is_too_much_for_one_transaction_is_there_even_if_the_last_one_fail
     assert known(bench) == {A, *(each.url for each in MANY[LINKS_A_VISIT:])}
     assert bench.documents() == []
     bench.work_again()
-    committed, _ = committer.commit([result(visit, *MANY)])
+    committed, *_ = committer.commit([result(visit, *MANY)])
     assert committed.new_urls == LINKS_A_VISIT
     assert known(bench) == {A, *(each.url for each in MANY)}
     assert bench.documents() == [A]
@@ -330,6 +330,6 @@ def test_what_is_too_much_for_one_transaction_is_there_even_if_the_last_one_fail
 def test_no_link_is_lost_at_the_limit(bench: Bench, number: int) -> None:
     committer = bench.committer()
     (visit,) = bench.lease(A)
-    committed, _ = committer.commit([result(visit, *MANY[:number])])
+    committed, *_ = committer.commit([result(visit, *MANY[:number])])
     assert committed.new_urls == number
     committer.close()

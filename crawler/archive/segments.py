@@ -49,7 +49,7 @@ class SegmentWriter:
         self.name = ""  # of the file being written; empty before the first record
         self.length = 0
         self.records = 0
-        self._directory = directory
+        self.directory = directory
         self._prefix = prefix
         self._max_bytes = max_bytes
         self._now = now
@@ -61,7 +61,7 @@ class SegmentWriter:
 
     def append(self, records: Sequence[Record]) -> list[tuple[int, int]]:
         """Write records one after another; (offset, length) of each. Nothing is durable yet."""
-        with _disk(self._directory):
+        with _disk(self.directory):
             file = self._file or self._create()
             places = []
             for record in records:
@@ -72,7 +72,7 @@ class SegmentWriter:
     def sync(self) -> None:
         """Make everything appended durable."""
         if self._file is not None:
-            with _disk(self._directory):
+            with _disk(self.directory):
                 os.fsync(self._file.fileno())
 
     def committed(self) -> None:
@@ -82,7 +82,7 @@ class SegmentWriter:
     def undo(self) -> None:
         """Cut the file back to what the store has."""
         if self._file is not None:
-            with _disk(self._directory):
+            with _disk(self.directory):
                 self._file.seek(self._good[0])
                 self._file.truncate()
                 self.length, self.records = self._good
@@ -99,19 +99,19 @@ class SegmentWriter:
         file, name, good = self._file, self.name, self._good[0]
         if file is None:
             return ""
-        with _disk(self._directory):
+        with _disk(self.directory):
             self._step("before rename")
             file.truncate(good)
             os.fsync(file.fileno())
             # Whatever goes wrong from here on, there is nothing left to undo.
             self._file, self.name, self.length, self.records, self._good = None, "", 0, 0, (0, 0)
             file.close()
-            path = self._directory / (name + OPEN)
+            path = self.directory / (name + OPEN)
             if good:
-                path.rename(self._directory / name)
+                path.rename(self.directory / name)
             else:
                 path.unlink()
-            sync_directory(self._directory)
+            sync_directory(self.directory)
             self._step("after rename")
         return name
 
@@ -119,9 +119,9 @@ class SegmentWriter:
         self._serial += 1
         name = f"{self._prefix}-{self.slot:03}-{self._serial:05}.warc.gz"
         # Without a buffer: what a full disk did not take must not be offered again when the file is cut back.
-        self._file = (self._directory / (name + OPEN)).open("xb", buffering=0)
+        self._file = (self.directory / (name + OPEN)).open("xb", buffering=0)
         self.name = name
-        sync_directory(self._directory)
+        sync_directory(self.directory)
         self._write(self._file, self._warcinfo())
         return self._file
 
@@ -202,13 +202,13 @@ class _disk:  # noqa: N801
     """What the disk complains of, as an error that says what to do."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
+        self.directory = directory
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
             raise DiskTrouble(
-                f"{error.filename or self._directory}: writing the archive failed ({error.strerror}). What was committed "
+                f"{error.filename or self.directory}: writing the archive failed ({error.strerror}). What was committed "
                 "is kept; check the disk, then start the crawl again."
             ) from error

@@ -11,7 +11,7 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.archived import asked_of, read_again, read_archived
+from crawler.archived import asked_of, read_again, read_archived
 from crawler.commands.common import failing_politely
 from crawler.errors import BadInput, DiskTrouble
 from crawler.export.documents import FORMATS, Deleted, Exported
@@ -39,7 +39,7 @@ class Command(ScrapyCommand):
         return (
             "Write every current document as one JSON object a line: id, url, fetched_at, status, content_type, title, text, "
             "language, format, problem (what kept us from reading all of it), description, author, published_at, modified_at, "
-            "canonical, digest (SHA-256 of the body), duplicate_of, anchors (what links on other hosts call it), noarchive "
+            "canonical, digest (SHA-256 of the body), duplicate_of, similarity, tier, anchors (what links on other hosts call it), noarchive "
             "(no copy may be shown), version. A file gets its name when it is complete. The last line on the standard error "
             "names the version up to which everything is in it; with --since VERSION the next export holds only what has "
             "changed, deletions as "
@@ -155,6 +155,8 @@ class _Reading:
             language=document.language,
             digest=document.body_digest,
             duplicate_of=published.duplicate_of,
+            similarity=document.similarity,
+            tier=document.tier.name.lower() if document.tier is not None else None,
             anchors=self._store.anchors(published.key),
         )
 

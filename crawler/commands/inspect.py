@@ -17,7 +17,8 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.archived import newest_archived, plain_of
+from crawler.archived import plain_of
+from crawler.commands.archived import newest_archived
 from crawler.commands.common import date_of, failing_politely
 from crawler.errors import BadInput, Misconfigured
 from crawler.export.documents import safe_json

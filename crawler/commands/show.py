@@ -11,7 +11,8 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.archived import Archived, archived_versions, plain_of, read_again, read_archived
+from crawler.archived import Archived, plain_of, read_again, read_archived
+from crawler.commands.archived import archived_versions
 from crawler.commands.common import date_of, failing_politely
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output

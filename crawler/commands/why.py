@@ -16,7 +16,7 @@ from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
 from crawler.frontier.priority import LEVELS, Standing, parts_of
 from crawler.host_report import trust_lines
-from crawler.items import ROBOTS_TOKEN, Kind, Reason, State
+from crawler.items import ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.options import Options
 from crawler.parse.charset import HOW_KNOWN
 from crawler.stores.contract import DocumentRow, HostRow, Store, UrlRow
@@ -282,6 +282,12 @@ def _as_read(document: DocumentRow) -> str:
     return ", ".join(parts)
 
 
+def _likeness(tier: Tier, similarity: float | None) -> str:
+    """How it is known that a page is a duplicate."""
+    share = f"; {similarity:.0%} of their runs of words in common" if similarity is not None and similarity < 1 else ""
+    return f"{tier.meaning}{share} ({tier.name.lower()})"
+
+
 def _archived(store: Store, row: UrlRow) -> Iterator[str]:
     documents = store.documents(row.key)
     for document in documents[:3]:
@@ -295,7 +301,7 @@ def _archived(store: Store, row: UrlRow) -> Iterator[str]:
             yield f"  {_as_read(document)}"
         if document.duplicate_of is not None:
             original = store.find_document(document.duplicate_of)
-            if original is not None:
-                yield f"  an exact copy of {original.url}, which had this content first"
+            if original is not None and document.tier is not None:
+                yield f"  a duplicate of {original.url}: {_likeness(document.tier, document.similarity)}"
     if len(documents) > 3:
         yield f"and {len(documents) - 3} older versions"

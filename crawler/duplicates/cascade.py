@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from crawler.duplicates.shingles import SIZE
+
 THRESHOLD: Final = 0.9
 MARGIN: Final = 0.05
 FEWEST_WORDS: Final = 40  # of a page that may be a near-duplicate
@@ -18,9 +20,11 @@ class Rule:
     in so many of its few shingles that their number tells nothing.
     """
 
-    threshold: float = THRESHOLD
+    threshold: float = THRESHOLD  # 0 = near-duplicates are not looked for
     margin: float = MARGIN  # of doubt about an estimate, on both sides of the threshold
     fewest_words: int = FEWEST_WORDS
+    shingle: int = SIZE  # words
+    links: bool = True  # links of duplicates are followed
 
     def is_duplicate(self, estimate: float) -> bool | None:
         """What an estimate of the coefficient says; None if it leaves that in doubt.

@@ -43,7 +43,9 @@ class Exported:
     problem: str  # what kept us from reading all of it
     metadata: Mapping[str, str]  # what it says of itself
     digest: bytes  # of the body, codings undone
-    duplicate_of: str | None  # URL of the document that had this content first
+    duplicate_of: str | None  # URL of the document that stands for this one, too
+    similarity: float | None  # to that
+    tier: str | None  # how it is known: body, text, sketch, compared
     anchors: Sequence[tuple[str, str]]  # (host, what its links call this document)
     noarchive: bool  # no copy of it may be shown
 
@@ -92,6 +94,8 @@ def _document(entry: Exported) -> dict[str, object]:
         **{name: entry.metadata.get(key, "") for name, key in _TOLD.items()},
         "digest": entry.digest.hex(),
         "duplicate_of": entry.duplicate_of,
+        "similarity": round(entry.similarity, 3) if entry.similarity is not None else None,
+        "tier": entry.tier,
         "anchors": [{"host": host, "text": text} for host, text in entry.anchors],
         "noarchive": entry.noarchive,
         "version": entry.version,

@@ -49,6 +49,7 @@ class HostLoad:
     address: str = ""  # to which it was last connected
     trust: Mapping[Witness, Trust] = field(default_factory=dict)  # in what it says of its pages
     soft404: bytes = b""  # sketch of what it shows for pages that it does not have
+    template: bytes = b""  # shingles that are on most of its pages
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,6 +67,7 @@ class BackQueue:
     asking_rules: set[str] = field(default_factory=set)  # origins whose robots.txt is on its way
     trust: Mapping[Witness, Trust] = field(default_factory=dict)
     soft404: bytes = b""
+    template: bytes = b""
     group: Gate | None = None
     address: Gate | None = None
     busy: bool = False
@@ -256,7 +258,7 @@ class Frontier:
                 host=load.host, name=load.name, clock=load.clock, partition=load.partition, epoch=load.epoch
             )
             back.rules = {rules.origin: rules for rules in load.rules}
-            back.trust, back.soft404 = load.trust, load.soft404
+            back.trust, back.soft404, back.template = load.trust, load.soft404, load.template
             back.queue.extend(load.visits)
             back.drained = not load.visits
             self.hosts[load.host] = back
@@ -399,7 +401,7 @@ class Frontier:
         self._measure(back, visited)
         back.uncommitted += 1
         if visit.kind is Kind.PROBE and visited.page is not None:
-            back.soft404 = visited.page.sketch
+            back.soft404 = visited.page.soft404
         self._keep_hold(back, now)
         self._settle(back)
         return clocks
@@ -562,7 +564,7 @@ class Frontier:
                 self._postponed.append((visit, rules.held_until))
                 continue
             if rules is not None and rules.expires > now and not rules.location:
-                return replace(visit, soft404=back.soft404) if back.soft404 else visit
+                return _told(visit, back)
             back.queue.appendleft(visit)
             back.asking_rules.add(origin)
             robots = self._robots_visit(back, origin, rules)
@@ -640,3 +642,10 @@ def _combined(wishes: Sequence[Wishes]) -> Wishes:
         request_rate=max(rates, key=lambda rate: rate.seconds / max(rate.requests, 1), default=None),
         visit_time=next((wish.visit_time for wish in wishes if wish.visit_time is not None), None),
     )
+
+
+def _told(visit: Visit, back: BackQueue) -> Visit:
+    """With what its host's other pages have taught."""
+    if not back.soft404 and not back.template:
+        return visit
+    return replace(visit, soft404=back.soft404, template=back.template)

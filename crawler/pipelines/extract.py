@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
 
+from crawler.archived import Archived
 from crawler.content import examine
 from crawler.content_pool import ContentDied, ContentPool
 from crawler.content_process import Configuration
 from crawler.errors import CrawlError
 from crawler.fetch.answers import meaning_of
 from crawler.items import Outcome, Reason, Visited
+from crawler.likeness import Answer, compare, study
 from crawler.session import Session, session_of
 
 
@@ -30,6 +33,7 @@ class ExtractPipeline:
 
     def open_spider(self) -> None:
         session = self._session
+        session.content = self
         if session.options.content_processes:
             self._pool = new_pool(session)
             self._pool.start()
@@ -47,7 +51,9 @@ class ExtractPipeline:
             return item
         location = meaning_of(item.fetched).location
         if self._pool is None:
-            return self._without_feeds(examine(item, self._session.scope, location, self._session.options.reading))
+            options = self._session.options
+            seen = examine(item, self._session.scope, location, options.reading, options.duplicates)
+            return self._without_feeds(seen)
         try:
             return self._without_feeds(await self._pool.examine(item, location))
         except ContentDied as death:
@@ -56,6 +62,24 @@ class ExtractPipeline:
         except CrawlError as error:
             self._crawler.engine.scheduler.fail(error)  # type: ignore[union-attr]
             raise
+
+    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float]:
+        """How similar a page is to each of others, by their texts; nothing if that ended a content process."""
+        try:
+            if self._pool is not None:
+                return await self._pool.compare(new, others)
+            return compare(new, others, self._session.options.reading, self._session.options.duplicates)
+        except ContentDied:
+            return []
+
+    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]]:
+        """The template of a host and the sketches of its pages; no sketches if that ended a content process."""
+        try:
+            if self._pool is not None:
+                return await self._pool.study(pages, template)
+            return study(pages, template, self._session.options.reading, self._session.options.duplicates)
+        except ContentDied:
+            return template or b"", []
 
     def _without_feeds(self, visited: Visited) -> Visited:
         """Unless they are to be followed."""
@@ -69,6 +93,7 @@ def new_pool(session: Session) -> ContentPool:
     configuration = Configuration(
         urls=options.urls,
         reading=options.reading,
+        rule=options.duplicates,
         cpu_seconds=options.content_cpu_time,
         memory=options.content_memory,
         hook=options.content_hook,

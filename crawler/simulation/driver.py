@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+from crawler.committer import Acknowledged, Doubted
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw
 from crawler.items import Key, Visit, Visited
 from crawler.messenger import Messenger
 from crawler.options import Options
-from crawler.stores.contract import Committed, LateCommit, Settled, Store, Tenure, Worker
+from crawler.stores.contract import Committed, LateCommit, Learned, Lesson, Settled, Store, Tenure, Worker
 
 T = TypeVar("T")
 _FOREVER = 1e12
@@ -123,14 +124,20 @@ class Simulation:
     def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
         self.later(self._store_time, partial(then, act()))
 
-    def commit(self, batch: Sequence[Settled]) -> tuple[Committed, Collection[Key]]:
+    def commit(self, batch: Sequence[Settled]) -> Acknowledged:
         late: set[Key] = set()
         while True:
             ours = [settled for settled in batch if settled.visited.visit.key not in late]
             try:
-                return self.store.commit(ours, [], self.time), late
+                return Acknowledged(self.store.commit(ours, [], self.time), late)
             except LateCommit as error:
                 late.update(error.keys)
+
+    def compare(self, visited: Visited, others: Sequence[Doubted], then: Callable[[Mapping[int, float]], None]) -> None:
+        raise AssertionError("a simulation has no texts")
+
+    def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
+        raise AssertionError("a simulation has no texts")
 
     def keep(self) -> Tenure:
         worker = Worker(slot=self.slot, owner=self.owner)

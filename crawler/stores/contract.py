@@ -15,7 +15,7 @@ from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
 from crawler.frontier.trust import Trust, Witness
-from crawler.items import Held, Key, Kind, Link, Listed, OriginRules, Reason, Refusal, State, Visit, Visited
+from crawler.items import Held, Key, Kind, Link, Listed, OriginRules, Reason, Refusal, State, Tier, Visit, Visited
 
 Judge = Callable[[str, int], Refusal | None]  # why a URL so many links from a seed must not be visited
 
@@ -65,6 +65,38 @@ class Settled:
     place: Place | None = None  # None = nothing was archived
     gates: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # groups: not before, rest
     is_revisit: bool = False  # only the head was archived: the body is in the record of another document
+    compared: Mapping[int, float] = field(default_factory=dict)  # pages whose texts were compared with it: how similar
+    looks: int = 0  # for whose sake it was held back so often
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A page that may be almost the same as another: its texts must tell."""
+
+    id: int  # as in urls
+    document: DocumentRow
+    template: bytes  # of its host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """Pages of a host from which its template is to be learned, or out of whose sketches it is to be taken."""
+
+    host: int
+    template: bytes | None  # None = to be learned from these pages
+    pages: Sequence[tuple[int, DocumentRow]]  # with their numbers in urls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What came of it."""
+
+    host: int
+    template: bytes  # empty = its pages have nothing in common
+    mark: int  # fingerprint of that
+    sketches: Mapping[
+        int, tuple[int, bytes]
+    ]  # by number in urls: the document, and its sketch; empty = it could not be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +114,9 @@ class Committed:
 
     new_urls: int
     duplicates: int = 0
+    near_duplicates: int = 0  # of these
     bytes_archived: int = 0
+    lessons: Collection[int] = ()  # hosts for which there is a `Lesson`
     hosts_with_new: Collection[int]  # hosts that have URLs to visit which they did not have before
 
 
@@ -253,6 +287,8 @@ class DocumentRow:
     problem: str
     published: float | None
     metadata: Mapping[str, str]
+    similarity: float | None  # to what it is a duplicate of
+    tier: Tier | None  # how that is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -420,6 +456,27 @@ class Store(Protocol):
 
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         """Acknowledge visits: all of this batch in one transaction, or `LateCommit`."""
+
+    def doubts(self, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
+        """Visits of a batch that may be near-duplicates of pages with which they must be compared before they are committed.
+
+        None to compare with means that the other is in the batch itself, and must be committed first.
+        """
+
+    def lessons(self, owner: str) -> list[int]:
+        """This owner's hosts for which there is a `Lesson`."""
+
+    def lesson(self, host: int) -> Lesson | None:
+        """The next one of a host; None if there is nothing more to learn, which is noted."""
+
+    def learn(self, learned: Learned, now: float) -> None:
+        """Keep a template, and sketches without it, with what follows for what is a duplicate of what."""
+
+    def rebuild_index(self) -> int:
+        """Near-duplicates are found by another threshold than before: so many pages were entered anew. No worker is there."""
+
+    def forget_sketches(self) -> None:
+        """Pages are sketched otherwise than before, so that what there is cannot be compared with what comes."""
 
     def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
         """Those digests of bodies that an archived page has."""

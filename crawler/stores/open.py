@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from crawler.duplicates.cascade import Rule
 from crawler.errors import Misconfigured
 from crawler.frontier.budgets import Budgets
 from crawler.stores.contract import Store
@@ -19,13 +20,14 @@ def open_store(
     durable: bool = True,
     budgets: Budgets | None = None,
     probe_after: int = 0,
+    duplicates: Rule | None = None,
     group_of: Callable[[str], str] | None = None,
 ) -> Store:
     """The store at an address; `group_of` says under which name a host counts with others as one, or nothing.
 
     `check` looks for damage first, as one should after an unclean stop. What is not `durable` may be lost when the process
     stops, and nobody else can read it: for crawls that are only tried out. A host that has given `probe_after` pages is asked
-    for one that it cannot have.
+    for one that it cannot have. `duplicates` says what counts as one.
     """
     engine, colon, place = address.partition(":")
     if engine == "sqlite" and colon and place:
@@ -36,6 +38,7 @@ def open_store(
             durable=durable,
             budgets=budgets,
             probe_after=probe_after,
+            duplicates=duplicates,
             group_of=group_of,
         )
     raise Misconfigured(f"STORE={address!r}: not a store that Orbweaver knows; write sqlite:PATH, or leave it unset.")

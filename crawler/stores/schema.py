@@ -14,7 +14,7 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Reason
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
 
 _GATES = """
@@ -193,6 +193,28 @@ CREATE TABLE vouchers (                 -- hosts whose robots.txt names a sitema
 ) WITHOUT ROWID;
 """
 
+_COPIES = "CREATE INDEX documents_copies ON documents (duplicate_of) WHERE duplicate_of IS NOT NULL;"
+
+_SKETCHES = """
+CREATE TABLE sketches (                 -- of pages that may have near-duplicates: what each URL has now
+    id INTEGER PRIMARY KEY,             -- as in urls
+    document INTEGER NOT NULL,
+    host INTEGER NOT NULL,
+    template INTEGER NOT NULL,          -- fingerprint of the template that was taken out of it before; 0 = none
+    indexed INTEGER NOT NULL,           -- it stands in bands: it is no duplicate of another
+    sketch BLOB NOT NULL                -- MinHash, 200 marks of 2 bytes, and simhash, 8 bytes
+);
+CREATE INDEX sketches_of_host ON sketches (host);
+CREATE TABLE bands (                    -- which pages are worth comparing: those that share a key
+    band INTEGER NOT NULL,              -- of a part of a sketch
+    id INTEGER NOT NULL,                -- as in urls
+    PRIMARY KEY (band, id)
+) WITHOUT ROWID;
+CREATE TABLE lessons (                  -- hosts whose template is to be learned, or taken out of sketches that have it
+    host INTEGER PRIMARY KEY
+);
+"""
+
 _FRONT = "CREATE INDEX hosts_front ON hosts (level, due, partition) WHERE due IS NOT NULL;"
 
 TABLES = f"""
@@ -245,7 +267,8 @@ CREATE TABLE hosts (
     day INTEGER NOT NULL DEFAULT 0,
     admitted_today INTEGER NOT NULL DEFAULT 0,
     visits_today INTEGER NOT NULL DEFAULT 0,
-    soft404 BLOB                        -- words of the page that it shows for what it does not have; empty = it says 404, or was not asked yet; NULL = nor is about to be
+    soft404 BLOB,                       -- words of the page that it shows for what it does not have; empty = it says 404, or was not asked yet; NULL = nor is about to be
+    template BLOB                       -- shingles that are on most of its pages, of 8 bytes each; empty = none are; NULL = nobody has looked
 );
 CREATE INDEX hosts_by_name ON hosts (reversed);
 {_FRONT}
@@ -316,13 +339,15 @@ CREATE TABLE documents (
     encoding_source TEXT NOT NULL DEFAULT '',   -- how its encoding is known: bom, header, meta, xml, utf-8, detected, fallback
     problem TEXT NOT NULL DEFAULT '',   -- what kept us from reading all of it: encrypted, corrupt, bomb …
     published REAL,                     -- when it was, as it says itself
-    metadata TEXT NOT NULL DEFAULT '{{}}' -- JSON: what else it says of itself
+    metadata TEXT NOT NULL DEFAULT '{{}}', -- JSON: what else it says of itself
+    similarity REAL,                    -- to the document that it is a duplicate of
+    tier INTEGER                        -- how that is known
 );
 -- Only whole pages can be copies, or have them.
 CREATE INDEX documents_by_body ON documents (body_digest) WHERE kind = 0 AND reason = 20 AND body_bytes > 0;
 CREATE INDEX documents_by_text ON documents (text_digest) WHERE kind = 0 AND reason = 20 AND text_digest <> x'';
 CREATE INDEX documents_of_url ON documents (host, rest, fetched);
-
+{_COPIES}
 CREATE TABLE anchors (
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
@@ -332,12 +357,7 @@ CREATE TABLE anchors (
     PRIMARY KEY (host, rest, source, text)
 ) WITHOUT ROWID;
 
-CREATE TABLE sketches (
-    band INTEGER NOT NULL,
-    document INTEGER NOT NULL,
-    PRIMARY KEY (band, document)
-) WITHOUT ROWID;
-
+{_SKETCHES}
 {_CHANGES}{_SAYINGS}{_ACCOUNTING}"""
 
 REASONS = [(reason.value, reason.name, reason.meaning) for reason in Reason]
@@ -454,6 +474,20 @@ ALTER TABLE documents ADD COLUMN published REAL;
 ALTER TABLE documents ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}';
 """
 
+_TO_8 = (
+    """
+ALTER TABLE documents ADD COLUMN similarity REAL;
+ALTER TABLE documents ADD COLUMN tier INTEGER;
+ALTER TABLE hosts ADD COLUMN template BLOB;
+UPDATE documents SET similarity = 1.0, tier = (
+    SELECT iif(o.body_digest = documents.body_digest, 1, 2) FROM documents o WHERE o.id = documents.duplicate_of)
+WHERE duplicate_of IS NOT NULL;
+DROP TABLE sketches;
+"""
+    + _COPIES
+    + _SKETCHES
+)
+
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
 MIGRATIONS: Mapping[int, str] = {
     2: _COLLISIONS,
@@ -467,4 +501,5 @@ MIGRATIONS: Mapping[int, str] = {
     5: _TO_5,
     6: _TO_6,
     7: _TO_7,
+    8: _TO_8,
 }

@@ -539,7 +539,7 @@ def test_what_a_host_shows_is_kept_with_it(probing: Open) -> None:
     store = probing(1)
     fetch_pages(store, 1)
     (probe,) = probes(store)
-    fetch(store, probe, NOW, page=Page(sketch=SKETCH))
+    fetch(store, probe, NOW, page=Page(soft404=SKETCH))
     assert soft404(store) is True
     row = row_of(store, probe)
     assert (row.state, row.reason) == (State.PARKED, Reason.PROBE_FILE)
@@ -556,9 +556,9 @@ def test_what_a_host_shows_is_kept_with_it(probing: Open) -> None:
 @pytest.mark.parametrize(
     "facts",
     [
-        {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND, "status": 404, "page": Page(sketch=b"honest")},
+        {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND, "status": 404, "page": Page(soft404=b"honest")},
         {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "status": 302},
-        {"page": Page(sketch=b"")},
+        {"page": Page(soft404=b"")},
     ],
     ids=["404", "redirect", "nothing to read"],
 )
@@ -589,5 +589,5 @@ def test_a_host_that_has_not_answered_is_asked_again(outcome: Outcome, reason: R
     (probe,) = probes(store)
     fetch(store, probe, NOW, outcome=outcome, reason=reason, status=0, page=None)
     assert probes(store, NOW + DAY) == [probe]
-    fetch(store, probe, NOW + DAY, page=Page(sketch=SKETCH))
+    fetch(store, probe, NOW + DAY, page=Page(soft404=SKETCH))
     assert (soft404(store), row_of(store, probe).state) == (True, State.PARKED)

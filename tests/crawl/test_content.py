@@ -104,7 +104,7 @@ def test_an_exact_copy_is_archived_once_and_marked(tmp_path: Path) -> None:
         seeds = f"http://a.test:{port}/,http://b.test:{port}/"
         assert scrapy("crawl", "web", "-a", f"seeds={seeds}", **given).returncode == 0
         told = [scrapy("why", f"http://a.test:{port}/{name}", **given).stdout for name in ("one", "two")]
-    assert any("an exact copy of http://" in answer for answer in told)
+    assert any("a duplicate of http://" in answer for answer in told)
     directory = tmp_path / "crawl"
     documents = rows(
         directory,

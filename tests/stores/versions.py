@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_8(connection)
     _undo_7(connection)
     _undo_6(connection)
     _undo_5(connection)
@@ -60,6 +61,18 @@ CREATE TABLE urls_4 (
     PRIMARY KEY (host, rest)
 ) WITHOUT ROWID;
 """
+
+
+def _undo_8(connection: apsw.Connection) -> None:
+    for table in ("sketches", "bands", "lessons"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute(
+        "CREATE TABLE sketches (band INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (band, document))"
+    )
+    connection.execute("DROP INDEX documents_copies")
+    for column in ("similarity", "tier"):
+        connection.execute(f"ALTER TABLE documents DROP COLUMN {column}")
+    connection.execute("ALTER TABLE hosts DROP COLUMN template")
 
 
 def _undo_7(connection: apsw.Connection) -> None:

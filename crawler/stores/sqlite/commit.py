@@ -21,14 +21,17 @@ from crawler.items import (
     Page,
     Reason,
     State,
+    Tier,
     Visit,
     Visited,
 )
 from crawler.stores.contract import Committed, LateCommit, SegmentState, Settled
-from crawler.stores.sqlite import mirrors, probes, twins
-from crawler.stores.sqlite.documents import Content, Copied, kind_of, note_document
+from crawler.stores.sqlite import mirrors, probes, templates, twins
+from crawler.stores.sqlite.copies import Copied
+from crawler.stores.sqlite.documents import Documents, kind_of
 from crawler.stores.sqlite.known import LONGEST_DETAIL, Known, Row, id_of, insert, verdict, whole
 from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.likeness import Index
 from crawler.stores.sqlite.lists import Lists
 from crawler.stores.sqlite.recommendations import Recommendations
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
@@ -42,6 +45,7 @@ def commit(
     connection: apsw.Connection,
     known: Known,
     ledger: Ledger,
+    index: Index,
     batch: Sequence[Settled],
     segments: Sequence[SegmentState],
     now: float,
@@ -53,20 +57,21 @@ def commit(
     connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
     _note_hosts(connection, ledger, batch)
     hosts = twins.settle(connection, ledger, batch, now) | mirrors.settle(connection, ledger, batch, now)
-    content, observations = Content(connection, batch), Observations(connection)
+    documents, observations = Documents(connection, index, batch, now), Observations(connection)
     lists = Lists(connection, known, ledger, now)
     observations.hold_against_head(batch)
     probes.settle(connection, batch)
     found = probes.wanted(connection, batch, probe_after, now)
     said: list[tuple[int, list[Link]]] = []
-    duplicates = 0
+    duplicates = near = 0
     for settled in batch:
         visited, before = settled.visited, seen[settled.visited.visit.key]
         _note_change(connection, ledger, observations, before, settled)
-        original = note_document(connection, content, settled, now)
+        original = documents.note(before.id, settled)
         duplicates += original is not None
+        near += original is not None and original.tier in (Tier.SKETCH, Tier.COMPARED)
         links = known.unheard(visited.visit.key.host, visited.page.links) if visited.page is not None else []
-        found += _found(connection, before.id, visited, links, original, known, now)
+        found += _found(connection, before.id, visited, links, original, known, now, follow=index.rule.links)
         found += lists.rows(before.id, visited)
         if original is None and links:
             said.append((visited.visit.key.host, links))
@@ -76,8 +81,15 @@ def commit(
         recommendations.note(source, links)
     recommendations.write()
     observations.write()
+    index.write()
     hosts |= lists.write()
-    return Committed(new_urls=len(inserted.new), duplicates=duplicates, hosts_with_new=hosts | inserted.hosts)
+    return Committed(
+        new_urls=len(inserted.new),
+        duplicates=duplicates,
+        near_duplicates=near,
+        hosts_with_new=hosts | inserted.hosts,
+        lessons=templates.wanted(connection, batch),
+    )
 
 
 def add_links(
@@ -295,11 +307,17 @@ def _found(
     original: Copied | None,
     known: Known,
     now: float,
+    *,
+    follow: bool,
 ) -> list[Row]:
-    """The URLs that a visit makes known: links, unless a page it copies has the same, and a redirect's target."""
+    """The URLs that a visit makes known: links, and a redirect's target. `follow` says whether links of copies count.
+
+    Those of a page that another has copied link by link are known already.
+    """
     visit, page, target = visited.visit, visited.page, visited.location
     rows: list[Row] = []
-    if page is not None and (original is None or original.links_digest != page.links_digest):
+    is_followed = original is None or (follow and page is not None and original.links_digest != page.links_digest)
+    if page is not None and is_followed:
         rows = _link_rows(connection, via, visit, links, known, now, recommends=original is None)
     if target is not None:
         state, reason, detail = verdict(target.refused, Reason.REDIRECT_TARGET)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 import apsw
 
 from crawler.frontier.aftermath import CONFIRMED, is_moved
-from crawler.items import Key, Kind, Outcome, Page, Reason, Visited
+from crawler.items import Key, Kind, Outcome, Page, Reason, Tier, Visited
 from crawler.stores.contract import Original, Settled
+from crawler.stores.sqlite.copies import Copied, Copies
+from crawler.stores.sqlite.likeness import Entry, Index
 
 _DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})  # at once
 
@@ -87,25 +88,103 @@ class Content:
         self.texts.add(page.text_digest)
 
 
-def note_document(connection: apsw.Connection, content: Content, settled: Settled, now: float) -> Copied | None:
-    """Index an archived answer; the page of which it is a copy, if it is one."""
-    visited, place = settled.visited, settled.place
-    fetched, page, key = visited.fetched, visited.page, visited.visit.key
-    document, original = None, None
-    if place is not None and fetched is not None and page is not None and visited.outcome is not Outcome.UNCHANGED:
-        original = _original(connection, content, visited, page)
-        content.note(page)
-        body_of = _body_holder(connection, page.payload_digest, page.body_digest) if settled.is_revisit else None
-        document = connection.execute(
+class Documents:
+    """The documents of a batch, as they are noted one by one."""
+
+    def __init__(self, connection: apsw.Connection, index: Index, batch: Sequence[Settled], now: float) -> None:
+        self._connection = connection
+        self._content = Content(connection, batch)
+        self._index = index
+        self._copies = Copies(connection, index, now)
+        self._now = now
+        index.look_up({settled.visited.page.sketch for settled in batch if settled.visited.page is not None} - {b""})
+
+    def note(self, number: int, settled: Settled) -> Copied | None:
+        """Index an archived answer of the URL with this number; the page of which it is a copy, if it is one."""
+        visited = settled.visited
+        key, page = visited.visit.key, visited.page
+        document, original = None, None
+        before = _present(self._connection, key) if visited.visit.visited is not None else None
+        if settled.place is not None and page is not None and visited.outcome is not Outcome.UNCHANGED:
+            original = self._original(number, settled, page)
+            self._content.note(page)
+            document = self._insert(settled, page, original)
+            self._enter(number, visited, page, document, original)
+        is_deleted = _publish(self._connection, settled, document, self._now) == "delete"
+        if is_deleted:
+            self._index.leave(number)
+        if original is not None and document is not None:
+            self._copies.prefer(document, original.document)
+        if is_deleted or (before is not None and document is not None and _has_changed(before, visited)):
+            self._copies.settle(key)
+        return original
+
+    def _enter(self, number: int, visited: Visited, page: Page, document: int, original: Copied | None) -> None:
+        """Have the page found by others that are almost the same, if it can be compared at all."""
+        if page.sketch and _may_be_copied(visited):
+            entry = Entry(document, visited.visit.key.host, page.template, original is None, page.sketch)
+            self._index.enter(number, entry, is_first=visited.visit.visited is None)
+        elif _may_be_copied(visited) and visited.visit.visited is not None:
+            self._index.leave(number)
+
+    def _original(self, number: int, settled: Settled, page: Page) -> Copied | None:
+        """Another URL's page with the same bytes, the same words, or almost the same words, as it is now."""
+        visited, content = settled.visited, self._content
+        if not _may_be_copied(visited):
+            return None
+        key = visited.visit.key
+        found = None
+        if page.body_digest and page.body_digest in content.bodies:
+            found = self._first_with("d.body_digest = ?1 AND d.body_bytes > 0", page.body_digest, key, Tier.BODY)
+        if found is None and page.text_digest and page.text_digest in content.texts:
+            found = self._first_with("d.text_digest = ?1 AND d.text_digest <> x''", page.text_digest, key, Tier.TEXT)
+        if found is None and page.sketch:
+            found = self._nearest(number, settled, page)
+        return found
+
+    def _nearest(self, number: int, settled: Settled, page: Page) -> Copied | None:
+        like = self._index.judge(number, page.sketch, settled.compared)
+        if like.of is None or like.tier is None:
+            return None
+        links = self._connection.execute("SELECT links_digest FROM documents WHERE id = ?", (like.of.document,)).get
+        return Copied(like.of.document, links, like.similarity, like.tier)
+
+    def _first_with(self, condition: str, digest: bytes, key: Key, tier: Tier) -> Copied | None:
+        """The first URL but this one whose present page has a content and is no copy itself; or else whose copy has it."""
+        row = self._connection.execute(
+            f"""SELECT d.id, d.links_digest, d.duplicate_of, d.similarity, d.tier FROM documents d
+                LEFT JOIN documents o ON o.id = d.duplicate_of
+                WHERE {condition} AND d.kind = 0 AND d.reason = 20 AND NOT (d.host = ?2 AND d.rest = ?3)
+                  AND NOT (o.id IS NOT NULL AND o.host = ?2 AND o.rest = ?3)
+                  AND d.id = (SELECT id FROM documents n WHERE n.host = d.host AND n.rest = d.rest
+                              ORDER BY fetched DESC, id DESC LIMIT 1)
+                ORDER BY d.duplicate_of IS NOT NULL, d.id LIMIT 1""",
+            (digest, *key),
+        ).get
+        if row is None:
+            return None
+        document, links_digest, original, share, copied = row
+        if original is not None:
+            return Copied(original, links_digest, share, Tier(copied))
+        return Copied(document, links_digest, 1.0, tier)
+
+    def _insert(self, settled: Settled, page: Page, original: Copied | None) -> int:
+        visited, fetched, place = settled.visited, settled.visited.fetched, settled.place
+        assert fetched is not None, "an answer was archived"
+        assert place is not None, "at a place"
+        body_of = None
+        if settled.is_revisit:
+            body_of = _body_holder(self._connection, page.payload_digest, page.body_digest)
+        document: int = self._connection.execute(
             """INSERT INTO documents (host, rest, fetched, segment, offset, length, kind, status, reason, content_type,
                                       encoding, title, language, payload_digest, body_digest, text_digest,
-                                      links_digest, body_bytes, started, body_of, duplicate_of, format, encoding_source,
-                                      problem, published, metadata)
+                                      links_digest, body_bytes, started, body_of, format, encoding_source, problem,
+                                      published, metadata, duplicate_of, similarity, tier)
                VALUES (?, ?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                       ?, ?, ?, ?, ?)
+                       ?, ?, ?, ?, ?, ?, ?)
                RETURNING id""",
             (
-                *key,
+                *visited.visit.key,
                 fetched.ended,
                 place.segment,
                 place.offset,
@@ -124,57 +203,47 @@ def note_document(connection: apsw.Connection, content: Content, settled: Settle
                 len(fetched.body),
                 fetched.started,
                 body_of,
-                original.document if original is not None else None,
                 page.format,
                 page.encoding_source,
                 page.problem,
                 page.published,
                 json.dumps(page.metadata, ensure_ascii=False) if page.metadata else "{}",
+                *((original.document, original.similarity, original.tier) if original else (None, None, None)),
             ),
         ).get
-    _publish(connection, settled, document, now)
-    return original
+        return document
 
 
-class Copied(NamedTuple):
-    """The page that had a content first."""
-
-    document: int
-    links_digest: int
-
-
-def _original(connection: apsw.Connection, content: Content, visited: Visited, page: Page) -> Copied | None:
-    """Another URL's page with the same bytes or the same words, as it is now."""
-    if visited.outcome is not Outcome.FETCHED or visited.visit.kind is not Kind.PAGE or visited.reason is not Reason.OK:
-        return None
-    if page.body_digest and page.body_digest in content.bodies:
-        first = _first_with(connection, "body_digest = ?1 AND body_bytes > 0", page.body_digest, visited.visit.key)
-        if first is not None:
-            return first
-    if page.text_digest and page.text_digest in content.texts:
-        return _first_with(connection, "text_digest = ?1 AND text_digest <> x''", page.text_digest, visited.visit.key)
-    return None
+def _may_be_copied(visited: Visited) -> bool:
+    """Only whole pages can be copies, or have them."""
+    is_page = visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE and visited.reason is Reason.OK
+    return is_page and visited.page is not None and visited.page.kind is Kind.PAGE
 
 
-def _first_with(connection: apsw.Connection, condition: str, digest: bytes, key: Key) -> Copied | None:
-    """The first URL but this one whose present page has a content and is no copy itself."""
-    row = connection.execute(
-        f"""SELECT id, links_digest FROM documents d
-            WHERE {condition} AND kind = 0 AND reason = 20 AND duplicate_of IS NULL AND NOT (host = ?2 AND rest = ?3)
-              AND id = (SELECT id FROM documents n WHERE n.host = d.host AND n.rest = d.rest
-                        ORDER BY fetched DESC, id DESC LIMIT 1)
-            ORDER BY id LIMIT 1""",
-        (digest, *key),
+def _present(connection: apsw.Connection, key: Key) -> tuple[bytes, bytes] | None:
+    """Digests of the body and of the words of the last whole page of a URL."""
+    row: tuple[bytes, bytes] | None = connection.execute(
+        """SELECT body_digest, text_digest FROM documents WHERE host = ? AND rest = ? AND kind = 0 AND reason = 20
+           ORDER BY fetched DESC, id DESC LIMIT 1""",
+        key,
     ).get
-    return Copied(*row) if row is not None else None
+    return row
 
 
-def _publish(connection: apsw.Connection, settled: Settled, document: int | None, now: float) -> None:
-    """Tell the change feed."""
+def _has_changed(before: tuple[bytes, bytes], visited: Visited) -> bool:
+    """Whether a whole page says something else than the one before it."""
+    page = visited.page
+    if page is None or not _may_be_copied(visited) or before[0] == page.body_digest:
+        return False
+    return not page.text_digest or before[1] != page.text_digest
+
+
+def _publish(connection: apsw.Connection, settled: Settled, document: int | None, now: float) -> str:
+    """Tell the change feed; what it was told."""
     visited = settled.visited
     key = visited.visit.key
     if visited.visit.kind is not Kind.PAGE:
-        return
+        return ""
     is_page = visited.page is None or visited.page.kind is Kind.PAGE
     if document is not None and visited.outcome is Outcome.FETCHED and visited.reason is not Reason.NOINDEX and is_page:
         change = "upsert"
@@ -183,11 +252,12 @@ def _publish(connection: apsw.Connection, settled: Settled, document: int | None
     elif (not is_page or _is_gone(settled)) and _published(connection, key) is not None:
         change = "delete"
     else:
-        return
+        return ""
     connection.execute(
         "INSERT INTO changes (host, rest, change, document, at) VALUES (?, ?, ?, ?, ?)",
         (*key, change, document, now),
     )
+    return change
 
 
 def _is_gone(settled: Settled) -> bool:

@@ -94,13 +94,13 @@ def next_due(connection: apsw.Connection, now: float) -> float:
 
 def load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
     row = connection.execute(
-        f"""SELECT h.name, p.id, p.epoch, h.address, h.levels, h.soft404, {CLOCK_COLUMNS}
+        f"""SELECT h.name, p.id, p.epoch, h.address, h.levels, h.soft404, h.template, {CLOCK_COLUMNS}
             FROM hosts h JOIN partitions p ON p.id = h.partition WHERE h.host = ? AND p.owner = ?""",
         (host, owner),
     ).get
     if row is None:
         return None
-    name, partition, epoch, address, levels, soft404, *clock_columns = row
+    name, partition, epoch, address, levels, soft404, template, *clock_columns = row
     clock = clock_of(clock_columns)
     rules = connection.execute(f"SELECT {RULES_COLUMNS} FROM origins WHERE host = ?", (host,)).fetchall()
     return HostLoad(
@@ -114,6 +114,7 @@ def load_host(connection: apsw.Connection, owner: str, host: int, now: float, ur
         rules=[rules_of(rule) for rule in rules],
         trust=trust_of(connection, host),
         soft404=soft404 or b"",
+        template=template or b"",
     )
 
 

@@ -43,7 +43,7 @@ def settle(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
     connection.executemany(
         "UPDATE hosts SET soft404 = ? WHERE host = ?",
         [
-            (visited.page.sketch, visited.visit.key.host)
+            (visited.page.soft404, visited.visit.key.host)
             for visited in (settled.visited for settled in batch)
             if visited.visit.kind is Kind.PROBE and visited.outcome is Outcome.FETCHED and visited.page is not None
         ],

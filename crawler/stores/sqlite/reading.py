@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import apsw
 
 from crawler.frontier.budgets import day_of
-from crawler.items import NOTHING_HELD, Held, Key, Kind, OriginRules, Reason, State
+from crawler.items import NOTHING_HELD, Held, Key, Kind, OriginRules, Reason, State, Tier
 from crawler.stores.contract import (
     Account,
     Announcement,
@@ -137,7 +137,7 @@ def documents(connection: apsw.Connection, key: Key) -> list[DocumentRow]:
     rows = connection.execute(
         """SELECT d.id, u.url, d.fetched, s.name, d.offset, d.length, d.status, d.reason, d.content_type, d.encoding,
                   d.title, d.language, d.body_digest, d.text_digest, d.body_bytes, d.body_of, d.duplicate_of,
-                  d.format, d.encoding_source, d.problem, d.published, d.metadata
+                  d.format, d.encoding_source, d.problem, d.published, d.metadata, d.similarity, d.tier
            FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
            WHERE d.host = ? AND d.rest = ? ORDER BY d.fetched DESC, d.id DESC""",
         key,
@@ -165,6 +165,8 @@ def documents(connection: apsw.Connection, key: Key) -> list[DocumentRow]:
             problem=row[19],
             published=row[20],
             metadata=json.loads(row[21]),
+            similarity=row[22],
+            tier=Tier(row[23]) if row[23] is not None else None,
         )
         for row in rows
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 
+from crawler.duplicates.cascade import Rule
 from crawler.frontier.budgets import Budgets, next_day
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
@@ -21,9 +22,12 @@ from crawler.stores.contract import (
     Announcement,
     Committed,
     DocumentRow,
+    Doubt,
     HostRow,
     Judge,
+    Learned,
     Leased,
+    Lesson,
     NewUrl,
     Original,
     Outlook,
@@ -37,9 +41,21 @@ from crawler.stores.contract import (
     UrlRow,
     Worker,
 )
-from crawler.stores.sqlite import commit, documents, frontier, known, partitions, reading, sayings, scope
+from crawler.stores.sqlite import (
+    commit,
+    documents,
+    doubts,
+    frontier,
+    known,
+    partitions,
+    reading,
+    sayings,
+    scope,
+    templates,
+)
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.likeness import Index
 
 _ADD_BATCH = 20_000  # URLs a transaction when a long list is made known: others wait about a second
 
@@ -56,11 +72,14 @@ class SqliteStore:
         durable: bool = True,
         budgets: Budgets | None = None,
         probe_after: int = 0,
+        duplicates: Rule | None = None,
         group_of: Callable[[str], str] | None = None,
     ) -> None:
         self._path = path
         self._budgets = budgets or Budgets()
         self._probe_after = probe_after
+        self._rule = duplicates or Rule()
+        self._looked: tuple[int, Index] | None = None  # what was looked up for a batch, and in which state of the store
         self._known = known.Known(group_of)
         self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check, durable=durable)
 
@@ -278,7 +297,44 @@ class SqliteStore:
 
     def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
         with self._changes(now) as (connection, ledger):
-            return commit.commit(connection, self._known, ledger, batch, segments, now, self._probe_after)
+            index = self._index(connection)
+            return commit.commit(connection, self._known, ledger, index, batch, segments, now, self._probe_after)
+
+    def doubts(self, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
+        with trouble(self._path):
+            index = Index(self._connection, self._rule)
+            found = doubts.doubts(self._connection, index, batch)
+            self._looked = (self._connection.pragma("data_version"), index)
+            return found
+
+    def _index(self, connection: apsw.Connection) -> Index:
+        """With what was looked up for this batch, unless another process has written since."""
+        looked, self._looked = self._looked, None
+        if looked is not None and looked[0] == connection.pragma("data_version"):
+            return looked[1]
+        return Index(connection, self._rule)
+
+    def lessons(self, owner: str) -> list[int]:
+        with trouble(self._path):
+            return templates.lessons(self._connection, owner)
+
+    def lesson(self, host: int) -> Lesson | None:
+        with self._transaction() as connection:
+            return templates.lesson(connection, host)
+
+    def learn(self, learned: Learned, now: float) -> None:
+        with self._transaction() as connection:
+            templates.learn(connection, Index(connection, self._rule), learned, now)
+
+    def rebuild_index(self) -> int:
+        with self._transaction() as connection:
+            return Index(connection, self._rule).rebuild()
+
+    def forget_sketches(self) -> None:
+        with self._transaction() as connection:
+            connection.execute(
+                "DELETE FROM bands; DELETE FROM sketches; DELETE FROM lessons; UPDATE hosts SET template = NULL"
+            )
 
     def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
         with trouble(self._path):

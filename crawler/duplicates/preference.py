@@ -1,0 +1,45 @@
+"""Of two URLs that show the same, which one is to be shown?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crawler.urls.hosts import host_of
+
+
+class Claim(NamedTuple):
+    """A URL, and the one that its page calls the right one."""
+
+    url: str
+    canonical: str = ""
+
+
+def is_better(new: Claim, old: Claim) -> bool:
+    """Whether a URL is to be shown in place of one that was there before.
+
+    A page knows its own best address. On one host the simpler of two is better; between hosts nobody can tell who copied
+    from whom, so who was first stays.
+
+    >>> is_better(Claim("https://a.com/x"), Claim("https://a.com/x?print=1"))
+    True
+    >>> is_better(Claim("https://b.com/"), Claim("https://a.com/x?print=1"))
+    False
+    >>> is_better(Claim("https://b.com/long"), Claim("https://a.com/x", canonical="https://b.com/long"))
+    True
+    """
+    if new.canonical == old.url != old.canonical or old.canonical == new.url != new.canonical:
+        return old.canonical == new.url
+    return host_of(new.url) == host_of(old.url) and _order(new) < _order(old)
+
+
+def best_first(claims: list[Claim]) -> list[Claim]:
+    """Copies that have lost the one that was shown."""
+    named = {claim.canonical for claim in claims}
+    return sorted(claims, key=lambda claim: (claim.url not in named, *_order(claim)))
+
+
+def _order(claim: Claim) -> tuple[bool, bool, bool, int, int, str]:
+    """Simple before long-winded."""
+    url = claim.url
+    points_elsewhere = bool(claim.canonical) and claim.canonical != url
+    return points_elsewhere, not url.startswith("https:"), "?" in url, url.count("/"), len(url), url

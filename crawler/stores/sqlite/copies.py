@@ -1,0 +1,184 @@
+"""Which of several pages with one content stands for all, and what if it goes?
+
+A copy points to its original, never to another copy. When an original goes, changes, or meets a better URL for what it
+shows, its copies get another one, and the change feed says so of each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import apsw
+
+from crawler.duplicates.minhash import similarity
+from crawler.duplicates.preference import Claim, best_first, is_better
+from crawler.items import Key, Tier
+from crawler.stores.sqlite.likeness import Index, sketch_in
+
+
+class Copied(NamedTuple):
+    """The page that had a content first."""
+
+    document: int
+    links_digest: int
+    similarity: float
+    tier: Tier
+
+
+class _Page(NamedTuple):
+    """What a URL has now."""
+
+    id: int  # as in urls
+    key: Key
+    claim: Claim
+    document: int
+    body_digest: bytes
+    text_digest: bytes
+
+
+_NOW = """
+SELECT u.id, u.host, u.rest, u.url, d.metadata, d.id, d.body_digest, d.text_digest
+FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest
+"""
+# The last whole page, which may be looked for again in vain before it counts as gone.
+_IS_SHOWN = """
+d.id = (SELECT n.id FROM documents n WHERE n.host = d.host AND n.rest = d.rest AND n.kind = 0 AND n.reason = 20
+        ORDER BY n.fetched DESC, n.id DESC LIMIT 1)
+AND (SELECT c.change FROM changes c WHERE c.host = d.host AND c.rest = d.rest ORDER BY c.version DESC LIMIT 1) <> 'delete'
+"""
+
+
+class Copies:
+    """Originals and their copies, in a transaction."""
+
+    def __init__(self, connection: apsw.Connection, index: Index, now: float) -> None:
+        self._connection = connection
+        self._index = index
+        self._now = now
+
+    def prefer(self, document: int, original: int) -> None:
+        """A copy was noted: if its URL is the better one, it takes the place of its original."""
+        new, old = self._page(document), self._page(original)
+        if old is None or new is None or not is_better(new.claim, old.claim):
+            return
+        copies = self._copies_of(old.key)
+        self._release(new)
+        for page in (old, *(copy for copy in copies if copy.document != document)):
+            self._adopt(page, [new])
+
+    def settle(self, key: Key) -> None:
+        """The page of a URL has changed, or is there no more: what was a copy of it may be one of something else."""
+        copies = {copy.claim: copy for copy in self._copies_of(key)}
+        originals = [page for page in [self._current(key)] if page is not None]
+        for claim in best_first(list(copies)):
+            originals += self._adopt(copies[claim], originals)
+
+    def judge_again(self, number: int) -> None:
+        """The sketch of a page has changed, though the page has not: what it is a copy of, or has for copies, may have, too."""
+        row = self._connection.execute(
+            """SELECT d.id, d.tier, o.host, o.rest FROM sketches s JOIN documents d ON d.id = s.document
+               LEFT JOIN documents o ON o.id = d.duplicate_of WHERE s.id = ?""",
+            (number,),
+        ).get
+        page = self._page(row[0]) if row is not None else None
+        if page is None or row[1] in (Tier.BODY, Tier.TEXT):
+            return
+        if row[1] is not None:
+            original = self._current(Key(*row[2:]))
+            self._adopt(page, [original] if original is not None else [])
+        else:
+            if (found := self._met(page)) is not None:
+                self._point(page, found.document, found.similarity, found.tier)
+            self.settle(page.key)
+
+    def _adopt(self, page: _Page, originals: Sequence[_Page]) -> list[_Page]:
+        """Point a page to an original that says the same; if there is none, it is one itself, and returned."""
+        for original in originals:
+            known = self._same(page, original)
+            if known is not None:
+                self._point(page, original.document, *known)
+                return []
+        found = self._met(page)
+        if found is not None:
+            self._point(page, found.document, found.similarity, found.tier)
+            return []
+        self._release(page)
+        return [page]
+
+    def _same(self, page: _Page, original: _Page) -> tuple[float, Tier] | None:
+        if page.body_digest == original.body_digest:
+            return 1.0, Tier.BODY
+        if page.text_digest and page.text_digest == original.text_digest:
+            return 1.0, Tier.TEXT
+        own, other = self._index.entry_of(page.id), self._index.entry_of(original.id)
+        if own is None or other is None:
+            return None
+        share = similarity(sketch_in(own.sketch), sketch_in(other.sketch))
+        return (share, Tier.SKETCH) if share >= self._index.rule.threshold else None
+
+    def _met(self, page: _Page) -> Copied | None:
+        """An original elsewhere that is almost the same."""
+        own = self._index.entry_of(page.id)
+        found = self._index.judge(page.id, own.sketch, {}) if own is not None else None
+        if found is None or found.of is None or found.tier is None:
+            return None
+        return Copied(found.of.document, 0, found.similarity, found.tier)
+
+    def _point(self, page: _Page, original: int, share: float, tier: Tier) -> None:
+        self._note(page, original, share, tier)
+        self._index.show(page.id, indexed=False)
+
+    def _release(self, page: _Page) -> None:
+        self._note(page, None, None, None)
+        self._index.show(page.id, indexed=True)
+
+    def _note(self, page: _Page, original: int | None, share: float | None, tier: Tier | None) -> None:
+        """What a page is a copy of is told with it, so if that is another URL now, the change feed says so."""
+        before = self._original_of(page.document)
+        self._connection.execute(
+            "UPDATE documents SET duplicate_of = ?, similarity = ?, tier = ? WHERE id = ?",
+            (original, share, tier, page.document),
+        )
+        if self._original_of(page.document) == before:
+            return
+        self._connection.execute(
+            "INSERT INTO changes (host, rest, change, document, at) VALUES (?, ?, 'upsert', ?, ?)",
+            (*page.key, page.document, self._now),
+        )
+
+    def _original_of(self, document: int) -> tuple[int, int] | None:
+        key: tuple[int, int] | None = self._connection.execute(
+            "SELECT o.host, o.rest FROM documents d JOIN documents o ON o.id = d.duplicate_of WHERE d.id = ?",
+            (document,),
+        ).get
+        return key
+
+    def _page(self, document: int) -> _Page | None:
+        return _page_of(self._connection.execute(f"{_NOW} WHERE d.id = ?", (document,)).get)
+
+    def _current(self, key: Key) -> _Page | None:
+        """What a URL has, if it is an original that others may be copies of."""
+        return _page_of(
+            self._connection.execute(
+                f"{_NOW} WHERE d.host = ? AND d.rest = ? AND d.duplicate_of IS NULL AND {_IS_SHOWN}", key
+            ).get
+        )
+
+    def _copies_of(self, key: Key) -> list[_Page]:
+        """Pages that are copies of what a URL has or had."""
+        rows = self._connection.execute(
+            f"""{_NOW} JOIN documents o ON o.id = d.duplicate_of
+                WHERE o.host = ? AND o.rest = ? AND NOT (d.host = o.host AND d.rest = o.rest) AND {_IS_SHOWN}""",
+            key,
+        ).fetchall()
+        return [page for row in rows if (page := _page_of(row)) is not None]
+
+
+def _page_of(row: Any) -> _Page | None:
+    if row is None:
+        return None
+    number, host, rest, url, metadata, document, body_digest, text_digest = row
+    claim = Claim(url, json.loads(metadata).get("canonical", ""))
+    return _Page(number, Key(host, rest), claim, document, body_digest, text_digest)

@@ -1,0 +1,52 @@
+"""Which pages of a batch must be compared with others, text by text, before it can be told what they are?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from crawler.items import Key, Outcome, Reason
+from crawler.stores.contract import Doubt, Settled
+from crawler.stores.sqlite.documents import Content
+from crawler.stores.sqlite.known import id_of
+from crawler.stores.sqlite.likeness import Candidate, Index
+from crawler.stores.sqlite.reading import find_document
+
+MOST_LOOKS = 2  # for whose sake a visit is held back; then its sketch decides
+
+
+def doubts(connection: apsw.Connection, index: Index, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
+    """Of those whose sketches leave it in doubt, the pages that they may be duplicates of."""
+    sketched = [
+        (settled, page)
+        for settled in batch
+        if (page := settled.visited.page) is not None and page.sketch and _is_whole(settled)
+    ]
+    index.look_up({page.sketch for _, page in sketched})
+    content = Content(connection, [settled for settled, _ in sketched])
+    found: dict[Key, Sequence[Doubt]] = {}
+    for number, (settled, page) in enumerate(sketched, start=1):
+        visit = settled.visited.visit
+        if page.body_digest in content.bodies or page.text_digest in content.texts:
+            continue  # a copy, surely
+        own = id_of(connection, visit.key) if visit.visited is not None else None
+        like = index.judge(own, page.sketch, settled.compared, doubting=settled.looks < MOST_LOOKS)
+        if like.doubts:
+            found[visit.key] = [_doubt(connection, candidate) for candidate in like.doubts if candidate.id > 0]
+        elif like.of is None:
+            index.expect(-number, page.sketch)
+        content.note(page)
+    index.expect_no_more()
+    return found
+
+
+def _is_whole(settled: Settled) -> bool:
+    return settled.visited.outcome is Outcome.FETCHED and settled.visited.reason is Reason.OK
+
+
+def _doubt(connection: apsw.Connection, candidate: Candidate) -> Doubt:
+    document = find_document(connection, candidate.document)
+    assert document is not None, "documents are never removed"
+    template = connection.execute("SELECT template FROM hosts WHERE host = ?", (document.key.host,)).get
+    return Doubt(id=candidate.id, document=document, template=template or b"")

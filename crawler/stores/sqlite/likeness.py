@@ -1,0 +1,240 @@
+"""Which pages say almost the same as one that was just fetched? The index of sketches.
+
+Only pages that are no duplicates themselves stand in the bands, so that a page that is copied a thousand times is met once.
+Everything that a batch asks is asked in one question, and pages of one batch find each other.
+"""
+
+from __future__ import annotations
+
+import array
+import struct
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
+
+import apsw
+
+from crawler.duplicates.bands import band_keys, bands_for, estimates, simhash_keys
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.minhash import PERMUTATIONS, Sketch
+from crawler.items import Tier
+
+MOST_IN_BAND = 64  # pages that share a key; more would only make it slower
+MOST_COMPARED = 3  # texts that are read again for one page
+_MARKS = 2 * PERMUTATIONS  # bytes of a sketch before its simhash
+
+
+class Candidate(NamedTuple):
+    """A page that may be the same."""
+
+    id: int  # as in urls; negative = of the batch that is being looked at
+    document: int
+    estimate: float
+
+
+class Likeness(NamedTuple):
+    """The page that another is almost the same as, or that it must be compared with."""
+
+    of: Candidate | None
+    similarity: float = 0.0
+    tier: Tier | None = None
+    doubts: Sequence[Candidate] = ()
+
+
+_NONE = Likeness(None)
+
+
+class Entry(NamedTuple):
+    """What is kept of a page."""
+
+    document: int
+    host: int
+    template: int  # fingerprint of what was taken out of it
+    indexed: bool  # it is no duplicate, so others can be found to be duplicates of it
+    sketch: bytes
+
+
+class Index:
+    """The index as a transaction, or a look before it, needs it. What is entered is found at once, and written in the end."""
+
+    def __init__(self, connection: apsw.Connection, rule: Rule) -> None:
+        self.rule = rule
+        self._connection = connection
+        self._bands = bands_for(rule.threshold, PERMUTATIONS) if rule.threshold else None
+        self._keys: dict[bytes, list[int]] = {}  # of sketches that were looked up
+        self._sharing: dict[int, list[int]] = {}  # the pages that have a key
+        self._pages: dict[int, tuple[int, Sketch]] = {}  # their documents and sketches
+        self._entered: dict[int, Entry] = {}
+        self._gone: list[tuple[int, int]] = []  # rows of bands
+
+    def look_up(self, sketches: Iterable[bytes]) -> None:
+        """Ask for all pages that share a key with one of these."""
+        new = {sketch: self._keys_of(sketch) for sketch in sketches if sketch and sketch not in self._keys}
+        if not new or self._bands is None:
+            return
+        self._keys.update(new)
+        keys = {key for own in new.values() for key in own} - self._sharing.keys()
+        found = self._rows("SELECT b.band, b.id FROM carray(?) c CROSS JOIN bands b ON b.band = c.value", keys)
+        for key in keys:
+            self._sharing[key] = []
+        for key, number in found:
+            self._sharing[key].append(number)
+        numbers = {number for _, number in found} - self._pages.keys()
+        for number, document, sketch in self._rows(
+            "SELECT s.id, s.document, s.sketch FROM carray(?) c CROSS JOIN sketches s ON s.id = c.value", numbers
+        ):
+            self._pages[number] = (document, sketch_in(sketch))
+
+    def judge(
+        self, own: int | None, sketch: bytes, compared: Mapping[int, float], *, doubting: bool = False
+    ) -> Likeness:
+        """Which page this sketch is almost the same as. Where estimates are `doubting`, those in doubt are named instead."""
+        doubts: list[Candidate] = []
+        best = _NONE
+        for candidate in self._candidates(own, sketch):
+            exact = compared.get(candidate.id)
+            if exact is not None:
+                if exact >= self.rule.threshold and exact > best.similarity:
+                    best = Likeness(candidate, exact, Tier.COMPARED)
+                continue
+            is_duplicate = self.rule.is_duplicate(candidate.estimate)
+            if is_duplicate is None and doubting:
+                doubts.append(candidate)
+            elif candidate.estimate >= self.rule.threshold and candidate.estimate > best.similarity:
+                best = Likeness(candidate, candidate.estimate, Tier.SKETCH)
+        return Likeness(None, doubts=doubts[:MOST_COMPARED]) if doubts and best.of is None else best
+
+    def expect(self, number: int, sketch: bytes) -> None:
+        """A page that will be entered, under a number of its own below zero, so that others of its batch meet it."""
+        self._pages[number] = (0, sketch_in(sketch))
+        for key in self._keys.get(sketch, ()):
+            self._sharing[key].append(number)
+
+    def expect_no_more(self) -> None:
+        for sharing in self._sharing.values():
+            while sharing and sharing[-1] < 0:
+                sharing.pop()
+
+    def enter(self, number: int, entry: Entry, *, is_first: bool = False) -> None:
+        """A page as it is now, perhaps for the first time.
+
+        One that is a duplicate is kept for the day when its original goes, and not found until then.
+        """
+        before = self.entry_of(number) if not is_first else None
+        was_found = before.sketch if before is not None and before.indexed else b""
+        is_found = entry.sketch if entry.indexed else b""
+        if was_found and was_found != is_found:
+            self._forget(number, was_found)
+        self._entered[number] = entry
+        self._pages[number] = (entry.document, sketch_in(entry.sketch))
+        if is_found and was_found != is_found:
+            self.look_up([is_found])
+            for key in self._keys.get(is_found, ()):
+                self._sharing[key].append(number)
+
+    def show(self, number: int, *, indexed: bool) -> None:
+        """A page has become an original, or a duplicate."""
+        entry = self.entry_of(number)
+        if entry is not None:
+            self.enter(number, entry._replace(indexed=indexed))
+
+    def leave(self, number: int) -> None:
+        """There is no such page any more, or none that could be compared."""
+        before = self.entry_of(number)
+        if before is None:
+            return
+        if before.indexed:
+            self._forget(number, before.sketch)
+        self._entered.pop(number, None)
+        self._connection.execute("DELETE FROM sketches WHERE id = ?", (number,))
+
+    def entry_of(self, number: int) -> Entry | None:
+        entered = self._entered.get(number)
+        if entered is not None:
+            return entered
+        row = self._connection.execute(
+            "SELECT document, host, template, indexed, sketch FROM sketches WHERE id = ?", (number,)
+        ).get
+        return Entry(*row) if row is not None else None
+
+    def write(self) -> None:
+        """All that was entered."""
+        if not self._entered and not self._gone:
+            return
+        self._connection.executemany("DELETE FROM bands WHERE band = ? AND id = ?", self._gone)
+        self._connection.executemany(
+            """INSERT INTO sketches (id, document, host, template, indexed, sketch) VALUES (?, ?, ?, ?, ?, ?)
+               ON CONFLICT (id) DO UPDATE SET document = excluded.document, template = excluded.template,
+                   indexed = excluded.indexed, sketch = excluded.sketch""",
+            [(number, *row) for number, row in self._entered.items()],
+        )
+        self._connection.executemany("INSERT OR IGNORE INTO bands VALUES (?, ?)", sorted(self._new_bands()))
+        self._entered.clear()
+        self._gone.clear()
+
+    def rebuild(self) -> int:
+        """Enter all pages that are no duplicates anew, a part at a time; how many there were."""
+        self._connection.execute("DELETE FROM bands")
+        count, last, rows = 0, -1, self._part(-1)
+        while rows:
+            keys = sorted((key, number) for number, sketch in rows for key in self._keys_of(sketch))
+            self._connection.executemany("INSERT INTO bands VALUES (?, ?)", keys)
+            count, last = count + len(rows), rows[-1][0]
+            rows = self._part(last)
+        return count
+
+    def _part(self, after: int) -> list[Any]:
+        return self._connection.execute(
+            "SELECT id, sketch FROM sketches WHERE indexed AND id > ? ORDER BY id LIMIT 10000", (after,)
+        ).fetchall()
+
+    def _new_bands(self) -> Iterable[tuple[int, int]]:
+        for number, entry in self._entered.items():
+            if entry.indexed:
+                self.look_up([entry.sketch])
+                for key in self._keys.get(entry.sketch, ()):
+                    sharing = self._sharing[key]
+                    if len(sharing) <= MOST_IN_BAND or number in sharing[:MOST_IN_BAND]:
+                        yield key, number
+
+    def _forget(self, number: int, sketch: bytes) -> None:
+        keys = self._keys_of(sketch)
+        self._gone.extend((key, number) for key in keys)
+        for key in keys:
+            sharing = self._sharing.get(key, [])
+            if number in sharing:
+                sharing.remove(number)
+
+    def _candidates(self, own: int | None, sketch: bytes) -> list[Candidate]:
+        """Those that share a key with it, the most similar first."""
+        self.look_up([sketch])
+        met = Counter(
+            number for key in self._keys.get(sketch, ()) for number in self._sharing.get(key, ()) if number != own
+        )
+        if not met:
+            return []
+        numbers = [number for number, _ in met.most_common(2 * MOST_IN_BAND) if number in self._pages]
+        shares = estimates(sketch_in(sketch), [self._pages[number][1] for number in numbers])
+        found = [
+            Candidate(number, self._pages[number][0], share) for number, share in zip(numbers, shares, strict=True)
+        ]
+        return sorted(found, key=lambda candidate: (-candidate.estimate, candidate.id))
+
+    def _rows(self, statement: str, numbers: AbstractSet[int]) -> list[Any]:
+        """What a statement finds for each number of an array."""
+        if not numbers:
+            return []
+        values = apsw.carray(array.array("q", sorted(numbers)))
+        return self._connection.execute(statement, (values,)).fetchall()
+
+    def _keys_of(self, sketch: bytes) -> list[int]:
+        if self._bands is None:
+            return []
+        simhash: int = struct.unpack("<Q", sketch[_MARKS:])[0]
+        return band_keys(sketch_in(sketch), self._bands) + simhash_keys(simhash)
+
+
+def sketch_in(data: bytes) -> Sketch:
+    """The MinHash of what is kept of a page."""
+    return Sketch.from_bytes(data[:_MARKS])

@@ -1,0 +1,109 @@
+"""Which hosts put the same words on all their pages? What is known of it, and what is still to be found out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import apsw
+
+from crawler.duplicates.template import MOST_PAGES, PAGES, mark_of, seems_dressed
+from crawler.items import Kind
+from crawler.stores.contract import DocumentRow, Learned, Lesson, Settled
+from crawler.stores.sqlite.copies import Copies
+from crawler.stores.sqlite.likeness import Index, sketch_in
+from crawler.stores.sqlite.reading import find_document
+
+_MOST_SKETCHED = 32  # pages that are read again at a time
+
+# Pages with the words of others say nothing of what is common to all; those that only seem to may do so for their template.
+_SAMPLE = """
+SELECT s.id, s.document, s.sketch FROM sketches s JOIN documents d ON d.id = s.document
+WHERE s.host = ? AND (d.tier IS NULL OR d.tier > 2) ORDER BY s.id DESC LIMIT ?
+"""
+
+
+def wanted(connection: apsw.Connection, batch: Sequence[Settled]) -> Collection[int]:
+    """Hosts that have come to seem to have a template, or of which pages came that still have it in their sketches."""
+    pages = Counter(
+        settled.visited.visit.key.host
+        for settled in batch
+        if settled.visited.page is not None and settled.visited.page.sketch and settled.visited.visit.kind is Kind.PAGE
+    )
+    hosts = {host for host, count in pages.items() if _is_dressed(connection, host, count)}
+    hosts |= {host for host in pages.keys() - hosts if _is_behind(connection, host, batch)}
+    connection.executemany("INSERT OR IGNORE INTO lessons VALUES (?)", [(host,) for host in hosts])
+    return hosts
+
+
+def lessons(connection: apsw.Connection, owner: str) -> list[int]:
+    rows = connection.execute(
+        """SELECT l.host FROM lessons l JOIN hosts h ON h.host = l.host JOIN partitions p ON p.id = h.partition
+           WHERE p.owner = ?""",
+        (owner,),
+    )
+    return [host for (host,) in rows]
+
+
+def lesson(connection: apsw.Connection, host: int) -> Lesson | None:
+    if connection.execute("SELECT 1 FROM lessons WHERE host = ?", (host,)).get is None:
+        return None
+    template: bytes | None = connection.execute("SELECT template FROM hosts WHERE host = ?", (host,)).get
+    rows = _sample(connection, host) if template is None else _behind(connection, host, mark_of(template))
+    if not rows:
+        connection.execute("DELETE FROM lessons WHERE host = ?", (host,))
+        return None
+    found = [(number, _document(connection, document)) for number, document, _ in rows]
+    return Lesson(host=host, template=template, pages=found)
+
+
+def learn(connection: apsw.Connection, index: Index, learned: Learned, now: float) -> None:
+    connection.execute("UPDATE hosts SET template = ? WHERE host = ?", (learned.template, learned.host))
+    changed = []
+    for number, (document, sketch) in learned.sketches.items():
+        entry = index.entry_of(number)
+        if entry is not None and entry.document == document:
+            index.enter(number, entry._replace(template=learned.mark, sketch=sketch or entry.sketch))
+            changed.append(number)
+    copies = Copies(connection, index, now)
+    for number in changed:
+        copies.judge_again(number)
+    index.write()
+
+
+def _sample(connection: apsw.Connection, host: int) -> list[Any]:
+    return connection.execute(_SAMPLE, (host, MOST_PAGES)).fetchall()
+
+
+def _behind(connection: apsw.Connection, host: int, mark: int) -> list[Any]:
+    """Pages whose sketches still have the template in them."""
+    return connection.execute(
+        "SELECT id, document, sketch FROM sketches WHERE host = ? AND template <> ? LIMIT ?",
+        (host, mark, _MOST_SKETCHED),
+    ).fetchall()
+
+
+def _is_dressed(connection: apsw.Connection, host: int, count: int) -> bool:
+    """Looked at each time that the number of its pages has doubled, until a template is found."""
+    now, template = connection.execute("SELECT pages, template FROM hosts WHERE host = ?", (host,)).get
+    if template is not None or now // PAGES < 1 or (now // PAGES).bit_length() == ((now - count) // PAGES).bit_length():
+        return False
+    return seems_dressed([sketch_in(row[2]) for row in connection.execute(_SAMPLE, (host, PAGES))])
+
+
+def _is_behind(connection: apsw.Connection, host: int, batch: Sequence[Settled]) -> bool:
+    """Whether pages were on their way when the template was learned."""
+    template: bytes | None = connection.execute("SELECT template FROM hosts WHERE host = ?", (host,)).get
+    mark = mark_of(template or b"")
+    return any(
+        page.template != mark
+        for settled in batch
+        if settled.visited.visit.key.host == host and (page := settled.visited.page) is not None and page.sketch
+    )
+
+
+def _document(connection: apsw.Connection, document: int) -> DocumentRow:
+    found = find_document(connection, document)
+    assert found is not None, "documents are never removed"
+    return found

@@ -1,0 +1,389 @@
+"""What is a duplicate of what: by bytes, by words, by almost the same words; and what if an original goes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.exact import jaccard
+from crawler.duplicates.pages import page_shingles, page_sketch
+from crawler.duplicates.template import mark_of, packed, template_of
+from crawler.items import Page, Reason, Tier
+from crawler.stores.contract import Learned, Settled, Store
+from crawler.urls.keys import key_of
+from tests.contracts.engines import Opener
+from tests.contracts.visits import DAY, PLACE, SEGMENT, fetch, leased, refused
+from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
+
+RULE = Rule()
+WORDS = [f"word{number}" for number in range(3_000)]
+
+
+def words_of(seed: int, count: int = 400) -> list[str]:
+    return random.Random(seed).choices(WORDS, k=count)
+
+
+def edited(words: list[str], changes: int, seed: int = 1) -> list[str]:
+    """With so many words replaced, far from each other: each is in five shingles."""
+    words, step = list(words), len(words) // (changes + 1)
+    for number in range(changes):
+        words[(number + 1) * step] = f"edited{seed}x{number}"
+    return words
+
+
+def page(words: list[str], template: bytes = b"", **facts: Any) -> Page:
+    text = " ".join(words)
+    digest = sha256(text.encode()).digest()
+    return Page(
+        text=text,
+        body_digest=facts.pop("body_digest", digest),
+        payload_digest=digest,
+        text_digest=digest,
+        sketch=page_sketch(text, template, RULE),
+        template=mark_of(template),
+        **facts,
+    )
+
+
+def similarity(one: list[str], other: list[str]) -> float:
+    return jaccard(*(page_shingles(" ".join(words), b"", RULE) for words in (one, other)))
+
+
+def originals(store: Store) -> Mapping[str, str | None]:
+    """What the change feed says each URL is a duplicate of."""
+    return {row.url: row.duplicate_of for row in store.published() if row.document is not None}
+
+
+def told_since(store: Store, version: int) -> list[tuple[str, str | None]]:
+    return [(row.url, row.duplicate_of) for row in store.published(version)]
+
+
+ONE = words_of(1)
+NEAR = edited(ONE, 2)  # .95
+DOUBTFUL = edited(ONE, 4)  # .90
+FAR = edited(ONE, 20)  # .60
+A, A_PRINT, B, C = "http://a.test/x", "http://a.test/x?print=1", "http://b.test/copied", "http://c.test/one-more"
+
+
+def test_the_samples_are_what_they_are_called() -> None:
+    assert similarity(ONE, NEAR) > 0.95
+    assert 0.89 < similarity(ONE, DOUBTFUL) < 0.92
+    assert similarity(ONE, FAR) < 0.65
+
+
+def test_almost_the_same_words_are_a_near_duplicate(store: Store) -> None:
+    first = fetch(store, A, NOW, page=page(ONE))
+    second = fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
+    other = fetch(store, C, NOW + 2, page=page(FAR))
+    assert originals(store) == {A: None, B: A, C: None}
+    assert [committed.near_duplicates for committed in (first, second, other)] == [0, 1, 0]
+    (document,) = store.documents(key_of(B))
+    assert document.tier is Tier.SKETCH
+    assert document.similarity == pytest.approx(similarity(ONE, edited(ONE, 1)), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("facts", "tier"),
+    [({}, Tier.BODY), ({"body_digest": b"another body, the same words"}, Tier.TEXT)],
+)
+def test_how_it_is_known_is_kept(store: Store, facts: dict[str, Any], tier: Tier) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    committed = fetch(store, B, NOW + 1, page=page(ONE, **facts))
+    (document,) = store.documents(key_of(B))
+    assert (document.tier, document.similarity) == (tier, 1.0)
+    assert (committed.duplicates, committed.near_duplicates) == (1, 0)
+
+
+def test_pages_of_one_batch_are_met_too(store: Store) -> None:
+    batch = [doubtful(store, A, ONE), doubtful(store, B, edited(ONE, 1))]
+    assert store.doubts(batch) == {}
+    store.commit(batch, [SEGMENT], NOW)
+    assert originals(store) == {A: None, B: A}
+
+
+def test_a_copy_of_a_near_duplicate_is_one_of_the_original(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
+    fetch(store, C, NOW + 2, page=page(edited(ONE, 1)))
+    assert originals(store) == {A: None, B: A, C: A}
+
+
+def test_short_pages_are_no_near_duplicates(store: Store) -> None:
+    short = words_of(2, RULE.fewest_words - 1)
+    assert page(short).sketch == b""
+    fetch(store, A, NOW, page=page(short))
+    fetch(store, B, NOW + 1, page=page(edited(short, 1)))
+    fetch(store, C, NOW + 2, page=page(short))
+    assert originals(store) == {A: None, B: None, C: A}
+
+
+# ── doubts ──
+
+
+def doubtful(store: Store, url: str, words: list[str], **facts: Any) -> Settled:
+    """A visit that has ended and is to be committed."""
+    store.add([new_url(url)], NOW)
+    visit = leased(store, url, NOW + 1)
+    return settled(visited(visit, fetched=answer(visit.url), page=page(words)), place=PLACE, **facts)
+
+
+def doubts_of(store: Store, *batch: Settled) -> dict[str, list[str]]:
+    """URL → URLs with which it must be compared."""
+    found = store.doubts(batch)
+    urls = {each.visited.visit.key: each.visited.visit.url for each in batch}
+    return {urls[key]: [doubt.document.url for doubt in doubts] for key, doubts in found.items()}
+
+
+def test_where_sketches_leave_doubts_the_texts_must_be_compared(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    near, far, unsure = (
+        doubtful(store, url, words) for url, words in ((B, edited(ONE, 1)), (C, FAR), ("http://d.test/", DOUBTFUL))
+    )
+    assert doubts_of(store, near, far, unsure) == {"http://d.test/": [A]}
+
+
+@pytest.mark.parametrize(("share", "original"), [(0.91, A), (0.89, None)])
+def test_what_the_texts_say_counts(store: Store, share: float, original: str | None) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    unsure = doubtful(store, B, DOUBTFUL)
+    ((doubt,),) = store.doubts([unsure]).values()
+    compared = replace(unsure, compared={doubt.id: share}, looks=1)
+    assert store.doubts([compared]) == {}
+    store.commit([compared], [SEGMENT], NOW)
+    assert originals(store) == {A: None, B: original}
+    (document,) = store.documents(key_of(B))
+    assert (document.similarity, document.tier) == ((share, Tier.COMPARED) if original else (None, None))
+
+
+def test_who_was_held_back_twice_is_judged_by_its_sketch(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    unsure = doubtful(store, B, DOUBTFUL, looks=2)
+    assert store.doubts([unsure]) == {}
+
+
+def test_a_page_that_must_be_compared_with_one_of_its_batch_waits_for_it(store: Store) -> None:
+    first, second = doubtful(store, A, ONE), doubtful(store, B, DOUBTFUL)
+    assert doubts_of(store, first, second) == {B: []}
+    store.commit([first], [SEGMENT], NOW)
+    assert doubts_of(store, replace(second, looks=1)) == {B: [A]}
+
+
+def test_there_is_no_doubt_about_a_copy(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, B, NOW + 1, page=page(FAR))
+    assert doubts_of(store, doubtful(store, C, ONE)) == {}
+
+
+def test_what_others_have_committed_after_the_first_look_is_seen_by_the_second(opener: Opener, store: Store) -> None:
+    late = doubtful(store, B, edited(ONE, 1))
+    assert store.doubts([late]) == {}
+    other = opener()
+    fetch(other, A, NOW, page=page(ONE))
+    other.close()
+    store.commit([late], [SEGMENT], NOW + 2)
+    assert originals(store) == {A: None, B: A}
+
+
+# ── originals that change ──
+
+
+def test_a_better_url_takes_the_place_of_the_original(store: Store) -> None:
+    fetch(store, A_PRINT, NOW, page=page(ONE))
+    fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
+    seen = store.version()
+    fetch(store, A, NOW + 2, page=page(edited(ONE, 1, seed=2)))
+    assert originals(store) == {A_PRINT: A, B: A, A: None}
+    assert dict(told_since(store, seen)) == {A_PRINT: A, B: A, A: None}
+    fetch(store, C, NOW + 3, page=page(edited(ONE, 1, seed=3)))
+    assert originals(store)[C] == A
+
+
+def test_the_url_that_a_page_calls_its_own_is_the_better_one(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE, metadata={"canonical": B}))
+    fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
+    assert originals(store) == {A: B, B: None}
+
+
+def test_between_hosts_the_first_stays(store: Store) -> None:
+    fetch(store, B, NOW, page=page(ONE))
+    fetch(store, "https://z.test/", NOW + 1, page=page(ONE))
+    assert originals(store) == {B: None, "https://z.test/": B}
+
+
+def test_when_an_original_is_gone_its_copies_get_another(store: Store) -> None:
+    for number, url in enumerate((A, B, C)):
+        fetch(store, url, NOW + number, page=page(edited(ONE, 1 if number else 0, seed=number)))
+    seen = store.version()
+    refused(store, A, NOW + 9 * DAY, Reason.GONE, 410)
+    assert originals(store) == {B: None, C: B}
+    assert told_since(store, seen) == [(A, None), (B, None), (C, B)]
+    fetch(store, "http://d.test/", NOW + 20 * DAY, page=page(ONE))
+    assert originals(store) == {B: None, C: B, "http://d.test/": B}
+
+
+def test_an_original_that_is_only_missing_once_stays_one(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
+    refused(store, A, NOW + 9 * DAY, Reason.NOT_FOUND, 404)
+    assert originals(store) == {A: None, B: A}
+
+
+def test_when_an_original_changes_its_copies_get_another(store: Store) -> None:
+    for number, url in enumerate((A, B, C)):
+        fetch(store, url, NOW + number, page=page(ONE))
+    fetch(store, A, NOW + 9 * DAY, page=page(words_of(7)))
+    assert originals(store) == {A: None, B: None, C: B}
+    assert store.documents(key_of(C))[0].tier is Tier.BODY
+    fetch(store, "http://e.test/", NOW + 10 * DAY, page=page(edited(words_of(7), 1)))
+    assert originals(store)["http://e.test/"] == A
+
+
+def test_an_original_that_comes_again_as_it_was_stays_one(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
+    seen = store.version()
+    fetch(store, A, NOW + 9 * DAY, page=page(ONE))
+    assert told_since(store, seen) == [(A, None)]
+    fetch(store, A, NOW + 18 * DAY, page=page(edited(ONE, 1, seed=5)))
+    assert originals(store) == {A: None, B: A}
+
+
+def test_a_copy_that_changes_is_none_any_more(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
+    fetch(store, B, NOW + 9 * DAY, page=page(words_of(8)))
+    fetch(store, C, NOW + 10 * DAY, page=page(edited(words_of(8), 1)))
+    assert originals(store) == {A: None, B: None, C: B}
+
+
+# ── links ──
+
+
+@pytest.mark.parametrize(("follows", "known"), [(True, True), (False, False)])
+def test_links_of_near_duplicates_are_followed_or_not(opener: Opener, follows: bool, known: bool) -> None:
+    store = opener(duplicates=Rule(links=follows))
+    acquire(store, "me", 0, NOW, 1e9, 60)
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, B, NOW + 1, page=page(edited(ONE, 1), links=(link("http://new.test/"),), links_digest=5))
+    assert (store.find_url(key_of("http://new.test/")) is not None) == known
+    store.close()
+
+
+def test_without_a_threshold_only_copies_are_duplicates(opener: Opener) -> None:
+    store = opener(duplicates=Rule(threshold=0))
+    acquire(store, "me", 0, NOW, 1e9, 60)
+    fetch(store, A, NOW, page=replace(page(ONE), sketch=b""))
+    fetch(store, B, NOW + 1, page=replace(page(edited(ONE, 1)), sketch=b""))
+    fetch(store, C, NOW + 2, page=replace(page(ONE), sketch=b""))
+    assert originals(store) == {A: None, B: None, C: A}
+    store.close()
+
+
+def test_another_threshold_finds_others_once_the_index_is_rebuilt(opener: Opener) -> None:
+    store = opener()
+    acquire(store, "me", 0, NOW, 1e9, 60)
+    fetch(store, A, NOW, page=page(ONE))
+    store.close()
+    store = opener(duplicates=Rule(threshold=0.6))
+    assert store.rebuild_index() == 1
+    fetch(store, B, NOW + 1, page=page(edited(ONE, 12)))
+    assert originals(store) == {A: None, B: A}
+    store.forget_sketches()
+    fetch(store, C, NOW + 2, page=page(edited(ONE, 12, seed=2)))
+    assert originals(store) == {A: None, B: A, C: None}
+    store.close()
+
+
+# ── templates ──
+
+DRESS = words_of(99, 700)
+
+
+def dressed(seed: int, own: int = 60) -> list[str]:
+    """A page in the dress of its site."""
+    return [*DRESS[:350], *words_of(seed, own), *DRESS[350:]]
+
+
+def on_site(number: int) -> str:
+    return f"http://shop.test/{number}"
+
+
+def studied(store: Store, host: int, texts: Mapping[str, list[str]]) -> int:
+    """Learn all there is of a host, as a content process would; in how many lessons."""
+    count = 0
+    while (lesson := store.lesson(host)) is not None:
+        count += 1
+        pages = {number: " ".join(texts[document.url]) for number, document in lesson.pages}
+        template = lesson.template
+        if template is None:
+            template = packed(template_of([page_shingles(text, b"", RULE) for text in pages.values()]))
+        sketches = {
+            number: (document.id, page_sketch(pages[number], template, RULE)) for number, document in lesson.pages
+        }
+        store.learn(Learned(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW)
+    return count
+
+
+def test_pages_in_one_dress_are_no_duplicates_once_the_dress_is_known(store: Store) -> None:
+    texts = {on_site(number): dressed(number, own=36) for number in range(8)}
+    assert similarity(*list(texts.values())[:2]) > RULE.threshold - RULE.margin
+    wanted: set[int] = set()
+    for number, (url, words) in enumerate(texts.items()):
+        wanted |= set(fetch(store, url, NOW + number, page=page(words)).lessons)
+    host = key_of(on_site(0)).host
+    assert wanted == set(store.lessons("me")) == {host}
+    studied(store, host, texts)
+    assert set(originals(store).values()) == {None}
+    assert store.lessons("me") == []
+
+
+def test_copies_are_found_among_pages_in_one_dress(store: Store) -> None:
+    texts = {on_site(number): dressed(number, own=120) for number in range(20)}
+    texts |= {f"http://shop.test/copy/{number}": edited(dressed(number, own=120), 1) for number in range(5)}
+    host = key_of(on_site(0)).host
+    for number, (url, words) in enumerate(texts.items()):
+        template = store.load_host("me", host, "shop.test", NOW, 0)
+        committed = fetch(store, url, NOW + number, page=page(words, template.template if template else b""))
+        if committed.lessons:
+            studied(store, host, texts)
+    assert {url: original for url, original in originals(store).items() if original} == {
+        f"http://shop.test/copy/{number}": on_site(number) for number in range(5)
+    }
+
+
+def test_pages_that_were_on_their_way_when_the_template_was_learned_are_sketched_again(store: Store) -> None:
+    texts = {on_site(number): dressed(number) for number in range(9)}
+    host = key_of(on_site(0)).host
+    for number in range(8):
+        fetch(store, on_site(number), NOW + number, page=page(texts[on_site(number)]))
+    assert studied(store, host, texts) == 1
+    late = fetch(store, on_site(8), NOW + 8, page=page(texts[on_site(8)]))
+    assert late.lessons == {host}
+    assert studied(store, host, texts) == 1
+    assert store.lessons("me") == []
+
+
+def test_a_host_whose_pages_have_nothing_in_common_has_no_template(store: Store) -> None:
+    for number in range(40):
+        assert not fetch(store, on_site(number), NOW + number, page=page(words_of(number))).lessons
+    assert store.lessons("me") == []
+
+
+def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> None:
+    texts = {on_site(number): dressed(number) for number in range(8)}
+    host = key_of(on_site(0)).host
+    for number, (url, words) in enumerate(texts.items()):
+        fetch(store, url, NOW + number, page=page(words))
+    lesson = store.lesson(host)
+    assert lesson is not None
+    sketches = {number: (document.id, b"") for number, document in lesson.pages}
+    store.learn(Learned(host=host, template=b"", mark=0, sketches=sketches), NOW)
+    assert store.lesson(host) is None
+    fetch(store, B, NOW + 9, page=page(edited(texts[on_site(3)], 1)))
+    assert originals(store)[B] is not None
