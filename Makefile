@@ -4,6 +4,7 @@
 # make lint      format, lint and types
 # make bench     pages per CPU-second against stock Scrapy
 # make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
+# make bench-duplicates  how many near-duplicates each method finds, by the size of its fingerprints too, and what a sketch costs (about a minute)
 # make bench-extract  what main texts are worth and cost, by every method and by libraries; and HTML parsers (about 5 minutes)
 # make bench-frontier  ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart (about 20 minutes)
 # make bench-sites  what a decision by robots.txt costs, and a sitemap of the greatest size against Scrapy's class (about a minute)
@@ -22,7 +23,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-extract bench-frontier bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl bench bench-duplicates bench-extract bench-frontier bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
@@ -88,6 +89,9 @@ bench: setup
 	$(BIN)/python -m benchmarks crawl --open
 	$(BIN)/python -m benchmarks content
 
+bench-duplicates: .venv/peers
+	$(BIN)/python -m benchmarks duplicates
+
 bench-extract: .venv/peers
 	$(BIN)/python -m benchmarks extract
 	$(BIN)/python -m benchmarks parsers
@@ -95,10 +99,10 @@ bench-extract: .venv/peers
 # Libraries that are only measured against. readability-lxml asks for old versions of what it needs, and runs with new ones.
 .venv/peers: .venv/ready
 	@if command -v uv >/dev/null 2>&1; then \
-		uv pip install --quiet --python $(BIN)/python -c constraints.txt selectolax html-text chardet && \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt selectolax html-text chardet rensa && \
 		uv pip install --quiet --python $(BIN)/python -c constraints.txt --no-deps readability-lxml; \
 	else \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt selectolax html-text chardet && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt selectolax html-text chardet rensa && \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps readability-lxml; \
 	fi
 	@touch .venv/peers

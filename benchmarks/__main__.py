@@ -5,11 +5,25 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import content, crawl, extract, frontier, learn_main_text, parsers, polite, scale, sites, urls, workers
+from benchmarks import (
+    content,
+    crawl,
+    duplicates,
+    extract,
+    frontier,
+    learn_main_text,
+    parsers,
+    polite,
+    scale,
+    sites,
+    urls,
+    workers,
+)
 
 BENCHMARKS = {
     "crawl": (crawl, "pages per CPU-second against stock Scrapy"),
     "content": (content, "what a content process costs the crawl process"),
+    "duplicates": (duplicates, "how many near-duplicates each method finds, and what a sketch costs"),
     "extract": (extract, "how good main texts are, and what they cost"),
     "learn-main-text": (learn_main_text, "the weights of main texts, learned anew or tested on sites unseen"),
     "urls": (urls, "what a page's links cost against Scrapy's tools"),

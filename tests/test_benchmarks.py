@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import doctest
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
+import numpy as np
 import pytest
 from scrapy.utils.sitemap import Sitemap
 
-from benchmarks import polite, sites
+from benchmarks import duplicate_scores, duplicates, polite, sites, sketch_speed
 from benchmarks.crawl import differences
+from benchmarks.duplicate_scores import best_cut
+from benchmarks.edited_texts import Editor
+from benchmarks.extraction_sets import Quality
 from benchmarks.measure import Cost
 from benchmarks.report import Measured, verdicts
 from benchmarks.server import Asked, Served
 from benchmarks.sides import Ours, Run, Scene, Stock
 from benchmarks.web import LINKS, NEW_LINKS, Web, page_path
+from crawler.duplicates.exact import jaccard
+from crawler.duplicates.shingles import shingle_set
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.sitemaps import parse_sitemap
 
@@ -157,3 +164,44 @@ def test_the_rules_of_the_benchmark_allow_some_and_forbid_some() -> None:
 def test_verdicts_on_sites(decision: float, scrapy: float, memory: int, expected: list[bool]) -> None:
     costs = {"large": {"ours": [1.0, 9.0], "scrapy": [9.0, scrapy]}}
     assert [found.holds for found in sites.judge([decision, 99.0], costs, {"large": memory})] == expected
+
+
+@pytest.mark.parametrize("edit", ["replaced", "deleted", "moved", "headed", "truncated"])
+def test_edited_copies_are_about_as_similar_as_they_should_be(edit: str) -> None:
+    words = [f"w{number}" for number in range(1_200)]
+    text = "\n".join(" ".join(words[at : at + 15]) + "." for at in range(0, len(words), 15))
+    others = [f"v{number}" for number in range(1_200)]
+    for aim in (0.8, 0.9):
+        copies = [getattr(Editor(Random(seed), others), edit)(text, aim) for seed in (1, 2, 1)]
+        assert copies[0] == copies[2]
+        assert (copies[0] == copies[1]) is (edit == "truncated")
+        assert jaccard(shingle_set(text), shingle_set(copies[0])) == pytest.approx(aim, abs=0.07)
+
+
+def test_the_best_cut_is_the_one_with_the_best_f1() -> None:
+    values, truth = np.array([0.1, 0.5, 0.6, 0.7, 0.9]), np.array([False, True, False, True, True])
+    cut, best = best_cut(values, truth)
+    assert (cut, best[:2]) == (0.5, (0.75, 1.0))
+    assert doctest.testmod(duplicate_scores).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "expected"),
+    [(0.99, 0.97, [True] * 4), (0.98, 0.98, [False, True, True, True]), (1.0, 0.96, [True, False, True, True])],
+)
+def test_verdicts_on_duplicates(precision: float, recall: float, expected: list[bool]) -> None:
+    found = duplicates.judge("pages", [Quality(precision, recall, 0.0)] * 2)
+    assert [verdict.holds for verdict in found] == expected
+
+
+def test_all_sides_sketch_the_same_documents() -> None:
+    documents = sketch_speed.thousands([" ".join(map(str, range(2_500))), "short"], 10)
+    assert [len(document.split()) for document in documents] == [1_000, 1_000]
+    assert all(side(documents[0]) is not None for side in sketch_speed.sides().values())
+    assert sorted(sketch_speed.runs_of("A b, c d e F")) == ["a b c d e", "b c d e f"]
+
+
+@pytest.mark.parametrize(("speed", "holds"), [(4.0, True), (3.9, False)])
+def test_the_verdict_on_sketches(speed: float, holds: bool) -> None:
+    speeds = {sketch_speed.OURS: 100 * speed, sketch_speed.THEIRS: 100.0}
+    assert duplicates.judge_speed(speeds).holds is holds

@@ -84,11 +84,12 @@ def simhash_keys(simhash: int) -> list[int]:
 
 
 def estimates(one: Sketch, others: list[Sketch]) -> list[float]:
-    """How similar one is to each of several."""
-    if not others or not len(one.marks):
+    """How similar one is to each of several, of which some may have no words."""
+    filled = [other.marks for other in others if len(other.marks)]
+    if not filled or not len(one.marks):
         return [0.0] * len(others)
-    agreements = np.stack([other.marks for other in others]) == one.marks
-    return [float(share) for share in agreements.mean(axis=1)]
+    shares = iter((np.stack(filled) == one.marks).mean(axis=1).tolist())
+    return [next(shares) if len(other.marks) else 0.0 for other in others]
 
 
 def _key(number: int, data: bytes) -> int:

@@ -1,0 +1,161 @@
+"""How many near-duplicates does each method find, how many does it take for some that are none, and what does it cost?
+
+On all pairs of two collections, at two thresholds. MinHash calls a pair near-duplicates if its estimate reaches the
+threshold; simhash knows no such number, so its limit is the one that does best on these very pairs, and besides the
+usual one. It counts words, so it does not notice that paragraphs have been moved. The cascade is what the crawler does:
+only documents that share a key are compared, and duplicates that never meet are missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.duplicate_scores import Cascade, agreements, best_cut, cascade, estimates, quality
+from benchmarks.duplicate_sets import DATA, Corpus, edited_pages, revisions
+from benchmarks.extraction_sets import Quality
+from benchmarks.report import Verdict
+from benchmarks.sketch_speed import OURS, THEIRS, rates, thousands
+from crawler.duplicates.bands import MOST_DIFFERENT
+from crawler.duplicates.minhash import PERMUTATIONS
+from tests.docs.packages import Unavailable
+
+REQUIRED = {0.9: (0.99, 0.97), 0.8: (0.97, 0.96)}  # precision and recall of the cascade, by threshold
+FASTER = 4.0  # times as fast as datasketch
+PERMUTATION_SIZES = (16, 32, 64, 100, 200, 400)
+BIT_SIZES = (32, 64, 128, 256, 384)
+TEXTBOOK = 372  # of 384 bits: near-duplicates agree in more (Croft, Metzler and Strohman, 3.7)
+_STEPS = (0.0, 0.2, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+class Row(NamedTuple):
+    """A method, and how good it is at each threshold."""
+
+    name: str
+    qualities: Sequence[Quality]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=7, help="of sketching, for the speed")
+    parser.add_argument("--documents", type=int, default=200, help="sketched in a round")
+
+
+def main(options: argparse.Namespace) -> int:
+    corpora = list(_corpora())
+    if not corpora:
+        return 0
+    verdicts: list[Verdict] = []
+    for corpus in corpora:
+        cascades = {threshold: cascade(corpus, threshold) for threshold in REQUIRED}
+        rows = [*_rows(corpus), Row("cascade", [_quality(corpus, *found) for found in cascades.items()])]
+        print(_opening(corpus), "", _table(rows), "", *_kept(corpus, cascades), "", sep="\n")
+        verdicts += judge(corpus.name, rows[-1].qualities)
+    print(_sizes(corpora), "", sep="\n")
+    documents = thousands((text for corpus in corpora for text in corpus.texts), options.documents)
+    speeds = rates(documents, options.rounds)
+    print(_speeds(speeds, len(documents), options.rounds))
+    verdicts.append(judge_speed(speeds))
+    print("", *verdicts, sep="\n")
+    return 0 if all(verdict.holds for verdict in verdicts) else 1
+
+
+def _corpora() -> Iterator[Corpus]:
+    """Those that this machine can have; why not, where not."""
+    if DATA.is_dir():
+        yield revisions()
+    else:
+        print(f"The revisions of MDN's pages are not at {DATA}: nothing to measure on them")
+    try:
+        yield edited_pages()
+    except Unavailable as reason:
+        print(f"No pages of documentation packages: {reason}")
+
+
+def _rows(corpus: Corpus) -> Iterator[Row]:
+    """The methods one by one, without keys: every pair is compared."""
+    minhash = estimates(corpus)
+    yield Row(
+        f"minhash-{PERMUTATIONS}, its estimate",
+        [quality(minhash >= threshold, corpus.similarities >= threshold) for threshold in REQUIRED],
+    )
+    for bits, usual in ((64, 64 - MOST_DIFFERENT), (384, TEXTBOOK + 1)):
+        simhash = agreements(corpus, bits)
+        truths = [corpus.similarities >= threshold for threshold in REQUIRED]
+        best = [best_cut(simhash, truth) for truth in truths]
+        limits = " and ".join(f"{cut:.0f}" for cut, _ in best)
+        yield Row(f"simhash-{bits}, {limits} bits agree", [found for _, found in best])
+        yield Row(f"simhash-{bits}, {usual} bits agree", [quality(simhash >= usual, truth) for truth in truths])
+
+
+def _quality(corpus: Corpus, threshold: float, found: Cascade) -> Quality:
+    return quality(found.said, corpus.similarities >= threshold)
+
+
+def judge(name: str, qualities: Sequence[Quality]) -> list[Verdict]:
+    verdicts = []
+    for (threshold, required), found in zip(REQUIRED.items(), qualities, strict=True):
+        for what, share, floor in zip(("precision", "recall"), found[:2], required, strict=True):
+            sentence = f"{name}, J ≥ {threshold}: the cascade's {what} is {share:.4f}, at least {floor}"
+            verdicts.append(Verdict(what=sentence, holds=share >= floor))
+    return verdicts
+
+
+def judge_speed(speeds: Mapping[str, float]) -> Verdict:
+    ratio = speeds[OURS] / speeds[THEIRS]
+    return Verdict(what=f"sketches: {ratio:.1f} × datasketch, at least {FASTER:g} ×", holds=ratio >= FASTER)
+
+
+def _opening(corpus: Corpus) -> str:
+    counts, _ = np.histogram(corpus.similarities, [*_STEPS, 1.01])
+    spread = ", ".join(f"{count:,} from {step}" for step, count in zip(_STEPS, counts, strict=True))
+    return (
+        f"{corpus.name[0].upper()}{corpus.name[1:]}: {len(corpus.texts):,} documents, {len(corpus.one):,} pairs\n"
+        f"by Jaccard coefficient: {spread}"
+    )
+
+
+def _table(rows: Sequence[Row]) -> str:
+    lines = [f"{'':36}" + "".join(f"{f'J ≥ {threshold}':>24}" for threshold in REQUIRED)]
+    lines.append(f"{'':36}" + f"{'P':>12}{'R':>6}{'F1':>6}" * len(REQUIRED))
+    for name, qualities in rows:
+        lines.append(f"{name:36}" + "".join(f"{p:>12.3f}{r:>6.3f}{f1:>6.3f}" for p, r, f1 in qualities))
+    return "\n".join(lines)
+
+
+def _kept(corpus: Corpus, cascades: Mapping[float, Cascade]) -> Iterator[str]:
+    """How much the cascade saves."""
+    for threshold, found in cascades.items():
+        truth = corpus.similarities >= threshold
+        missed = int((truth & ~found.is_candidate).sum())
+        yield (
+            f"J ≥ {threshold}: {found.is_candidate.mean():.2%} of all pairs met ({missed} of {truth.sum():,} duplicates "
+            f"did not); {found.needed_texts.sum():,} needed the texts, {found.needed_texts.mean():.2%} of all and "
+            f"{found.needed_texts.sum() / max(found.is_candidate.sum(), 1):.0%} of those that met"
+        )
+
+
+def _sizes(corpora: Sequence[Corpus]) -> str:
+    """By the size of what is kept of a document; each with the limit that does best."""
+    lines = ["F1 by size, each with the limit that does best", ""]
+    titles = [f"{corpus.name.split()[0]}, J ≥ {threshold}" for corpus in corpora for threshold in REQUIRED]
+    lines.append(f"{'':16}{'bytes':>6}" + "".join(f"{title:>20}" for title in titles))
+    kinds = [(f"minhash-{size}", 2 * size, estimates, size) for size in PERMUTATION_SIZES]
+    kinds += [(f"simhash-{size}", size // 8, agreements, size) for size in BIT_SIZES]
+    for name, weight, method, size in kinds:
+        cells = [f"{f1:>20.3f}" for corpus in corpora for f1 in _best_f1s(corpus, method(corpus, size))]
+        lines.append(f"{name:16}{weight:>6}" + "".join(cells))
+    return "\n".join(lines)
+
+
+def _best_f1s(corpus: Corpus, values: np.ndarray) -> list[float]:
+    return [best_cut(values, corpus.similarities >= threshold)[1].f1 for threshold in REQUIRED]
+
+
+def _speeds(speeds: Mapping[str, float], documents: int, rounds: int) -> str:
+    lines = [f"{documents} documents of 1,000 words, {rounds} rounds{'docs/CPU-s':>20}{'× datasketch':>14}"]
+    for name, speed in speeds.items():
+        lines.append(f"{name:44}{speed:>15,.0f}{speed / speeds[THEIRS]:>14.1f}")
+    return "\n".join(lines)

@@ -1,0 +1,53 @@
+"""Near-duplicates among real revisions are found, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+
+from benchmarks.duplicate_scores import cascade, estimates, quality
+from benchmarks.duplicate_sets import Corpus, revisions
+from crawler.duplicates.exact import jaccard
+
+pytestmark = pytest.mark.needs_shared
+LISTED = 0.2  # pairs that have less in common may not be in the list
+
+
+@cache
+def corpus() -> Corpus:
+    return revisions()
+
+
+def counted(pair: int) -> float:
+    found = corpus()
+    return jaccard(found.sets[found.one[pair]], found.sets[found.other[pair]])
+
+
+def test_what_is_counted_is_what_the_list_says() -> None:
+    listed = np.flatnonzero(corpus().similarities)
+    assert len(listed) > 500
+    assert max(abs(counted(pair) - corpus().similarities[pair]) for pair in listed) < 5.1e-5  # four digits
+
+
+def test_pairs_that_are_not_listed_have_little_in_common() -> None:
+    unlisted = np.flatnonzero(corpus().similarities == 0.0).tolist()
+    assert max(counted(pair) for pair in Random(1).sample(unlisted, 5_000)) < LISTED
+
+
+def test_sketches_are_near_what_is_counted() -> None:
+    listed = corpus().similarities > 0.0
+    errors = (estimates(corpus()) - corpus().similarities)[listed]
+    assert abs(errors).mean() <= 0.02
+    assert abs(errors.mean()) <= 0.005
+
+
+@pytest.mark.parametrize(("threshold", "precision", "recall"), [(0.9, 0.99, 0.97), (0.8, 0.97, 0.96)])
+def test_the_cascade_finds_near_duplicates_among_all_pairs(threshold: float, precision: float, recall: float) -> None:
+    found = cascade(corpus(), threshold)
+    measured = quality(found.said, corpus().similarities >= threshold)
+    assert (measured.precision >= precision, measured.recall >= recall) == (True, True), measured
+    assert found.is_candidate.mean() < 0.005  # of two hundred thousand pairs
+    assert found.needed_texts.sum() < 0.5 * found.is_candidate.sum()

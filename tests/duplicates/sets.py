@@ -1,0 +1,18 @@
+"""Pairs of shingle sets that have a given share in common, drawn from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from crawler.duplicates.words import Hashes
+
+
+def pairs(number: int, size: int, similarity: float, seed: int = 1) -> Iterator[tuple[Hashes, Hashes]]:
+    """Of equal size, sorted; their Jaccard coefficient is as near as whole numbers allow."""
+    chance = np.random.default_rng(seed)
+    common = round(2 * size * similarity / (1 + similarity))
+    for _ in range(number):
+        both = chance.integers(0, 2**64, 2 * size - common, dtype=np.uint64)
+        yield np.sort(both[:size]), np.sort(both[size - common :])

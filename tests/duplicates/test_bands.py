@@ -1,0 +1,111 @@
+"""Documents meet as often as their bands promise."""
+
+from __future__ import annotations
+
+import doctest
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.duplicates import bands as module
+from crawler.duplicates.bands import SURE, Bands, band_keys, bands_for, estimates, simhash_keys
+from crawler.duplicates.exact import jaccard
+from crawler.duplicates.minhash import PERMUTATIONS, Sketch, similarity, sketch, sketch_of
+from crawler.duplicates.simhash import simhash
+from tests.duplicates.sets import pairs
+
+PAIRS = 1_500
+MARKS = st.lists(st.integers(0, 2**16 - 1), min_size=PERMUTATIONS, max_size=PERMUTATIONS)
+
+
+def meet(one: Sketch, other: Sketch, bands: Bands) -> bool:
+    return not set(band_keys(one, bands)).isdisjoint(band_keys(other, bands))
+
+
+@pytest.mark.parametrize("similarity", [0.5, 0.8, 0.9])
+@pytest.mark.parametrize("threshold", [0.8, 0.9])
+def test_pairs_meet_as_often_as_is_said(threshold: float, similarity: float) -> None:
+    bands = bands_for(threshold, PERMUTATIONS)
+    found = list(pairs(PAIRS, 400, similarity))
+    met = sum(meet(sketch_of(one), sketch_of(other), bands) for one, other in found)
+    said = bands.meets(jaccard(*found[0]))
+    assert abs(met / PAIRS - said) < 4.5 * sqrt(said * (1 - said) / PAIRS) + 0.002
+
+
+@pytest.mark.parametrize("threshold", [0.8, 0.9])
+def test_short_documents_at_the_threshold_meet_nearly_as_often(threshold: float) -> None:
+    bands = bands_for(threshold, PERMUTATIONS)
+    found = list(pairs(PAIRS, 100, threshold))
+    met = sum(meet(sketch_of(one), sketch_of(other), bands) for one, other in found)
+    assert met / PAIRS > SURE - 0.02
+
+
+@given(st.floats(0.5, 0.99), st.sampled_from([64, 100, 200, 400]))
+def test_bands_fit_the_sketch_and_meet_at_the_threshold(threshold: float, permutations: int) -> None:
+    bands = bands_for(threshold, permutations)
+    assert bands.number * bands.rows <= permutations
+    assert bands.meets(threshold) >= SURE
+
+
+@pytest.mark.parametrize(
+    ("bands", "similarity", "expected"),
+    [(Bands(1, 1), 0.3, 0.3), (Bands(1, 3), 0.5, 0.125), (Bands(2, 1), 0.5, 0.75), (Bands(20, 5), 0.8, 0.99964)],
+)
+def test_the_chance_to_meet(bands: Bands, similarity: float, expected: float) -> None:
+    assert bands.meets(similarity) == pytest.approx(expected, abs=1e-5)
+
+
+@given(MARKS, st.integers(0, PERMUTATIONS - 1))
+def test_one_mark_changes_the_key_of_its_band_alone(marks: list[int], place: int) -> None:
+    bands = Bands(20, 10)
+    other = [mark ^ (number == place) for number, mark in enumerate(marks)]
+    one, two = (band_keys(Sketch(np.array(row, dtype=np.uint16)), bands) for row in (marks, other))
+    assert [left == right for left, right in zip(one, two, strict=True)] == [n != place // 10 for n in range(20)]
+
+
+@given(MARKS, st.integers(0, 2**64 - 1))
+def test_keys_fit_databases_and_no_band_has_another_ones(marks: list[int], number: int) -> None:
+    keys = [*band_keys(Sketch(np.array(marks, dtype=np.uint16)), Bands(20, 10)), *simhash_keys(number)]
+    assert all(-(1 << 63) <= key < 1 << 63 for key in keys)
+    assert len(set(keys)) == len(keys) == 20 + 6
+
+
+def test_equal_bands_at_different_places_have_different_keys() -> None:
+    keys = band_keys(Sketch(np.zeros(PERMUTATIONS, dtype=np.uint16)), Bands(20, 10))
+    assert len(set(keys)) == 20
+
+
+def test_keys_of_stored_sketches_are_the_same() -> None:
+    made = sketch("to be or not to be that is the question")
+    assert band_keys(Sketch.from_bytes(made.to_bytes()), Bands(9, 9)) == band_keys(made, Bands(9, 9))
+
+
+def test_keys_stay_what_they_are() -> None:
+    """They are kept in stores, as sketches are."""
+    text = "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer 字 𝐀"
+    assert band_keys(sketch(text), Bands(2, 3)) == [-5239760376369773408, 4737423781354464958]
+    assert simhash(text) == 16285148004047274228
+    assert simhash_keys(simhash(text))[:2] == [6267697796982439874, 8092743018022650875]
+
+
+def test_a_document_without_words_meets_nobody() -> None:
+    assert band_keys(sketch(""), Bands(9, 9)) == []
+
+
+def test_one_against_many_is_one_against_each() -> None:
+    made = [sketch_of(found) for pair in pairs(20, 100, 0.7) for found in pair]
+    assert estimates(made[0], made) == [similarity(made[0], other) for other in made]
+    assert estimates(made[0], []) == []
+    assert estimates(sketch(""), made[:2]) == [0.0, 0.0]
+
+
+def test_one_against_many_of_which_some_are_empty() -> None:
+    made, empty = sketch("to be or not to be"), sketch("")
+    assert estimates(made, [made, empty]) == [1.0, 0.0]
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(module).failed == 0

@@ -1,0 +1,89 @@
+"""Words are those of `\\w+` in lower case, and each is one number."""
+
+from __future__ import annotations
+
+import doctest
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.duplicates import words as module
+from crawler.duplicates.words import LONGEST, mixed, token_hashes, word_hashes
+
+ODD = "aAbB_09 \n.-'ßİΣςé\u0301\u0345\u200d\u00adǅⅷ²字\U0001d400\U0001f600\U00010400\ud800\udfff\U000e0100"
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=())),  # surrogates, too
+    st.text(st.sampled_from(ODD)),
+    st.text("ab ", max_size=200),
+)
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@given(TEXTS)
+def test_each_word_has_one_hash_and_no_other_word_has_it(text: str) -> None:
+    words, hashes = words_of(text), word_hashes(text).tolist()
+    assert len(hashes) == len(words)
+    assert len(set(zip(words, hashes, strict=True))) == len(set(words)) == len(set(hashes))
+
+
+@given(TEXTS, TEXTS)
+def test_a_word_has_the_same_hash_in_every_text(one: str, other: str) -> None:
+    hashes = {
+        word: number for text in (one, other) for word, number in zip(words_of(text), word_hashes(text), strict=True)
+    }
+    for text in (f"{one} {other}", f"{other}, {one}"):
+        assert word_hashes(text).tolist() == [hashes[word] for word in words_of(text)]
+
+
+def test_which_characters_are_in_words_is_what_re_says() -> None:
+    every = [chr(number) for number in range(0x110000)]
+    lines = "\n".join(every)  # a character that is no letter leaves its line empty
+    assert len(word_hashes(lines[:LONGEST])) == len(words_of(lines[:LONGEST]))
+    for start in range(0, len(every), LONGEST // 4):
+        part = "\n".join(every[start : start + LONGEST // 4])
+        assert len(word_hashes(part)) == len(words_of(part))
+
+
+@pytest.mark.parametrize("text", ["", " ", "...", "\ud800", "\u0301"])
+def test_a_text_without_words_has_no_hashes(text: str) -> None:
+    assert word_hashes(text).tolist() == []
+
+
+def test_all_words_of_a_real_vocabulary_differ() -> None:
+    words = [
+        f"{first}{second}{number}" for first in "abcdefghij" for second in ("", "é", "字") for number in range(5_000)
+    ]
+    assert len(set(word_hashes(" ".join(words)[:LONGEST]).tolist())) == len(set(words_of(" ".join(words)[:LONGEST])))
+
+
+def test_of_endless_texts_only_the_beginning_is_looked_at() -> None:
+    text = "word " * (LONGEST // 5)
+    assert word_hashes(text + "more words").tolist() == word_hashes(text).tolist()
+    assert len(word_hashes(text)) == LONGEST // 5
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=()))))
+def test_tokens_of_others_are_hashed_whatever_they_consist_of(tokens: list[str]) -> None:
+    hashes = token_hashes(tokens).tolist()
+    assert len(hashes) == len(tokens)
+    assert len(set(zip(tokens, hashes, strict=True))) == len(set(tokens)) == len(set(hashes))
+
+
+def test_hashes_are_spread_evenly_over_all_bits() -> None:
+    hashes = word_hashes(" ".join(map(str, range(20_000))))
+    for bit in range(64):
+        assert abs(int((hashes >> bit & 1).sum()) - 10_000) < 400  # more than five standard deviations
+
+
+def test_mixing_keeps_apart_what_was_apart() -> None:
+    numbers = word_hashes(" ".join(map(str, range(20_000))))
+    assert len(set(mixed(numbers).tolist())) == 20_000
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(module).failed == 0
