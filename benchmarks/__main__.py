@@ -8,6 +8,7 @@ import sys
 from benchmarks import (
     content,
     crawl,
+    discovery,
     duplicates,
     extract,
     frontier,
@@ -23,6 +24,7 @@ from benchmarks import (
 BENCHMARKS = {
     "crawl": (crawl, "pages per CPU-second against stock Scrapy"),
     "content": (content, "what a content process costs the crawl process"),
+    "discovery": (discovery, "a million sketches: the time and the memory to find all clusters of near-duplicates"),
     "duplicates": (duplicates, "how many near-duplicates each method finds, and what a sketch costs"),
     "extract": (extract, "how good main texts are, and what they cost"),
     "learn-main-text": (learn_main_text, "the weights of main texts, learned anew or tested on sites unseen"),
