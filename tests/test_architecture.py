@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1] / "crawler"
 FILES = sorted(ROOT.rglob("*.py"))
-STAGES = {"frontier", "fetch", "parse", "archive", "export"}
+STAGES = {"frontier", "fetch", "parse", "archive", "export", "duplicates"}
 GROUND = {"items", "errors", "urls"}
 PROPER = STAGES | GROUND | {"stores"}
 # What only the Scrapy side may know: the framework and the event loop.

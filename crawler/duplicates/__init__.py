@@ -1,0 +1,1 @@
+"""Which documents are the same, or nearly?"""
