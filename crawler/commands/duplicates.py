@@ -1,0 +1,335 @@
+"""scrapy duplicates: what says almost the same as what, in the collection or in files, and how well that is told."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.commands.archived import newest_archived
+from crawler.commands.common import failing_politely
+from crawler.commands.progress import showing_progress
+from crawler.comparable import Collection, Comparable, Files, Pages, Programs, Progress, comparing, files_in
+from crawler.compared import Compared, Features, Reader
+from crawler.duplicate_report import (
+    MOST_LISTED,
+    Member,
+    cluster_json,
+    cluster_lines,
+    evaluation_json,
+    evaluation_lines,
+    find_json,
+    find_lines,
+)
+from crawler.duplicates.cascade import THRESHOLD, Rule
+from crawler.duplicates.differences import differences
+from crawler.duplicates.discovery import Cluster, discover
+from crawler.duplicates.evaluation import THRESHOLDS, Evidence, sweep
+from crawler.duplicates.marked import arranged, read_pairs, read_texts
+from crawler.errors import BadInput, DiskTrouble
+from crawler.likest import likest
+from crawler.options import LEAST_THRESHOLD, Options
+from crawler.parse.plain import phrase
+from crawler.plots import PICTURES, draw_evaluation
+from crawler.stores.contract import Store
+from crawler.stores.open import open_store
+
+FIND_THRESHOLD = 0.8
+MOST = 20  # documents or clusters that are shown
+_MOST_READ = 5  # documents of a cluster whose words are compared with those of the first
+_MOST_UNREAD = 5  # documents that could not be read and are named
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options] find URL-or-FILE | clusters [PATH…] | evaluate FILE"
+
+    def short_desc(self) -> str:
+        return "Find near-duplicates of a document, or all of them, and measure how well they are found"
+
+    def long_desc(self) -> str:
+        return (
+            "find: the documents of the collection that are near-duplicates of one, which is an archived URL or a file; all "
+            "sketches are looked at, the texts of those that may be alike are read again, and it is told what each has in "
+            "common with it, how that is known, what the crawl takes it for, and a few words that differ. Example: scrapy "
+            "duplicates find http://www.example.com/ --threshold 0.7. "
+            "clusters: all clusters of near-duplicates in the collection, or among files and all files in directories; the "
+            "largest first, each document with its similarity to the first one (~ is an estimate). Documents with very few "
+            "words have no sketches and are left out. Needs room for temporary files where TMPDIR says: about 1 KB a "
+            "document. Example: scrapy duplicates clusters --features code src/ --threshold 0.8. "
+            "evaluate: precision, recall and F1 of the sketches alone and of all steps together on pairs that somebody has "
+            'marked, for thresholds from 0.5 to 1. FILE has a JSON object a line, plain or .gz: "a" and "b", which are texts, or '
+            'names of documents in the file --documents, whose lines have "id" and "text"; "duplicate": true or false, or '
+            '"jaccard": a number that is held against the threshold, or neither, and it is counted. Example: scrapy duplicates '
+            "evaluate pairs.jsonl --documents texts.jsonl.gz --plot quality.png. "
+            "Reads only; a running crawl is not disturbed. What cannot be read from the archive is named, and judged by its "
+            "sketch: exit code 74 at the end."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add(
+            "--threshold",
+            type=float,
+            metavar="T",
+            help=f"share of their runs of words from which documents are near-duplicates (find: {FIND_THRESHOLD}; else "
+            "DUPLICATE_THRESHOLD)",
+        )
+        add(
+            "--most",
+            type=int,
+            metavar="N",
+            help=f"show so many documents or clusters ({MOST}; clusters with --json: all)",
+        )
+        add(
+            "--features",
+            choices=[features.value for features in Features],
+            help="find, clusters: compare words, or code: programs that are the same but for names, comments and spacing; of "
+            "the collection all source code and plain text is read again",
+        )
+        add("--by-sketch", action="store_true", help="clusters: believe the sketches, and read no texts: quick")
+        add("--documents", type=Path, metavar="FILE", help="evaluate: the texts of the documents that pairs name")
+        add("--plot", type=Path, metavar="FILE.png", help="evaluate: draw precision and recall by threshold")
+        add("--json", action="store_true", help="JSON lines: a document, a cluster, or a threshold a line")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        verbs = {"find": self._find, "clusters": self._clusters, "evaluate": self._evaluate}
+        if not args or args[0] not in verbs:
+            raise UsageError(f"name what to do: {', '.join(verbs)}", print_help=False)
+        _refuse(args[0], args[1:], opts)
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+        self.exitcode = failing_politely(lambda: verbs[args[0]](args[1:], opts))
+
+    def _find(self, names: Sequence[str], opts: argparse.Namespace) -> int:
+        options = self._options()
+        rule = replace(options.duplicates, threshold=opts.threshold or FIND_THRESHOLD)
+        reader = _reader(options, opts)
+        with _reading(options) as store, showing_progress() as progress:
+            collection = Collection(store, options.warc_directory, reader)
+            own = _given(names[0], options, collection)
+            found = likest(collection, own, rule, opts.most or MOST, progress)
+        lines = find_json(found) if opts.json else find_lines(own.name, found, rule.threshold, rule.fewest_words)
+        print(*lines, sep="\n", end="\n" if found.found or not opts.json else "")
+        if opts.json and found.is_short:
+            _say(f"{own.name} has fewer than {rule.fewest_words} words: only exact copies were looked for.")
+        return _report(collection)
+
+    def _clusters(self, names: Sequence[str], opts: argparse.Namespace) -> int:
+        options = self._options()
+        rule = replace(options.duplicates, threshold=opts.threshold or options.duplicates.threshold or THRESHOLD)
+        reader = _reader(options, opts)
+        if names:
+            _print_clusters(Files(files_in(names), reader, rule), rule, opts)
+            return 0
+        with _reading(options) as store:
+            collection = Collection(store, options.warc_directory, reader)
+            is_code = reader.features is Features.CODE
+            _print_clusters(Programs(collection, rule) if is_code else Pages(collection), rule, opts)
+        return _report(collection)
+
+    def _evaluate(self, names: Sequence[str], opts: argparse.Namespace) -> int:
+        options = self._options()
+        chosen = opts.threshold or options.duplicates.threshold or THRESHOLD
+        pairs = read_pairs(_lines(Path(names[0])), names[0])
+        texts = None
+        if opts.documents is not None:
+            wanted = {name for pair in pairs for name in (pair.one, pair.other)}
+            texts = read_texts(_lines(opts.documents), str(opts.documents), wanted)
+        found, truth = arranged(pairs, texts, options.duplicates)
+        evidence = Evidence(found)
+        rows = []
+        with showing_progress() as progress:
+            thresholds = sorted({*THRESHOLDS, chosen})
+            for row in sweep(
+                evidence,
+                lambda threshold: truth.at(threshold, evidence),
+                lambda threshold: replace(options.duplicates, threshold=threshold),
+                thresholds,
+            ):
+                rows.append(row)
+                progress("evaluating", len(rows), len(thresholds))
+        if opts.plot is not None:
+            draw_evaluation(rows, names[0], opts.plot)
+        shown = (
+            (evaluation_json(row, chosen) for row in rows)
+            if opts.json
+            else evaluation_lines(rows, chosen, len(pairs), len(found.words))
+        )
+        print(*shown, sep="\n")
+        return 0
+
+    def _options(self) -> Options:
+        assert self.settings is not None
+        return Options.of(self.settings)
+
+
+def _refuse(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:
+    """What cannot be meant."""
+    if verb != "clusters" and len(names) != 1:
+        raise UsageError(f"{verb}: name one {'URL or file' if verb == 'find' else 'file of pairs'}", print_help=False)
+    least = 0.0 if verb == "find" else LEAST_THRESHOLD
+    if opts.threshold is not None and not (least <= opts.threshold <= 1 and opts.threshold):
+        raise UsageError(f"--threshold {opts.threshold:g}: must be from {least or 'above 0'} to 1", print_help=False)
+    if opts.most is not None and opts.most < 1:
+        raise UsageError(f"--most {opts.most}: must be at least 1", print_help=False)
+    given = {
+        "--most": opts.most is not None,
+        "--features": opts.features is not None,
+        "--by-sketch": opts.by_sketch,
+        "--documents": opts.documents is not None,
+        "--plot": opts.plot is not None,
+    }
+    used = {"find": "--most --features", "clusters": "--most --features --by-sketch", "evaluate": "--documents --plot"}
+    foreign = next((name for name, is_given in given.items() if is_given and name not in used[verb].split()), None)
+    if foreign is not None:
+        raise UsageError(f"{foreign}: means nothing to {verb}", print_help=False)
+    if opts.plot is not None and opts.plot.suffix not in PICTURES:
+        raise UsageError(f"--plot {opts.plot}: must end in {', '.join(PICTURES)}", print_help=False)
+
+
+def _reader(options: Options, opts: argparse.Namespace) -> Reader:
+    return Reader(reading=options.reading, features=Features(opts.features or Features.WORDS.value))
+
+
+@contextmanager
+def _reading(options: Options) -> Iterator[Store]:
+    store = open_store(options.store, read_only=True)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _given(name: str, options: Options, collection: Collection) -> Compared:
+    """The document whose near-duplicates are looked for."""
+    if not name.lower().startswith(("http://", "https://")) or Path(name).is_file():
+        return collection.reader.file(Path(name))
+    archived, document = newest_archived(options, name)
+    return collection.reader.answer(archived, collection.store.template(document.key.host))
+
+
+# ── clusters ──
+
+
+def _print_clusters(documents: Comparable, rule: Rule, opts: argparse.Namespace) -> None:
+    with showing_progress() as progress:
+        counts = {"all": 0, "short": 0}
+        sketches = _counting(documents, counts, progress)
+        clusters = _discovered(sketches, rule, None if opts.by_sketch else comparing(documents, rule), progress)
+    shown = clusters if opts.json and opts.most is None else clusters[: opts.most or MOST]
+    if not opts.json:
+        print(_summary(clusters, counts["all"], rule))
+    for number, cluster in enumerate(shown, start=1):
+        members = list(_members(cluster, documents, rule, opts))
+        if opts.json:
+            print(cluster_json(number, len(members), members))
+        else:
+            print("", *cluster_lines(number, len(cluster.numbers), members), sep="\n")
+    if not opts.json and len(clusters) > len(shown):
+        print(f"\nand {len(clusters) - len(shown):,} more clusters: --most")
+    if counts["short"]:
+        _say(f"{counts['short']:,} documents have fewer than {rule.fewest_words} words and were left out.")
+
+
+def _counting(documents: Comparable, counts: dict[str, int], progress: Progress) -> Iterator[tuple[int, bytes]]:
+    for number, sketch in documents.sketches(progress):
+        counts["all"] += 1
+        counts["short"] += not sketch
+        yield number, sketch
+
+
+def _discovered(
+    sketches: Iterator[tuple[int, bytes]],
+    rule: Rule,
+    compare: Callable[[int, int], float | None] | None,
+    progress: Progress,
+) -> list[Cluster]:
+    names = {"bands": "comparing sketches", "texts": "comparing texts"}  # that sketches come in, their source tells
+    directory = Path(tempfile.gettempdir())
+    try:
+        return discover(
+            sketches,
+            rule,
+            directory,
+            compare=compare,
+            progress=lambda what, done, of: progress(names[what], done, of) if what in names else None,
+        )
+    except OSError as error:
+        raise DiskTrouble(
+            f"{directory}: sketches cannot be kept there for a while ({error.strerror}); free some space, or set TMPDIR to "
+            "another directory."
+        ) from error
+
+
+def _summary(clusters: Sequence[Cluster], count: int, rule: Rule) -> str:
+    if not clusters:
+        return f"No two of {count:,} documents are {rule.threshold:.0%} or more alike."
+    inside = sum(len(cluster.numbers) for cluster in clusters)
+    return (
+        f"{len(clusters):,} clusters with {inside:,} of {count:,} documents that are {rule.threshold:.0%} or more alike"
+    )
+
+
+def _members(cluster: Cluster, documents: Comparable, rule: Rule, opts: argparse.Namespace) -> Iterator[Member]:
+    """Of a cluster; the first few are read, and what they have in common with the first is counted."""
+    first = documents.read(int(cluster.numbers[0])) if not opts.by_sketch else None
+    numbers = cluster.numbers if opts.json else cluster.numbers[:MOST_LISTED]
+    for place, (number, estimate) in enumerate(zip(numbers.tolist(), cluster.similarities.tolist(), strict=False)):
+        name = documents.name(number)
+        other = documents.read(number) if first is not None and 0 < place <= _MOST_READ else None
+        if not name:
+            continue  # gone since
+        if first is None or other is None:
+            yield Member(name=name, similarity=estimate, is_counted=not place)
+        else:
+            yield Member(
+                name=name,
+                similarity=first.similarity(other, rule),
+                is_counted=True,
+                differences=differences(first.text, other.text),
+            )
+
+
+# ── files and complaints ──
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Of a file, plain or packed, or `BadInput`."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+            yield from file
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: is not UTF-8; write it as JSON lines.") from None
+    except (OSError, EOFError) as error:
+        raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from error
+
+
+def _report(collection: Collection) -> int:
+    """Say what could not be read; the exit code."""
+    for url, why in list(collection.unread.items())[:_MOST_UNREAD]:
+        _say(f"{url}: not read: {why}")
+    if not collection.unread:
+        return 0
+    _say(
+        f"orbweaver: {len(collection.unread)} documents could not be read from the archive; restore the files named above from "
+        "a backup, then try again."
+    )
+    return DiskTrouble.exit_code
+
+
+def _say(sentence: str) -> None:
+    print(phrase(sentence), file=sys.stderr, flush=True)
