@@ -25,9 +25,6 @@ class Comparable(Protocol):
     def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
         """All that have one, or an empty one if they are too short."""
 
-    def document(self, number: int) -> DocumentRow | None:
-        """What is known of it; None if it is a file, or is there no more."""
-
     def read(self, number: int) -> Compared | None:
         """None if it cannot be read any more."""
 
@@ -67,17 +64,13 @@ class Pages:
             done += len(block)
             progress("reading sketches", done, of)
 
-    def document(self, number: int) -> DocumentRow | None:
-        found = self._store.sketched(number)
-        return found.document if found is not None else None
-
     def read(self, number: int) -> Compared | None:
         found = self._store.sketched(number)
         return self._collection.read(found.document, found.template) if found is not None else None
 
     def name(self, number: int) -> str:
-        document = self.document(number)
-        return document.url if document is not None else ""
+        found = self._store.sketched(number)
+        return found.document.url if found is not None else ""
 
 
 class Programs:
@@ -102,15 +95,12 @@ class Programs:
                 if found is not None:
                     yield document.id, found
 
-    def document(self, number: int) -> DocumentRow | None:
-        return self._store.find_document(number)
-
     def read(self, number: int) -> Compared | None:
-        document = self.document(number)
+        document = self._store.find_document(number)
         return self._collection.read(document) if document is not None else None
 
     def name(self, number: int) -> str:
-        document = self.document(number)
+        document = self._store.find_document(number)
         return document.url if document is not None else ""
 
 
@@ -118,32 +108,36 @@ class Files:
     """Files, by their places in a list."""
 
     def __init__(self, paths: Sequence[Path], reader: Reader, rule: Rule) -> None:
+        self.unread: dict[str, str] = {}  # paths of those that cannot be read, and why
         self._paths = paths
         self._reader = reader
         self._rule = rule
 
     def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
-        for number, path in enumerate(self._paths):
-            yield number, self._reader.file(path).sketch(self._rule)
+        for number in range(len(self._paths)):
+            found = self.read(number)
+            if found is not None:
+                yield number, found.sketch(self._rule)
             progress("reading files", number + 1, len(self._paths))
 
-    def document(self, number: int) -> DocumentRow | None:
-        return None
-
     def read(self, number: int) -> Compared | None:
-        return self._reader.file(self._paths[number])
+        try:
+            return self._reader.file(self._paths[number])
+        except BadInput as error:
+            self.unread[self.name(number)] = str(error)
+            return None
 
     def name(self, number: int) -> str:
         return str(self._paths[number])
 
 
 def files_in(names: Sequence[str]) -> list[Path]:
-    """These files, and all in these directories and below; each once, in the order of their paths."""
+    """These files, and all in these directories and below but hidden ones; each once, in the order of their paths."""
     found: set[Path] = set()
     for name in names:
         path = Path(name)
         if path.is_dir():
-            found.update(below for below in path.rglob("*") if below.is_file() and not below.is_symlink())
+            found.update(below for below in path.rglob("*") if below.is_file() and not _is_hidden(below, path))
         elif path.is_file():
             found.add(path)
         else:
@@ -166,3 +160,8 @@ def comparing(documents: Comparable, rule: Rule) -> Callable[[int, int], float |
         return jaccard(own, others) if own is not None and others is not None else None
 
     return compare
+
+
+def _is_hidden(path: Path, directory: Path) -> bool:
+    """Or only a name for another."""
+    return path.is_symlink() or any(part.startswith(".") for part in path.relative_to(directory).parts)

@@ -17,6 +17,7 @@ from crawler.duplicates.pages import words_shingles, words_sketch
 from crawler.duplicates.words import Hashes, token_hashes, word_hashes
 from crawler.errors import BadInput
 from crawler.parse.charset import decode
+from crawler.parse.coding import MOST_PLAIN
 from crawler.parse.html import Reading
 from crawler.parse.reading import read, text_of
 
@@ -72,7 +73,8 @@ class Reader:
     def file(self, path: Path) -> Compared:
         """One in a file, or `BadInput` if that cannot be read."""
         try:
-            body = path.read_bytes()
+            with path.open("rb") as file:
+                body = file.read(MOST_PLAIN)
         except OSError as error:
             raise BadInput(
                 f"{path}: cannot be read ({error.strerror}); name a file, or a URL that is archived."

@@ -77,6 +77,7 @@ def draw_evaluation(rows: Sequence[Row], name: str, path: Path) -> None:
             axes.plot(thresholds, values, style, color=ink, marker="o", markersize=4, label=label)
     axes.set_title(name if len(name) <= 90 else f"{name[:89]}…", fontsize=10, parse_math=False)
     axes.set_xlabel("threshold: share of their runs of words from which documents are near-duplicates")
+    axes.set_ylabel("precision, recall")
     axes.set_ylim(top=1.005)
     axes.legend(loc="lower left")
     axes.spines[["top", "right"]].set_visible(False)

@@ -6,13 +6,13 @@ import argparse
 import gzip
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from crawler.commands.archived import newest_archived
@@ -47,6 +47,32 @@ FIND_THRESHOLD = 0.8
 MOST = 20  # documents or clusters that are shown
 _MOST_READ = 5  # documents of a cluster whose words are compared with those of the first
 _MOST_UNREAD = 5  # documents that could not be read and are named
+_EXPLAINED = """\
+find: the documents of the collection that are near-duplicates of one, which is an archived URL or a file. All sketches are
+looked at, and the texts of those that may be alike are read again. It is told how much each has in common with it, how that
+is known, what the crawl takes it for, and a few words that differ. If it is very short, only exact copies are looked for.
+Example: scrapy duplicates find http://www.example.com/ --threshold 0.7
+
+clusters: all clusters of near-duplicates in the collection, or among files and all files in directories, the largest first,
+each document with its similarity to the first one (~ is an estimate). Documents that are very short have no
+sketches and are left out. Temporary files, at most 1 KB a document, are kept where TMPDIR says.
+Example: scrapy duplicates clusters src/ --features code --threshold 0.8
+
+evaluate: precision, recall and F1 of the sketches alone and of all steps together on pairs that somebody has marked, for
+thresholds from 0.5 to 1. FILE has a JSON object a line, plain or .gz: "a" and "b", which are texts, or names of documents in
+the file --documents, whose lines have "id" and "text"; and "duplicate", true or false, or "jaccard", a number that is held
+against the threshold, or neither, and the coefficient is counted.
+Example: scrapy duplicates evaluate pairs.jsonl --documents texts.jsonl.gz --plot quality.png
+
+Reads only; a running crawl is not disturbed. What cannot be read from the archive is named, and judged by its sketch; the
+exit code is 74 then, or 65 if it was a file."""
+
+
+class _Paragraphs(ScrapyHelpFormatter):
+    """Keeps the paragraphs of an explanation apart."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(super(_Paragraphs, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
 
 
 class Command(ScrapyCommand):
@@ -61,26 +87,11 @@ class Command(ScrapyCommand):
         return "Find near-duplicates of a document, or all of them, and measure how well they are found"
 
     def long_desc(self) -> str:
-        return (
-            "find: the documents of the collection that are near-duplicates of one, which is an archived URL or a file; all "
-            "sketches are looked at, the texts of those that may be alike are read again, and it is told what each has in "
-            "common with it, how that is known, what the crawl takes it for, and a few words that differ. Example: scrapy "
-            "duplicates find http://www.example.com/ --threshold 0.7. "
-            "clusters: all clusters of near-duplicates in the collection, or among files and all files in directories; the "
-            "largest first, each document with its similarity to the first one (~ is an estimate). Documents with very few "
-            "words have no sketches and are left out. Needs room for temporary files where TMPDIR says: about 1 KB a "
-            "document. Example: scrapy duplicates clusters --features code src/ --threshold 0.8. "
-            "evaluate: precision, recall and F1 of the sketches alone and of all steps together on pairs that somebody has "
-            'marked, for thresholds from 0.5 to 1. FILE has a JSON object a line, plain or .gz: "a" and "b", which are texts, or '
-            'names of documents in the file --documents, whose lines have "id" and "text"; "duplicate": true or false, or '
-            '"jaccard": a number that is held against the threshold, or neither, and it is counted. Example: scrapy duplicates '
-            "evaluate pairs.jsonl --documents texts.jsonl.gz --plot quality.png. "
-            "Reads only; a running crawl is not disturbed. What cannot be read from the archive is named, and judged by its "
-            "sketch: exit code 74 at the end."
-        )
+        return _EXPLAINED
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        parser.formatter_class = _Paragraphs
         add = parser.add_argument
         add(
             "--threshold",
@@ -98,10 +109,10 @@ class Command(ScrapyCommand):
         add(
             "--features",
             choices=[features.value for features in Features],
-            help="find, clusters: compare words, or code: programs that are the same but for names, comments and spacing; of "
-            "the collection all source code and plain text is read again",
+            help="find, clusters: compare words, or tokens of programs, so that names, comments and spacing do not count; for "
+            "that all source code and plain text of the collection is read again",
         )
-        add("--by-sketch", action="store_true", help="clusters: believe the sketches, and read no texts: quick")
+        add("--by-sketch", action="store_true", help="clusters: believe the sketches and read no texts, which is quick")
         add("--documents", type=Path, metavar="FILE", help="evaluate: the texts of the documents that pairs name")
         add("--plot", type=Path, metavar="FILE.png", help="evaluate: draw precision and recall by threshold")
         add("--json", action="store_true", help="JSON lines: a document, a cluster, or a threshold a line")
@@ -126,20 +137,21 @@ class Command(ScrapyCommand):
         print(*lines, sep="\n", end="\n" if found.found or not opts.json else "")
         if opts.json and found.is_short:
             _say(f"{own.name} has fewer than {rule.fewest_words} words: only exact copies were looked for.")
-        return _report(collection)
+        return _report(collection.unread, DiskTrouble.exit_code)
 
     def _clusters(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         options = self._options()
         rule = replace(options.duplicates, threshold=opts.threshold or options.duplicates.threshold or THRESHOLD)
         reader = _reader(options, opts)
         if names:
-            _print_clusters(Files(files_in(names), reader, rule), rule, opts)
-            return 0
+            files = Files(files_in(names), reader, rule)
+            _print_clusters(files, rule, opts)
+            return _report(files.unread, BadInput.exit_code)
         with _reading(options) as store:
             collection = Collection(store, options.warc_directory, reader)
             is_code = reader.features is Features.CODE
             _print_clusters(Programs(collection, rule) if is_code else Pages(collection), rule, opts)
-        return _report(collection)
+        return _report(collection.unread, DiskTrouble.exit_code)
 
     def _evaluate(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         options = self._options()
@@ -150,6 +162,8 @@ class Command(ScrapyCommand):
             wanted = {name for pair in pairs for name in (pair.one, pair.other)}
             texts = read_texts(_lines(opts.documents), str(opts.documents), wanted)
         found, truth = arranged(pairs, texts, options.duplicates)
+        if opts.documents is None and all(len(words) < options.duplicates.fewest_words for words in found.words):
+            _say("All texts are very short; if they are names of documents, --documents says where these are.")
         evidence = Evidence(found)
         rows = []
         with showing_progress() as progress:
@@ -232,7 +246,7 @@ def _print_clusters(documents: Comparable, rule: Rule, opts: argparse.Namespace)
         clusters = _discovered(sketches, rule, None if opts.by_sketch else comparing(documents, rule), progress)
     shown = clusters if opts.json and opts.most is None else clusters[: opts.most or MOST]
     if not opts.json:
-        print(_summary(clusters, counts["all"], rule))
+        print(_summary(clusters, counts["all"] - counts["short"], rule))
     for number, cluster in enumerate(shown, start=1):
         members = list(_members(cluster, documents, rule, opts))
         if opts.json:
@@ -318,17 +332,14 @@ def _lines(path: Path) -> Iterator[str]:
         raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from error
 
 
-def _report(collection: Collection) -> int:
+def _report(unread: Mapping[str, str], exit_code: int) -> int:
     """Say what could not be read; the exit code."""
-    for url, why in list(collection.unread.items())[:_MOST_UNREAD]:
-        _say(f"{url}: not read: {why}")
-    if not collection.unread:
+    for name, why in list(unread.items())[:_MOST_UNREAD]:
+        _say(f"{name}: not read: {why}")
+    if not unread:
         return 0
-    _say(
-        f"orbweaver: {len(collection.unread)} documents could not be read from the archive; restore the files named above from "
-        "a backup, then try again."
-    )
-    return DiskTrouble.exit_code
+    _say(f"orbweaver: {len(unread)} documents could not be read; restore the files named above, then try again.")
+    return exit_code
 
 
 def _say(sentence: str) -> None:
