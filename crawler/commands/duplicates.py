@@ -130,7 +130,7 @@ class Command(ScrapyCommand):
         rule = replace(options.duplicates, threshold=opts.threshold or FIND_THRESHOLD)
         reader = _reader(options, opts)
         with _reading(options) as store, showing_progress() as progress:
-            collection = Collection(store, options.warc_directory, reader)
+            collection = _collection(store, options, reader)
             own = _given(names[0], options, collection)
             found = likest(collection, own, rule, opts.most or MOST, progress)
         lines = find_json(found) if opts.json else find_lines(own.name, found, rule.threshold, rule.fewest_words)
@@ -148,7 +148,7 @@ class Command(ScrapyCommand):
             _print_clusters(files, rule, opts)
             return _report(files.unread, BadInput.exit_code)
         with _reading(options) as store:
-            collection = Collection(store, options.warc_directory, reader)
+            collection = _collection(store, options, reader)
             is_code = reader.features is Features.CODE
             _print_clusters(Programs(collection, rule) if is_code else Pages(collection), rule, opts)
         return _report(collection.unread, DiskTrouble.exit_code)
@@ -226,6 +226,12 @@ def _reading(options: Options) -> Iterator[Store]:
         yield store
     finally:
         store.close()
+
+
+def _collection(store: Store, options: Options, reader: Reader) -> Collection:
+    if reader.features is Features.WORDS and not store.count_sketches():
+        _say("No page of this collection has a sketch: it is empty, or DUPLICATE_THRESHOLD is 0.")
+    return Collection(store, options.warc_directory, reader)
 
 
 def _given(name: str, options: Options, collection: Collection) -> Compared:

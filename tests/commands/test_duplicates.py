@@ -188,7 +188,7 @@ def test_all_clusters_of_the_collection_are_found(crawled: Path) -> None:
 
 def test_people_get_a_table_of_clusters(crawled: Path) -> None:
     lines = told(crawled, "clusters", "--threshold", "0.85").splitlines()
-    assert lines[0].startswith("1 clusters with 3 of ")
+    assert lines[0].startswith("1 cluster with 3 of ")
     assert lines[2:4] == ["   1  3 documents", f"{'':14}{A}"]
     assert lines[4].split() == [lines[4].split()[0], B]
     assert lines[4].split()[0].endswith("%")
@@ -222,6 +222,15 @@ def test_a_collection_without_near_duplicates_says_so(tmp_path: Path) -> None:
     collection.close()
     assert told(tmp_path, "clusters") == "No two of 1 documents are 90% or more alike.\n"
     assert data(tmp_path, "clusters") == []
+
+
+def test_a_collection_without_sketches_says_so(tmp_path: Path) -> None:
+    collection = Collection(tmp_path)
+    collection.add(SHORT, html(words_of(5, 30)), Content_Type="text/html")
+    collection.close()
+    result = scrapy("duplicates", "clusters", CRAWL_DIR=tmp_path)
+    assert result.returncode == 0
+    assert "No page of this collection has a sketch" in result.stderr
 
 
 @pytest.fixture
