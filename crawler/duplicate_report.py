@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
+from crawler.clustering import Clustered, Member
 from crawler.duplicates.differences import Differences
 from crawler.duplicates.evaluation import Quality, Row
+from crawler.evaluating import Evaluated
 from crawler.export.documents import safe_json
 from crawler.likest import Like, Likest
 from crawler.parse.plain import phrase
 
 MOST_LISTED = 10  # documents of a cluster that people see
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """A document of a cluster."""
-
-    name: str
-    similarity: float  # to the first
-    is_counted: bool = False
-    differences: Differences | None = None
 
 
 # ── find ──
@@ -66,6 +56,16 @@ def _mark(like: Like) -> str:
 # ── clusters ──
 
 
+def clusters_line(found: Clustered, threshold: float) -> str:
+    if not found.clusters:
+        return f"No two of {found.compared:,} documents are {threshold:.0%} or more alike."
+    noun = "cluster" if len(found.clusters) == 1 else "clusters"
+    return (
+        f"{len(found.clusters):,} {noun} with {found.inside:,} of {found.compared:,} documents that are "
+        f"{threshold:.0%} or more alike"
+    )
+
+
 def cluster_lines(number: int, size: int, members: Sequence[Member]) -> Iterator[str]:
     yield f"{number:>4}  {size:,} documents"
     for place, member in enumerate(members):
@@ -77,7 +77,7 @@ def cluster_lines(number: int, size: int, members: Sequence[Member]) -> Iterator
         yield f"{'':14}and {size - len(members):,} more: --json lists all"
 
 
-def cluster_json(number: int, size: int, members: Sequence[Member]) -> str:
+def cluster_json(number: int, members: Sequence[Member]) -> str:
     documents = [
         {
             "url": member.name,
@@ -87,37 +87,37 @@ def cluster_json(number: int, size: int, members: Sequence[Member]) -> str:
         }
         for member in members
     ]
-    return safe_json({"cluster": number, "size": size, "documents": documents})
+    return safe_json({"cluster": number, "size": len(members), "documents": documents})
 
 
 # ── evaluate ──
 
 
-def evaluation_lines(rows: Sequence[Row], chosen: float, pairs: int, documents: int) -> Iterator[str]:
-    row = next(row for row in rows if row.threshold == chosen)
-    yield f"{pairs:,} pairs of {documents:,} documents; at {chosen:g}, {row.duplicates:,} are near-duplicates"
-    yield ""
-    yield f"{'':14}{'precision':>10}{'recall':>8}{'F1':>8}"
-    for name, found in (("sketch alone", row.sketch), ("cascade", row.cascade)):
-        yield f"{name:14}{found.precision:>10.4f}{found.recall:>8.4f}{found.f1:>8.4f}"
-    yield f"The cascade compared {row.met:.1%} of the pairs, and read the texts of {row.needed_texts:.1%}."
+def evaluation_lines(found: Evaluated) -> Iterator[str]:
+    yield from _chosen_lines(found, next(row for row in found.rows if row.threshold == found.chosen))
     yield ""
     yield f"{'':21}{'sketch alone':^24}  {'cascade':^24}"
     yield f"threshold  duplicates{'P':>8}{'R':>8}{'F1':>8}  {'P':>8}{'R':>8}{'F1':>8}   texts read"
-    for row in rows:
-        cells = "  ".join(_cells(found) for found in (row.sketch, row.cascade))
+    for row in found.rows:
+        cells = "  ".join(_cells(quality) for quality in (row.sketch, row.cascade))
         yield f"{row.threshold:>9g}{row.duplicates:>12,}{cells}{row.needed_texts:>13.1%}"
 
 
-def evaluation_json(row: Row, chosen: float) -> str:
-    data: dict[str, Any] = {
-        "threshold": row.threshold,
-        "chosen": row.threshold == chosen,
-        "duplicates": row.duplicates,
-        "met": row.met,
-        "needed_texts": row.needed_texts,
-    }
-    return safe_json(data | {"sketch": row.sketch._asdict(), "cascade": row.cascade._asdict()})
+def _chosen_lines(found: Evaluated, row: Row) -> Iterator[str]:
+    yield (
+        f"{found.pairs:,} pairs of {found.documents:,} documents; at {found.chosen:g}, {row.duplicates:,} are near-duplicates"
+    )
+    yield ""
+    yield f"{'':14}{'precision':>10}{'recall':>8}{'F1':>8}"
+    for name, quality in (("sketch alone", row.sketch), ("cascade", row.cascade)):
+        yield f"{name:14}{quality.precision:>10.4f}{quality.recall:>8.4f}{quality.f1:>8.4f}"
+    yield f"The cascade compared {row.met:.1%} of the pairs, and read the texts of {row.needed_texts:.1%}."
+
+
+def evaluation_json(found: Evaluated) -> Iterator[str]:
+    for row in found.rows:
+        methods = {"sketch": row.sketch._asdict(), "cascade": row.cascade._asdict()}
+        yield safe_json({**row._asdict(), "chosen": row.threshold == found.chosen, **methods})
 
 
 def _cells(found: Quality) -> str:

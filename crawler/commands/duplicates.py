@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,27 +13,25 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
+from crawler.clustering import clustered, members_of
 from crawler.commands.archived import newest_archived
 from crawler.commands.common import failing_politely
 from crawler.commands.progress import showing_progress
-from crawler.comparable import Collection, Comparable, Files, Pages, Programs, Progress, comparing, files_in
+from crawler.comparable import Collection, Comparable, Files, Pages, Programs, files_in
 from crawler.compared import Compared, Features, Reader
 from crawler.duplicate_report import (
     MOST_LISTED,
-    Member,
     cluster_json,
     cluster_lines,
+    clusters_line,
     evaluation_json,
     evaluation_lines,
     find_json,
     find_lines,
 )
 from crawler.duplicates.cascade import THRESHOLD, Rule
-from crawler.duplicates.differences import differences
-from crawler.duplicates.discovery import Cluster, discover
-from crawler.duplicates.evaluation import THRESHOLDS, Evidence, sweep
-from crawler.duplicates.marked import arranged, read_pairs, read_texts
 from crawler.errors import BadInput, DiskTrouble
+from crawler.evaluating import evaluated
 from crawler.likest import likest
 from crawler.options import LEAST_THRESHOLD, Options
 from crawler.parse.plain import phrase
@@ -45,7 +41,6 @@ from crawler.stores.open import open_store
 
 FIND_THRESHOLD = 0.8
 MOST = 20  # documents or clusters that are shown
-_MOST_READ = 5  # documents of a cluster whose words are compared with those of the first
 _MOST_UNREAD = 5  # documents that could not be read and are named
 _EXPLAINED = """\
 find: the documents of the collection that are near-duplicates of one, which is an archived URL or a file. All sketches are
@@ -141,8 +136,7 @@ class Command(ScrapyCommand):
 
     def _clusters(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         options = self._options()
-        rule = replace(options.duplicates, threshold=opts.threshold or options.duplicates.threshold or THRESHOLD)
-        reader = _reader(options, opts)
+        rule, reader = _rule(options, opts), _reader(options, opts)
         if names:
             files = Files(files_in(names), reader, rule)
             _print_clusters(files, rule, opts)
@@ -154,36 +148,14 @@ class Command(ScrapyCommand):
         return _report(collection.unread, DiskTrouble.exit_code)
 
     def _evaluate(self, names: Sequence[str], opts: argparse.Namespace) -> int:
-        options = self._options()
-        chosen = opts.threshold or options.duplicates.threshold or THRESHOLD
-        pairs = read_pairs(_lines(Path(names[0])), names[0])
-        texts = None
-        if opts.documents is not None:
-            wanted = {name for pair in pairs for name in (pair.one, pair.other)}
-            texts = read_texts(_lines(opts.documents), str(opts.documents), wanted)
-        found, truth = arranged(pairs, texts, options.duplicates)
-        if opts.documents is None and all(len(words) < options.duplicates.fewest_words for words in found.words):
-            _say("All texts are very short; if they are names of documents, --documents says where these are.")
-        evidence = Evidence(found)
-        rows = []
+        rule = _rule(self._options(), opts)
         with showing_progress() as progress:
-            thresholds = sorted({*THRESHOLDS, chosen})
-            for row in sweep(
-                evidence,
-                lambda threshold: truth.at(threshold, evidence),
-                lambda threshold: replace(options.duplicates, threshold=threshold),
-                thresholds,
-            ):
-                rows.append(row)
-                progress("evaluating", len(rows), len(thresholds))
+            found = evaluated(Path(names[0]), opts.documents, rule, progress)
+        if found.is_short and opts.documents is None:
+            _say("All texts are very short; if they are names of documents, --documents says where these are.")
         if opts.plot is not None:
-            draw_evaluation(rows, names[0], opts.plot)
-        shown = (
-            (evaluation_json(row, chosen) for row in rows)
-            if opts.json
-            else evaluation_lines(rows, chosen, len(pairs), len(found.words))
-        )
-        print(*shown, sep="\n")
+            draw_evaluation(found.rows, names[0], opts.plot)
+        print(*(evaluation_json(found) if opts.json else evaluation_lines(found)), sep="\n")
         return 0
 
     def _options(self) -> Options:
@@ -215,6 +187,11 @@ def _refuse(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:
         raise UsageError(f"--plot {opts.plot}: must end in {', '.join(PICTURES)}", print_help=False)
 
 
+def _rule(options: Options, opts: argparse.Namespace) -> Rule:
+    """As a crawl would judge, or with another threshold; if it looks for none, with the usual one."""
+    return replace(options.duplicates, threshold=opts.threshold or options.duplicates.threshold or THRESHOLD)
+
+
 def _reader(options: Options, opts: argparse.Namespace) -> Reader:
     return Reader(reading=options.reading, features=Features(opts.features or Features.WORDS.value))
 
@@ -242,100 +219,23 @@ def _given(name: str, options: Options, collection: Collection) -> Compared:
     return collection.reader.answer(archived, collection.store.template(document.key.host))
 
 
-# ── clusters ──
-
-
 def _print_clusters(documents: Comparable, rule: Rule, opts: argparse.Namespace) -> None:
     with showing_progress() as progress:
-        counts = {"all": 0, "short": 0}
-        sketches = _counting(documents, counts, progress)
-        clusters = _discovered(sketches, rule, None if opts.by_sketch else comparing(documents, rule), progress)
-    shown = clusters if opts.json and opts.most is None else clusters[: opts.most or MOST]
+        found = clustered(documents, rule, progress, by_sketch=opts.by_sketch)
+    shown = found.clusters if opts.json and opts.most is None else found.clusters[: opts.most or MOST]
     if not opts.json:
-        print(_summary(clusters, counts["all"] - counts["short"], rule))
+        print(clusters_line(found, rule.threshold))
     for number, cluster in enumerate(shown, start=1):
-        members = list(_members(cluster, documents, rule, opts))
+        most = None if opts.json else MOST_LISTED
+        members = list(members_of(cluster, documents, rule, most, by_sketch=opts.by_sketch))
         if opts.json:
-            print(cluster_json(number, len(members), members))
+            print(cluster_json(number, members))
         else:
             print("", *cluster_lines(number, len(cluster.numbers), members), sep="\n")
-    if not opts.json and len(clusters) > len(shown):
-        print(f"\nand {len(clusters) - len(shown):,} more clusters: --most")
-    if counts["short"]:
-        _say(f"{counts['short']:,} documents have fewer than {rule.fewest_words} words and were left out.")
-
-
-def _counting(documents: Comparable, counts: dict[str, int], progress: Progress) -> Iterator[tuple[int, bytes]]:
-    for number, sketch in documents.sketches(progress):
-        counts["all"] += 1
-        counts["short"] += not sketch
-        yield number, sketch
-
-
-def _discovered(
-    sketches: Iterator[tuple[int, bytes]],
-    rule: Rule,
-    compare: Callable[[int, int], float | None] | None,
-    progress: Progress,
-) -> list[Cluster]:
-    names = {"bands": "comparing sketches", "texts": "comparing texts"}  # that sketches come in, their source tells
-    directory = Path(tempfile.gettempdir())
-    try:
-        return discover(
-            sketches,
-            rule,
-            directory,
-            compare=compare,
-            progress=lambda what, done, of: progress(names[what], done, of) if what in names else None,
-        )
-    except OSError as error:
-        raise DiskTrouble(
-            f"{directory}: sketches cannot be kept there for a while ({error.strerror}); free some space, or set TMPDIR to "
-            "another directory."
-        ) from error
-
-
-def _summary(clusters: Sequence[Cluster], count: int, rule: Rule) -> str:
-    if not clusters:
-        return f"No two of {count:,} documents are {rule.threshold:.0%} or more alike."
-    inside = sum(len(cluster.numbers) for cluster in clusters)
-    return (
-        f"{len(clusters):,} clusters with {inside:,} of {count:,} documents that are {rule.threshold:.0%} or more alike"
-    )
-
-
-def _members(cluster: Cluster, documents: Comparable, rule: Rule, opts: argparse.Namespace) -> Iterator[Member]:
-    """Of a cluster; the first few are read, and what they have in common with the first is counted."""
-    first = documents.read(int(cluster.numbers[0])) if not opts.by_sketch else None
-    numbers = cluster.numbers if opts.json else cluster.numbers[:MOST_LISTED]
-    for place, (number, estimate) in enumerate(zip(numbers.tolist(), cluster.similarities.tolist(), strict=False)):
-        name = documents.name(number)
-        other = documents.read(number) if first is not None and 0 < place <= _MOST_READ else None
-        if not name:
-            continue  # gone since
-        if first is None or other is None:
-            yield Member(name=name, similarity=estimate, is_counted=not place)
-        else:
-            yield Member(
-                name=name,
-                similarity=first.similarity(other, rule),
-                is_counted=True,
-                differences=differences(first.text, other.text),
-            )
-
-
-# ── files and complaints ──
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Of a file, plain or packed, or `BadInput`."""
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            yield from file
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: is not UTF-8; write it as JSON lines.") from None
-    except (OSError, EOFError) as error:
-        raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from error
+    if not opts.json and len(found.clusters) > len(shown):
+        print(f"\nand {len(found.clusters) - len(shown):,} more clusters: --most")
+    if found.short:
+        _say(f"{found.short:,} documents have fewer than {rule.fewest_words} words and were left out.")
 
 
 def _report(unread: Mapping[str, str], exit_code: int) -> int:
