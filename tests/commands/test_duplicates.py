@@ -16,8 +16,15 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from crawler.commands.duplicates import Command
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.pages import page_shingles
+from crawler.duplicates.template import packed
+from crawler.stores.contract import Learned
+from crawler.stores.open import open_store
+from crawler.urls.keys import key_of
 from tests.commands.test_show_export import Collection, one_sentence
 from tests.crawl.runner import scrapy
+from tests.samples import NOW
 
 pytestmark = pytest.mark.crawl
 
@@ -174,6 +181,22 @@ def test_what_is_not_archived_or_not_there_is_one_sentence(crawled: Path, tmp_pa
     assert "there is no crawl here" in one_sentence(result.stderr)
 
 
+def test_what_all_pages_of_a_host_have_in_common_does_not_count(tmp_path: Path) -> None:
+    dress, own = words_of(7, 300), words_of(8, 200)
+    collection = Collection(tmp_path)
+    collection.add(A, html(dress + own), Content_Type="text/html")
+    collection.add(B, html(own), Content_Type="text/html")
+    collection.close()
+    assert data(tmp_path, "find", A) == []
+    store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
+    template = packed(page_shingles(" ".join(dress), b"", Rule()))
+    store.learn(Learned(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
+    store.close()
+    (found,) = data(tmp_path, "find", A)
+    assert found["url"] == B
+    assert found["similarity"] > 0.95
+
+
 # ── clusters ──
 
 
@@ -265,12 +288,14 @@ def test_files_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
 
 
 def test_names_of_files_cannot_steer_a_terminal(tmp_path: Path) -> None:
-    for name in ("a\x1b[2Jone", "b\nsecond"):
+    for name in ("a\x1b[2Jone", "b\nsecond", "c\x9b31m"):
         (tmp_path / name).write_text(" ".join(ONE))
     text = told(tmp_path, "clusters", tmp_path)
-    assert "2 documents" in text
+    assert "3 documents" in text
     assert all(line.isprintable() for line in text.splitlines())
-    assert data(tmp_path, "clusters", tmp_path)[0]["documents"][0]["url"].endswith("a\x1b[2Jone")
+    text = told(tmp_path, "clusters", tmp_path, "--json")
+    assert text.removesuffix("\n").isprintable()
+    assert json.loads(text)["documents"][0]["url"].endswith("a\x1b[2Jone")
 
 
 def test_temporary_files_are_gone_afterwards(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,18 +17,23 @@ from crawler.duplicates.marked import MarkedPair, Truth, arranged, read_pairs, r
 from crawler.errors import BadInput
 
 RULE = Rule(threshold=0.9)
-TEXT = " ".join(random.Random(1).choices([f"word{number}" for number in range(900)], k=400))
 
 
-def edited(changes: int) -> str:
+def text(seed: int) -> str:
+    return " ".join(random.Random(seed).choices([f"word{number}" for number in range(900)], k=400))
+
+
+TEXT, OTHER = text(1), text(2)
+
+
+def edited(changes: int, original: str = TEXT) -> str:
     """With so many words replaced, far from each other: each is in five runs."""
-    words = TEXT.split()
+    words = original.split()
     for number in range(changes):
         words[(number + 1) * len(words) // (changes + 1)] = f"edited{number}"
     return " ".join(words)
 
 
-OTHER = " ".join(random.Random(2).choices([f"word{number}" for number in range(900)], k=400))
 PAIRS = [
     MarkedPair(one=TEXT, other=TEXT),
     MarkedPair(one=TEXT, other=edited(1)),  # .98
@@ -67,6 +72,20 @@ def test_the_cascade_decides_as_a_crawl_does() -> None:
     assert found.said.tolist() == [True, True, True, False, False, False, True, False]
     assert found.is_candidate.tolist()[4:] == [False, False, True, False]
     assert found.needed_texts.tolist() == [False, False, True, *[False] * 5]
+
+
+def test_texts_decide_where_estimates_would_be_wrong() -> None:
+    pairs, truth = arranged(
+        [MarkedPair(one=text(seed), other=edited(changes, text(seed))) for changes in (4, 5) for seed in range(30)],
+        None,
+        RULE,
+    )
+    evidence = Evidence(pairs)
+    true = truth.at(0.9, evidence)
+    assert ((evidence.estimates >= 0.9) != true).any()
+    found = cascade(evidence, RULE)
+    assert found.said.tolist() == true.tolist()
+    assert found.needed_texts.any()
 
 
 def test_texts_without_words_are_alike_to_nothing() -> None:
