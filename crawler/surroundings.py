@@ -12,8 +12,9 @@ from crawler.committer import Acknowledged, Doubted
 from crawler.download import client_of
 from crawler.duplicates.template import mark_of
 from crawler.items import Visited
-from crawler.session import Session
-from crawler.stores.contract import Committed, Learned, Lesson, Settled, Store, Tenure
+from crawler.likeness import Answer
+from crawler.session import Content, Session
+from crawler.stores.contract import Committed, Learned, Lesson, Settled, Store, Tenure, Unsure
 
 T = TypeVar("T")
 
@@ -74,9 +75,18 @@ class Surroundings:
         assert fetched is not None, "only what came can be a duplicate"
         assert content is not None, "pages are looked at before they are committed"
         answer = Archived(url=fetched.url, head=fetched.head, body=fetched.body)
-        new = (answer, visited.visit.template)
-        shares = await content.compare(new, [(other.answer, other.template) for other in others])
-        return {other.id: share for other, share in zip(others, shares, strict=False)}
+        return await _shares(content, (answer, visited.visit.template), others)
+
+    def reconsider(self, unsure: Unsure, then: Callable[[Mapping[int, float]], None]) -> None:
+        self._answer(self._reconsider(unsure), then)
+
+    async def _reconsider(self, unsure: Unsure) -> Mapping[int, float]:
+        committer, content = self._session.committer, self._session.content
+        assert content is not None, "there are pages"
+        answer, others = await self._session.run(
+            lambda: (committer.read(unsure.document), committer.read_doubted(unsure.doubts))
+        )
+        return await _shares(content, (answer, unsure.template), others) if answer is not None else {}
 
     def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
         self._answer(self._study(lesson), then)
@@ -141,3 +151,9 @@ class Surroundings:
 
     def fail(self, error: BaseException) -> None:
         self._scheduler.fail(error)
+
+
+async def _shares(content: Content, new: Answer, others: Sequence[Doubted]) -> Mapping[int, float]:
+    """How similar a page is to others, by their numbers."""
+    shares = await content.compare(new, [(other.answer, other.template) for other in others])
+    return {other.id: share for other, share in zip(others, shares, strict=False)}
