@@ -62,7 +62,8 @@ def examine(visited: Visited, scope: Scope, location: str | None, reading: Readi
     if verdict is not None:
         outcome = Outcome.FETCHED if verdict is Reason.NOINDEX else Outcome.REFUSED
         visited = replace(visited, reason=verdict, outcome=outcome)
-    return replace(visited, page=page, records=tuple(visit_records(visited.visit, fetched, page.links)))
+    records = visit_records(visited.visit, fetched, page.links, page.payload_digest)
+    return replace(visited, page=page, records=records)
 
 
 def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) -> tuple[Page, Reason | None]:
