@@ -35,7 +35,7 @@ def phrase(text: str) -> str:
     >>> phrase("  a\\n\\tb ")
     'a b'
     """
-    if _is_printable(text) and "  " not in text:  # then there is no other white space, and nothing to clean but spelling
+    if _is_printable(text) and "  " not in text:  # then spelling is all there is to clean
         text = text.strip(" ")
         return text if text.isascii() else _composed(text)
     return cleaned(" ".join(text.split()))
