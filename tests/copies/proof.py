@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.copies.web import Copies
-from tests.crawl.pages import pages_served, seeds_of
+from tests.crawl.pages import Pages, pages_served, seeds_of
 from tests.crawl.runner import crawling, kill_all, rows
 
 PATIENCE = 90.0  # seconds that one run may take
@@ -29,12 +29,19 @@ class Findings:
 
 def crawl(web: Copies, directory: Path, *, kills: int = 0, workers: int = 2, seed: int = 1) -> Findings:
     """One crawl of the web, to its end."""
+    return crawl_pages(web.served(), directory, kills=kills, workers=workers, seed=seed)
+
+
+def crawl_pages(
+    pages: Pages, directory: Path, *, kills: int = 0, workers: int = 2, seed: int = 1, delay: float = DELAY
+) -> Findings:
+    """One crawl of these pages, to its end."""
     directory.mkdir(exist_ok=True)
-    pages, findings, chance = web.served(), Findings(), random.Random(seed)
+    findings, chance = Findings(), random.Random(seed)
     with pages_served(pages, directory) as (settings, _):
         port = settings.pop("port")
         words = ("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", "--workers", str(workers))
-        settings |= {"POLITENESS_MIN_DELAY": DELAY, "CRAWL_HORIZON": 5, "LOG_LEVEL": "WARNING", "COMMIT_VISITS": 10}
+        settings |= {"POLITENESS_MIN_DELAY": delay, "CRAWL_HORIZON": 5, "LOG_LEVEL": "WARNING", "COMMIT_VISITS": 10}
         while not _run(words, settings, directory, chance.uniform(0.1, 1.2) if findings.kills < kills else None):
             findings.kills += 1
     return _found(directory / "crawl", findings)
