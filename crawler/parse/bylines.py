@@ -76,12 +76,12 @@ _PARTICLES = frozenset(_SMALL.split())  # words of a name that are written small
 
 
 def authors_of(
-    document: Document, marks: Marks, declared: Sequence[str], beside: Beside, site_names: Iterable[str]
+    document: Document, marks: Marks, declared: Sequence[str], beside: Beside, site_names: Sequence[str]
 ) -> list[str]:
     """Their names, from those that JSON-LD declares, from metas, or from the byline."""
-    sites = {"".join(words(name)) for name in site_names}
     fallback: list[str] = []
-    for names in _sources(document, marks, declared, beside):
+    for names in filter(None, _sources(document, marks, declared, beside)):
+        sites = {"".join(words(name)) for name in site_names}
         people = [name for name in names if "".join(words(name)) not in sites]
         if people:
             return people[:MOST_AUTHORS]

@@ -141,6 +141,7 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
     is_twice = _repeated(blocks)
     total, all_prose, last = seen.size[0] or 1, seen.prose[0] or 1, len(blocks) - 1
     sizes, starts, ends, prose, own_prose = seen.size, seen.start, seen.end, seen.prose, seen.own_prose
+    among = [-1] * len(parts)  # by number of an element, how much of what stands in it is paragraphs
     found: list[list[T]] = []
     count = -1  # blocks so far
     for number, part in enumerate(parts):
@@ -176,6 +177,7 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
                 ),
             ]
             place = start * 5 // total * 10 + (start + size) * 5 // total
+            among[number] = bisect_right(_AMONG, own_prose[number] / size)
         of_part.append(
             facets.standing(
                 is_block,
@@ -183,7 +185,7 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
                 _place_to_h1(number, ends[number], seen),
                 _place_to_top(number, ends[number], parent, seen),
                 _place_to_paragraphs(is_block, number, ends[number], seen),
-                bisect_right(_AMONG, own_prose[parent] / sizes[parent]) if number else -1,
+                among[parent] if number else -1,
                 bisect_right(_ALIKE, seen.alike[number]) if seen.alike[number] > 1 else -1,
             )
         )
