@@ -71,9 +71,8 @@ class Surroundings:
         self._answer(self._compare(visited, others), then)
 
     async def _compare(self, visited: Visited, others: Sequence[Doubted]) -> Mapping[int, float]:
-        fetched, content = visited.fetched, self._session.content
+        fetched, content = visited.fetched, await self._content()
         assert fetched is not None, "only what came can be a duplicate"
-        assert content is not None, "pages are looked at before they are committed"
         answer = Archived(url=fetched.url, head=fetched.head, body=fetched.body)
         return await _shares(content, (answer, visited.visit.template), others)
 
@@ -81,23 +80,24 @@ class Surroundings:
         self._answer(self._reconsider(unsure), then)
 
     async def _reconsider(self, unsure: Unsure) -> Mapping[int, float]:
-        committer, content = self._session.committer, self._session.content
-        assert content is not None, "there are pages"
+        committer, content = self._session.committer, await self._content()
         answer, others = await self._session.run(
             lambda: (committer.read(unsure.document), committer.read_doubted(unsure.doubts))
         )
         return await _shares(content, (answer, unsure.template), others) if answer is not None else {}
 
     def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
-        self._answer(self._study(lesson), then)
+        self._answer(self._study(lesson), lambda learned: then(learned) if learned is not None else None)
 
-    async def _study(self, lesson: Lesson) -> Learned:
-        content = self._session.content
-        assert content is not None, "there are pages"
-        committer = self._session.committer
+    async def _study(self, lesson: Lesson) -> Learned | None:
+        """Nothing, if the crawl ends meanwhile: the next one goes on."""
+        committer, content = self._session.committer, await self._content()
         read = await self._session.run(lambda: [committer.read(document) for _, document in lesson.pages])
         whole = [answer for answer in read if answer is not None]
-        template, sketches = await content.study(whole, lesson.template)
+        found = await content.study(whole, lesson.template)
+        if found is None:
+            return None
+        template, sketches = found
         sketch_of = dict(zip([answer.url for answer in whole], sketches, strict=False))
         return Learned(
             host=lesson.host,
@@ -105,6 +105,12 @@ class Surroundings:
             mark=mark_of(template),
             sketches={number: (document.id, sketch_of.get(document.url, b"")) for number, document in lesson.pages},
         )
+
+    async def _content(self) -> Content:
+        """Who reads pages; what a crawl has left to do may come up before its pipelines are open."""
+        await self._session.content_is_open.wait()
+        assert self._session.content is not None, "whoever opens it is there"
+        return self._session.content
 
     def _answer(self, question: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
         asyncio.ensure_future(question).add_done_callback(partial(self._answered, then))

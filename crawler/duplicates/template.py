@@ -17,7 +17,7 @@ from crawler.duplicates.words import Hashes
 
 PAGES: Final = 8  # of a host that must be known before its template can be
 MOST_PAGES: Final = 16  # from which it is learned
-MOST_SHINGLES: Final = 4_000  # of a template; it travels with each visit
+MOST_SHINGLES: Final = 2_000  # of a template; it travels with each visit
 FEWEST_OWN: Final = 20  # shingles that a page must have besides; with fewer it is all template, and compared as a whole
 _MOST: Final = 0.75  # of the pages have what counts as template
 _MATTERS: Final = 0.1  # share of a page from which it is worth while
