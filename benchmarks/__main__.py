@@ -8,6 +8,7 @@ import sys
 from benchmarks import (
     content,
     crawl,
+    discovery,
     duplicates,
     extract,
     frontier,
@@ -26,6 +27,7 @@ from benchmarks import (
 BENCHMARKS = {
     "crawl": (crawl, "pages per CPU-second against stock Scrapy"),
     "content": (content, "what a content process costs the crawl process"),
+    "discovery": (discovery, "a million sketches: the time and the memory to find all clusters of near-duplicates"),
     "duplicates": (duplicates, "how many near-duplicates each method finds, and what a sketch costs"),
     "same-site": (same_site, "pages of one site in one dress: false duplicates, and copies found"),
     "inline": (inline, "what it costs a crawl to look for near-duplicates"),

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.edited_texts import WORD, Editor
+from crawler.duplicates.evaluation import Pairs
 from crawler.duplicates.exact import jaccard
 from crawler.duplicates.shingles import shingle_set
-from crawler.duplicates.words import Hashes, word_hashes
+from crawler.duplicates.words import word_hashes
 from crawler.parse.html import parse_html
 from tests.docs.packages import site_of
 
@@ -35,15 +36,11 @@ _SEED = 2009
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Corpus:
-    """Documents, and pairs of them with how similar they are."""
+class Corpus(Pairs):
+    """With how similar they are."""
 
     name: str
     texts: Sequence[str]
-    words: Sequence[Hashes]
-    sets: Sequence[Hashes]  # of shingles
-    one: NDArray[np.intp]
-    other: NDArray[np.intp]
     similarities: NDArray[np.float64]
 
 

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.duplicate_scores import Cascade, agreements, best_cut, cascade, estimates, quality
+from benchmarks.duplicate_scores import agreements, best_cut, estimates
 from benchmarks.duplicate_sets import DATA, Corpus, edited_pages, revisions
-from benchmarks.extraction_sets import Quality
 from benchmarks.report import Verdict
 from benchmarks.sketch_speed import OURS, THEIRS, rates, thousands
 from crawler.duplicates.bands import MOST_DIFFERENT
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.evaluation import Cascade, Evidence, Quality, cascade, quality
 from crawler.duplicates.minhash import PERMUTATIONS
 from tests.docs.packages import Unavailable
 
@@ -49,7 +50,8 @@ def main(options: argparse.Namespace) -> int:
         return 0
     verdicts: list[Verdict] = []
     for corpus in corpora:
-        cascades = {threshold: cascade(corpus, threshold) for threshold in REQUIRED}
+        evidence = Evidence(corpus)
+        cascades = {threshold: cascade(evidence, Rule(threshold=threshold)) for threshold in REQUIRED}
         rows = [*_rows(corpus), Row("cascade", [_quality(corpus, *found) for found in cascades.items()])]
         print(_opening(corpus), "", _table(rows), "", *_kept(corpus, cascades), "", sep="\n")
         verdicts += judge(corpus.name, rows[-1].qualities)

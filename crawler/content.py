@@ -203,7 +203,7 @@ def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, n
         language=language_of(document.text, facts.get("language", "")),
         published=published.seconds if published is not None else None,
         metadata=told | {name: date.iso for name, date in dates.items() if date is not None},
-        text_digest=_text_digest(document.text),
+        text_digest=words_digest(document.text),
         links=links,
         links_digest=_links_digest(links),
         problem=page.problem or document.problem,
@@ -247,7 +247,7 @@ def _links_digest(links: list[Link]) -> int:
     return digest - (1 << 64) if digest >= 1 << 63 else digest  # signed, as databases store it
 
 
-def _text_digest(text: str) -> bytes:
+def words_digest(text: str) -> bytes:
     """Of the words, whatever the white space between them."""
     return _folded_digest(" ".join(text.split()))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from crawler.duplicates.evaluation import Row
 from crawler.errors import DiskTrouble
 from crawler.parse.main_text.slope import SlopeCurve
 
+PICTURES: Final = (".png", ".svg", ".pdf")  # what can be drawn
 _INK, _SOFT, _LIMIT = "#1b4965", "#8ab6d6", "#c8553d"
 
 
@@ -56,6 +59,27 @@ def draw_slope(curve: SlopeCurve, name: str, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.margins(x=0)
     axes.legend(loc="upper left")
+    axes.spines[["top", "right"]].set_visible(False)
+    _save(figure, path)
+
+
+def draw_evaluation(rows: Sequence[Row], name: str, path: Path) -> None:
+    """Precision and recall of the sketches alone and of the whole cascade, by threshold."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 5.5), layout="constrained")
+    axes = figure.subplots()
+    thresholds = [row.threshold for row in rows]
+    for of, style in (("sketch", "--"), ("cascade", "-")):
+        for what, ink in (("precision", _INK), ("recall", _LIMIT)):
+            values = [getattr(getattr(row, of), what) for row in rows]
+            label = f"{what}, {'sketch alone' if of == 'sketch' else of}"
+            axes.plot(thresholds, values, style, color=ink, marker="o", markersize=4, label=label)
+    axes.set_title(name if len(name) <= 90 else f"{name[:89]}…", fontsize=10, parse_math=False)
+    axes.set_xlabel("threshold: share of their runs of words from which documents are near-duplicates")
+    axes.set_ylabel("precision, recall")
+    axes.set_ylim(top=1.005)
+    axes.legend(loc="lower left")
     axes.spines[["top", "right"]].set_visible(False)
     _save(figure, path)
 

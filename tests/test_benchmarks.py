@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 from scrapy.utils.sitemap import Sitemap
 
-from benchmarks import duplicate_scores, duplicates, polite, sites, sketch_speed
+from benchmarks import discovery, duplicates, polite, sites, sketch_speed
 from benchmarks.crawl import differences
 from benchmarks.duplicate_scores import best_cut
 from benchmarks.edited_texts import Editor
-from benchmarks.extraction_sets import Quality
 from benchmarks.measure import Cost
 from benchmarks.report import Measured, verdicts
 from benchmarks.server import Asked, Served
 from benchmarks.sides import Ours, Run, Scene, Stock
 from benchmarks.web import LINKS, NEW_LINKS, Web, page_path
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.discovery import discover
+from crawler.duplicates.evaluation import Quality
 from crawler.duplicates.exact import jaccard
 from crawler.duplicates.shingles import shingle_set
 from crawler.fetch.robots import RobotsRules
@@ -182,7 +184,6 @@ def test_the_best_cut_is_the_one_with_the_best_f1() -> None:
     values, truth = np.array([0.1, 0.5, 0.6, 0.7, 0.9]), np.array([False, True, False, True, True])
     cut, best = best_cut(values, truth)
     assert (cut, best[:2]) == (0.5, (0.75, 1.0))
-    assert doctest.testmod(duplicate_scores).failed == 0
 
 
 @pytest.mark.parametrize(
@@ -205,3 +206,25 @@ def test_all_sides_sketch_the_same_documents() -> None:
 def test_the_verdict_on_sketches(speed: float, holds: bool) -> None:
     speeds = {sketch_speed.OURS: 100 * speed, sketch_speed.THEIRS: 100.0}
     assert duplicates.judge_speed(speeds).holds is holds
+
+
+def test_planted_clusters_are_scored_by_what_is_found_of_them(tmp_path: Path) -> None:
+    chance = np.random.default_rng(1)
+    planted = discovery.plant(2_000, chance)
+    assert 200 <= (planted >= 0).sum() < 250
+    sketches = list(discovery.drawn(planted, chance))
+    found = discover(sketches, Rule(threshold=discovery.THRESHOLD), tmp_path)
+    together, unmixed = discovery.scores(planted, found)
+    assert together > 0.9
+    assert unmixed == 1.0
+    assert discovery.scores(planted, found[1:])[0] < together
+    everything = replace(found[0], numbers=np.arange(2_000))
+    assert discovery.scores(planted, [everything]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("figures", "expected"),
+    [((600.0, 2e9, 0.97, 0.99), [True] * 4), ((601.0, 2.1e9, 0.96, 0.98), [False] * 4)],
+)
+def test_verdicts_on_discovery(figures: tuple[float, ...], expected: list[bool]) -> None:
+    assert [verdict.holds for verdict in discovery.judge(*figures)] == expected

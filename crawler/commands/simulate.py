@@ -18,12 +18,11 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands.common import failing_politely
 from crawler.options import Options
-from crawler.plots import draw_simulation
+from crawler.plots import PICTURES, draw_simulation
 from crawler.simulation.findings import as_data, lines, simulate
 from crawler.simulation.web import Plan
 
 TOO_EARLY = 1  # exit code: a host was visited before its time, which must not be
-_PICTURES = (".png", ".svg", ".pdf")
 
 
 class Command(ScrapyCommand):
@@ -104,8 +103,8 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise UsageError("takes options only, no arguments", print_help=False)
-        if opts.plot is not None and opts.plot.suffix not in _PICTURES:
-            raise UsageError(f"--plot {opts.plot}: must end in {', '.join(_PICTURES)}", print_help=False)
+        if opts.plot is not None and opts.plot.suffix not in PICTURES:
+            raise UsageError(f"--plot {opts.plot}: must end in {', '.join(PICTURES)}", print_help=False)
         if sum(share for _, share in opts.delay) > 1 + 1e-9:
             raise UsageError("--delay: the shares are more than 1 in all", print_help=False)
         self.exitcode = failing_politely(lambda: self._simulate(opts))

@@ -23,7 +23,7 @@ _BLOCKS: Final = (
     4  # of a simhash of 64 bits: numbers that differ in two bits agree in two blocks, most of those in three, too
 )
 MOST_DIFFERENT: Final = 3  # bits
-_PAIRS: Final = tuple(combinations(range(_BLOCKS), 2))
+SIMHASH_PAIRS: Final = tuple(combinations(range(_BLOCKS), 2))
 _SIMHASH: Final = 1 << 15  # the first number of keys that are none of bands
 
 
@@ -79,7 +79,7 @@ def simhash_keys(simhash: int) -> list[int]:
     blocks = [simhash >> (16 * block) & 0xFFFF for block in range(_BLOCKS)]
     return [
         _key(_SIMHASH + number, struct.pack("<HH", blocks[one], blocks[other]))
-        for number, (one, other) in enumerate(_PAIRS)
+        for number, (one, other) in enumerate(SIMHASH_PAIRS)
     ]
 
 

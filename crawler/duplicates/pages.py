@@ -16,9 +16,16 @@ from crawler.duplicates.words import Hashes, word_hashes
 
 def page_sketch(text: str, template: bytes, rule: Rule) -> bytes:
     """MinHash and simhash of a text without its site's template; nothing if it has too few words."""
-    if not rule.threshold:
-        return b""
-    words = word_hashes(text)
+    return words_sketch(word_hashes(text), template, rule) if rule.threshold else b""
+
+
+def page_shingles(text: str, template: bytes, rule: Rule) -> Hashes:
+    """All shingles of a text without its site's template, sorted, each once."""
+    return words_shingles(word_hashes(text), template, rule)
+
+
+def words_sketch(words: Hashes, template: bytes, rule: Rule) -> bytes:
+    """The same of words, or of what else a document consists of, such as tokens of a programming language."""
     if len(words) < rule.fewest_words:
         return b""
     runs = shingles(words, rule.shingle)
@@ -29,7 +36,6 @@ def page_sketch(text: str, template: bytes, rule: Rule) -> bytes:
     return sketch_of(runs).to_bytes() + struct.pack("<Q", simhash_of_words(starts))
 
 
-def page_shingles(text: str, template: bytes, rule: Rule) -> Hashes:
-    """All shingles of a text without its site's template, sorted, each once."""
-    runs = np.unique(shingles(word_hashes(text), rule.shingle))
+def words_shingles(words: Hashes, template: bytes, rule: Rule) -> Hashes:
+    runs = np.unique(shingles(words, rule.shingle))
     return runs[own_places(runs, unpacked(template))]

@@ -546,6 +546,24 @@ class Store(Protocol):
 
     def find_document(self, document: int) -> DocumentRow | None: ...
 
+    def sketches(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
+        """(number in urls, document, sketch) of all pages that can be compared, by number, in blocks.
+
+        Each block is of the moment when it is read: this may take long, and must hold up no crawl.
+        """
+
+    def count_sketches(self) -> int:
+        """How many pages `sketches` will give, if none comes or goes."""
+
+    def sketched(self, number: int) -> Doubt | None:
+        """A page that has a sketch, by its number in urls, with what its texts are compared by; None if it has none now."""
+
+    def template(self, host: int) -> bytes:
+        """What most pages of a host have in common, as sketches are made without it; empty if nothing is known."""
+
+    def copies(self, body_digest: bytes, text_digest: bytes, most: int) -> list[DocumentRow]:
+        """Up to so many pages, as their URLs show them now, with these bytes or these words; nothing has no copies."""
+
     def anchors(self, key: Key) -> list[tuple[str, str]]:
         """(name of the linking host, text) of the links that lead to a URL from other hosts."""
 

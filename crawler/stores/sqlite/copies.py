@@ -45,7 +45,7 @@ SELECT u.id, u.host, u.rest, u.url, d.metadata, d.id, d.body_digest, d.text_dige
 FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest
 """
 # The last whole page, which may be looked for again in vain before it counts as gone.
-_IS_SHOWN = """
+IS_SHOWN = """
 d.id = (SELECT n.id FROM documents n WHERE n.host = d.host AND n.rest = d.rest AND n.kind = 0 AND n.reason = 20
         ORDER BY n.fetched DESC, n.id DESC LIMIT 1)
 AND (SELECT c.change FROM changes c WHERE c.host = d.host AND c.rest = d.rest ORDER BY c.version DESC LIMIT 1) <> 'delete'
@@ -165,7 +165,7 @@ class Copies:
         """What a URL has, if it is an original that others may be copies of."""
         return _page_of(
             self._connection.execute(
-                f"{_NOW} WHERE d.host = ? AND d.rest = ? AND d.duplicate_of IS NULL AND {_IS_SHOWN}", key
+                f"{_NOW} WHERE d.host = ? AND d.rest = ? AND d.duplicate_of IS NULL AND {IS_SHOWN}", key
             ).get
         )
 
@@ -173,7 +173,7 @@ class Copies:
         """Pages that are copies of what a URL has or had."""
         rows = self._connection.execute(
             f"""{_NOW} JOIN documents o ON o.id = d.duplicate_of
-                WHERE o.host = ? AND o.rest = ? AND NOT (d.host = o.host AND d.rest = o.rest) AND {_IS_SHOWN}""",
+                WHERE o.host = ? AND o.rest = ? AND NOT (d.host = o.host AND d.rest = o.rest) AND {IS_SHOWN}""",
             key,
         ).fetchall()
         return [page for row in rows if (page := _page_of(row)) is not None]

@@ -12,6 +12,7 @@ from crawler.stores.sqlite.documents import Content
 from crawler.stores.sqlite.known import id_of
 from crawler.stores.sqlite.likeness import Candidate, Index
 from crawler.stores.sqlite.reading import find_document
+from crawler.stores.sqlite.sketches import template
 
 MOST_LOOKS = 2  # for whose sake a visit is held back; then its sketch decides
 
@@ -49,5 +50,4 @@ def doubt_of(connection: apsw.Connection, candidate: Candidate) -> Doubt:
     """A page to compare with, and where it is."""
     document = find_document(connection, candidate.document)
     assert document is not None, "documents are never removed"
-    template = connection.execute("SELECT template FROM hosts WHERE host = ?", (document.key.host,)).get
-    return Doubt(id=candidate.id, document=document, template=template or b"")
+    return Doubt(id=candidate.id, document=document, template=template(connection, document.key.host))

@@ -52,6 +52,7 @@ from crawler.stores.sqlite import (
     reading,
     sayings,
     scope,
+    sketches,
     templates,
 )
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
@@ -417,6 +418,26 @@ class SqliteStore:
     def find_document(self, document: int) -> DocumentRow | None:
         with trouble(self._path):
             return reading.find_document(self._connection, document)
+
+    def sketches(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
+        with trouble(self._path):
+            yield from sketches.sketches(self._connection)
+
+    def count_sketches(self) -> int:
+        with trouble(self._path):
+            return sketches.count_sketches(self._connection)
+
+    def sketched(self, number: int) -> Doubt | None:
+        with self._snapshot() as connection:
+            return sketches.sketched(connection, number)
+
+    def template(self, host: int) -> bytes:
+        with trouble(self._path):
+            return sketches.template(self._connection, host)
+
+    def copies(self, body_digest: bytes, text_digest: bytes, most: int) -> list[DocumentRow]:
+        with self._snapshot() as connection:
+            return sketches.copies(connection, body_digest, text_digest, most)
 
     def anchors(self, key: Key) -> list[tuple[str, str]]:
         with trouble(self._path):

@@ -1,0 +1,84 @@
+"""All clusters of near-duplicates among documents, wherever these are, with what tells their members apart."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from crawler.comparable import Comparable, Progress, comparing
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.differences import Differences, differences
+from crawler.duplicates.discovery import Cluster, discover
+from crawler.errors import DiskTrouble
+
+MOST_READ: Final = 5  # documents of a cluster whose words are compared with those of the first
+_STEPS: Final = {"bands": "comparing sketches", "texts": "comparing texts"}  # that sketches come, their source tells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A document of a cluster."""
+
+    name: str
+    similarity: float  # to the first
+    is_counted: bool = False
+    differences: Differences | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clustered:
+    """What was found among how many."""
+
+    clusters: Sequence[Cluster]  # the largest first
+    compared: int  # documents
+    short: int  # documents that have too few words for that
+
+    @property
+    def inside(self) -> int:
+        """Documents that are in a cluster."""
+        return sum(len(cluster.numbers) for cluster in self.clusters)
+
+
+def clustered(documents: Comparable, rule: Rule, progress: Progress, *, by_sketch: bool) -> Clustered:
+    """Compare all with all. Where sketches leave doubts the texts decide, unless the sketches are to."""
+    counts = {False: 0, True: 0}  # of those that are too short, and of the others
+
+    def sketches() -> Iterator[tuple[int, bytes]]:
+        for number, sketch in documents.sketches(progress):
+            counts[bool(sketch)] += 1
+            yield number, sketch
+
+    directory = Path(tempfile.gettempdir())
+    try:
+        clusters = discover(
+            sketches(),
+            rule,
+            directory,
+            compare=None if by_sketch else comparing(documents, rule),
+            progress=lambda what, done, of: progress(_STEPS[what], done, of) if what in _STEPS else None,
+        )
+    except OSError as error:
+        raise DiskTrouble(
+            f"{directory}: sketches cannot be kept there for a while ({error.strerror}); free some space, or set TMPDIR to "
+            "another directory."
+        ) from error
+    return Clustered(clusters=clusters, compared=counts[True], short=counts[False])
+
+
+def members_of(
+    cluster: Cluster, documents: Comparable, rule: Rule, most: int | None, *, by_sketch: bool
+) -> Iterator[Member]:
+    """Up to so many, but those that have gone since. Some are read; what they have in common with the first is counted."""
+    first = documents.read(int(cluster.numbers[0])) if not by_sketch else None
+    numbers, estimates = cluster.numbers[:most].tolist(), cluster.similarities[:most].tolist()
+    for place, (number, estimate) in enumerate(zip(numbers, estimates, strict=True)):
+        name = documents.name(number)
+        other = documents.read(number) if first is not None and 0 < place <= MOST_READ else None
+        if name and first is not None and other is not None:
+            share, words = first.similarity(other, rule), differences(first.text, other.text)
+            yield Member(name=name, similarity=share, is_counted=True, differences=words)
+        elif name:
+            yield Member(name=name, similarity=estimate, is_counted=not place)

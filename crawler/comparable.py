@@ -1,0 +1,167 @@
+"""What can be compared with one another: the pages of a collection, the programs in it, or files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from crawler.archived import read_archived
+from crawler.compared import CODE_FORMATS, Compared, Reader
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.exact import jaccard
+from crawler.duplicates.words import Hashes
+from crawler.errors import BadInput, DiskTrouble
+from crawler.stores.contract import DocumentRow, Store
+
+_REMEMBERED = 512  # documents whose shingles are kept for the next comparison
+Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, and of how much (0 = unknown)
+
+
+class Comparable(Protocol):
+    """Documents under numbers."""
+
+    def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
+        """All that have one, or an empty one if they are too short."""
+
+    def read(self, number: int) -> Compared | None:
+        """None if it cannot be read any more."""
+
+    def name(self, number: int) -> str:
+        """URL or path; empty if it is there no more."""
+
+
+class Collection:
+    """What was archived, and how it is read again."""
+
+    def __init__(self, store: Store, directory: Path, reader: Reader) -> None:
+        self.store = store
+        self.reader = reader
+        self.unread: dict[str, str] = {}  # URLs of documents that the archive does not give, and why
+        self._directory = directory
+
+    def read(self, document: DocumentRow, template: bytes = b"") -> Compared | None:
+        """None if it cannot be read, which is noted."""
+        try:
+            return self.reader.answer(read_archived(self.store, self._directory, document), template)
+        except DiskTrouble as error:
+            self.unread[document.url] = str(error)
+            return None
+
+
+class Pages:
+    """Those of a collection that have sketches, by their numbers in urls."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._store = collection.store
+
+    def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
+        of, done = self._store.count_sketches(), 0
+        for block in self._store.sketches():
+            yield from ((number, sketch) for number, _, sketch in block)
+            done += len(block)
+            progress("reading sketches", done, of)
+
+    def read(self, number: int) -> Compared | None:
+        found = self._store.sketched(number)
+        return self._collection.read(found.document, found.template) if found is not None else None
+
+    def name(self, number: int) -> str:
+        found = self._store.sketched(number)
+        return found.document.url if found is not None else ""
+
+
+class Programs:
+    """Source code and plain text of a collection, by the numbers of documents; all is read again."""
+
+    def __init__(self, collection: Collection, rule: Rule) -> None:
+        self._collection = collection
+        self._store = collection.store
+        self._rule = rule
+
+    def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
+        for number, found in self.all(progress):
+            yield number, found.sketch(self._rule)
+
+    def all(self, progress: Progress) -> Iterator[tuple[int, Compared]]:
+        newest = self._store.version()
+        for published in self._store.published():
+            progress("reading documents", min(published.version, newest), newest)
+            document = published.document
+            if document is not None and document.format in CODE_FORMATS:
+                found = self._collection.read(document)
+                if found is not None:
+                    yield document.id, found
+
+    def read(self, number: int) -> Compared | None:
+        document = self._store.find_document(number)
+        return self._collection.read(document) if document is not None else None
+
+    def name(self, number: int) -> str:
+        document = self._store.find_document(number)
+        return document.url if document is not None else ""
+
+
+class Files:
+    """Files, by their places in a list."""
+
+    def __init__(self, paths: Sequence[Path], reader: Reader, rule: Rule) -> None:
+        self.unread: dict[str, str] = {}  # paths of those that cannot be read, and why
+        self._paths = paths
+        self._reader = reader
+        self._rule = rule
+
+    def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
+        for number in range(len(self._paths)):
+            found = self.read(number)
+            if found is not None:
+                yield number, found.sketch(self._rule)
+            progress("reading files", number + 1, len(self._paths))
+
+    def read(self, number: int) -> Compared | None:
+        try:
+            return self._reader.file(self._paths[number])
+        except BadInput as error:
+            self.unread[self.name(number)] = str(error)
+            return None
+
+    def name(self, number: int) -> str:
+        return str(self._paths[number])
+
+
+def files_in(names: Sequence[str]) -> list[Path]:
+    """These files, and all in these directories and below but hidden ones; each once, in the order of their paths."""
+    found: set[Path] = set()
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            found.update(below for below in path.rglob("*") if below.is_file() and not _is_hidden(below, path))
+        elif path.is_file():
+            found.add(path)
+        else:
+            raise BadInput(f"{name}: no such file or directory; without names the collection is searched.")
+    if not found:
+        raise BadInput(f"{', '.join(names)}: no files in there.")
+    return sorted(found)
+
+
+def comparing(documents: Comparable, rule: Rule) -> Callable[[int, int], float | None]:
+    """What counts how much two documents have in common; None if one cannot be read."""
+
+    @lru_cache(maxsize=_REMEMBERED)
+    def shingles(number: int) -> Hashes | None:
+        found = documents.read(number)
+        return found.shingles(rule) if found is not None else None
+
+    def compare(one: int, other: int) -> float | None:
+        own, others = shingles(one), shingles(other)
+        return jaccard(own, others) if own is not None and others is not None else None
+
+    return compare
+
+
+def _is_hidden(path: Path, directory: Path) -> bool:
+    """Or only a name for another."""
+    return path.is_symlink() or any(part.startswith(".") for part in path.relative_to(directory).parts)

@@ -1,0 +1,94 @@
+"""A document as it is compared with others: its words, or the tokens of a program; from the archive or from a file."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from crawler.archived import Archived, plain_of
+from crawler.content import words_digest
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.code import tokens_of
+from crawler.duplicates.exact import jaccard
+from crawler.duplicates.pages import words_shingles, words_sketch
+from crawler.duplicates.words import Hashes, token_hashes, word_hashes
+from crawler.errors import BadInput
+from crawler.parse.charset import decode
+from crawler.parse.coding import MOST_PLAIN
+from crawler.parse.html import Reading
+from crawler.parse.reading import read, text_of
+
+CODE_FORMATS = frozenset(["code", "text"])  # of documents that may be programs
+_PAGES = (".html", ".htm", ".xhtml")
+
+
+class Features(Enum):
+    """What of documents is compared."""
+
+    WORDS = "words"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compared:
+    """What there is to compare."""
+
+    name: str  # URL, or path
+    text: str
+    words: Hashes  # in code, tokens
+    template: bytes = b""  # of its host
+    body_digest: bytes = b""
+
+    @property
+    def text_digest(self) -> bytes:
+        return words_digest(self.text)
+
+    def sketch(self, rule: Rule) -> bytes:
+        """As it is kept; empty if it has too few words."""
+        return words_sketch(self.words, self.template, rule)
+
+    def shingles(self, rule: Rule) -> Hashes:
+        return words_shingles(self.words, self.template, rule)
+
+    def similarity(self, other: Compared, rule: Rule) -> float:
+        """What they have in common, counted."""
+        return jaccard(self.shingles(rule), other.shingles(rule))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Reads documents as they are to be compared."""
+
+    reading: Reading
+    features: Features
+
+    def answer(self, archived: Archived, template: bytes = b"") -> Compared:
+        """One that is archived. A template is made of words, so it is none of a program's tokens."""
+        body, content_type = plain_of(archived)
+        return self._compared(body, archived.url, content_type, archived.url, template)
+
+    def file(self, path: Path) -> Compared:
+        """One in a file, or `BadInput` if that cannot be read."""
+        try:
+            with path.open("rb") as file:
+                body = file.read(MOST_PLAIN)
+        except OSError as error:
+            raise BadInput(
+                f"{path}: cannot be read ({error.strerror}); name a file, or a URL that is archived."
+            ) from error
+        content_type = "text/html" if path.suffix.lower() in _PAGES else None
+        return self._compared(body, f"http://file.invalid/{quote(path.name)}", content_type, str(path), b"")
+
+    def _compared(self, body: bytes, url: str, content_type: str | None, name: str, template: bytes) -> Compared:
+        digest = hashlib.sha256(body).digest()
+        if self.features is Features.CODE:
+            text = decode(body, content_type).text
+            filename = unquote(urlsplit(url).path).rpartition("/")[2]
+            return Compared(
+                name=name, text=text, words=token_hashes(tokens_of(text, filename=filename)), body_digest=digest
+            )
+        text = text_of(read(body, url, content_type, reading=self.reading))
+        return Compared(name=name, text=text, words=word_hashes(text), template=template, body_digest=digest)

@@ -1,0 +1,135 @@
+"""What people and programs are told of duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from crawler.clustering import Clustered, Member
+from crawler.duplicates.differences import Differences
+from crawler.duplicates.evaluation import Quality, Row
+from crawler.evaluating import Evaluated
+from crawler.export.documents import safe_json
+from crawler.likest import Like, Likest
+from crawler.parse.plain import phrase
+
+MOST_LISTED = 10  # documents of a cluster that people see
+
+
+# ── find ──
+
+
+def find_lines(name: str, found: Likest, threshold: float, fewest_words: int) -> Iterator[str]:
+    if found.is_short:
+        yield f"{phrase(name)} has fewer than {fewest_words} words: only exact copies were looked for."
+    if not found.found:
+        yield f"Nothing in the collection is {threshold:.0%} or more like {phrase(name)}."
+        return
+    for like in found.found:
+        yield f"{like.similarity:7.1%}  {like.document.url}"
+        yield f"{'':9}{like.tier.meaning}; {_mark(like)}"
+        if differing := _differing(like.differences):
+            yield f"{'':9}{differing}"
+    if found.more:
+        yield f"and about {found.more:,} more: --most"
+
+
+def find_json(found: Likest) -> Iterator[str]:
+    for like in found.found:
+        yield safe_json(
+            {
+                "url": like.document.url,
+                "similarity": round(like.similarity, 4),
+                "tier": like.tier.name.lower(),
+                "duplicate_of": like.original,
+                **_differences_data(like.differences),
+            }
+        )
+
+
+def _mark(like: Like) -> str:
+    if like.original is None:
+        return "in the crawl no duplicate"
+    share = f" ({like.document.similarity:.1%})" if like.document.similarity is not None else ""
+    return f"in the crawl a duplicate of {like.original}{share}"
+
+
+# ── clusters ──
+
+
+def clusters_line(found: Clustered, threshold: float) -> str:
+    if not found.clusters:
+        return f"No two of {found.compared:,} documents are {threshold:.0%} or more alike."
+    noun = "cluster" if len(found.clusters) == 1 else "clusters"
+    return (
+        f"{len(found.clusters):,} {noun} with {found.inside:,} of {found.compared:,} documents that are "
+        f"{threshold:.0%} or more alike"
+    )
+
+
+def cluster_lines(number: int, size: int, members: Sequence[Member]) -> Iterator[str]:
+    yield f"{number:>4}  {size:,} documents"
+    for place, member in enumerate(members):
+        share = "" if not place else f"{'' if member.is_counted else '~'}{member.similarity:.1%}"
+        yield f"{share:>12}  {phrase(member.name)}"
+        if differing := _differing(member.differences):
+            yield f"{'':14}{differing}"
+    if size > len(members):
+        yield f"{'':14}and {size - len(members):,} more: --json lists all"
+
+
+def cluster_json(number: int, members: Sequence[Member]) -> str:
+    documents = [
+        {
+            "url": member.name,
+            "similarity": round(member.similarity, 4),
+            "counted": member.is_counted,
+            **_differences_data(member.differences),
+        }
+        for member in members
+    ]
+    return safe_json({"cluster": number, "size": len(members), "documents": documents})
+
+
+# ── evaluate ──
+
+
+def evaluation_lines(found: Evaluated) -> Iterator[str]:
+    yield from _chosen_lines(found, next(row for row in found.rows if row.threshold == found.chosen))
+    yield ""
+    yield f"{'':21}{'sketch alone':^24}  {'cascade':^24}"
+    yield f"threshold  duplicates{'P':>8}{'R':>8}{'F1':>8}  {'P':>8}{'R':>8}{'F1':>8}   texts read"
+    for row in found.rows:
+        cells = "  ".join(_cells(quality) for quality in (row.sketch, row.cascade))
+        yield f"{row.threshold:>9g}{row.duplicates:>12,}{cells}{row.needed_texts:>13.1%}"
+
+
+def _chosen_lines(found: Evaluated, row: Row) -> Iterator[str]:
+    yield (
+        f"{found.pairs:,} pairs of {found.documents:,} documents; at {found.chosen:g}, {row.duplicates:,} are near-duplicates"
+    )
+    yield ""
+    yield f"{'':14}{'precision':>10}{'recall':>8}{'F1':>8}"
+    for name, quality in (("sketch alone", row.sketch), ("cascade", row.cascade)):
+        yield f"{name:14}{quality.precision:>10.4f}{quality.recall:>8.4f}{quality.f1:>8.4f}"
+    yield f"The cascade compared {row.met:.1%} of the pairs, and read the texts of {row.needed_texts:.1%}."
+
+
+def evaluation_json(found: Evaluated) -> Iterator[str]:
+    for row in found.rows:
+        methods = {"sketch": row.sketch._asdict(), "cascade": row.cascade._asdict()}
+        yield safe_json({**row._asdict(), "chosen": row.threshold == found.chosen, **methods})
+
+
+def _cells(found: Quality) -> str:
+    return f"{found.precision:>8.4f}{found.recall:>8.4f}{found.f1:>8.4f}"
+
+
+# ── differing words ──
+
+
+def _differing(found: Differences | None) -> str:
+    return f"words: {found}" if found else ""
+
+
+def _differences_data(found: Differences | None) -> dict[str, object]:
+    return {"added": found.added, "removed": found.removed} if found is not None else {}

@@ -1,0 +1,432 @@
+"""What says almost the same as what, and how well that is told: `scrapy duplicates`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawler.commands.duplicates import Command
+from tests.commands.test_show_export import Collection, one_sentence
+from tests.crawl.runner import scrapy
+
+pytestmark = pytest.mark.crawl
+
+VOCABULARY = [f"word{number}" for number in range(3_000)]
+A, B, C, D = "http://a.test/x", "http://b.test/near", "http://c.test/copy", "http://d.test/other"
+SHORT, SHORT_COPY = "http://a.test/short", "http://b.test/short"
+PROGRAM, RENAMED, OTHER_PROGRAM = "http://a.test/sum.py", "http://b.test/total.py", "http://c.test/other.py"
+CODE = """\
+def total(prices, tax):
+    result = 0
+    for price in prices:
+        if price > 0:
+            result += price * (1 + tax)
+        else:
+            raise ValueError("negative")
+    return result
+"""
+RENAMED_CODE = """\
+# adds things up
+def summed(numbers, rate):
+    outcome = 0.0
+    for number in numbers:   # one by one
+        if number > 10:
+            outcome += number * (17 + rate)
+        else:
+            raise ValueError("no such thing")
+    return outcome
+"""
+OTHER_CODE = """\
+import sys
+class Tree:
+    left = None
+    while True:
+        try:
+            print([leaf for leaf in sys.path], file=sys.stderr, end="")
+        except (KeyError, OSError) as error:
+            del left[error]
+    lambda *every: {every: every}
+"""
+
+
+def words_of(seed: int, count: int = 400) -> list[str]:
+    return random.Random(seed).choices(VOCABULARY, k=count)
+
+
+def edited(words: list[str], changes: int) -> list[str]:
+    """With so many words replaced, far from each other: each is in five runs."""
+    words, step = list(words), len(words) // (changes + 1)
+    for number in range(changes):
+        words[(number + 1) * step] = f"edited{number}"
+    return words
+
+
+ONE = words_of(1)
+NEAR = edited(ONE, 4)  # .90
+
+
+def html(words: list[str], title: str = "") -> bytes:
+    paragraphs = [" ".join(words[at : at + 50]) for at in range(0, len(words), 50)]
+    return f"<!doctype html><title>{title}</title><main>{''.join(f'<p>{text}.' for text in paragraphs)}</main>".encode()
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("crawled")
+    collection = Collection(directory)
+    for url, body in {
+        A: html(ONE),
+        B: html(NEAR),
+        C: html(ONE),
+        D: html(words_of(4)),
+        SHORT: html(words_of(5, 30), "first"),
+        SHORT_COPY: html(words_of(5, 30), "second"),
+    }.items():
+        collection.add(url, body, Content_Type="text/html")
+    for url, source in {PROGRAM: CODE, RENAMED: RENAMED_CODE, OTHER_PROGRAM: OTHER_CODE}.items():
+        collection.add(url, source.encode(), Content_Type="text/x-python")
+    collection.close()
+    return directory
+
+
+def told(directory: Path, *words: object, code: int = 0) -> str:
+    result = scrapy("duplicates", *map(str, words), CRAWL_DIR=directory)
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stdout
+
+
+def data(directory: Path, *words: object) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in told(directory, *words, "--json").splitlines()]
+
+
+# ── find ──
+
+
+def test_near_duplicates_of_a_url_are_found_by_what_they_say(crawled: Path) -> None:
+    copy, near = data(crawled, "find", A)
+    assert (copy["url"], copy["similarity"], copy["tier"]) == (C, 1.0, "body")
+    assert (copy["added"], copy["removed"]) == ([], [])
+    assert copy["duplicate_of"] == A
+    assert (near["url"], near["tier"]) == (B, "compared")
+    assert 0.88 < near["similarity"] < 0.92
+    assert near["added"] == ["edited0", "edited1", "edited2", "edited3"]
+    assert near["removed"] == [ONE[80], ONE[160], ONE[240], ONE[320]]
+
+
+def test_people_are_told_how_it_is_known_and_what_the_crawl_takes_it_for(crawled: Path) -> None:
+    text = told(crawled, "find", A)
+    assert f"100.0%  {C}" in text
+    assert f"the same bytes; in the crawl a duplicate of {A} (100.0%)" in text
+    assert "almost the same words, both texts compared; in the crawl " in text
+    assert "words: + edited0 edited1 edited2 edited3  − word" in text
+    assert "\x1b" not in text
+
+
+def test_a_file_is_looked_for_as_a_page_would_be(crawled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(html(NEAR, "another title"))
+    found = data(crawled, "find", path)
+    assert [(row["url"], row["tier"]) for row in found] == [(B, "text"), (A, "compared"), (C, "compared")]
+
+
+@pytest.mark.parametrize(("threshold", "count"), [("0.95", 1), ("0.85", 2), ("0.001", 2)])
+def test_any_threshold_will_do(crawled: Path, threshold: str, count: int) -> None:
+    assert len(data(crawled, "find", A, "--threshold", threshold)) == count
+
+
+def test_no_more_are_shown_than_are_wanted(crawled: Path) -> None:
+    assert len(data(crawled, "find", A, "--most", "1")) == 1
+    assert "and about 1 more: --most" in told(crawled, "find", A, "--most", "1")
+
+
+def test_nothing_found_is_no_failure(crawled: Path) -> None:
+    assert told(crawled, "find", D) == f"Nothing in the collection is 80% or more like {D}.\n"
+    assert data(crawled, "find", D) == []
+
+
+def test_of_short_documents_exact_copies_are_found_and_that_is_said(crawled: Path) -> None:
+    text = told(crawled, "find", SHORT)
+    assert f"{SHORT} has fewer than 40 words: only exact copies were looked for." in text
+    assert f"100.0%  {SHORT_COPY}" in text
+    assert "the same words" in text
+
+
+def test_what_is_not_archived_or_not_there_is_one_sentence(crawled: Path, tmp_path: Path) -> None:
+    result = scrapy("duplicates", "find", "http://nowhere.test/", CRAWL_DIR=crawled)
+    assert result.returncode == 1
+    assert "not archived" in one_sentence(result.stderr)
+    result = scrapy("duplicates", "find", str(tmp_path / "nowhere"), CRAWL_DIR=crawled)
+    assert result.returncode == 65
+    assert "cannot be read" in one_sentence(result.stderr)
+    result = scrapy("duplicates", "find", A, CRAWL_DIR=tmp_path)
+    assert result.returncode == 69
+    assert "there is no crawl here" in one_sentence(result.stderr)
+
+
+# ── clusters ──
+
+
+def test_all_clusters_of_the_collection_are_found(crawled: Path) -> None:
+    (found,) = data(crawled, "clusters", "--threshold", "0.85")
+    assert (found["cluster"], found["size"]) == (1, 3)
+    assert [document["url"] for document in found["documents"]] == [A, B, C]
+    assert [document["counted"] for document in found["documents"]] == [True, True, True]
+    assert found["documents"][1]["added"] == ["edited0", "edited1", "edited2", "edited3"]
+    assert "added" not in found["documents"][0]
+
+
+def test_people_get_a_table_of_clusters(crawled: Path) -> None:
+    lines = told(crawled, "clusters", "--threshold", "0.85").splitlines()
+    assert lines[0].startswith("1 cluster with 3 of ")
+    assert lines[2:4] == ["   1  3 documents", f"{'':14}{A}"]
+    assert lines[4].split() == [lines[4].split()[0], B]
+    assert lines[4].split()[0].endswith("%")
+    assert "words: + edited0" in lines[5]
+    assert lines[6].split() == ["100.0%", C]
+
+
+def test_the_setting_is_the_threshold_where_none_is_given(crawled: Path) -> None:
+    assert [row["size"] for row in data(crawled, "clusters", "-s", "DUPLICATE_THRESHOLD=0.85")] == [3]
+    assert [row["size"] for row in data(crawled, "clusters", "-s", "DUPLICATE_THRESHOLD=0.97")] == [2]
+
+
+def test_sketches_alone_read_no_texts(crawled: Path, tmp_path: Path) -> None:
+    """So they do without the archive."""
+    for name in ("crawl.db", "crawl.db-wal"):
+        if (crawled / name).exists():
+            (tmp_path / name).write_bytes((crawled / name).read_bytes())
+    (found,) = data(tmp_path, "clusters", "--threshold", "0.8", "--by-sketch")
+    assert [document["counted"] for document in found["documents"]] == [True, False, False]
+    assert all("added" not in document for document in found["documents"])
+    result = scrapy("duplicates", "clusters", "--threshold", "0.8", CRAWL_DIR=tmp_path)
+    assert result.returncode == 74
+    assert f"{A}: not read: " in result.stderr
+    assert "could not be read" in one_sentence(result.stderr)
+    assert "3 documents" in result.stdout
+
+
+def test_a_collection_without_near_duplicates_says_so(tmp_path: Path) -> None:
+    collection = Collection(tmp_path)
+    collection.add(A, html(ONE), Content_Type="text/html")
+    collection.close()
+    assert told(tmp_path, "clusters") == "No two of 1 documents are 90% or more alike.\n"
+    assert data(tmp_path, "clusters") == []
+
+
+def test_a_collection_without_sketches_says_so(tmp_path: Path) -> None:
+    collection = Collection(tmp_path)
+    collection.add(SHORT, html(words_of(5, 30)), Content_Type="text/html")
+    collection.close()
+    result = scrapy("duplicates", "clusters", CRAWL_DIR=tmp_path)
+    assert result.returncode == 0
+    assert "No page of this collection has a sketch" in result.stderr
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    directory = tmp_path / "files"
+    (directory / "below").mkdir(parents=True)
+    (directory / ".hidden").mkdir()
+    (directory / "one.txt").write_text(" ".join(ONE))
+    (directory / "below" / "near.txt").write_text(" ".join(edited(ONE, 1)))
+    (directory / ".hidden" / "copy.txt").write_text(" ".join(ONE))
+    (directory / "other.txt").write_text(" ".join(words_of(2)))
+    (directory / "short.txt").write_text("too short to tell")
+    return directory
+
+
+def test_files_are_searched_as_far_as_directories_go(files: Path, tmp_path: Path) -> None:
+    (found,) = data(tmp_path / "no crawl", "clusters", files)
+    assert [document["url"] for document in found["documents"]] == [
+        str(files / "below" / "near.txt"),
+        str(files / "one.txt"),
+    ]
+    result = scrapy("duplicates", "clusters", str(files / "one.txt"), str(files / "short.txt"))
+    assert result.stdout == "No two of 1 documents are 90% or more alike.\n"
+    assert result.stderr == "1 documents have fewer than 40 words and were left out.\n"
+
+
+def test_files_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
+    for name in (tmp_path / "nothing", tmp_path):
+        result = scrapy("duplicates", "clusters", str(name))
+        assert result.returncode == 65
+        assert str(name) in one_sentence(result.stderr)
+
+
+def test_names_of_files_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    for name in ("a\x1b[2Jone", "b\nsecond"):
+        (tmp_path / name).write_text(" ".join(ONE))
+    text = told(tmp_path, "clusters", tmp_path)
+    assert "2 documents" in text
+    assert all(line.isprintable() for line in text.splitlines())
+    assert data(tmp_path, "clusters", tmp_path)[0]["documents"][0]["url"].endswith("a\x1b[2Jone")
+
+
+def test_temporary_files_are_gone_afterwards(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    data(tmp_path, "clusters", files)
+    assert [path.name for path in temporary.iterdir() if path.name.startswith("duplicates-")] == []
+
+
+# ── code ──
+
+
+def test_programs_are_the_same_under_other_names(crawled: Path) -> None:
+    found = data(crawled, "find", PROGRAM, "--features", "code")
+    assert [(row["url"], row["similarity"]) for row in found] == [(RENAMED, 1.0)]
+    assert "adds" in found[0]["added"]
+    assert data(crawled, "find", PROGRAM) == []  # their words are others
+
+
+def test_programs_of_the_collection_are_clustered(crawled: Path) -> None:
+    (found,) = data(crawled, "clusters", "--features", "code")
+    assert [document["url"] for document in found["documents"]] == [PROGRAM, RENAMED]
+
+
+def test_programs_in_files_are_clustered(tmp_path: Path) -> None:
+    for name, source in {"one.py": CODE, "two.py": RENAMED_CODE, "three.py": OTHER_CODE}.items():
+        (tmp_path / name).write_text(source)
+    (found,) = data(tmp_path, "clusters", tmp_path, "--features", "code")
+    assert [Path(document["url"]).name for document in found["documents"]] == ["one.py", "two.py"]
+
+
+# ── evaluate ──
+
+
+def pairs() -> Iterator[dict[str, Any]]:
+    for number in range(10):
+        words = words_of(number)
+        yield {"a": " ".join(words), "b": " ".join(edited(words, 1)), "duplicate": True}
+        yield {"a": " ".join(words), "b": " ".join(edited(words, 40)), "duplicate": False}
+
+
+def test_pairs_with_their_own_texts_are_evaluated(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs()))
+    rows = data(tmp_path, "evaluate", path, "--threshold", "0.87")
+    assert [row["threshold"] for row in rows if row["chosen"]] == [0.87]
+    assert len(rows) == 12
+    assert all(row["duplicates"] == 10 for row in rows)
+    (chosen,) = [row for row in rows if row["chosen"]]
+    assert chosen["sketch"] == chosen["cascade"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+    assert rows[-1]["cascade"]["recall"] == 0.0  # none of them is a copy
+    text = told(tmp_path, "evaluate", path)
+    assert "20 pairs of 30 documents; at 0.9, 10 are near-duplicates" in text
+    assert "cascade           1.0000  1.0000  1.0000" in text
+
+
+def test_pairs_may_name_documents_of_another_file_both_packed(tmp_path: Path) -> None:
+    texts = {"x": ONE, "y": edited(ONE, 1), "z": words_of(2)}
+    with gzip.open(tmp_path / "texts.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in texts.items())
+    with gzip.open(tmp_path / "pairs.jsonl.gz", "wt") as file:
+        file.write('{"a": "x", "b": "y", "jaccard5": 0.975}\n{"a": "x", "b": "z"}\n')
+    picture = tmp_path / "quality.png"
+    words = ("evaluate", tmp_path / "pairs.jsonl.gz", "--documents", tmp_path / "texts.jsonl.gz", "--plot", picture)
+    rows = data(tmp_path, *words)
+    assert [row["duplicates"] for row in rows] == [1] * 10 + [0]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_names_without_documents_are_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"a": "x", "b": "y"}\n')
+    result = scrapy("duplicates", "evaluate", str(path))
+    assert result.returncode == 0
+    assert "--documents" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b'{"a": "x", "b": "y"}\n\n{"a": 1}\n', 'line 3 has neither a text nor a number under "b"'),
+        (b"", "there is no pair in it"),
+        (b"\xff\xfe", "is not UTF-8"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, content: bytes, complaint: str) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_bytes(content)
+    result = scrapy("duplicates", "evaluate", str(path))
+    assert result.returncode == 65
+    assert complaint in one_sentence(result.stderr)
+
+
+def test_what_is_not_packed_though_it_is_called_so_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl.gz"
+    path.write_bytes(b"{}")
+    for named in (path, tmp_path / "nowhere"):
+        result = scrapy("duplicates", "evaluate", str(named))
+        assert result.returncode == 65
+        assert "cannot be read" in one_sentence(result.stderr)
+
+
+# ── usage ──
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "name what to do: find, clusters, evaluate"),
+        (("search",), "name what to do"),
+        (("find",), "name one URL or file"),
+        (("find", "x", "y"), "name one URL or file"),
+        (("evaluate",), "name one file of pairs"),
+        (("clusters", "--threshold", "0.3"), "must be from 0.5 to 1"),
+        (("find", "x", "--threshold", "0"), "must be from above 0 to 1"),
+        (("find", "x", "--threshold", "nan"), "must be from above 0 to 1"),
+        (("find", "x", "--most", "0"), "must be at least 1"),
+        (("find", "x", "--by-sketch"), "--by-sketch: means nothing to find"),
+        (("clusters", "--plot", "x.png"), "--plot: means nothing to clusters"),
+        (("evaluate", "x", "--features", "code"), "--features: means nothing to evaluate"),
+        (("evaluate", "x", "--plot", "x.gif"), "must end in"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], complaint: str) -> None:
+    command, parser = Command(), ArgumentParser(conflict_handler="resolve")
+    command.settings = Settings()
+    command.add_options(parser)
+    opts, args = parser.parse_known_args(words)
+    with pytest.raises(UsageError, match=re.escape(complaint)):
+        command.run(args, opts)
+
+
+def test_misuse_has_its_exit_code() -> None:
+    result = scrapy("duplicates", "search")
+    assert result.returncode == 2
+    assert "name what to do: find, clusters, evaluate" in result.stdout + result.stderr
+
+
+def test_every_verb_is_explained_with_an_example() -> None:
+    text = scrapy("duplicates", "--help").stdout
+    for verb in ("find", "clusters", "evaluate"):
+        (paragraph,) = [part for part in text.split("\n\n") if part.startswith(f"{verb}: ")]
+        assert f"Example: scrapy duplicates {verb} " in " ".join(paragraph.split())
+
+
+def test_a_crawl_may_go_on_meanwhile(tmp_path: Path) -> None:
+    collection = Collection(tmp_path)
+    collection.add(A, html(ONE), Content_Type="text/html")
+    collection.add(B, html(NEAR), Content_Type="text/html")
+    try:
+        before = [path.stat().st_mtime_ns for path in sorted(tmp_path.glob("crawl.db"))]
+        assert [row["url"] for row in data(tmp_path, "find", A)] == [B]
+        assert [row["size"] for row in data(tmp_path, "clusters", "--threshold", "0.8")] == [2]
+        assert [path.stat().st_mtime_ns for path in sorted(tmp_path.glob("crawl.db"))] == before
+        collection.add(C, html(ONE), Content_Type="text/html")
+    finally:
+        collection.close()
+    assert len(data(tmp_path, "find", A)) == 2

@@ -1,0 +1,106 @@
+"""A collection can be gone through by its sketches, and from a sketch back to its page."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from crawler.items import Page, Reason
+from crawler.stores.contract import Learned, Store
+from crawler.stores.sqlite import sketches as blocks
+from crawler.urls.keys import key_of
+from tests.contracts.engines import Opener
+from tests.contracts.test_duplicates import ONE, A, B, C, page, words_of
+from tests.contracts.visits import DAY, fetch, refused
+from tests.samples import NOW
+
+EDITED = [*ONE[:200], "another", *ONE[201:]]
+
+
+def sketches_of(store: Store) -> dict[str, bytes]:
+    """By URL."""
+    found = {}
+    for number, document, sketch in (row for block in store.sketches() for row in block):
+        row = store.find_document(document)
+        assert row is not None
+        sketched = store.sketched(number)
+        assert sketched is not None
+        assert (sketched.id, sketched.document) == (number, row)
+        found[row.url] = sketch
+    return found
+
+
+def test_originals_and_duplicates_alike_have_their_sketches(store: Store) -> None:
+    pages = {A: page(ONE), B: page(EDITED), C: page(words_of(3))}
+    for url, made in pages.items():
+        fetch(store, url, NOW, page=made)
+    assert sketches_of(store) == {url: made.sketch for url, made in pages.items()}
+    assert store.count_sketches() == 3
+
+
+def test_blocks_follow_each_other_without_gap_or_overlap(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_BLOCK", 4)
+    urls = [f"http://{number % 3}.test/{number}" for number in range(9)]
+    random.Random(1).shuffle(urls)
+    for number, url in enumerate(urls):
+        fetch(store, url, NOW, page=page(words_of(number)))
+    found = list(store.sketches())
+    assert [len(block) for block in found] == [4, 4, 1]
+    numbers = [number for block in found for number, _, _ in block]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_page_that_is_gone_or_too_short_has_no_sketch(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, B, NOW, page=page(words_of(2, 10)))
+    assert set(sketches_of(store)) == {A}
+    ((number, _, _),) = next(iter(store.sketches()))
+    fetch(store, A, NOW + 10 * DAY, page=page(words_of(2, 10)))
+    assert list(store.sketches()) == []
+    assert store.sketched(number) is None
+
+
+def test_templates_come_with_what_they_were_taken_out_of(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    assert store.template(key_of(A).host) == b""
+    store.learn(Learned(host=key_of(A).host, template=b"template", mark=5, sketches={}), NOW)
+    assert store.template(key_of(A).host) == b"template"
+    assert store.template(key_of(C).host) == b""
+    ((number, _, _),) = next(iter(store.sketches()))
+    sketched = store.sketched(number)
+    assert sketched is not None
+    assert sketched.template == b"template"
+
+
+def urls_of(store: Store, like: Page, most: int = 10) -> list[str]:
+    return [document.url for document in store.copies(like.body_digest, like.text_digest, most)]
+
+
+def test_exact_copies_are_found_by_bytes_and_by_words(store: Store) -> None:
+    short = page(words_of(2, 30))
+    fetch(store, A, NOW, page=short)
+    fetch(store, B, NOW, page=page(words_of(2, 30), body_digest=b"other bytes, the same words"))
+    fetch(store, C, NOW, page=page(words_of(3, 30)))
+    assert urls_of(store, short) == [A, B]
+    assert urls_of(store, short, most=1) == [A]
+    assert store.copies(b"", b"", 10) == []
+
+
+def test_only_what_a_url_shows_now_is_a_copy(store: Store) -> None:
+    made = page(ONE)
+    for url in (A, B, C):
+        fetch(store, url, NOW, page=made)
+    fetch(store, A, NOW + 10 * DAY, page=page(words_of(3)))
+    refused(store, B, NOW + 10 * DAY, Reason.GONE, 410)
+    assert urls_of(store, made) == [C]
+
+
+def test_sketches_can_be_read_while_a_crawl_writes(store: Store, opener: Opener) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    reader = opener(read_only=True)
+    reading = reader.sketches()
+    assert len(next(reading)) == 1
+    fetch(store, B, NOW, page=page(words_of(3)))
+    assert [len(block) for block in reading] == [1]  # it came after, and has the next number
+    reader.close()

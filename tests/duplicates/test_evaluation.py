@@ -1,0 +1,174 @@
+"""Precision and recall of what finds near-duplicates, on pairs that are marked."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crawler.duplicates import evaluation
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.evaluation import Evidence, Quality, cascade, quality, sweep
+from crawler.duplicates.marked import MarkedPair, Truth, arranged, read_pairs, read_texts
+from crawler.errors import BadInput
+
+RULE = Rule(threshold=0.9)
+TEXT = " ".join(random.Random(1).choices([f"word{number}" for number in range(900)], k=400))
+
+
+def edited(changes: int) -> str:
+    """With so many words replaced, far from each other: each is in five runs."""
+    words = TEXT.split()
+    for number in range(changes):
+        words[(number + 1) * len(words) // (changes + 1)] = f"edited{number}"
+    return " ".join(words)
+
+
+OTHER = " ".join(random.Random(2).choices([f"word{number}" for number in range(900)], k=400))
+PAIRS = [
+    MarkedPair(one=TEXT, other=TEXT),
+    MarkedPair(one=TEXT, other=edited(1)),  # .98
+    MarkedPair(one=TEXT, other=edited(4)),  # .90
+    MarkedPair(one=TEXT, other=edited(20)),  # .60
+    MarkedPair(one=TEXT, other=OTHER),
+    MarkedPair(one="too short", other="too short for that"),
+    MarkedPair(one="too short", other="Too short!"),
+    MarkedPair(one="", other="…"),
+]
+
+
+def test_the_examples() -> None:
+    assert doctest.testmod(evaluation).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "truth", "expected"),
+    [
+        ([1, 1, 0, 0], [1, 1, 0, 0], (1.0, 1.0, 1.0)),
+        ([1, 1, 1, 1], [1, 1, 0, 0], (0.5, 1.0, 2 / 3)),
+        ([1, 0, 0, 0], [1, 1, 1, 1], (1.0, 0.25, 0.4)),
+        ([0, 0, 0, 0], [1, 1, 0, 0], (1.0, 0.0, 0.0)),
+        ([1, 1, 0, 0], [0, 0, 0, 0], (0.0, 1.0, 0.0)),
+    ],
+)
+def test_quality(said: list[int], truth: list[int], expected: tuple[float, ...]) -> None:
+    assert quality(np.array(said, dtype=bool), np.array(truth, dtype=bool)) == pytest.approx(expected)
+
+
+def test_the_cascade_decides_as_a_crawl_does() -> None:
+    pairs, truth = arranged(PAIRS, None, RULE)
+    evidence = Evidence(pairs)
+    found = cascade(evidence, RULE)
+    assert truth.at(0.9, evidence).tolist() == [True, True, True, False, False, False, True, False]
+    assert found.said.tolist() == [True, True, True, False, False, False, True, False]
+    assert found.is_candidate.tolist()[4:] == [False, False, True, False]
+    assert found.needed_texts.tolist() == [False, False, True, *[False] * 5]
+
+
+def test_texts_without_words_are_alike_to_nothing() -> None:
+    pairs, _ = arranged([MarkedPair(one="", other="…"), MarkedPair(one="", other=TEXT)], None, RULE)
+    assert Evidence(pairs).estimates.tolist() == [0.0, 0.0]
+
+
+def test_texts_are_compared_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[float] = []
+    count = evaluation.jaccard
+    monkeypatch.setattr(evaluation, "jaccard", lambda one, other: counted.append(1) or count(one, other))
+    pairs, _ = arranged(PAIRS, None, RULE)
+    evidence = Evidence(pairs)
+    for _ in range(3):
+        cascade(evidence, RULE)
+    assert len(counted) == 1
+
+
+def test_the_sweep_holds_truth_against_each_threshold() -> None:
+    pairs, truth = arranged(PAIRS, None, RULE)
+    evidence = Evidence(pairs)
+    rows = list(
+        sweep(evidence, lambda at: truth.at(at, evidence), lambda at: Rule(threshold=at), (0.5, 0.9, 0.95, 1.0))
+    )
+    assert [row.duplicates for row in rows] == [5, 4, 3, 2]
+    assert all(row.cascade == Quality(1.0, 1.0, 1.0) for row in rows)
+    assert rows[0].met > rows[3].met
+
+
+def test_what_is_said_counts_more_than_what_is_counted() -> None:
+    pairs, truth = arranged(
+        [
+            MarkedPair(one=TEXT, other=TEXT, is_duplicate=False, similarity=1.0),
+            MarkedPair(one=TEXT, other=OTHER, is_duplicate=True),
+            MarkedPair(one=TEXT, other=OTHER, similarity=0.95),
+        ],
+        None,
+        RULE,
+    )
+    evidence = Evidence(pairs)
+    assert isinstance(truth, Truth)
+    assert truth.at(0.9, evidence).tolist() == [False, True, True]
+    assert truth.at(0.96, evidence).tolist() == [False, True, False]
+
+
+def lines(*facts: Any) -> list[str]:
+    return [fact if isinstance(fact, str) else json.dumps(fact) for fact in facts]
+
+
+def test_pairs_are_read_in_every_way_to_write_them() -> None:
+    found = read_pairs(
+        lines(
+            {"a": "x", "b": "y", "duplicate": True},
+            "",
+            {"a": 1, "b": 2, "jaccard5": 0.25, "other": [1]},
+            {"a": "x", "b": "y", "jaccard": 1},
+            {"a": "x", "b": "y", "duplicate": None},
+        ),
+        "pairs",
+    )
+    assert found == [
+        MarkedPair(one="x", other="y", is_duplicate=True),
+        MarkedPair(one="1", other="2", similarity=0.25),
+        MarkedPair(one="x", other="y", similarity=1.0),
+        MarkedPair(one="x", other="y"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("{", "line 2 is not JSON"),
+        ("[" * 100_000, "line 2 is not JSON"),
+        ("[]", "line 2 is not a JSON object"),
+        ({"a": "x"}, 'line 2 has neither a text nor a number under "b"'),
+        ({"a": "x", "b": None}, 'line 2 has neither a text nor a number under "b"'),
+        ({"a": "x", "b": "y", "duplicate": "yes"}, 'line 2 has something else than true or false under "duplicate"'),
+        ({"a": "x", "b": "y", "jaccard5": 2}, "line 2 has no number from 0 to 1 under 'jaccard5'"),
+        ({"a": "x", "b": "y", "jaccard": "high"}, "line 2 has no number from 0 to 1 under 'jaccard'"),
+    ],
+)
+def test_bad_lines_are_named_by_number(line: Any, complaint: str) -> None:
+    with pytest.raises(BadInput, match=r"^pairs\.jsonl: ") as caught:
+        read_pairs(lines({"a": "x", "b": "y"}, line), "pairs.jsonl")
+    assert complaint in str(caught.value)
+
+
+def test_of_many_bad_lines_some_are_named() -> None:
+    with pytest.raises(BadInput) as caught:
+        read_pairs(["no"] * 100, "pairs")
+    assert "line 5 is not JSON; 95 more lines are bad, too." in str(caught.value)
+
+
+def test_nothing_to_evaluate_is_an_error() -> None:
+    with pytest.raises(BadInput, match="no pair in it"):
+        read_pairs(["", " \n"], "pairs")
+
+
+def test_texts_are_those_that_pairs_name() -> None:
+    documents = lines({"id": "x", "text": "one"}, {"id": 7, "text": "two"}, {"id": "z", "text": "three"})
+    assert read_texts(documents, "documents", {"x", "7"}) == {"x": "one", "7": "two"}
+    with pytest.raises(BadInput, match="documents: 'q'"):
+        read_texts(documents, "documents", {"x", "q"})
+    with pytest.raises(BadInput, match='line 1 has no text under "text"'):
+        read_texts(lines({"id": "x"}), "documents", {"x"})

@@ -1,0 +1,66 @@
+"""Documents that may be near-duplicates of one are found among all sketches."""
+
+from __future__ import annotations
+
+import doctest
+import random
+
+import numpy as np
+import pytest
+
+from crawler.duplicates import search
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.minhash import PERMUTATIONS
+from crawler.duplicates.pages import page_sketch
+from crawler.duplicates.search import Candidate, floor_for, nearest
+from crawler.duplicates.sketch_file import STORED
+
+RULE = Rule()
+OWN = np.zeros(1, dtype=STORED)
+OWN["marks"] = np.arange(PERMUTATIONS)
+
+
+def like(agreeing: int) -> bytes:
+    """A sketch with so many marks in common."""
+    other = OWN.copy()
+    other["marks"][0, agreeing:] += 1
+    return other.tobytes()
+
+
+BLOCKS = [
+    [(1, 11, like(200)), (2, 12, like(100)), (3, 13, b"")],
+    [],
+    [(4, 14, like(180)), (5, 15, like(160)), (6, 16, like(180))],
+]
+
+
+def test_the_examples() -> None:
+    assert doctest.testmod(search).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("floor", "most", "numbers", "more"),
+    [(0.0, 10, [1, 4, 6, 5, 2], 0), (0.85, 10, [1, 4, 6], 0), (0.8, 2, [1, 4], 2), (1.0, 1, [1], 0)],
+)
+def test_the_most_similar_come_first(floor: float, most: int, numbers: list[int], more: int) -> None:
+    found = nearest(OWN.tobytes(), BLOCKS, floor, most)
+    assert [candidate.number for candidate in found.candidates] == numbers
+    assert found.more == more
+    assert found.candidates[0] == Candidate(1, 11, 1.0)
+
+
+def test_nothing_is_near_to_nothing() -> None:
+    assert nearest(OWN.tobytes(), [], 0.0, 10) == ([], 0)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8, 0.9])
+def test_few_estimates_are_below_the_floor(threshold: float) -> None:
+    chance = random.Random(1)
+    missed = 0
+    for _ in range(100):
+        words = [str(chance.random()) for _ in range(800)]
+        common = round(800 * 2 * threshold / (1 + threshold))
+        other = words[:common] + [str(chance.random()) for _ in range(800 - common)]
+        one, two = (page_sketch(" ".join(text), b"", RULE) for text in (words, other))
+        missed += not nearest(one, [[(1, 1, two)]], floor_for(threshold), 1).candidates
+    assert missed <= 3

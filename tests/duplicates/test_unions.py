@@ -1,0 +1,35 @@
+"""Sets that are joined pair by pair are the connected parts of the graph of these pairs."""
+
+from __future__ import annotations
+
+import doctest
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.duplicates import unions
+from crawler.duplicates.unions import Unions
+
+PAIRS = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19)), max_size=40)
+
+
+def test_the_examples() -> None:
+    assert doctest.testmod(unions).failed == 0
+
+
+@given(PAIRS, st.integers(1, 40))
+def test_who_is_joined_hangs_together_and_nobody_else(pairs: list[tuple[int, int]], batch: int) -> None:
+    sets = Unions(20)
+    joined = 0
+    for at in range(0, len(pairs), batch):
+        ones, others = np.array(pairs[at : at + batch], dtype=np.int64).T
+        joined += int(sets.join(ones, others).sum())
+    least = list(range(20))
+    for _ in range(20):  # the slow way: everybody takes over the least number of a neighbour
+        for one, other in pairs:
+            least[one] = least[other] = min(least[one], least[other])
+    roots = sets.roots(np.arange(20)).tolist()
+    assert roots == least
+    assert roots == [sets.root(place) for place in range(20)]
+    assert joined == 20 - len(set(roots))
