@@ -73,7 +73,7 @@ def listed_pairs() -> list[dict[str, object]]:
 def edited_pages(seed: int = _SEED, pages: int = PAGES) -> Corpus:
     """Raises `Unavailable` where the packages cannot be had."""
     chance = Random(seed)
-    documents = [document for package in PACKAGES for document in _documents(package, pages, chance)]
+    documents = [document for package in PACKAGES for document in documents_of(package, pages, chance)]
     texts = [document.text for document in documents]
     editor = Editor(chance, [word for text in texts for word in WORD.findall(text)])
     pairs = list(_unedited_pairs(documents, chance))
@@ -100,7 +100,7 @@ def _corpus(
     return Corpus(name=name, texts=texts, words=words, sets=sets, one=one, other=other, similarities=similarities)
 
 
-def _documents(package: str, number: int, chance: Random) -> list[Document]:
+def documents_of(package: str, number: int, chance: Random) -> list[Document]:
     """Some pages of a package, in their order; of long ones the beginning."""
     home = site_of(package).home
     files = sorted(home.rglob("*.html"))

@@ -84,6 +84,7 @@ class Ours:
 
     processes: int | None = None  # content processes; None = as many as the settings say
     known: Path | None = None  # a store to begin with
+    settings: Mapping[str, object] = field(default_factory=dict)  # besides the usual ones
     name: str = "ours"
 
     def start_up(self, scene: Scene) -> Cost:
@@ -127,7 +128,8 @@ class Ours:
             "CRAWL_MAX_PAGES": scene.served.web.pages + BESIDES if scene.served.web.is_open else 0,
             "STATS_DUMP": True,
         }
-        return settings if self.processes is None else settings | {"CONTENT_PROCESSES": self.processes}
+        processes = {} if self.processes is None else {"CONTENT_PROCESSES": self.processes}
+        return settings | processes | dict(self.settings)
 
 
 def _scrapy(

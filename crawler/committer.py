@@ -84,7 +84,7 @@ class Committer:
     def commit(self, batch: Sequence[Settled]) -> Acknowledged:
         """Acknowledge visits, but for those of which it is in doubt whether they are near-duplicates."""
         late: set[Key] = set()
-        doubted = {key: self._read(doubts) for key, doubts in self.store.doubts(batch).items()}
+        doubted = {key: self.read_doubted(doubts) for key, doubts in self.store.doubts(batch).items()}
         batch = [self._judged_again(settled) for settled in batch if settled.visited.visit.key not in doubted]
         if not batch:
             return Acknowledged(Committed(new_urls=0, hosts_with_new=()), (), doubted)
@@ -117,7 +117,8 @@ class Committer:
             logger.warning("%s; what it is a duplicate of is told by its sketch alone", error)
             return None
 
-    def _read(self, doubts: Sequence[Doubt]) -> list[Doubted]:
+    def read_doubted(self, doubts: Sequence[Doubt]) -> list[Doubted]:
+        """Pages to compare with, as far as they can be read."""
         read = ((doubt, self.read(doubt.document)) for doubt in doubts)
         return [Doubted(doubt.id, answer, doubt.template) for doubt, answer in read if answer is not None]
 

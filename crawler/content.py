@@ -15,7 +15,7 @@ from crawler.content_lists import list_link, read_feed, read_sitemap
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.pages import page_sketch
 from crawler.duplicates.template import mark_of as template_mark
-from crawler.items import Fetched, Key, Kind, Link, Outcome, Page, Reason, Visit, Visited
+from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.coding import MOST_PLAIN, plain_body
 from crawler.parse.dates import seconds_of
@@ -74,7 +74,8 @@ def examine(
     if verdict is not None:
         outcome = Outcome.FETCHED if verdict is Reason.NOINDEX else Outcome.REFUSED
         visited = replace(visited, reason=verdict, outcome=outcome)
-    return replace(visited, page=page, records=tuple(visit_records(visited.visit, fetched, page.links)))
+    records = visit_records(visited.visit, fetched, page.links, page.payload_digest)
+    return replace(visited, page=page, records=records)
 
 
 def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) -> tuple[Page, Reason | None]:
@@ -118,7 +119,8 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
     elif found is not None:
         document = convert(plain.data, visit.url, content_type)
         page = _with_document(page, document, visit, scope, now, follow=not asked.nofollow)
-    page = replace(page, unavailable_after=asked.unavailable_after)
+    if asked.unavailable_after is not None:
+        page = replace(page, unavailable_after=asked.unavailable_after)
     if visit.kind is Kind.PROBE:
         return replace(page, soft404=sketch(page.text, visit.url)), None
     return page, _verdict(page, visit, asked, now, is_login=is_login)
@@ -224,18 +226,18 @@ def _told(metadata: Metadata) -> dict[str, str]:
 
 
 def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:
-    found = []
-    for link in links:
-        url, anchor = link.url, link.anchor
-        is_usual = len(url) <= scope.options.max_length  # whole pages of others would fill the memory
-        key, mark = _key_and_mark(url, anchor) if is_usual else (key_of(url), mark_of(url, anchor))
-        found.append(Link(key, url, anchor, scope.rejection(url, depth), mark))
+    found, most = [], scope.options.max_length
+    for url, anchor, *_ in links:
+        link_of = _remembered_link if len(url) <= most else _link  # whole pages of others would fill the memory
+        found.append(link_of(url, anchor, scope.rejection(url, depth)))
     return found
 
 
-@lru_cache(maxsize=16_384)  # pages of a site have most of their links in common
-def _key_and_mark(url: str, anchor: str) -> tuple[Key, int]:
-    return key_of(url), mark_of(url, anchor)
+def _link(url: str, anchor: str, refused: Refusal | None) -> Link:
+    return Link(key_of(url), url, anchor, refused, mark_of(url, anchor))
+
+
+_remembered_link = lru_cache(maxsize=16_384)(_link)  # pages of a site have most of their links in common
 
 
 def _links_digest(links: list[Link]) -> int:

@@ -107,6 +107,8 @@ class ContentPool:
     def _ask(self, kind: int, question: object) -> asyncio.Future[Any]:
         if self._failure is not None:
             raise self._failure
+        if self._closed:
+            raise ContentDied(Reason.STOPPED)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Job(kind, _encode(question), answer))
         self._feed()

@@ -20,7 +20,7 @@ from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
 from crawler.items import Key, OriginRules, Reason, Visit, Visited
 from crawler.options import Options
-from crawler.stores.contract import Committed, Learned, Leased, Lesson, NewUrl, Outlook, Settled, Store, Tenure
+from crawler.stores.contract import Committed, Learned, Leased, Lesson, NewUrl, Outlook, Settled, Store, Tenure, Unsure
 from crawler.tenancy import Tenancy
 from crawler.urls.hosts import host_of
 
@@ -63,6 +63,9 @@ class Surroundings(Protocol):
 
     def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
         """Have the template of a host learned, or taken out of sketches; then do something."""
+
+    def reconsider(self, unsure: Unsure, then: Callable[[Mapping[int, float]], None]) -> None:
+        """Find out how similar an archived page is to others; then do something."""
 
     def keep(self) -> Tenure:
         """Extend the leases of our partitions, and take over what the dead have left. In the store."""
@@ -332,11 +335,20 @@ class Messenger:
         if back is not None:
             back.template = learned.template
         around.count("duplicates/studied", len(learned.sketches))
-        self._ask(lambda: around.store.learn(learned, around.now()), lambda _: self._go_on_studying(learned.host))
+        self._ask(lambda: around.store.learn(learned, around.now()), partial(self._go_on_studying, learned.host))
 
-    def _go_on_studying(self, host: int) -> None:
-        self._studied.discard(host)
-        self._study(host)
+    def _go_on_studying(self, host: int, unsure: Sequence[Unsure]) -> None:
+        """First with the pages of which it must be found out what they are, one by one, then with the next part."""
+        if unsure and not self._stopped:
+            self._around.reconsider(unsure[0], partial(self._reconsidered, host, unsure))
+        else:
+            self._studied.discard(host)
+            self._study(host)
+
+    def _reconsidered(self, host: int, unsure: Sequence[Unsure], compared: Mapping[int, float]) -> None:
+        around, first = self._around, unsure[0]
+        decide = partial(around.store.decide, first, compared, around.now())
+        self._ask(decide, lambda _: self._go_on_studying(host, unsure[1:]))
 
     # ── what the frontier wants ──
 

@@ -48,7 +48,7 @@ class Content(Protocol):
 
     async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float]: ...
 
-    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]]: ...
+    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]] | None: ...
 
 
 class Session:
@@ -70,6 +70,7 @@ class Session:
         self.lease_end: Callable[[], float] = lambda: math.inf  # nothing is sent from then on
         self.pages_waiting: Callable[[], int] = lambda: 0  # for a content process
         self.content: Content | None = None
+        self.content_is_open = asyncio.Event()
         self._last_seed = 0
         self.seeds: list[str] = []
         self.tenure = Tenure(partitions={}, workers=1, share=0)  # what the session began with

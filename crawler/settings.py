@@ -166,7 +166,8 @@ COMMIT_INTERVAL = 0.5  # or when its first visit has waited so long, or nothing 
 COMMIT_STEP_HOOK = ""  # module:function called with the name of each step of a commit, in its thread
 
 # ── Content ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-CONTENT_PROCESSES = os.cpu_count() or 1  # processes that look at pages; 0 = the crawl process does
+# Processes that look at pages, one for each core that we may use; 0 = the crawl process does.
+CONTENT_PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CONTENT_CPU_TIME = 10  # seconds of computing that one page may cost
 CONTENT_TIMEOUT = 20.0  # and seconds by the clock; a process that takes longer is ended
 CONTENT_MAX_MEMORY = 1024**3  # address space of a content process

@@ -116,9 +116,8 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
     for row in data["outcomes"]:
         mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
         yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
-    near = data["near_duplicates"]
-    exact = data["duplicates"] - near
-    yield f"  Duplicates   of others: {_count(exact, 'page')} with the same words, {near} with almost the same"
+    every, near = data["duplicates"], data["near_duplicates"]
+    yield f"  Duplicates   of other pages: {every}, of which {every - near} are exact and {near} nearly so"
     yield f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, compressed"
     yield from _spared(data["spared"])
     if data["slowest_hosts"]:

@@ -12,8 +12,9 @@ from crawler.committer import Acknowledged, Doubted
 from crawler.download import client_of
 from crawler.duplicates.template import mark_of
 from crawler.items import Visited
-from crawler.session import Session
-from crawler.stores.contract import Committed, Learned, Lesson, Settled, Store, Tenure
+from crawler.likeness import Answer
+from crawler.session import Content, Session
+from crawler.stores.contract import Committed, Learned, Lesson, Settled, Store, Tenure, Unsure
 
 T = TypeVar("T")
 
@@ -70,24 +71,33 @@ class Surroundings:
         self._answer(self._compare(visited, others), then)
 
     async def _compare(self, visited: Visited, others: Sequence[Doubted]) -> Mapping[int, float]:
-        fetched, content = visited.fetched, self._session.content
+        fetched, content = visited.fetched, await self._content()
         assert fetched is not None, "only what came can be a duplicate"
-        assert content is not None, "pages are looked at before they are committed"
         answer = Archived(url=fetched.url, head=fetched.head, body=fetched.body)
-        new = (answer, visited.visit.template)
-        shares = await content.compare(new, [(other.answer, other.template) for other in others])
-        return {other.id: share for other, share in zip(others, shares, strict=False)}
+        return await _shares(content, (answer, visited.visit.template), others)
+
+    def reconsider(self, unsure: Unsure, then: Callable[[Mapping[int, float]], None]) -> None:
+        self._answer(self._reconsider(unsure), then)
+
+    async def _reconsider(self, unsure: Unsure) -> Mapping[int, float]:
+        committer, content = self._session.committer, await self._content()
+        answer, others = await self._session.run(
+            lambda: (committer.read(unsure.document), committer.read_doubted(unsure.doubts))
+        )
+        return await _shares(content, (answer, unsure.template), others) if answer is not None else {}
 
     def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
-        self._answer(self._study(lesson), then)
+        self._answer(self._study(lesson), lambda learned: then(learned) if learned is not None else None)
 
-    async def _study(self, lesson: Lesson) -> Learned:
-        content = self._session.content
-        assert content is not None, "there are pages"
-        committer = self._session.committer
+    async def _study(self, lesson: Lesson) -> Learned | None:
+        """Nothing, if the crawl ends meanwhile: the next one goes on."""
+        committer, content = self._session.committer, await self._content()
         read = await self._session.run(lambda: [committer.read(document) for _, document in lesson.pages])
         whole = [answer for answer in read if answer is not None]
-        template, sketches = await content.study(whole, lesson.template)
+        found = await content.study(whole, lesson.template)
+        if found is None:
+            return None
+        template, sketches = found
         sketch_of = dict(zip([answer.url for answer in whole], sketches, strict=False))
         return Learned(
             host=lesson.host,
@@ -95,6 +105,12 @@ class Surroundings:
             mark=mark_of(template),
             sketches={number: (document.id, sketch_of.get(document.url, b"")) for number, document in lesson.pages},
         )
+
+    async def _content(self) -> Content:
+        """Who reads pages; what a crawl has left to do may come up before its pipelines are open."""
+        await self._session.content_is_open.wait()
+        assert self._session.content is not None, "whoever opens it is there"
+        return self._session.content
 
     def _answer(self, question: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
         asyncio.ensure_future(question).add_done_callback(partial(self._answered, then))
@@ -141,3 +157,9 @@ class Surroundings:
 
     def fail(self, error: BaseException) -> None:
         self._scheduler.fail(error)
+
+
+async def _shares(content: Content, new: Answer, others: Sequence[Doubted]) -> Mapping[int, float]:
+    """How similar a page is to others, by their numbers."""
+    shares = await content.compare(new, [(other.answer, other.template) for other in others])
+    return {other.id: share for other, share in zip(others, shares, strict=False)}

@@ -63,10 +63,11 @@ class SegmentWriter:
         """Write records one after another; (offset, length) of each. Nothing is durable yet."""
         with _disk(self.directory):
             file = self._file or self._create()
-            places = []
+            places, offset = [], self.length
             for record in records:
-                places.append((self.length, len(record.data)))
-                self._write(file, record)
+                places.append((offset, len(record.data)))
+                offset += len(record.data)
+            self._write(file, records)
             return places
 
     def sync(self) -> None:
@@ -87,7 +88,7 @@ class SegmentWriter:
                 self._file.truncate()
                 self.length, self.records = self._good
                 if self._good == (0, 0):
-                    self._write(self._file, self._warcinfo())
+                    self._write(self._file, [self._warcinfo()])
                     self.sync()  # the next commit may bring nothing of its own, and names this length
 
     @property
@@ -122,18 +123,19 @@ class SegmentWriter:
         self._file = (self.directory / (name + OPEN)).open("xb", buffering=0)
         self.name = name
         sync_directory(self.directory)
-        self._write(self._file, self._warcinfo())
+        self._write(self._file, [self._warcinfo()])
         return self._file
 
     def _warcinfo(self) -> Record:
         return warcinfo_record(self.name, self._now(), self._facts)
 
-    def _write(self, file: FileIO, record: Record) -> None:
-        rest = memoryview(record.data)
+    def _write(self, file: FileIO, records: Sequence[Record]) -> None:
+        data = b"".join([record.data for record in records])
+        rest = memoryview(data)
         while rest:
             rest = rest[file.write(rest) :]
-        self.length += len(record.data)
-        self.records += 1
+        self.length += len(data)
+        self.records += len(records)
 
 
 def recover(directory: Path, slot: int, segments: Sequence[Segment]) -> tuple[list[str], int]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from crawler.duplicates.words import Hashes, mixed, word_hashes
 
 SIZE: Final = 5  # words
+_BASE: Final = np.uint64(0xD6E8FEB86659FD93)  # odd: the hash of a run is a polynomial over those of its words
 
 
 def shingles(words: Hashes, size: int = SIZE) -> Hashes:
@@ -21,9 +22,10 @@ def shingles(words: Hashes, size: int = SIZE) -> Hashes:
     count = len(words) - size + 1
     if count < 1:
         return shingles(words, len(words)) if len(words) else words
-    runs = words[:count]
+    runs = words[:count].copy()
     for place in range(1, size):
-        runs = mixed(runs) + words[place : place + count]
+        runs *= _BASE
+        runs += words[place : place + count]
     return mixed(runs)
 
 

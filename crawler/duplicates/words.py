@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 Hashes = NDArray[np.uint64]
+Letters = NDArray[np.uint8] | NDArray[np.uint32]
 
 LONGEST: Final = 500_000  # characters that are looked at: what is longer is judged by its beginning
 _BASE: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse
 _MODULUS: Final = 1 << 64
 _BEYOND: Final = 0x10000  # the first character that is not in the table
-_ONE: Final = np.uint64(1)
+_IN_ASCII: Final = bytes(chr(letter).isalnum() or letter == ord("_") for letter in range(128)).ljust(256, b"\0")
 _MULTIPLIERS: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # those of splitmix64
 _SHIFTS: Final = (np.uint64(30), np.uint64(27), np.uint64(31))
 
@@ -31,15 +32,14 @@ def word_hashes(text: str) -> Hashes:
     >>> [bool(word == second[0]) for word in first], len(second)
     ([True, True, False], 2)
     """
-    letters = _letters(text[:LONGEST].lower())
+    letters, inside = _read(text[:LONGEST].lower())
     size = len(letters)
-    inside = np.zeros(size + 2, dtype=np.bool)
-    inside[1:-1] = _are_in_words(letters)
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
     powers, inverse = _powers(1 << max(size - 1, 1).bit_length())
     sums = np.zeros(size + 1, dtype=np.uint64)
-    np.cumsum((letters + _ONE) * powers[:size], out=sums[1:])
+    terms = letters * powers[:size]
+    np.cumsum(terms, out=sums[1:])
     return mixed((sums[ends] - sums[starts]) * inverse[starts])
 
 
@@ -51,20 +51,30 @@ def token_hashes(tokens: Sequence[str]) -> Hashes:
 
 def mixed(numbers: Hashes) -> Hashes:
     """Numbers whose bits all depend on all bits. What was different stays different."""
-    numbers = (numbers ^ (numbers >> _SHIFTS[0])) * _MULTIPLIERS[0]
-    numbers = (numbers ^ (numbers >> _SHIFTS[1])) * _MULTIPLIERS[1]
-    return numbers ^ (numbers >> _SHIFTS[2])
+    shifted = numbers >> _SHIFTS[0]
+    found = numbers ^ shifted
+    for shift, multiplier in zip(_SHIFTS[1:], _MULTIPLIERS, strict=True):
+        found *= multiplier
+        np.right_shift(found, shift, out=shifted)
+        found ^= shifted
+    return found
 
 
-def _letters(text: str) -> NDArray[np.uint8] | NDArray[np.uint32]:
+def _read(text: str) -> tuple[Letters, NDArray[np.uint8]]:
+    """The numbers of its characters, and 1 for each that is part of a word, with a 0 before and after."""
     if text.isascii():
-        return np.frombuffer(text.encode("ascii"), dtype=np.uint8)
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        octets = text.encode("ascii")
+        inside = b"\0" + octets.translate(_IN_ASCII) + b"\0"
+        return np.frombuffer(octets, dtype=np.uint8), np.frombuffer(inside, dtype=np.uint8)
+    letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    marks = np.zeros(len(letters) + 2, dtype=np.uint8)
+    marks[1:-1] = _are_in_words(letters)
+    return letters, marks
 
 
-def _are_in_words(letters: NDArray[np.uint8] | NDArray[np.uint32]) -> NDArray[np.bool]:
+def _are_in_words(letters: NDArray[np.uint32]) -> NDArray[np.bool]:
     table = _table()
-    if letters.dtype == np.uint8 or not len(letters) or letters.max() < _BEYOND:
+    if letters.max() < _BEYOND:
         return table[letters]
     inside = np.take(table, letters, mode="clip")
     beyond = letters >= _BEYOND

@@ -97,8 +97,10 @@ def links_of(
             return list(links.values()), "too many links"
         first = links.get(url)
         if first is None or not first.anchor or first.rel or first.tag == "form":
-            position, words = surroundings.of(element) if surroundings is not None else (Position.CONTENT, "")
-            link = HtmlLink(url, anchors.of(element), rel, element.tag, position, words)
+            link = HtmlLink(url, anchors.of(element), rel, element.tag)
+            if surroundings is not None:
+                position, words = surroundings.of(element)
+                link = link._replace(position=position, around=words)
             links[url] = link if first is None else _merged(first, link)
     if in_data:
         for text in _in_data(document):
@@ -128,7 +130,10 @@ def _reference(element: Element) -> tuple[str | None, str]:
     tag = element.tag
     if tag == "meta":
         return _refresh(element), "refresh"
-    rel = phrase((element.attr("rel") or "")[:LONGEST_ANCHOR]).lower()
+    written = element.attr("rel")
+    rel = phrase(written[:LONGEST_ANCHOR]).lower() if written else ""
+    if tag == "a":
+        return element.attr("href"), rel
     if tag == "link":
         kinds = rel.split()
         if "alternate" in kinds and (element.attr("type") or "").partition(";")[0].strip().lower() in _FEED_TYPES:

@@ -67,11 +67,15 @@ class Marks:
 
     def meta(self, names: Iterable[str]) -> str:
         """What the first of these names that is there says."""
-        return next(iter(self.all_metas(names)), "")
+        found = self.all_metas(names)
+        return found[0] if found else ""
 
     def all_metas(self, names: Iterable[str]) -> list[str]:
         """All that the first of these names that is there says."""
-        return next((found for name in names if (found := self.metas.get(name))), [])
+        for name in names:
+            if found := self.metas.get(name):
+                return found
+        return []
 
 
 def marks_of(document: Document) -> Marks:

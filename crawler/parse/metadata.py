@@ -117,7 +117,7 @@ def metadata_of(document: Document, url: str, base: str, *, latest: float = inf)
     return Metadata(
         title=title[:LONGEST_PHRASE].rstrip(),
         plain_title=marks.title,
-        description=_first(marks.meta((name,)) for name in _DESCRIPTIONS) or _said(about, "description"),
+        description=marks.meta(_DESCRIPTIONS) or _said(about, "description"),
         authors=authors_of(document, marks, _all(about, "author", things), beside, names),
         site_name=site,
         published=dates.published.seconds if dates.published is not None else None,
@@ -138,8 +138,8 @@ def metadata_of(document: Document, url: str, base: str, *, latest: float = inf)
 
 
 def _declared_titles(marks: Marks, about: Sequence[Thing]) -> list[str]:
-    declared = [*_all(about, "headline")[:1], *(marks.meta((name,)) for name in _TITLES)]
-    return [title for title in declared if title]
+    headlines = [title for title in _all(about, "headline")[:1] if title]
+    return headlines + [found[0] for name in _TITLES if (found := marks.metas.get(name))]
 
 
 def _declared_dates(document: Document, about: Sequence[Thing]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from turbohtml import Document
 
-from crawler.parse.dates import Date, date_of, dates_in
+from crawler.parse.dates import Date, date_of, dates_in, may_name_a_day
 from crawler.parse.marks import Beside, Marks, is_elsewhere, text_of
 
 EARLIEST = -2208902400.0  # 1900-01-02: machines that know no date write the first
@@ -197,5 +197,7 @@ def _seen(document: Document, marks: Marks, beside: Beside, month_first: bool | 
 
 def _of_publication(text: str, month_first: bool | None) -> list[Date]:
     """Dates of a line that does not tell of a change."""
+    if not may_name_a_day(text):
+        return []
     found = list(dates_in(text, month_first=month_first))
     return found if found and _OF_CHANGE.search(text) is None else []

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Final
 
 # Control characters of both kinds, halves of surrogate pairs, and noncharacters: databases, JSON readers and terminals choke on one or another.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+_PRINTABLE: Final = bytes(range(0x20, 0x7F))
 
 
 def cleaned(text: str) -> str:
@@ -32,10 +35,16 @@ def phrase(text: str) -> str:
     >>> phrase("  a\\n\\tb ")
     'a b'
     """
-    if text.isprintable() and "  " not in text:  # then there is no other white space, and nothing to clean but spelling
+    if _is_printable(text) and "  " not in text:  # then spelling is all there is to clean
         text = text.strip(" ")
         return text if text.isascii() else _composed(text)
     return cleaned(" ".join(text.split()))
+
+
+def _is_printable(text: str) -> bool:
+    if len(text) > 50 and text.isascii():  # as the method of strings, in a quarter of the time
+        return not text.encode().translate(None, _PRINTABLE)
+    return text.isprintable()
 
 
 def lines(text: str) -> str:

@@ -37,10 +37,7 @@ def best_title(plain: str, declared: Sequence[str], headings: Sequence[Heading],
     """
     sites = frozenset(filter(None, map(_key, site_names)))
     bare = [without_site(title, sites) for title in (*declared, plain) if title]
-    likely = [heading for heading in headings if not _is_site(heading.text, sites)]
-    heading = _confirmed([heading.text for heading in likely if heading.level == 1], bare) or _part_of_a_title(
-        likely, bare
-    )
+    heading = _confirmed(_likely(headings, 1, sites), bare) or _part_of_a_title(_likely(headings, 3, sites), bare)
     if heading or not bare:
         return heading or (headings[0].text if headings else "")
     return bare[0] if bare[0] != plain else _without_short_end(plain)
@@ -79,14 +76,18 @@ def _confirmed(headings: Sequence[str], titles: Sequence[str]) -> str:
     return best
 
 
-def _part_of_a_title(headings: Sequence[Heading], titles: Sequence[str]) -> str:
+def _likely(headings: Sequence[Heading], lowest: int, sites: frozenset[str]) -> list[str]:
+    """Headings down to a level that are not the name of the site."""
+    return [heading.text for heading in headings if heading.level <= lowest and not _is_site(heading.text, sites)]
+
+
+def _part_of_a_title(headings: Sequence[str], titles: Sequence[str]) -> str:
     """The longest heading of the upper levels that is, word for word, a part of a title, but not a short last one."""
     known: set[str] = set()
     for title in titles:
         parts = [_key(title[start:end]) for start, end in _parts(title)]
         known.update(parts[:-1], [max(parts, key=len)])
-    found = (heading.text for heading in headings if heading.level <= 3 and _key(heading.text) in known)
-    return max(found, key=len, default="")
+    return max((heading for heading in headings if _key(heading) in known), key=len, default="")
 
 
 def _without_short_end(title: str) -> str:

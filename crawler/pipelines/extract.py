@@ -40,6 +40,7 @@ class ExtractPipeline:
             session.pages_waiting = self._pool.waiting
             self._pool.add_seeds(session.seeds)
             session.on_seeds.append(self._pool.add_seeds)
+        session.content_is_open.set()
 
     def close_spider(self) -> None:
         if self._pool is not None:
@@ -72,14 +73,17 @@ class ExtractPipeline:
         except ContentDied:
             return []
 
-    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]]:
-        """The template of a host and the sketches of its pages; no sketches if that ended a content process."""
+    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]] | None:
+        """The template of a host and the sketches of its pages; no sketches if that ended a content process.
+
+        Nothing at all if the crawl ends before it is known.
+        """
         try:
             if self._pool is not None:
                 return await self._pool.study(pages, template)
             return study(pages, template, self._session.options.reading, self._session.options.duplicates)
-        except ContentDied:
-            return template or b"", []
+        except ContentDied as death:
+            return None if death.reason is Reason.STOPPED else (template or b"", [])
 
     def _without_feeds(self, visited: Visited) -> Visited:
         """Unless they are to be followed."""

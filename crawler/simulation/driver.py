@@ -20,7 +20,7 @@ from crawler.frontier.priority import Draw
 from crawler.items import Key, Visit, Visited
 from crawler.messenger import Messenger
 from crawler.options import Options
-from crawler.stores.contract import Committed, LateCommit, Learned, Lesson, Settled, Store, Tenure, Worker
+from crawler.stores.contract import Committed, LateCommit, Learned, Lesson, Settled, Store, Tenure, Unsure, Worker
 
 T = TypeVar("T")
 _FOREVER = 1e12
@@ -134,6 +134,9 @@ class Simulation:
                 late.update(error.keys)
 
     def compare(self, visited: Visited, others: Sequence[Doubted], then: Callable[[Mapping[int, float]], None]) -> None:
+        raise AssertionError("a simulation has no texts")
+
+    def reconsider(self, unsure: Unsure, then: Callable[[Mapping[int, float]], None]) -> None:
         raise AssertionError("a simulation has no texts")
 
     def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:

@@ -94,9 +94,17 @@ class Learned:
     host: int
     template: bytes  # empty = its pages have nothing in common
     mark: int  # fingerprint of that
-    sketches: Mapping[
-        int, tuple[int, bytes]
-    ]  # by number in urls: the document, and its sketch; empty = it could not be read
+    sketches: Mapping[int, tuple[int, bytes]]  # by number in urls: document, sketch; an empty one could not be made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsure:
+    """A page whose new sketch leaves in doubt what it is a duplicate of."""
+
+    id: int  # as in urls
+    document: DocumentRow
+    template: bytes  # of its host
+    doubts: Sequence[Doubt]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -469,8 +477,14 @@ class Store(Protocol):
     def lesson(self, host: int) -> Lesson | None:
         """The next one of a host; None if there is nothing more to learn, which is noted."""
 
-    def learn(self, learned: Learned, now: float) -> None:
-        """Keep a template, and sketches without it, with what follows for what is a duplicate of what."""
+    def learn(self, learned: Learned, now: float) -> Sequence[Unsure]:
+        """Keep a template, and sketches without it, with what follows for what is a duplicate of what.
+
+        Pages that must be compared with others first are returned, and are offered again as a `Lesson` until that is done.
+        """
+
+    def decide(self, unsure: Unsure, compared: Mapping[int, float], now: float) -> None:
+        """What a page is a duplicate of, now that it was compared."""
 
     def rebuild_index(self) -> int:
         """Near-duplicates are found by another threshold than before: so many pages were entered anew. No worker is there."""

@@ -38,6 +38,7 @@ _PLAIN_LINK = re.compile(
     re.DOTALL,
 )
 _MOST_BASES = 16  # a page at a time has one
+_MOST_PLAIN, _LONGEST_PLAIN = 16_384, 500
 
 
 class Step(NamedTuple):
@@ -90,18 +91,22 @@ class Policy:
         self._rules: dict[tuple[Line, ...], TargetRules] = {}  # hosts for which the same lines hold share them
         self._origins: dict[str, tuple[str | None, TargetRules]] = {}
         self._bases: dict[str, tuple[str, str]] = {}
+        self._plain: set[str] = set()  # canonical: pages of a site have most of their links in common
 
     def canonicalize(self, url: str, base: str | None = None) -> str | None:
         """The one form under which this policy knows a URL; None if it is nothing we would ever visit."""
-        if base is not None and (plain := _PLAIN_LINK.fullmatch(url)) is not None:
-            written, path = plain.groups()
+        if base is not None:
             root, directory = self._bases.get(base) or self._learn_base(base)
-            if written is not None:
-                known = self._origins.get(written)
-                if root and known is not None and known[0] is not None and not known[1].changes_plain_paths:
-                    return known[0] + path
-            elif path and (before := root if path[0] == "/" else directory):
-                return before + path
+            if root and url in self._plain:
+                return url
+            if (plain := _PLAIN_LINK.fullmatch(url)) is not None:
+                written, path = plain.groups()
+                if written is not None:
+                    known = self._origins.get(written)
+                    if root and known is not None and known[0] is not None and not known[1].changes_plain_paths:
+                        return self._remembered(known[0] + path)
+                elif path and (before := root if path[0] == "/" else directory):
+                    return before + path
         href = _quickly_resolved(url, base)
         if href is None:
             href = _carefully_resolved(url, base)
@@ -172,6 +177,13 @@ class Policy:
                 self._origins.clear()
             self._origins[written] = origin, rules
         return origin, rules
+
+    def _remembered(self, url: str) -> str:
+        if len(url) <= _LONGEST_PLAIN:
+            if len(self._plain) >= _MOST_PLAIN:
+                self._plain.clear()
+            self._plain.add(url)
+        return url
 
     def _target_rules(self, lines: tuple[Line, ...]) -> TargetRules:
         if lines not in self._rules:

@@ -13,6 +13,7 @@ import zlib
 from pathlib import Path
 from random import Random
 from typing import Any
+from uuid import RFC_4122, UUID
 
 import fastwarc
 import pytest
@@ -139,6 +140,12 @@ def test_what_is_packed_already_is_stored_as_it_is(start: bytes, size: int) -> N
     assert body in data or size > 65_000  # which takes several pieces
     assert len(records[1].data) < len(body) + 600
     assert gzip.decompress(records[1].data).endswith(body + b"\r\n\r\n")
+
+
+def test_each_record_has_a_random_id_of_its_own() -> None:
+    ids = [UUID(record.id.removeprefix("<urn:uuid:").removesuffix(">")) for _ in range(20) for record in records_of()]
+    assert len(set(ids)) == 60
+    assert {(each.version, each.variant) for each in ids} == {(4, RFC_4122)}
 
 
 def test_the_examples_are_true() -> None:

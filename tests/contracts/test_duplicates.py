@@ -326,8 +326,19 @@ def studied(store: Store, host: int, texts: Mapping[str, list[str]]) -> int:
         sketches = {
             number: (document.id, page_sketch(pages[number], template, RULE)) for number, document in lesson.pages
         }
-        store.learn(Learned(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW)
+        unsure = store.learn(Learned(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW)
+        for page_ in unsure:
+            own = own_shingles(texts[page_.document.url], page_.template)
+            compared = {
+                doubt.id: jaccard(own, own_shingles(texts[doubt.document.url], doubt.template))
+                for doubt in page_.doubts
+            }
+            store.decide(page_, compared, NOW)
     return count
+
+
+def own_shingles(words: list[str], template: bytes) -> Any:
+    return page_shingles(" ".join(words), template, RULE)
 
 
 def test_pages_in_one_dress_are_no_duplicates_once_the_dress_is_known(store: Store) -> None:
@@ -369,6 +380,32 @@ def test_pages_that_were_on_their_way_when_the_template_was_learned_are_sketched
     assert store.lessons("me") == []
 
 
+def test_what_must_be_compared_after_a_lesson_is_offered_again_until_it_is(store: Store) -> None:
+    """Pages whose own words are in doubt, once those of their site are known."""
+    own = words_of(50, 400)
+    texts = {on_site(number): dressed(number, own=400) for number in range(8)}
+    texts[B], texts[on_site(7)] = own, [*DRESS[:350], *edited(own, 3), *DRESS[350:]]
+    for number, (url, words) in enumerate(texts.items()):
+        fetch(store, url, NOW + number, page=page(words))
+    host = key_of(on_site(0)).host
+    lesson = store.lesson(host)
+    assert lesson is not None
+    template = packed(template_of([page_shingles(" ".join(texts[page_.url]), b"", RULE) for _, page_ in lesson.pages]))
+    sketches = {
+        number: (page_.id, page_sketch(" ".join(texts[page_.url]), template, RULE)) for number, page_ in lesson.pages
+    }
+    learned = Learned(host=host, template=template, mark=mark_of(template), sketches=sketches)
+    (unsure,) = store.learn(learned, NOW)
+    assert (unsure.document.url, [doubt.document.url for doubt in unsure.doubts]) == (on_site(7), [B])
+    again = store.lesson(host)
+    assert again is not None
+    assert [page_.url for _, page_ in again.pages] == [on_site(7)]
+    store.decide(unsure, {unsure.doubts[0].id: 0.91}, NOW)
+    assert store.lesson(host) is None
+    assert originals(store)[on_site(7)] == B
+    assert store.documents(key_of(on_site(7)))[0].tier is Tier.COMPARED
+
+
 def test_a_host_whose_pages_have_nothing_in_common_has_no_template(store: Store) -> None:
     for number in range(40):
         assert not fetch(store, on_site(number), NOW + number, page=page(words_of(number))).lessons
@@ -383,7 +420,8 @@ def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> No
     lesson = store.lesson(host)
     assert lesson is not None
     sketches = {number: (document.id, b"") for number, document in lesson.pages}
-    store.learn(Learned(host=host, template=b"", mark=0, sketches=sketches), NOW)
+    for unsure in store.learn(Learned(host=host, template=b"", mark=0, sketches=sketches), NOW):
+        store.decide(unsure, {}, NOW)
     assert store.lesson(host) is None
     fetch(store, B, NOW + 9, page=page(edited(texts[on_site(3)], 1)))
     assert originals(store)[B] is not None

@@ -86,9 +86,9 @@ def test_keys_of_stored_sketches_are_the_same() -> None:
 def test_keys_stay_what_they_are() -> None:
     """They are kept in stores, as sketches are."""
     text = "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer 字 𝐀"
-    assert band_keys(sketch(text), Bands(2, 3)) == [-5239760376369773408, 4737423781354464958]
-    assert simhash(text) == 16285148004047274228
-    assert simhash_keys(simhash(text))[:2] == [6267697796982439874, 8092743018022650875]
+    assert band_keys(sketch(text), Bands(2, 3)) == [-4173593908353488897, 6035175700326750776]
+    assert simhash(text) == 17699759707312596325
+    assert simhash_keys(simhash(text))[:2] == [-683103846261141401, 2090900709203406924]
 
 
 def test_a_document_without_words_meets_nobody() -> None:

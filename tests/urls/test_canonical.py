@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.urls import canonical
-from crawler.urls.canonical import canonicalize, resolve
+from crawler.urls.canonical import Policy, canonicalize, resolve
 
 # Text that looks enough like URLs to reach the deeper rules, and text that looks like nothing at all.
 PIECES = st.sampled_from(
@@ -165,6 +165,17 @@ def test_length_is_no_obstacle():
 def test_canonicalizing_twice_changes_nothing(url, base):
     once = canonicalize(url, base)
     assert once is None or canonicalize(once) == once
+
+
+@settings(deadline=None)
+@given(st.lists(PLAIN | INPUTS, max_size=4), PLAIN | INPUTS)
+@example(["http://a.com/b", "http://a.com/b#c", "http://A.com/b"], "http://a.com/")
+@example(["http://a.com/b"], "no base")
+def test_what_a_policy_has_seen_changes_nothing(urls, base):
+    used = Policy()
+    for given_base in ("http://a.com/", base, "http://a.com/"):
+        for url in urls:
+            assert used.canonicalize(url, given_base) == Policy().canonicalize(url, given_base)
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from crawler.parse.elements import HEADINGS
@@ -63,21 +63,24 @@ class Seen:
         self.h1 = next((number for number, part in enumerate(parts) if part.tag == "h1"), -1)
 
     def _read_down(self, parts: Outline) -> list[bool]:
-        position = 0
+        start, prose, names, position = self.start, self.prose, self.names, 0
         is_apart, is_hidden = [False] * len(parts), [False] * len(parts)
         kin: dict[tuple[int, str, str], list[int]] = {}
         for number, part in enumerate(parts):
-            self.start[number] = position
-            position += part.size
+            start[number] = position
+            size = part.size
+            position += size
             if number:
-                is_hidden[number] = is_hidden[part.parent] or part.names.startswith(HIDDEN)
-                is_apart[number] = (
-                    is_apart[part.parent] or is_hidden[number] or not _APART.isdisjoint(self.names[number])
-                )
-                if part.names and part.tag not in ("li", "tr", "td"):
-                    kin.setdefault((part.parent, part.tag, part.names.partition(" #")[0]), []).append(number)
-            if part.size >= _PARAGRAPH and part.link_size * 4 < part.size and not is_hidden[number]:
-                self.prose[number] = part.size
+                parent = part.parent
+                hidden, apart = is_hidden[parent], is_apart[parent]
+                if part.names:
+                    hidden = hidden or part.names.startswith(HIDDEN)
+                    apart = apart or hidden or not _APART.isdisjoint(names[number])
+                    if part.tag not in ("li", "tr", "td"):
+                        kin.setdefault((parent, part.tag, part.names.partition(" #")[0]), []).append(number)
+                is_hidden[number], is_apart[number] = hidden, apart
+            if size >= _PARAGRAPH and part.link_size * 4 < size and not is_hidden[number]:
+                prose[number] = size
         for numbers in kin.values():
             for number in numbers:
                 self.alike[number] = len(numbers)
@@ -86,25 +89,27 @@ class Seen:
     def _sum_up(self, parts: Outline) -> None:
         size, link_size, blocks, prose, end = self.size, self.link_size, self.blocks, self.prose, self.end
         for number in range(len(parts) - 1, 0, -1):
-            parent = parts[number].parent
+            part = parts[number]
+            parent = part.parent
             size[parent] += size[number]
             link_size[parent] += link_size[number]
             blocks[parent] += blocks[number]
-            prose[parent] += prose[number]
-            if parts[number].text:
-                self.own_prose[parent] += prose[number]
+            if prose[number]:
+                prose[parent] += prose[number]
+                if part.text:
+                    self.own_prose[parent] += prose[number]
             if end[number] > end[parent]:
                 end[parent] = end[number]
 
     def _top(self, parts: Outline, is_apart: list[bool]) -> int:
         """The element with the most paragraphs of its own, those of its children counted half."""
         score = [0.0] * len(parts)
-        for number, part in enumerate(parts):
-            if not part.text and not is_apart[number]:
-                score[number] += self.own_prose[number]
-                if number:
-                    score[part.parent] += self.own_prose[number] / 2
-        return max(range(len(parts)), key=lambda number: 0 if is_apart[number] else score[number])
+        for number, own in enumerate(self.own_prose):
+            if own and not is_apart[number]:
+                score[number] += own
+                if number and not is_apart[parts[number].parent]:
+                    score[parts[number].parent] += own / 2
+        return score.index(max(score))
 
 
 Facet = tuple[str, ...]  # names of what is seen together
@@ -132,14 +137,17 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
     title = title[:_LONGEST_TITLE]
     blocks = [part for part in parts if part.text]
     kinds = [_kind(block) for block in blocks]
-    counts = Counter([block.text for block in blocks])
+    is_heading = [block.tag in HEADINGS for block in blocks]
+    is_twice = _repeated(blocks)
     total, all_prose, last = seen.size[0] or 1, seen.prose[0] or 1, len(blocks) - 1
     sizes, starts, ends, prose, own_prose = seen.size, seen.start, seen.end, seen.prose, seen.own_prose
+    among = [-1] * len(parts)  # by number of an element, how much of what stands in it is paragraphs
     found: list[list[T]] = []
     count = -1  # blocks so far
     for number, part in enumerate(parts):
         size, start, parent = sizes[number], starts[number], part.parent
-        if part.text:
+        is_block = bool(part.text)
+        if is_block:
             count += 1
             kind = kinds[count]
             of_part = [
@@ -147,9 +155,9 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
                 facets.neighbours(
                     kinds[count - 1] if count else None,
                     kinds[count + 1] if count < last else None,
-                    count > 0 and blocks[count - 1].tag in HEADINGS,
-                    count < last and blocks[count + 1].tag in HEADINGS,
-                    counts[part.text] > 1,
+                    count > 0 and is_heading[count - 1],
+                    count < last and is_heading[count + 1],
+                    is_twice[count],
                     bool(title) and 8 < size < _LONGEST_TITLE and _is_title(part.text.lower(), title),
                 ),
             ]
@@ -169,14 +177,15 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
                 ),
             ]
             place = start * 5 // total * 10 + (start + size) * 5 // total
+            among[number] = bisect_right(_AMONG, own_prose[number] / size)
         of_part.append(
             facets.standing(
-                bool(part.text),
+                is_block,
                 place,
                 _place_to_h1(number, ends[number], seen),
                 _place_to_top(number, ends[number], parent, seen),
-                _place_to_paragraphs(bool(part.text), number, ends[number], seen),
-                bisect_right(_AMONG, own_prose[parent] / sizes[parent]) if number else -1,
+                _place_to_paragraphs(is_block, number, ends[number], seen),
+                among[parent] if number else -1,
                 bisect_right(_ALIKE, seen.alike[number]) if seen.alike[number] > 1 else -1,
             )
         )
@@ -188,11 +197,20 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
     return found
 
 
+def _repeated(blocks: Sequence[Part]) -> list[bool]:
+    """Whether the text of each comes again. Long ones seldom have the size of another, so they are not looked at."""
+    sizes = Counter([block.size for block in blocks])
+    counts = Counter([block.text for block in blocks if sizes[block.size] > 1])
+    return [sizes[block.size] > 1 and counts[block.text] > 1 for block in blocks]
+
+
 def _look(text: str, size: int) -> Look:
     opening, beginning = text[:60], text[:500]
     commas, stops = beginning.count(","), beginning.count(". ")
-    stops += beginning.count("! ") if "!" in beginning else 0
-    stops += beginning.count("? ") if "?" in beginning else 0
+    if "!" in beginning:
+        stops += beginning.count("! ")
+    if "?" in beginning:
+        stops += beginning.count("? ")
     if beginning.isascii():
         has_marks = "|" in beginning
     else:

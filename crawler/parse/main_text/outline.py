@@ -58,7 +58,9 @@ def outline_of(element: Element, *, menus_whole: bool = True) -> Outline:
 
 def is_garbled(text: str) -> bool:
     """Whether it cannot be words: encoded data, hidden in a page, is long and has no spaces."""
-    return len(text) >= _LONG_WORDS and text.isascii() and text.count(" ", 0, 400) * 40 < min(len(text), 400)
+    if len(text) < _LONG_WORDS or text.count(" ", 0, 120) >= 10 or not text.isascii():  # as most are, soon seen
+        return False
+    return text.count(" ", 0, 400) * 40 < min(len(text), 400)
 
 
 def blocks_of(parts: Outline, importance: Sequence[float]) -> list[Block]:
@@ -194,14 +196,16 @@ class _Walk:
 
     def _add_leaf(self, element: Element, name: str, current: int, in_link: int) -> bool:
         """Whether it holds nothing but a run of text and inline markup; then it is added, in a third of the time."""
-        tags, links = 0, 0
+        tags = 0
+        holders = [element] if in_link else []  # of the text in links
         for inner in element.iter_elements():
             tag = inner.tag
             if tag not in FORMATTING:
                 if tag in _NOT_IN_LEAVES or "-" in tag:
                     return False
                 tags += 2
-                links += tag == "a"
+                if tag == "a" and not in_link:
+                    holders.append(inner)
             elif tag == "br":
                 return False
         text = phrase(element.text)
@@ -210,8 +214,7 @@ class _Walk:
         if not is_garbled(text):
             part = Part(current, name, names_of(element), self._tags)
             part.text, part.size = text, len(text)
-            if in_link or links:
-                holders = [element] if in_link else element.iter_elements("a")
+            if holders:
                 linked = sum([len(piece.strip()) for holder in holders for piece in holder.strings])
                 part.link_size = min(linked, part.size)
             self._parts.append(part)
@@ -243,10 +246,13 @@ class _Walk:
 
 def names_of(element: Element) -> str:
     """What an element is called, and before that what it says it is, as in "! $articleBody @main story #post-1"."""
-    if not element.attrs:
+    count = len(element.attrs)
+    if not count:
         return ""
     attribute = element.attr
     names = attribute("class") or ""
+    if names and count == 1:  # as most that have any
+        return names[:_LONGEST_NAMES]
     identity = attribute("id")
     if identity:
         names = f"{names} #{identity}"

@@ -101,16 +101,22 @@ def probabilities(parts: Outline, weights: Weights) -> list[float]:
     count = len(parts)
     if count == 1:
         return [1.0]
+    to_pass, to_enter, to_stay = weights
     on_way, within = [0.0] * count, [0.0] * count  # what the children add to a part that is on the way, inside
     through, enter, stay = [0.0] * count, [0.0] * count, [0.0] * count  # the chances of each, the parent given
     for number in range(count - 1, 0, -1):
         part = parts[number]
-        entering = weights.enter[number] + within[number]
-        staying = weights.stay[number] + within[number]
-        passing = -1e9 if part.text else weights.through[number] + _log_expm1(on_way[number])
-        most = max(0.0, entering, passing)
-        added = most + log(exp(-most) + exp(entering - most) + exp(passing - most))
-        enter[number], through[number] = exp(entering - added), exp(passing - added)
+        entering = to_enter[number] + within[number]
+        staying = to_stay[number] + within[number]
+        if part.text:  # it leads nowhere
+            most = max(0.0, entering)
+            added = most + log(exp(-most) + exp(entering - most))
+        else:
+            passing = to_pass[number] + _log_expm1(on_way[number])
+            most = max(0.0, entering, passing)
+            added = most + log(exp(-most) + exp(entering - most) + exp(passing - most))
+            through[number] = exp(passing - added)
+        enter[number] = exp(entering - added)
         kept = staying + log1p(exp(-staying)) if staying > 0 else log1p(exp(staying))
         stay[number] = exp(staying - kept)
         on_way[part.parent] += added

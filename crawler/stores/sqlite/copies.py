@@ -7,7 +7,7 @@ shows, its copies get another one, and the change feed says so of each.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -16,6 +16,8 @@ from crawler.duplicates.minhash import similarity
 from crawler.duplicates.preference import Claim, best_first, is_better
 from crawler.items import Key, Tier
 from crawler.stores.sqlite.likeness import Index, sketch_in
+
+_NOT_COMPARED: Mapping[int, float] = {}
 
 
 class Copied(NamedTuple):
@@ -75,7 +77,7 @@ class Copies:
         for claim in best_first(list(copies)):
             originals += self._adopt(copies[claim], originals)
 
-    def judge_again(self, number: int) -> None:
+    def judge_again(self, number: int, compared: Mapping[int, float] = _NOT_COMPARED) -> None:
         """The sketch of a page has changed, though the page has not: what it is a copy of, or has for copies, may have, too."""
         row = self._connection.execute(
             """SELECT d.id, d.tier, o.host, o.rest FROM sketches s JOIN documents d ON d.id = s.document
@@ -89,7 +91,7 @@ class Copies:
             original = self._current(Key(*row[2:]))
             self._adopt(page, [original] if original is not None else [])
         else:
-            if (found := self._met(page)) is not None:
+            if (found := self._met(page, compared)) is not None:
                 self._point(page, found.document, found.similarity, found.tier)
             self.settle(page.key)
 
@@ -100,7 +102,7 @@ class Copies:
             if known is not None:
                 self._point(page, original.document, *known)
                 return []
-        found = self._met(page)
+        found = self._met(page, _NOT_COMPARED)
         if found is not None:
             self._point(page, found.document, found.similarity, found.tier)
             return []
@@ -108,6 +110,7 @@ class Copies:
         return [page]
 
     def _same(self, page: _Page, original: _Page) -> tuple[float, Tier] | None:
+        """How it is known of two pages that belonged together that they still do; in doubt they do."""
         if page.body_digest == original.body_digest:
             return 1.0, Tier.BODY
         if page.text_digest and page.text_digest == original.text_digest:
@@ -116,12 +119,12 @@ class Copies:
         if own is None or other is None:
             return None
         share = similarity(sketch_in(own.sketch), sketch_in(other.sketch))
-        return (share, Tier.SKETCH) if share >= self._index.rule.threshold else None
+        return None if self._index.rule.is_duplicate(share) is False else (share, Tier.SKETCH)
 
-    def _met(self, page: _Page) -> Copied | None:
+    def _met(self, page: _Page, compared: Mapping[int, float]) -> Copied | None:
         """An original elsewhere that is almost the same."""
         own = self._index.entry_of(page.id)
-        found = self._index.judge(page.id, own.sketch, {}) if own is not None else None
+        found = self._index.judge(page.id, own.sketch, compared) if own is not None else None
         if found is None or found.of is None or found.tier is None:
             return None
         return Copied(found.of.document, 0, found.similarity, found.tier)

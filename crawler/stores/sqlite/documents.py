@@ -150,7 +150,7 @@ class Documents:
         return Copied(like.of.document, links, like.similarity, like.tier)
 
     def _first_with(self, condition: str, digest: bytes, key: Key, tier: Tier) -> Copied | None:
-        """The first URL but this one whose present page has a content and is no copy itself; or else whose copy has it."""
+        """The original among the other URLs that have a content now; the first of them that is found knows it."""
         row = self._connection.execute(
             f"""SELECT d.id, d.links_digest, d.duplicate_of, d.similarity, d.tier FROM documents d
                 LEFT JOIN documents o ON o.id = d.duplicate_of
@@ -158,7 +158,7 @@ class Documents:
                   AND NOT (o.id IS NOT NULL AND o.host = ?2 AND o.rest = ?3)
                   AND d.id = (SELECT id FROM documents n WHERE n.host = d.host AND n.rest = d.rest
                               ORDER BY fetched DESC, id DESC LIMIT 1)
-                ORDER BY d.duplicate_of IS NOT NULL, d.id LIMIT 1""",
+                ORDER BY d.id LIMIT 1""",
             (digest, *key),
         ).get
         if row is None:

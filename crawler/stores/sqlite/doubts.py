@@ -34,7 +34,7 @@ def doubts(connection: apsw.Connection, index: Index, batch: Sequence[Settled]) 
         own = id_of(connection, visit.key) if visit.visited is not None else None
         like = index.judge(own, page.sketch, settled.compared, doubting=settled.looks < MOST_LOOKS)
         if like.doubts:
-            found[visit.key] = [_doubt(connection, candidate) for candidate in like.doubts if candidate.id > 0]
+            found[visit.key] = [doubt_of(connection, candidate) for candidate in like.doubts if candidate.id > 0]
         elif like.of is None:
             index.expect(-number, page.sketch)
         content.note(page)
@@ -46,7 +46,8 @@ def _is_whole(settled: Settled) -> bool:
     return settled.visited.outcome is Outcome.FETCHED and settled.visited.reason is Reason.OK
 
 
-def _doubt(connection: apsw.Connection, candidate: Candidate) -> Doubt:
+def doubt_of(connection: apsw.Connection, candidate: Candidate) -> Doubt:
+    """A page to compare with, and where it is."""
     document = find_document(connection, candidate.document)
     assert document is not None, "documents are never removed"
     return Doubt(id=candidate.id, document=document, template=template(connection, document.key.host))

@@ -42,7 +42,7 @@ class Likeness(NamedTuple):
     doubts: Sequence[Candidate] = ()
 
 
-_NONE = Likeness(None)
+NONE = Likeness(None)
 
 
 class Entry(NamedTuple):
@@ -91,7 +91,7 @@ class Index:
     ) -> Likeness:
         """Which page this sketch is almost the same as. Where estimates are `doubting`, those in doubt are named instead."""
         doubts: list[Candidate] = []
-        best = _NONE
+        best = NONE
         for candidate in self._candidates(own, sketch):
             exact = compared.get(candidate.id)
             if exact is not None:

@@ -38,6 +38,7 @@ from crawler.stores.contract import (
     Settled,
     SiteRow,
     Tenure,
+    Unsure,
     UrlRow,
     Worker,
 )
@@ -323,9 +324,13 @@ class SqliteStore:
         with self._transaction() as connection:
             return templates.lesson(connection, host)
 
-    def learn(self, learned: Learned, now: float) -> None:
+    def learn(self, learned: Learned, now: float) -> Sequence[Unsure]:
         with self._transaction() as connection:
-            templates.learn(connection, Index(connection, self._rule), learned, now)
+            return templates.learn(connection, Index(connection, self._rule), learned, now)
+
+    def decide(self, unsure: Unsure, compared: Mapping[int, float], now: float) -> None:
+        with self._transaction() as connection:
+            templates.decide(connection, Index(connection, self._rule), unsure, compared, now)
 
     def rebuild_index(self) -> int:
         with self._transaction() as connection:

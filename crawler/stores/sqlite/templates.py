@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import apsw
 
 from crawler.duplicates.template import MOST_PAGES, PAGES, mark_of, seems_dressed
 from crawler.items import Kind
-from crawler.stores.contract import DocumentRow, Learned, Lesson, Settled
+from crawler.stores.contract import DocumentRow, Learned, Lesson, Settled, Unsure
 from crawler.stores.sqlite.copies import Copies
-from crawler.stores.sqlite.likeness import Index, sketch_in
+from crawler.stores.sqlite.doubts import doubt_of
+from crawler.stores.sqlite.likeness import NONE, Index, sketch_in
 from crawler.stores.sqlite.reading import find_document
 
 _MOST_SKETCHED = 32  # pages that are read again at a time
+_UNDECIDED = -1  # in place of a template's mark: its page must be compared with others
 
 # Pages with the words of others say nothing of what is common to all; those that only seem to may do so for their template.
 _SAMPLE = """
@@ -58,18 +60,37 @@ def lesson(connection: apsw.Connection, host: int) -> Lesson | None:
     return Lesson(host=host, template=template, pages=found)
 
 
-def learn(connection: apsw.Connection, index: Index, learned: Learned, now: float) -> None:
+def learn(connection: apsw.Connection, index: Index, learned: Learned, now: float) -> list[Unsure]:
     connection.execute("UPDATE hosts SET template = ? WHERE host = ?", (learned.template, learned.host))
-    changed = []
+    changed = {}
     for number, (document, sketch) in learned.sketches.items():
         entry = index.entry_of(number)
         if entry is not None and entry.document == document:
-            index.enter(number, entry._replace(template=learned.mark, sketch=sketch or entry.sketch))
-            changed.append(number)
+            changed[number] = entry._replace(template=learned.mark, sketch=sketch or entry.sketch)
+            index.enter(number, changed[number])
     copies = Copies(connection, index, now)
-    for number in changed:
-        copies.judge_again(number)
+    unsure = []
+    for number, entry in changed.items():
+        like = index.judge(number, entry.sketch, {}, doubting=True) if entry.indexed else NONE
+        if like.doubts:
+            doubts = [doubt_of(connection, candidate) for candidate in like.doubts]
+            page = _document(connection, entry.document)
+            unsure.append(Unsure(id=number, document=page, template=learned.template, doubts=doubts))
+            index.enter(number, entry._replace(template=_UNDECIDED))
+        else:
+            copies.judge_again(number)
     index.write()
+    return unsure
+
+
+def decide(
+    connection: apsw.Connection, index: Index, unsure: Unsure, compared: Mapping[int, float], now: float
+) -> None:
+    entry = index.entry_of(unsure.id)
+    if entry is not None and entry.document == unsure.document.id:
+        index.enter(unsure.id, entry._replace(template=mark_of(unsure.template)))
+        Copies(connection, index, now).judge_again(unsure.id, compared)
+        index.write()
 
 
 def _sample(connection: apsw.Connection, host: int) -> list[Any]:
