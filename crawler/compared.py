@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from dataclasses import dataclass
 from enum import Enum
@@ -23,6 +24,7 @@ from crawler.parse.reading import read, text_of
 
 CODE_FORMATS = frozenset(["code", "text"])  # of documents that may be programs
 _PAGES = (".html", ".htm", ".xhtml")
+_BEGINNING = 8_192  # bytes
 
 
 class Features(Enum):
@@ -85,10 +87,15 @@ class Reader:
     def _compared(self, body: bytes, url: str, content_type: str | None, name: str, template: bytes) -> Compared:
         digest = hashlib.sha256(body).digest()
         if self.features is Features.CODE:
-            text = decode(body, content_type).text
+            text = decode(body, content_type).text if _is_text(body) else ""
             filename = unquote(urlsplit(url).path).rpartition("/")[2]
             return Compared(
                 name=name, text=text, words=token_hashes(tokens_of(text, filename=filename)), body_digest=digest
             )
         text = text_of(read(body, url, content_type, reading=self.reading))
         return Compared(name=name, text=text, words=word_hashes(text), template=template, body_digest=digest)
+
+
+def _is_text(body: bytes) -> bool:
+    """Whether it can be a program as somebody wrote it, and not as a machine runs it."""
+    return b"\0" not in body[:_BEGINNING] or body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

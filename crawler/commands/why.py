@@ -26,6 +26,8 @@ from crawler.urls.hosts import host_of, origin_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import VERDICTS
 
+_SHOWN = 5  # duplicates
+
 
 class Command(ScrapyCommand):
     requires_project = True
@@ -305,3 +307,7 @@ def _archived(store: Store, row: UrlRow) -> Iterator[str]:
                 yield f"  a duplicate of {original.url}: {_likeness(document.tier, document.similarity)}"
     if len(documents) > 3:
         yield f"and {len(documents) - 3} older versions"
+    duplicates = store.duplicates(row.key)
+    if duplicates:
+        more = f" and {len(duplicates) - _SHOWN} more" if len(duplicates) > _SHOWN else ""
+        yield f"stands for its duplicates {', '.join(duplicates[:_SHOWN])}{more}"

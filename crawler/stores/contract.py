@@ -561,6 +561,9 @@ class Store(Protocol):
     def template(self, host: int) -> bytes:
         """What most pages of a host have in common, as sketches are made without it; empty if nothing is known."""
 
+    def duplicates(self, key: Key) -> list[str]:
+        """URLs whose pages are duplicates of what a URL has, in order."""
+
     def copies(self, body_digest: bytes, text_digest: bytes, most: int) -> list[DocumentRow]:
         """Up to so many pages, as their URLs show them now, with these bytes or these words; nothing has no copies."""
 

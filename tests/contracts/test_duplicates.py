@@ -225,6 +225,8 @@ def test_when_an_original_is_gone_its_copies_get_another(store: Store) -> None:
     assert told_since(store, seen) == [(A, None), (B, None), (C, B)]
     fetch(store, "http://d.test/", NOW + 20 * DAY, page=page(ONE))
     assert originals(store) == {B: None, C: B, "http://d.test/": B}
+    assert store.duplicates(key_of(B)) == [C, "http://d.test/"]
+    assert store.duplicates(key_of(C)) == []
 
 
 def test_an_original_that_is_only_missing_once_stays_one(store: Store) -> None:

@@ -50,6 +50,19 @@ d.id = (SELECT n.id FROM documents n WHERE n.host = d.host AND n.rest = d.rest A
         ORDER BY n.fetched DESC, n.id DESC LIMIT 1)
 AND (SELECT c.change FROM changes c WHERE c.host = d.host AND c.rest = d.rest ORDER BY c.version DESC LIMIT 1) <> 'delete'
 """
+_COPIES = f"""
+JOIN documents o ON o.id = d.duplicate_of
+WHERE o.host = ? AND o.rest = ? AND NOT (d.host = o.host AND d.rest = o.rest) AND {IS_SHOWN}
+"""
+
+
+def duplicates(connection: apsw.Connection, key: Key) -> list[str]:
+    """URLs of the pages that are copies of what a URL has."""
+    rows = connection.execute(
+        f"SELECT u.url FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest {_COPIES} ORDER BY u.url",
+        key,
+    )
+    return [url for (url,) in rows]
 
 
 class Copies:
@@ -171,11 +184,7 @@ class Copies:
 
     def _copies_of(self, key: Key) -> list[_Page]:
         """Pages that are copies of what a URL has or had."""
-        rows = self._connection.execute(
-            f"""{_NOW} JOIN documents o ON o.id = d.duplicate_of
-                WHERE o.host = ? AND o.rest = ? AND NOT (d.host = o.host AND d.rest = o.rest) AND {IS_SHOWN}""",
-            key,
-        ).fetchall()
+        rows = self._connection.execute(f"{_NOW} {_COPIES}", key).fetchall()
         return [page for row in rows if (page := _page_of(row)) is not None]
 
 

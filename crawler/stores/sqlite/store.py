@@ -44,6 +44,7 @@ from crawler.stores.contract import (
 )
 from crawler.stores.sqlite import (
     commit,
+    copies,
     documents,
     doubts,
     frontier,
@@ -434,6 +435,10 @@ class SqliteStore:
     def template(self, host: int) -> bytes:
         with trouble(self._path):
             return sketches.template(self._connection, host)
+
+    def duplicates(self, key: Key) -> list[str]:
+        with trouble(self._path):
+            return copies.duplicates(self._connection, key)
 
     def copies(self, body_digest: bytes, text_digest: bytes, most: int) -> list[DocumentRow]:
         with self._snapshot() as connection:
