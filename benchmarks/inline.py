@@ -28,7 +28,7 @@ def main(options: argparse.Namespace) -> int:
     pinned(server_core)
     sides = {"with": Ours(), "without": Ours(settings={"DUPLICATE_THRESHOLD": 0})}
     costs: dict[str, list[float]] = {name: [] for name in sides}
-    with Served(Web(pages=options.pages, hosts=50), server_core) as served:
+    with Served(Web(pages=options.pages, hosts=50), server_core, compress=True) as served:
         for number in range(options.rounds):
             for name in list(sides)[:: 1 if number % 2 else -1]:
                 costs[name].append(_cost(sides[name], served, crawler_core))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,11 +18,9 @@ from crawler.duplicates.minhash import Sketch
 SURE: Final = 0.985  # at the threshold itself, so many pairs meet; above it soon all
 _BELOW: Final = 0.3  # that far below the threshold …
 _RARE: Final = 0.1  # … few do
-_BLOCKS: Final = (
-    4  # of a simhash of 64 bits: numbers that differ in two bits agree in two blocks, most of those in three, too
+SIMHASH_PARTS: Final = (
+    2  # halves of 64 bits: numbers that differ in one bit agree in one, half of those that differ in two
 )
-MOST_DIFFERENT: Final = 3  # bits
-SIMHASH_PAIRS: Final = tuple(combinations(range(_BLOCKS), 2))
 _SIMHASH: Final = 1 << 15  # the first number of keys that are none of bands
 
 
@@ -75,12 +72,9 @@ def band_keys(sketch: Sketch, bands: Bands) -> list[int]:
 
 
 def simhash_keys(simhash: int) -> list[int]:
-    """A number for each pair of blocks of a simhash of 64 bits."""
-    blocks = [simhash >> (16 * block) & 0xFFFF for block in range(_BLOCKS)]
-    return [
-        _key(_SIMHASH + number, struct.pack("<HH", blocks[one], blocks[other]))
-        for number, (one, other) in enumerate(SIMHASH_PAIRS)
-    ]
+    """A number for each half of a simhash of 64 bits."""
+    halves = (simhash & 0xFFFFFFFF, simhash >> 32)
+    return [_key(_SIMHASH + number, struct.pack("<I", half)) for number, half in enumerate(halves)]
 
 
 def estimates(one: Sketch, others: list[Sketch]) -> list[float]:

@@ -29,11 +29,10 @@ def words_sketch(words: Hashes, template: bytes, rule: Rule) -> bytes:
     if len(words) < rule.fewest_words:
         return b""
     runs = shingles(words, rule.shingle)
-    starts = words[: len(runs)]  # the words with which these begin
     if template:
-        own = own_places(runs, unpacked(template))
-        runs, starts = runs[own], starts[own]
-    return sketch_of(runs).to_bytes() + struct.pack("<Q", simhash_of_words(starts))
+        runs = runs[own_places(runs, unpacked(template))]
+    # Of runs, too: by single words all pages that use the same few would meet, and have to be compared.
+    return sketch_of(runs).to_bytes() + struct.pack("<Q", simhash_of_words(runs))
 
 
 def words_shingles(words: Hashes, template: bytes, rule: Rule) -> Hashes:

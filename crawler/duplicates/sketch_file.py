@@ -15,7 +15,7 @@ from typing import BinaryIO, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.duplicates.bands import SIMHASH_PAIRS, Bands
+from crawler.duplicates.bands import SIMHASH_PARTS, Bands
 from crawler.duplicates.minhash import PERMUTATIONS, Marks
 from crawler.duplicates.unions import Places
 from crawler.duplicates.words import Hashes, mixed
@@ -24,7 +24,7 @@ STORED: Final = np.dtype([("marks", "<u2", (PERMUTATIONS,)), ("simhash", "<u8")]
 _AT_ONCE: Final = 8_192  # sketches whose keys are computed together
 _PAIRS_AT_ONCE: Final = 8_192
 _KEYS_AT_ONCE: Final = 1 << 20
-_BLOCK: Final = np.uint64(0xFFFF)
+_HALF: Final = np.uint64(0xFFFFFFFF)
 
 
 class Band(NamedTuple):
@@ -48,8 +48,8 @@ class SketchFile:
 
     @property
     def bands(self) -> range:
-        """What documents share keys in: bands of MinHash, then pairs of blocks of simhash."""
-        return range(self._bands.number + len(SIMHASH_PAIRS))
+        """What documents share keys in: bands of MinHash, then halves of simhash."""
+        return range(self._bands.number + SIMHASH_PARTS)
 
     def fill(self, sketches: Iterable[tuple[int, bytes]], progress: Callable[[int], None]) -> None:
         """Write them all. What is no sketch of this size, as of a document without words, is left out."""
@@ -114,10 +114,9 @@ def band_columns(marks: Marks, bands: Bands) -> Iterator[Hashes]:
 
 
 def simhash_columns(simhashes: Hashes) -> Iterator[Hashes]:
-    """The same for each pair of blocks of a simhash."""
-    blocks = [simhashes >> np.uint64(16 * block) & _BLOCK for block in range(4)]
-    for one, other in SIMHASH_PAIRS:
-        yield mixed(blocks[one] << np.uint64(16) | blocks[other])
+    """The same for each half of a simhash."""
+    yield mixed(simhashes & _HALF)
+    yield mixed(simhashes >> np.uint64(32))
 
 
 def _range_of(keys: Hashes, ranges: int) -> Hashes:

@@ -70,7 +70,7 @@ def test_one_mark_changes_the_key_of_its_band_alone(marks: list[int], place: int
 def test_keys_fit_databases_and_no_band_has_another_ones(marks: list[int], number: int) -> None:
     keys = [*band_keys(Sketch(np.array(marks, dtype=np.uint16)), Bands(20, 10)), *simhash_keys(number)]
     assert all(-(1 << 63) <= key < 1 << 63 for key in keys)
-    assert len(set(keys)) == len(keys) == 20 + 6
+    assert len(set(keys)) == len(keys) == 20 + 2
 
 
 def test_equal_bands_at_different_places_have_different_keys() -> None:
@@ -88,7 +88,7 @@ def test_keys_stay_what_they_are() -> None:
     text = "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer 字 𝐀"
     assert band_keys(sketch(text), Bands(2, 3)) == [-4173593908353488897, 6035175700326750776]
     assert simhash(text) == 17699759707312596325
-    assert simhash_keys(simhash(text))[:2] == [-683103846261141401, 2090900709203406924]
+    assert simhash_keys(simhash(text)) == [-683103846261141401, 5437767690889465264]
 
 
 def test_a_document_without_words_meets_nobody() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -28,13 +27,12 @@ WHERE s.host = ? AND (d.tier IS NULL OR d.tier > 2) ORDER BY s.id DESC LIMIT ?
 
 def wanted(connection: apsw.Connection, batch: Sequence[Settled]) -> Collection[int]:
     """Hosts that have come to seem to have a template, or of which pages came that still have it in their sketches."""
-    pages = Counter(
-        settled.visited.visit.key.host
-        for settled in batch
-        if settled.visited.page is not None and settled.visited.page.sketch and settled.visited.visit.kind is Kind.PAGE
-    )
-    hosts = {host for host, count in pages.items() if _is_dressed(connection, host, count)}
-    hosts |= {host for host in pages.keys() - hosts if _is_behind(connection, host, batch)}
+    marks: dict[int, list[int]] = {}  # of the templates that were taken out of each page
+    for settled in batch:
+        visit, page = settled.visited.visit, settled.visited.page
+        if page is not None and page.sketch and visit.kind is Kind.PAGE:
+            marks.setdefault(visit.key.host, []).append(page.template)
+    hosts = [host for host, own in marks.items() if _has_to_learn(connection, host, own)]
     connection.executemany("INSERT OR IGNORE INTO lessons VALUES (?)", [(host,) for host in hosts])
     return hosts
 
@@ -105,23 +103,17 @@ def _behind(connection: apsw.Connection, host: int, mark: int) -> list[Any]:
     ).fetchall()
 
 
-def _is_dressed(connection: apsw.Connection, host: int, count: int) -> bool:
-    """Looked at each time that the number of its pages has doubled, until a template is found."""
-    now, template = connection.execute("SELECT pages, template FROM hosts WHERE host = ?", (host,)).get
-    if template is not None or now // PAGES < 1 or (now // PAGES).bit_length() == ((now - count) // PAGES).bit_length():
-        return False
-    return seems_dressed([sketch_in(row[2]) for row in connection.execute(_SAMPLE, (host, PAGES))])
+def _has_to_learn(connection: apsw.Connection, host: int, marks: Sequence[int]) -> bool:
+    """Whether its template is to be learned, or was while these pages were on their way.
 
-
-def _is_behind(connection: apsw.Connection, host: int, batch: Sequence[Settled]) -> bool:
-    """Whether pages were on their way when the template was learned."""
-    template: bytes | None = connection.execute("SELECT template FROM hosts WHERE host = ?", (host,)).get
-    mark = mark_of(template or b"")
-    return any(
-        page.template != mark
-        for settled in batch
-        if settled.visited.visit.key.host == host and (page := settled.visited.page) is not None and page.sketch
-    )
+    It is looked for each time that the number of the host's pages has doubled, until one is found.
+    """
+    pages, template = connection.execute("SELECT pages, template FROM hosts WHERE host = ?", (host,)).get
+    if template is not None:
+        mark = mark_of(template)
+        return any(own != mark for own in marks)
+    has_doubled = (pages // PAGES).bit_length() > ((pages - len(marks)) // PAGES).bit_length()
+    return has_doubled and seems_dressed([sketch_in(row[2]) for row in connection.execute(_SAMPLE, (host, PAGES))])
 
 
 def _document(connection: apsw.Connection, document: int) -> DocumentRow:
