@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import peak_memory
 from benchmarks.report import Verdict
+from crawler.duplicates.bands import STORED
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.discovery import Cluster, discover
 from crawler.duplicates.minhash import PERMUTATIONS
-from crawler.duplicates.sketch_file import STORED
 from crawler.duplicates.words import mixed
 
 SECONDS, MEMORY, FOUND, UNMIXED = 600.0, 2e9, 0.97, 0.99

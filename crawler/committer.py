@@ -88,7 +88,7 @@ class Committer:
         batch = [self._judged_again(settled) for settled in batch if settled.visited.visit.key not in doubted]
         if not batch:
             return Acknowledged(Committed(new_urls=0, hosts_with_new=()), (), doubted)
-        early = [self._bring_links(settled) for settled in batch]
+        early = [part for settled in batch for part in self._bring_links(settled)]
         batch = [_first_listed(settled) for settled in batch]
         while True:
             ours = [settled for settled in batch if settled.visited.visit.key not in late]
@@ -192,7 +192,7 @@ class Committer:
             visited = replace(visited, page=replace(visited.page, listed=listed))
         return replace(settled, visited=visited)
 
-    def _bring_links(self, settled: Settled) -> Committed:
+    def _bring_links(self, settled: Settled) -> list[Committed]:
         """Insert what is too much for one transaction before it; doing it twice does no harm."""
         page, visit = settled.visited.page, settled.visited.visit
         links = page.links if page is not None else ()
@@ -201,7 +201,7 @@ class Committer:
         listed = page.listed if page is not None else ()
         starts = range(LINKS_A_VISIT, len(listed), LINKS_A_VISIT)
         found += [self.store.add_listed(visit, listed[at : at + LINKS_A_VISIT], self._now()) for at in starts]
-        return _sum(*found)
+        return found
 
 
 def _first_listed(settled: Settled) -> Settled:

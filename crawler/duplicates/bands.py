@@ -6,18 +6,20 @@ probability s to the power of r, so with b bands they meet with 1 - (1 - s^r)^b:
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
-from xxhash import xxh3_64_intdigest
 
-from crawler.duplicates.minhash import Sketch
+from crawler.duplicates.minhash import PERMUTATIONS, Marks, Sketch
+from crawler.duplicates.words import Hashes, mixed
 
 SURE: Final = 0.985  # at the threshold itself, so many pairs meet; above it soon all
 _BELOW: Final = 0.3  # that far below the threshold …
 _RARE: Final = 0.1  # … few do
+STORED: Final = np.dtype([("marks", "<u2", (PERMUTATIONS,)), ("simhash", "<u8")])  # as stores keep a sketch
+_HALF: Final = np.uint64(0xFFFFFFFF)
 SIMHASH_PARTS: Final = (
     2  # halves of 64 bits: numbers that differ in one bit agree in one, half of those that differ in two
 )
@@ -62,19 +64,26 @@ def _fewest(threshold: float, rows: int, most: int) -> Bands | None:
     return next((bands for bands in cuts if bands.meets(threshold) >= SURE), None)
 
 
-def band_keys(sketch: Sketch, bands: Bands) -> list[int]:
-    """A number for each band, signed, as databases store it; different ones for different bands."""
-    if not len(sketch.marks):
-        return []
-    data = sketch.marks[: bands.number * bands.rows].astype("<u2").tobytes()
-    width = 2 * bands.rows
-    return [_key(number, data[number * width : (number + 1) * width]) for number in range(bands.number)]
+def keys_of(sketches: Sequence[bytes], bands: Bands) -> list[list[int]]:
+    """The keys of documents, as stores keep sketches and keys: signed, and different ones for different bands."""
+    rows = np.frombuffer(b"".join(sketches), dtype=STORED)
+    columns = [*band_columns(rows["marks"], bands), *simhash_columns(rows["simhash"])]
+    found: list[list[int]] = np.stack(columns, axis=1).view(np.int64).tolist()
+    return found
 
 
-def simhash_keys(simhash: int) -> list[int]:
-    """A number for each half of a simhash of 64 bits."""
-    halves = (simhash & 0xFFFFFFFF, simhash >> 32)
-    return [_key(_SIMHASH + number, struct.pack("<I", half)) for number, half in enumerate(halves)]
+def band_columns(marks: Marks, bands: Bands) -> Iterator[Hashes]:
+    """The keys of many documents, band by band: equal where all marks of a band are."""
+    factors = mixed(np.arange(1, bands.rows + 1, dtype=np.uint64))
+    for number in range(bands.number):
+        own = marks[:, number * bands.rows : (number + 1) * bands.rows]
+        yield _numbered((own * factors).sum(axis=1, dtype=np.uint64), number)
+
+
+def simhash_columns(simhashes: Hashes) -> Iterator[Hashes]:
+    """The same for each half of a simhash."""
+    for number, half in enumerate((simhashes & _HALF, simhashes >> np.uint64(32))):
+        yield _numbered(half, _SIMHASH + number)
 
 
 def estimates(one: Sketch, others: list[Sketch]) -> list[float]:
@@ -86,6 +95,5 @@ def estimates(one: Sketch, others: list[Sketch]) -> list[float]:
     return [next(shares) if len(other.marks) else 0.0 for other in others]
 
 
-def _key(number: int, data: bytes) -> int:
-    key = xxh3_64_intdigest(data, seed=number)
-    return key - (1 << 64) if key >= 1 << 63 else key
+def _numbered(keys: Hashes, number: int) -> Hashes:
+    return mixed(mixed(keys) + np.uint64(number))

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from crawler.duplicates.bands import bands_for
+from crawler.duplicates.bands import band_columns, bands_for, simhash_columns
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.exact import jaccard
-from crawler.duplicates.minhash import PERMUTATIONS, Marks, sketch_of
-from crawler.duplicates.shingles import shingles
-from crawler.duplicates.simhash import simhash_of_words
-from crawler.duplicates.sketch_file import band_columns, simhash_columns
+from crawler.duplicates.minhash import PERMUTATIONS, Marks, firsts, sketch_of
+from crawler.duplicates.pages import sample_simhash
 from crawler.duplicates.words import Hashes
 
 THRESHOLDS: Final = tuple(step / 100 for step in range(50, 101, 5))
@@ -68,7 +66,7 @@ class Evidence:
     def __init__(self, pairs: Pairs) -> None:
         self._pairs = pairs
         self._marks = marks_of(pairs.sets)
-        self._simhashes = np.array([simhash_of_words(shingles(words)) for words in pairs.words], dtype=np.uint64)
+        self._simhashes = np.array([sample_simhash(firsts(own)) for own in pairs.sets], dtype=np.uint64)
         self._digests = np.array([xxh3_64_intdigest(words.tobytes()) for words in pairs.words], dtype=np.uint64)
         self._lengths = np.array([len(words) for words in pairs.words], dtype=np.int64)
         self._counted = np.full(len(pairs.one), np.nan)

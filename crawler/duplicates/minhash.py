@@ -56,14 +56,19 @@ def sketch(text: str, *, shingle: int = SIZE, permutations: int = PERMUTATIONS) 
 
 def sketch_of(found: Hashes, permutations: int = PERMUTATIONS) -> Sketch:
     """Of shingles in any order; it does not matter how often each is among them."""
+    return Sketch(firsts(found, permutations).astype(np.uint16))
+
+
+def firsts(found: Hashes, permutations: int = PERMUTATIONS) -> Hashes:
+    """The first shingle of each bin: a sample that documents have in common as far as they have their shingles."""
     if not len(found):
-        return Sketch(np.empty(0, dtype=np.uint16))
+        return found
     # Multiplied by the number of bins, the upper half of a number is a bin and a place in it; the lower half is its mark.
     spread = (found >> _HALF) * np.uint64(permutations)
     bins = (spread >> _HALF).astype(np.intp)
     first = np.full(permutations, _EMPTY, dtype=np.uint64)
     np.minimum.at(first, bins, (spread << _HALF) | (found & _LOW))
-    return Sketch(_filled(first).astype(np.uint16))
+    return _filled(first)
 
 
 def similarity(one: Sketch, other: Sketch) -> float:

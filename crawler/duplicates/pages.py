@@ -7,11 +7,11 @@ import struct
 import numpy as np
 
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.minhash import sketch_of
+from crawler.duplicates.minhash import Sketch, firsts
 from crawler.duplicates.shingles import shingles
 from crawler.duplicates.simhash import simhash_of_words
 from crawler.duplicates.template import own_places, unpacked
-from crawler.duplicates.words import Hashes, word_hashes
+from crawler.duplicates.words import Hashes, mixed, word_hashes
 
 
 def page_sketch(text: str, template: bytes, rule: Rule) -> bytes:
@@ -31,8 +31,13 @@ def words_sketch(words: Hashes, template: bytes, rule: Rule) -> bytes:
     runs = shingles(words, rule.shingle)
     if template:
         runs = runs[own_places(runs, unpacked(template))]
-    # Of runs, too: by single words all pages that use the same few would meet, and have to be compared.
-    return sketch_of(runs).to_bytes() + struct.pack("<Q", simhash_of_words(runs))
+    sample = firsts(runs)
+    return Sketch(sample.astype(np.uint16)).to_bytes() + struct.pack("<Q", sample_simhash(sample))
+
+
+def sample_simhash(sample: Hashes) -> int:
+    """Of the runs that a sketch is made of: by single words all pages that use the same few would meet."""
+    return simhash_of_words(mixed(sample))
 
 
 def words_shingles(words: Hashes, template: bytes, rule: Rule) -> Hashes:

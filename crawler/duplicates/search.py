@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from crawler.duplicates.bands import STORED
 from crawler.duplicates.minhash import PERMUTATIONS
-from crawler.duplicates.sketch_file import STORED
 
 _DEVIATIONS: Final = 3.0  # standard deviations: further off is one estimate in some hundreds
 

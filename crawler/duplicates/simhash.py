@@ -76,6 +76,9 @@ def _bits(hashes: Hashes) -> NDArray[np.uint8]:
 
 def _ones(hashes: Hashes) -> NDArray[np.int64]:
     """How many hashes have each bit, eight bits at a time: each byte of a sum counts one of them, while it cannot overflow."""
+    if len(hashes) <= _ROWS:
+        counts: NDArray[np.uint8] = _bits(hashes).sum(axis=0, dtype=np.uint8)
+        return counts.astype(np.int64)
     parts = -(-len(hashes) // _ROWS)
     padded = np.zeros(parts * _ROWS, dtype="<u8")
     padded[: len(hashes)] = hashes

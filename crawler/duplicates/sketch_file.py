@@ -15,16 +15,14 @@ from typing import BinaryIO, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.duplicates.bands import SIMHASH_PARTS, Bands
+from crawler.duplicates.bands import SIMHASH_PARTS, STORED, Bands, band_columns, simhash_columns
 from crawler.duplicates.minhash import PERMUTATIONS, Marks
 from crawler.duplicates.unions import Places
-from crawler.duplicates.words import Hashes, mixed
+from crawler.duplicates.words import Hashes
 
-STORED: Final = np.dtype([("marks", "<u2", (PERMUTATIONS,)), ("simhash", "<u8")])  # as stores keep a sketch
 _AT_ONCE: Final = 8_192  # sketches whose keys are computed together
 _PAIRS_AT_ONCE: Final = 8_192
 _KEYS_AT_ONCE: Final = 1 << 20
-_HALF: Final = np.uint64(0xFFFFFFFF)
 
 
 class Band(NamedTuple):
@@ -103,20 +101,6 @@ class SketchFile:
 
     def _path(self, name: str | int) -> Path:
         return self._directory / str(name)
-
-
-def band_columns(marks: Marks, bands: Bands) -> Iterator[Hashes]:
-    """The keys of many documents, band by band. They are equal where all marks of a band are."""
-    factors = mixed(np.arange(1, bands.rows + 1, dtype=np.uint64))
-    for band in range(bands.number):
-        own = marks[:, band * bands.rows : (band + 1) * bands.rows]
-        yield mixed((own * factors).sum(axis=1, dtype=np.uint64))
-
-
-def simhash_columns(simhashes: Hashes) -> Iterator[Hashes]:
-    """The same for each half of a simhash."""
-    yield mixed(simhashes & _HALF)
-    yield mixed(simhashes >> np.uint64(32))
 
 
 def _range_of(keys: Hashes, ranges: int) -> Hashes:

@@ -1,4 +1,4 @@
-"""Pairs of shingle sets that have a given share in common, drawn from a seed."""
+"""Pairs of shingle sets that have a given share in common, drawn from a seed; and the keys of one document."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from crawler.duplicates.bands import Bands, band_columns, simhash_columns
+from crawler.duplicates.minhash import Sketch
 from crawler.duplicates.words import Hashes
 
 
@@ -16,3 +18,12 @@ def pairs(number: int, size: int, similarity: float, seed: int = 1) -> Iterator[
     for _ in range(number):
         both = chance.integers(0, 2**64, 2 * size - common, dtype=np.uint64)
         yield np.sort(both[:size]), np.sort(both[size - common :])
+
+
+def band_keys(sketch: Sketch, bands: Bands) -> list[int]:
+    """Of one document."""
+    return [int(column[0]) for column in band_columns(sketch.marks.reshape(1, -1), bands)] if len(sketch.marks) else []
+
+
+def simhash_keys(simhash: int) -> list[int]:
+    return [int(column[0]) for column in simhash_columns(np.array([simhash], dtype=np.uint64))]

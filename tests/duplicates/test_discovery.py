@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crawler.duplicates import discovery, sketch_file
-from crawler.duplicates.bands import Bands
+from crawler.duplicates.bands import STORED, Bands, band_columns, simhash_columns
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.discovery import ROUNDS, Cluster, discover
 from crawler.duplicates.minhash import PERMUTATIONS
-from crawler.duplicates.sketch_file import STORED, SketchFile, band_columns, simhash_columns
+from crawler.duplicates.sketch_file import SketchFile
 from crawler.duplicates.words import mixed
 
 RULE = Rule(threshold=0.9)

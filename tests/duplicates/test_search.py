@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from crawler.duplicates import search
+from crawler.duplicates.bands import STORED
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.pages import page_sketch
 from crawler.duplicates.search import Candidate, floor_for, nearest
-from crawler.duplicates.sketch_file import STORED
 
 RULE = Rule()
 OWN = np.zeros(1, dtype=STORED)

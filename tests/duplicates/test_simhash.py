@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates import simhash as module
-from crawler.duplicates.bands import simhash_keys
 from crawler.duplicates.simhash import MOST_BITS, agreeing_bits, simhash, simhash_of, simhash_of_words
 from crawler.duplicates.words import word_hashes
+from tests.duplicates.sets import simhash_keys
 
 # Croft, Metzler and Strohman, Search Engines, figure 3.12: words, weights, hashes.
 TEXTBOOK = {

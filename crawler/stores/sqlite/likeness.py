@@ -7,7 +7,6 @@ Everything that a batch asks is asked in one question, and pages of one batch fi
 from __future__ import annotations
 
 import array
-import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from crawler.duplicates.bands import band_keys, bands_for, estimates, simhash_keys
+from crawler.duplicates.bands import bands_for, estimates, keys_of
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.minhash import PERMUTATIONS, Sketch
 from crawler.items import Tier
@@ -67,12 +66,14 @@ class Index:
         self._pages: dict[int, tuple[int, Sketch]] = {}  # their documents and sketches
         self._entered: dict[int, Entry] = {}
         self._gone: list[tuple[int, int]] = []  # rows of bands
+        self._expected: list[bytes] = []
 
     def look_up(self, sketches: Iterable[bytes]) -> None:
         """Ask for all pages that share a key with one of these."""
-        new = {sketch: self._keys_of(sketch) for sketch in sketches if sketch and sketch not in self._keys}
-        if not new or self._bands is None:
+        unknown = [sketch for sketch in sketches if sketch and sketch not in self._keys]
+        if not unknown or self._bands is None:
             return
+        new = dict(zip(unknown, keys_of(unknown, self._bands), strict=True))
         self._keys.update(new)
         keys = {key for own in new.values() for key in own} - self._sharing.keys()
         found = self._rows("SELECT b.band, b.id FROM carray(?) c CROSS JOIN bands b ON b.band = c.value", keys)
@@ -110,11 +111,13 @@ class Index:
         self._pages[number] = (0, sketch_in(sketch))
         for key in self._keys.get(sketch, ()):
             self._sharing[key].append(number)
+        self._expected.append(sketch)
 
     def expect_no_more(self) -> None:
-        for sharing in self._sharing.values():
-            while sharing and sharing[-1] < 0:
-                sharing.pop()
+        for sketch in self._expected:
+            for key in self._keys.get(sketch, ()):
+                self._sharing[key].pop()  # what is expected stands behind all else
+        self._expected.clear()
 
     def enter(self, number: int, entry: Entry, *, is_first: bool = False) -> None:
         """A page as it is now, perhaps for the first time.
@@ -178,7 +181,9 @@ class Index:
         self._connection.execute("DELETE FROM bands")
         count, last, rows = 0, -1, self._part(-1)
         while rows:
-            keys = sorted((key, number) for number, sketch in rows for key in self._keys_of(sketch))
+            numbers, sketches = zip(*rows, strict=True)
+            found = keys_of(sketches, self._bands) if self._bands is not None else []
+            keys = sorted((key, number) for number, own in zip(numbers, found, strict=True) for key in own)
             self._connection.executemany("INSERT INTO bands VALUES (?, ?)", keys)
             count, last = count + len(rows), rows[-1][0]
             rows = self._part(last)
@@ -209,9 +214,8 @@ class Index:
     def _candidates(self, own: int | None, sketch: bytes) -> list[Candidate]:
         """Those that share a key with it, the most similar first."""
         self.look_up([sketch])
-        met = Counter(
-            number for key in self._keys.get(sketch, ()) for number in self._sharing.get(key, ()) if number != own
-        )
+        sharing = [numbers for key in self._keys.get(sketch, ()) if (numbers := self._sharing[key])]
+        met = Counter(number for numbers in sharing for number in numbers if number != own) if sharing else None
         if not met:
             return []
         numbers = [number for number, _ in met.most_common(2 * MOST_IN_BAND) if number in self._pages]
@@ -229,10 +233,7 @@ class Index:
         return self._connection.execute(statement, (values,)).fetchall()
 
     def _keys_of(self, sketch: bytes) -> list[int]:
-        if self._bands is None:
-            return []
-        simhash: int = struct.unpack("<Q", sketch[_MARKS:])[0]
-        return band_keys(sketch_in(sketch), self._bands) + simhash_keys(simhash)
+        return keys_of([sketch], self._bands)[0] if self._bands is not None else []
 
 
 def sketch_in(data: bytes) -> Sketch:
