@@ -68,7 +68,9 @@ def test_one_mark_changes_the_key_of_its_band_alone(marks: list[int], place: int
 
 @given(MARKS, st.integers(0, 2**64 - 1))
 def test_keys_fit_databases_and_no_band_has_another_ones(marks: list[int], number: int) -> None:
-    keys = [*band_keys(Sketch(np.array(marks, dtype=np.uint16)), Bands(20, 10)), *simhash_keys(number)]
+    row = np.zeros(1, dtype=STORED)
+    row["marks"], row["simhash"] = marks, number
+    (keys,) = keys_of([row.tobytes()], Bands(20, 10))
     assert all(-(1 << 63) <= key < 1 << 63 for key in keys)
     assert len(set(keys)) == len(keys) == 20 + 2
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from crawler.items import Key, Outcome, Reason
+from crawler.items import Key, Outcome, Page, Reason
 from crawler.stores.contract import Doubt, Settled
 from crawler.stores.sqlite.documents import Content
 from crawler.stores.sqlite.known import id_of
@@ -25,21 +25,27 @@ def doubts(connection: apsw.Connection, index: Index, batch: Sequence[Settled]) 
         if (page := settled.visited.page) is not None and page.sketch and _is_whole(settled)
     ]
     index.look_up({page.sketch for _, page in sketched})
-    content = Content(connection, [settled for settled, _ in sketched])
     found: dict[Key, Sequence[Doubt]] = {}
+    before: list[Page] = []
     for number, (settled, page) in enumerate(sketched, start=1):
         visit = settled.visited.visit
-        if page.body_digest in content.bodies or page.text_digest in content.texts:
-            continue  # a copy, surely
         own = id_of(connection, visit.key) if visit.visited is not None else None
         like = index.judge(own, page.sketch, settled.compared, doubting=settled.looks < MOST_LOOKS)
-        if like.doubts:
+        if like.doubts and not _is_copy(connection, settled, page, before):
             found[visit.key] = [doubt_of(connection, candidate) for candidate in like.doubts if candidate.id > 0]
         elif like.of is None:
             index.expect(-number, page.sketch)
-        content.note(page)
+        before.append(page)
     index.expect_no_more()
     return found
+
+
+def _is_copy(connection: apsw.Connection, settled: Settled, page: Page, before: Sequence[Page]) -> bool:
+    """Whether another page, in the store or earlier in the batch, has the same bytes or words."""
+    content = Content(connection, [settled])
+    for other in before:
+        content.note(other)
+    return page.body_digest in content.bodies or bool(page.text_digest) and page.text_digest in content.texts
 
 
 def _is_whole(settled: Settled) -> bool:
