@@ -45,7 +45,7 @@ def _is_copy(connection: apsw.Connection, settled: Settled, page: Page, before: 
     content = Content(connection, [settled])
     for other in before:
         content.note(other)
-    return page.body_digest in content.bodies or bool(page.text_digest) and page.text_digest in content.texts
+    return page.body_digest in content.bodies or (bool(page.text_digest) and page.text_digest in content.texts)
 
 
 def _is_whole(settled: Settled) -> bool:
