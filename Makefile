@@ -4,7 +4,8 @@
 # make lint      format, lint and types
 # make bench     pages per CPU-second against stock Scrapy
 # make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
-# make bench-duplicates  how many near-duplicates each method finds, by the size of its fingerprints too, and what a sketch costs (about a minute)
+# make bench-duplicates  how many near-duplicates each method finds, by the size of its fingerprints too, what a sketch costs, pages in one dress, what all that costs a crawl (about 5 minutes)
+# make bench-index  the index of near-duplicates with a million pages: speed and bytes (about 6 minutes)
 # make bench-discovery  all clusters of near-duplicates among a million sketches: time, memory, and whether they are right (about 15 seconds)
 # make bench-extract  what main texts are worth and cost, by every method and by libraries; and HTML parsers (about 5 minutes)
 # make bench-frontier  ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart (about 20 minutes)
@@ -25,7 +26,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-discovery bench-duplicates bench-extract bench-frontier bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-duplicates prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl bench bench-discovery bench-duplicates bench-extract bench-frontier bench-index bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-duplicates prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
@@ -96,6 +97,11 @@ bench: setup
 
 bench-duplicates: .venv/peers
 	$(BIN)/python -m benchmarks duplicates
+	$(BIN)/python -m benchmarks same-site
+	$(BIN)/python -m benchmarks inline
+
+bench-index: setup
+	$(BIN)/python -m benchmarks sketch-index
 
 bench-discovery: setup
 	$(BIN)/python -m benchmarks discovery
