@@ -383,3 +383,14 @@ def test_a_bad_hosts_file_is_refused_by_name(tmp_path: Path, content: bytes) -> 
 def test_the_steps_of_a_commit_can_be_watched(capsys: pytest.CaptureFixture[str]) -> None:
     options_with(COMMIT_STEP_HOOK="builtins:print").step("after commit")
     assert capsys.readouterr().out == "after commit\n"
+
+
+@pytest.mark.parametrize("threshold", [0.3, 1.2])
+def test_a_threshold_for_near_duplicates_that_makes_no_sense_is_refused(threshold: float) -> None:
+    with pytest.raises(Misconfigured, match=f"DUPLICATE_THRESHOLD={threshold:g}: must be from 0.5 to 1, or 0"):
+        options_with(DUPLICATE_THRESHOLD=threshold)
+
+
+def test_near_duplicates_need_not_be_looked_for() -> None:
+    assert options_with(DUPLICATE_THRESHOLD=0).duplicates.threshold == 0
+    assert options_with(DUPLICATE_LINKS=False).duplicates.links is False

@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from scrapy.settings import Settings
 
 from crawler import session as module
 from crawler import settings as project
-from crawler.items import Reason, Refusal, State
+from crawler.duplicates.pages import page_sketch
+from crawler.errors import Misconfigured
+from crawler.items import Page, Reason, Refusal, State
 from crawler.options import Options
 from crawler.session import Session
-from crawler.stores.contract import Store
+from crawler.stores.contract import Place, SegmentState, Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.samples import NOW, acquire, link, new_url, settled, visited
@@ -310,3 +313,59 @@ def test_seeds_are_welcomed_once(directory: Path, told: pytest.LogCaptureFixture
     find(directory, B + "y", refused=OUT)  # whoever parked it
     start(directory)
     assert waiting(directory, B + "x", B + "y") == {B + "x"}
+
+
+# ── near-duplicates ──
+
+
+def sketches_in(directory: Path) -> tuple[int, int]:
+    """How many pages can be compared, and how many keys they are found by."""
+    connection = apsw.Connection(str(directory / "crawl.db"))
+    counted = [connection.execute(f"SELECT count(*) FROM {table}").get for table in ("sketches", "bands")]
+    connection.close()
+    return counted[0], counted[1]
+
+
+def crawl_a_sketched_page(directory: Path, **given: Any) -> None:
+    text = " ".join(f"word{number}" for number in range(200))
+    with session(directory, **given) as opened:
+        rule = opened.options.duplicates
+
+        def commit() -> None:
+            store = opened.store
+            store.add([new_url(A)], NOW)
+            (visit,) = store.lease(opened.owner, store.load(key_of(A).host, NOW + 1e9, 9), NOW).granted
+            page = Page(text=text, body_digest=b"a", payload_digest=b"a", sketch=page_sketch(text, b"", rule))
+            segment = SegmentState(name="x.warc.gz", slot=0, length=9, records=1, closed=True)
+            place = Place(segment=segment.name, offset=0, length=9)
+            store.commit([settled(visited(visit, page=page), place=place)], [segment], NOW)
+
+        opened.call(commit)
+
+
+def test_another_threshold_has_pages_entered_anew(directory: Path, told: pytest.LogCaptureFixture) -> None:
+    crawl_a_sketched_page(directory)
+    assert sketches_in(directory) == (1, 11)
+    start(directory)
+    assert "DUPLICATE_THRESHOLD" not in told.text
+    start(directory, DUPLICATE_THRESHOLD=0.8)
+    assert "DUPLICATE_THRESHOLD has changed: 1 pages are entered anew" in told.text
+    assert sketches_in(directory) == (1, 25)
+
+
+def test_other_shingles_make_sketches_useless(directory: Path, told: pytest.LogCaptureFixture) -> None:
+    crawl_a_sketched_page(directory)
+    start(directory, DUPLICATE_SHINGLE=3)
+    assert "DUPLICATE_SHINGLE has changed" in told.text
+    assert sketches_in(directory) == (0, 0)
+
+
+def test_who_looks_for_no_near_duplicates_leaves_those_found_alone(directory: Path) -> None:
+    crawl_a_sketched_page(directory)
+    start(directory, DUPLICATE_THRESHOLD=0)
+    assert sketches_in(directory) == (1, 11)
+
+
+def test_workers_agree_on_what_a_near_duplicate_is(directory: Path) -> None:
+    with session(directory), pytest.raises(Misconfigured, match="DUPLICATE_THRESHOLD or DUPLICATE_SHINGLE is not what"):
+        Session.open(options(directory, DUPLICATE_THRESHOLD=0.8), join=True)

@@ -1,0 +1,100 @@
+"""Texts that are read again from answers as they were archived."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from crawler.archived import Archived
+from crawler.content import examine
+from crawler.duplicates.cascade import Rule
+from crawler.duplicates.exact import jaccard
+from crawler.duplicates.pages import page_shingles, page_sketch
+from crawler.duplicates.template import PAGES, mark_of, unpacked
+from crawler.items import Kind, Page
+from crawler.likeness import compare, study
+from crawler.parse.html import AS_USUAL
+from crawler.urls.scope import UrlOptions
+from tests.samples import answer, visit_to, visited
+
+RULE = Rule()
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+WORDS = [f"word{number}" for number in range(3_000)]
+
+
+def words_of(seed: int, count: int = 300) -> str:
+    return " ".join(Random(seed).choices(WORDS, k=count))
+
+
+def page_of(*texts: str) -> Archived:
+    body = "<title>T</title>" + "".join(f"<p>{text}</p>" for text in texts)
+    return Archived(url="http://a.test/", head=HEAD, body=body.encode())
+
+
+def shingles_of(text: str) -> object:
+    return page_shingles(text, b"", RULE)
+
+
+def test_pages_are_compared_by_their_main_texts() -> None:
+    one, other = words_of(1), words_of(2)
+    edited = one.replace(" ", " edited ", 1)
+    shares = compare(
+        (page_of(one), b""), [(page_of(one), b""), (page_of(edited), b""), (page_of(other), b"")], AS_USUAL, RULE
+    )
+    assert shares[0] == 1.0
+    assert shares[1] == pytest.approx(jaccard(shingles_of(one), shingles_of(edited)))  # type: ignore[arg-type]
+    assert shares[2] < 0.05
+
+
+def test_each_is_compared_without_the_template_of_its_host() -> None:
+    dress, own = words_of(9, 600), words_of(1)
+    template, _ = study([page_of(dress, words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)
+    dressed, bare = page_of(dress, own), page_of(own)
+    assert compare((dressed, b""), [(bare, b"")], AS_USUAL, RULE)[0] < 0.5
+    assert compare((dressed, template), [(bare, b"")], AS_USUAL, RULE)[0] > 0.95
+
+
+def test_a_template_is_what_most_pages_have() -> None:
+    dress = words_of(9, 200)
+    pages = [page_of(dress, words_of(seed)) for seed in range(PAGES)]
+    template, sketches = study(pages, None, AS_USUAL, RULE)
+    assert set(unpacked(template).tolist()) == set(shingles_of(dress).tolist())  # type: ignore[attr-defined]
+    again, same = study(pages, template, AS_USUAL, RULE)
+    assert (again, same) == (template, sketches)
+    assert len(set(sketches)) == PAGES
+
+
+def test_pages_with_nothing_in_common_have_no_template() -> None:
+    template, sketches = study([page_of(words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)
+    assert template == b""
+    assert sketches == [page_sketch(words_of(seed), b"", RULE) for seed in range(PAGES)]
+
+
+def seen(text: str, rule: Rule = RULE, template: bytes = b"", kind: Kind = Kind.PAGE) -> Page:
+    visit = visit_to("http://a.test/", template=template, kind=kind)
+    result = visited(visit, page=None, fetched=answer(visit.url, head=HEAD, body=page_of(text).body))
+    page = examine(result, UrlOptions().new_scope(), None, AS_USUAL, rule).page
+    assert page is not None
+    return page
+
+
+def test_a_page_comes_with_its_sketch() -> None:
+    text = words_of(1)
+    assert seen(text).sketch == page_sketch(text, b"", RULE) != b""
+    template = study([page_of(words_of(9, 200), words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)[0]
+    page = seen(text, template=template)
+    assert (page.sketch, page.template) == (page_sketch(text, template, RULE), mark_of(template))
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "kind"),
+    [
+        (words_of(1, RULE.fewest_words - 1), RULE, Kind.PAGE),
+        (words_of(1), Rule(threshold=0), Kind.PAGE),
+        (words_of(1), RULE, Kind.PROBE),
+    ],
+    ids=["too few words", "nobody asks", "no page"],
+)
+def test_some_pages_have_no_sketch(text: str, rule: Rule, kind: Kind) -> None:
+    assert seen(text, rule, kind=kind).sketch == b""
