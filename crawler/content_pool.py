@@ -140,6 +140,10 @@ class ContentPool:
         if worker not in self._workers:
             return
         self._workers.remove(worker)
+        if self._closed:
+            for job in worker.jobs:
+                job.fail(Reason.STOPPED)
+            worker.jobs.clear()
         if worker.jobs:
             worker.jobs.popleft().fail(Reason.CONTENT_HUNG if worker.took_too_long else Reason.CONTENT_DIED)
         elif not worker.is_ready and not self._closed:

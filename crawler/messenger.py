@@ -136,7 +136,7 @@ class Messenger:
         self._batch: list[tuple[Settled, Done]] = []
         self._committing: list[tuple[Settled, Done]] = []
         self._compared: dict[Key, tuple[Settled, Done]] = {}  # visits that are being compared with other pages
-        self._studied: set[int] = set()  # hosts whose template is being learned
+        self._studied: dict[int, None] = {}  # hosts whose template is being learned, in order
         self._flush_again = False
         self._asked = 0  # questions to the store that are not answered yet
         self._named: set[int] = set()  # hosts whose names are being looked up, and that are being claimed
@@ -286,9 +286,11 @@ class Messenger:
         self.frontier.found(committed.hosts_with_new, self._around.now())
         if any(host not in self.frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
-        if self._flush_again or self._stopped:
+        if self._flush_again or self._stopped or len(self._batch) >= self._options.commit_visits:
             self._flush_again = False
             self.flush()
+        elif self._batch and "flush" not in self._timers:
+            self._set_timer("flush", self._options.commit_interval, self.flush)
         self._around.wake()
 
     # ── pages that must be read again ──
@@ -321,14 +323,21 @@ class Messenger:
     def _study(self, host: int) -> None:
         """Learn the template of a host, and take it out of what is known of its pages, a part at a time."""
         if host not in self._studied and not self._stopped:
-            self._studied.add(host)
+            self._studied[host] = None
+            if len(self._studied) == 1:  # one after another: each has many pages in memory
+                self._next_lesson()
+
+    def _next_lesson(self) -> None:
+        host = next(iter(self._studied), None)
+        if host is not None and not self._stopped:
             self._ask(partial(self._around.store.lesson, host), partial(self._begin_study, host))
 
     def _begin_study(self, host: int, lesson: Lesson | None) -> None:
-        if lesson is None or self._stopped:
-            self._studied.discard(host)
-        else:
+        if lesson is not None and not self._stopped:
             self._around.study(lesson, self._end_study)
+        else:
+            self._studied.pop(host, None)
+            self._next_lesson()
 
     def _end_study(self, learned: Learned) -> None:
         around, back = self._around, self.frontier.hosts.get(learned.host)
@@ -342,8 +351,7 @@ class Messenger:
         if unsure and not self._stopped:
             self._around.reconsider(unsure[0], partial(self._reconsidered, host, unsure))
         else:
-            self._studied.discard(host)
-            self._study(host)
+            self._next_lesson()  # of the same host, until there are no more
 
     def _reconsidered(self, host: int, unsure: Sequence[Unsure], compared: Mapping[int, float]) -> None:
         around, first = self._around, unsure[0]
@@ -595,7 +603,7 @@ class Messenger:
 
     def _looked_ahead(self, outlook: Outlook) -> None:
         now = self._around.now()
-        if not self.frontier.is_quiet or self._batch or self._named:
+        if not self.frontier.is_quiet or self._batch or self._named or self._compared or self._studied:
             return
         next_due = outlook.next_due if outlook.next_due is not None else math.inf
         if outlook.leased or next_due <= now + self._options.horizon:

@@ -46,7 +46,7 @@ FEW_SITES = 1_000  # new seeds' sites that are looked at one by one
 class Content(Protocol):
     """Who reads texts again."""
 
-    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float]: ...
+    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float] | None: ...
 
     async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]] | None: ...
 
@@ -240,6 +240,7 @@ class Session:
         """Sketches are compared only with such as were made in the same way, and met by one set of bands."""
         rule = self.options.duplicates
         if not rule.threshold:
+            store.note_facts({"bands": "0"})  # what changes meanwhile is not entered
             return
         now_so = {"sketches": f"{rule.shingle} words", "bands": f"{rule.threshold:g}"}
         facts = store.facts()

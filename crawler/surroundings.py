@@ -68,18 +68,19 @@ class Surroundings:
         return self._session.committer.commit(batch)
 
     def compare(self, visited: Visited, others: Sequence[Doubted], then: Callable[[Mapping[int, float]], None]) -> None:
-        self._answer(self._compare(visited, others), then)
+        self._answer(self._compare(visited, others), lambda found: then(found or {}))
 
-    async def _compare(self, visited: Visited, others: Sequence[Doubted]) -> Mapping[int, float]:
+    async def _compare(self, visited: Visited, others: Sequence[Doubted]) -> Mapping[int, float] | None:
         fetched, content = visited.fetched, await self._content()
         assert fetched is not None, "only what came can be a duplicate"
         answer = Archived(url=fetched.url, head=fetched.head, body=fetched.body)
         return await _shares(content, (answer, visited.visit.template), others)
 
     def reconsider(self, unsure: Unsure, then: Callable[[Mapping[int, float]], None]) -> None:
-        self._answer(self._reconsider(unsure), then)
+        self._answer(self._reconsider(unsure), lambda found: then(found) if found is not None else None)
 
-    async def _reconsider(self, unsure: Unsure) -> Mapping[int, float]:
+    async def _reconsider(self, unsure: Unsure) -> Mapping[int, float] | None:
+        """Nothing, if the crawl ends meanwhile: it is offered again."""
         committer, content = self._session.committer, await self._content()
         answer, others = await self._session.run(
             lambda: (committer.read(unsure.document), committer.read_doubted(unsure.doubts))
@@ -159,7 +160,7 @@ class Surroundings:
         self._scheduler.fail(error)
 
 
-async def _shares(content: Content, new: Answer, others: Sequence[Doubted]) -> Mapping[int, float]:
-    """How similar a page is to others, by their numbers."""
+async def _shares(content: Content, new: Answer, others: Sequence[Doubted]) -> Mapping[int, float] | None:
+    """How similar a page is to others, by their numbers; as far as that was found out, and nothing if the crawl ends."""
     shares = await content.compare(new, [(other.answer, other.template) for other in others])
-    return {other.id: share for other, share in zip(others, shares, strict=False)}
+    return {other.id: share for other, share in zip(others, shares, strict=False)} if shares is not None else None

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from crawler.urls.hosts import host_of
 
+_TELLING = 4  # parts of the order that are worth a change: it has few steps, so that a page changes its URL a few times at most
+
 
 class Claim(NamedTuple):
     """A URL, and the one that its page calls the right one."""
@@ -27,9 +29,9 @@ def is_better(new: Claim, old: Claim) -> bool:
     >>> is_better(Claim("https://b.com/long"), Claim("https://a.com/x", canonical="https://b.com/long"))
     True
     """
-    if new.canonical == old.url != old.canonical or old.canonical == new.url != new.canonical:
+    if (new.canonical == old.url) != (old.canonical == new.url):
         return old.canonical == new.url
-    return host_of(new.url) == host_of(old.url) and _order(new) < _order(old)
+    return host_of(new.url) == host_of(old.url) and _order(new)[:_TELLING] < _order(old)[:_TELLING]
 
 
 def best_first(claims: list[Claim]) -> list[Claim]:
@@ -39,7 +41,7 @@ def best_first(claims: list[Claim]) -> list[Claim]:
 
 
 def _order(claim: Claim) -> tuple[bool, bool, bool, int, int, str]:
-    """Simple before long-winded."""
+    """Simple before long-winded; at last by the letter, so that there is always a first."""
     url = claim.url
     points_elsewhere = bool(claim.canonical) and claim.canonical != url
     return points_elsewhere, not url.startswith("https:"), "?" in url, url.count("/"), len(url), url

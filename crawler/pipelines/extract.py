@@ -64,14 +64,17 @@ class ExtractPipeline:
             self._crawler.engine.scheduler.fail(error)  # type: ignore[union-attr]
             raise
 
-    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float]:
-        """How similar a page is to each of others, by their texts; nothing if that ended a content process."""
+    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float] | None:
+        """How similar a page is to each of others, by their texts; no shares if that ended a content process.
+
+        Nothing at all if the crawl ends before it is known.
+        """
         try:
             if self._pool is not None:
                 return await self._pool.compare(new, others)
             return compare(new, others, self._session.options.reading, self._session.options.duplicates)
-        except ContentDied:
-            return []
+        except ContentDied as death:
+            return None if death.reason is Reason.STOPPED else []
 
     async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]] | None:
         """The template of a host and the sketches of its pages; no sketches if that ended a content process.

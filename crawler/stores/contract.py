@@ -92,7 +92,7 @@ class Learned:
     """What came of it."""
 
     host: int
-    template: bytes  # empty = its pages have nothing in common
+    template: bytes  # empty = its pages have nothing in common, or could not be read; nothing is kept then
     mark: int  # fingerprint of that
     sketches: Mapping[int, tuple[int, bytes]]  # by number in urls: document, sketch; an empty one could not be made
 

@@ -268,7 +268,7 @@ CREATE TABLE hosts (
     admitted_today INTEGER NOT NULL DEFAULT 0,
     visits_today INTEGER NOT NULL DEFAULT 0,
     soft404 BLOB,                       -- words of the page that it shows for what it does not have; empty = it says 404, or was not asked yet; NULL = nor is about to be
-    template BLOB                       -- shingles that are on most of its pages, of 8 bytes each; empty = none are; NULL = nobody has looked
+    template BLOB                       -- shingles that are on most of its pages, of 8 bytes each; NULL = none are known
 );
 CREATE INDEX hosts_by_name ON hosts (reversed);
 {_FRONT}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from crawler.frontier.budgets import Budgets
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 
@@ -13,8 +14,8 @@ Opener = Callable[..., Store]
 
 
 def sqlite_at(path: Path) -> Opener:
-    def open_it(**options: Any) -> Store:
-        return open_store(f"sqlite:{path / 'crawl.db'}", **options)
+    def open_it(budgets: Budgets | None = None, **options: Any) -> Store:
+        return open_store(f"sqlite:{path / 'crawl.db'}", budgets=budgets, **options)
 
     return open_it
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
+import apsw
 import pytest
 
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.exact import jaccard
 from crawler.duplicates.pages import page_shingles, page_sketch
 from crawler.duplicates.template import mark_of, packed, template_of
-from crawler.items import Page, Reason, Tier
+from crawler.items import Outcome, Page, Reason, Tier
 from crawler.stores.contract import Learned, Settled, Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
@@ -422,8 +423,117 @@ def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> No
     lesson = store.lesson(host)
     assert lesson is not None
     sketches = {number: (document.id, b"") for number, document in lesson.pages}
-    for unsure in store.learn(Learned(host=host, template=b"", mark=0, sketches=sketches), NOW):
+    assert store.learn(Learned(host=host, template=b"", mark=0, sketches=sketches), NOW) == []
+    assert (store.lesson(host), store.template(host)) == (None, b"")
+    template = packed(template_of([page_shingles(" ".join(words), b"", RULE) for words in texts.values()]))
+    for unsure in store.learn(Learned(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW):
         store.decide(unsure, {}, NOW)
-    assert store.lesson(host) is None
     fetch(store, B, NOW + 9, page=page(edited(texts[on_site(3)], 1)))
     assert originals(store)[B] is not None
+
+
+def test_a_template_that_was_not_found_is_looked_for_again_when_there_are_more_pages(store: Store) -> None:
+    host = key_of(on_site(0)).host
+    wanted = []
+    for number in range(16):
+        if fetch(store, on_site(number), NOW + number, page=page(dressed(number))).lessons:
+            wanted.append(number)
+            store.learn(Learned(host=host, template=b"", mark=0, sketches={}), NOW)
+    assert wanted == [7, 15]
+
+
+# ── what must never be ──
+
+
+def assert_sound(store: Store) -> None:
+    """No copy of a copy, of itself, or of what is not there."""
+    told = originals(store)
+    for url, original in told.items():
+        assert original != url
+        assert original is None or told.get(original, "gone") is None
+
+
+def test_a_copy_that_is_like_the_old_original_but_not_like_the_better_one(store: Store) -> None:
+    for seed in range(30):
+        urls = [f"http://s{seed}.test/{name}" for name in ("o?x=1", "c?y=2", "n")]
+        own = words_of(1_000 + seed)
+        for number, words in enumerate((own, edited(own, 3, seed=1), edited(own[::-1][::-1], 4, seed=2))):
+            fetch(store, urls[number], NOW + number, page=page(words))
+    assert_sound(store)
+
+
+def test_an_original_that_becomes_a_copy_takes_its_copies_along(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, C, NOW + 1, page=page(edited(ONE, 1)))
+    unsure = doubtful(store, B, DOUBTFUL)
+    ((doubt,),) = store.doubts([unsure]).values()
+    store.commit([replace(unsure, compared={doubt.id: 0.89}, looks=1)], [SEGMENT], NOW + 2)
+    assert originals(store) == {A: None, C: A, B: None}
+    fetch(store, A, NOW + 9 * DAY, page=page(DOUBTFUL))  # now it has the words of B
+    assert_sound(store)
+    assert originals(store)[A] == B
+
+
+def test_a_page_that_comes_again_as_it_was_is_compared_again(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    unsure = doubtful(store, B, DOUBTFUL)
+    ((doubt,),) = store.doubts([unsure]).values()
+    store.commit([replace(unsure, compared={doubt.id: 0.89}, looks=1)], [SEGMENT], NOW + 1)
+    visit = leased(store, B, NOW + 9 * DAY)
+    again = settled(visited(visit, fetched=answer(visit.url), page=page(DOUBTFUL)), place=PLACE)
+    assert doubts_of(store, again) == {B: [A]}
+
+
+def test_what_is_gone_is_no_original(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE))
+    fetch(store, A, NOW + 9 * DAY, page=None, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
+    fetch(store, B, NOW + 10 * DAY, page=page(ONE))
+    fetch(store, C, NOW + 11 * DAY, page=page(edited(ONE, 1)))
+    assert originals(store) == {B: None, C: B}
+
+
+def test_an_original_that_was_fetched_again_gives_way_to_a_better_url(store: Store) -> None:
+    fetch(store, A_PRINT, NOW, page=page(ONE))
+    fetch(store, B, NOW + 1, page=page(ONE))
+    fetch(store, A_PRINT, NOW + 9 * DAY, page=page(ONE, body_digest=b"other bytes"))
+    fetch(store, A, NOW + 10 * DAY, page=page(ONE))
+    assert originals(store) == {A_PRINT: A, B: A, A: None}
+    assert [document.duplicate_of is None for document in store.documents(key_of(A_PRINT))] == [False, True]
+
+
+def test_pages_that_take_turns_in_being_better_change_the_feed_a_few_times_only(store: Store) -> None:
+    for number in range(60, 0, -1):
+        fetch(store, f"http://a.test/calendar/{number:03}", NOW + 60 - number, page=page(edited(ONE, 1, seed=number)))
+    assert len(list(store.changes())) < 2 * 60
+    assert_sound(store)
+
+
+def test_two_pages_that_name_each_other_do_not_take_turns(store: Store) -> None:
+    fetch(store, A, NOW, page=page(ONE, metadata={"canonical": B}))
+    for day in range(1, 4):
+        fetch(store, B, NOW + 9 * day * DAY, page=page(ONE, metadata={"canonical": A}))
+        assert originals(store) == {A: None, B: A}
+
+
+def test_near_duplicates_that_came_while_nobody_looked_are_found_by_who_looks_again(opener: Opener) -> None:
+    for threshold, url, words in ((0.9, A, ONE), (0, C, words_of(3)), (0.9, B, edited(ONE, 1))):
+        store = opener(duplicates=Rule(threshold=threshold))
+        acquire(store, "me", 0, NOW, 1e9, 60)
+        if threshold and url == B:
+            store.rebuild_index()
+        fetch(store, url, NOW + 1, page=page(words) if threshold else replace(page(words), sketch=b""))
+        store.close()
+    store = opener()
+    assert originals(store) == {A: None, C: None, B: A}
+    store.close()
+
+
+def test_a_key_is_never_crowded(opener: Opener, store: Store) -> None:
+    """Pages that share a band and are not alike."""
+    common = words_of(5, 40)
+    for number in range(90):
+        fetch(store, f"http://a.test/{number}", NOW + number, page=page(common + words_of(100 + number, 60)))
+    store.rebuild_index()
+    connection = apsw.Connection(str(store._path))  # type: ignore[attr-defined]
+    assert connection.execute("SELECT max(c) FROM (SELECT count(*) c FROM bands GROUP BY band)").get <= 64
+    connection.close()

@@ -32,7 +32,9 @@ def exported(**facts: Any) -> Exported:
         "problem": "",
         "metadata": {"author": "Ann", "published": "2019-10"},
         "digest": b"\x01\xff",
-        "duplicate_of": None,
+        "duplicate_of": "http://b.test/",
+        "similarity": 0.94375,
+        "tier": "compared",
         "anchors": [("b.test", "look")],
         "noarchive": False,
     }
@@ -45,7 +47,7 @@ def test_a_line_holds_everything_under_its_name_and_in_its_order() -> None:
         '"status":200,"content_type":"text/html","title":"Tüte","text":"one\\ntwo","language":"de",'
         '"format":"html","problem":"","description":"","author":"Ann","published_at":"2019-10","modified_at":"","canonical":"",'
         '"digest":"01ff",'
-        '"duplicate_of":null,"anchors":[{"host":"b.test","text":"look"}],"noarchive":false,"version":3}\n'
+        '"duplicate_of":"http://b.test/","similarity":0.944,"tier":"compared","anchors":[{"host":"b.test","text":"look"}],"noarchive":false,"version":3}\n'
     )
 
 

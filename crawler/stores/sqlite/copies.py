@@ -17,6 +17,9 @@ from crawler.duplicates.preference import Claim, best_first, is_better
 from crawler.items import Key, Tier
 from crawler.stores.sqlite.likeness import Index, sketch_in
 
+_MOST_MOVED = (
+    100  # copies that are given another original because a page names it: a chain of such pages would never end
+)
 _NOT_COMPARED: Mapping[int, float] = {}
 
 
@@ -75,10 +78,12 @@ class Copies:
 
     def prefer(self, document: int, original: int) -> None:
         """A copy was noted: if its URL is the better one, it takes the place of its original."""
-        new, old = self._page(document), self._page(original)
+        new, old = self._page(document), self.shown(original)
         if old is None or new is None or not is_better(new.claim, old.claim):
             return
         copies = self._copies_of(old.key)
+        if old.claim.canonical == new.claim.url and len(copies) > _MOST_MOVED:
+            return
         self._release(new)
         for page in (old, *(copy for copy in copies if copy.document != document)):
             self._adopt(page, [new])
@@ -86,7 +91,7 @@ class Copies:
     def settle(self, key: Key) -> None:
         """The page of a URL has changed, or is there no more: what was a copy of it may be one of something else."""
         copies = {copy.claim: copy for copy in self._copies_of(key)}
-        originals = [page for page in [self._current(key)] if page is not None]
+        originals = [page for page in [self._original_for(key)] if copies and page is not None]
         for claim in best_first(list(copies)):
             originals += self._adopt(copies[claim], originals)
 
@@ -101,7 +106,7 @@ class Copies:
         if page is None or row[1] in (Tier.BODY, Tier.TEXT):
             return
         if row[1] is not None:
-            original = self._current(Key(*row[2:]))
+            original = self._original_for(Key(*row[2:]))
             self._adopt(page, [original] if original is not None else [])
         else:
             if (found := self._met(page, compared)) is not None:
@@ -129,7 +134,7 @@ class Copies:
         if page.text_digest and page.text_digest == original.text_digest:
             return 1.0, Tier.TEXT
         own, other = self._index.entry_of(page.id), self._index.entry_of(original.id)
-        if own is None or other is None:
+        if own is None or other is None or not self._index.rule.threshold:
             return None
         share = similarity(sketch_in(own.sketch), sketch_in(other.sketch))
         return None if self._index.rule.is_duplicate(share) is False else (share, Tier.SKETCH)
@@ -174,13 +179,22 @@ class Copies:
     def _page(self, document: int) -> _Page | None:
         return _page_of(self._connection.execute(f"{_NOW} WHERE d.id = ?", (document,)).get)
 
-    def _current(self, key: Key) -> _Page | None:
-        """What a URL has, if it is an original that others may be copies of."""
+    def shown(self, document: int) -> _Page | None:
+        """What the URL of a document shows now."""
         return _page_of(
             self._connection.execute(
-                f"{_NOW} WHERE d.host = ? AND d.rest = ? AND d.duplicate_of IS NULL AND {IS_SHOWN}", key
+                f"{_NOW} JOIN documents v ON v.host = d.host AND v.rest = d.rest WHERE v.id = ? AND {IS_SHOWN}",
+                (document,),
             ).get
         )
+
+    def _original_for(self, key: Key) -> _Page | None:
+        """What a URL shows, or if that is a copy, the page that it is a copy of."""
+        row = self._connection.execute(
+            f"SELECT coalesce(d.duplicate_of, d.id) FROM documents d WHERE d.host = ? AND d.rest = ? AND {IS_SHOWN}",
+            key,
+        ).get
+        return self.shown(row) if row is not None else None
 
     def _copies_of(self, key: Key) -> list[_Page]:
         """Pages that are copies of what a URL has or had."""

@@ -10,7 +10,7 @@ import apsw
 from crawler.frontier.aftermath import CONFIRMED, is_moved
 from crawler.items import Key, Kind, Outcome, Page, Reason, Tier, Visited
 from crawler.stores.contract import Original, Settled
-from crawler.stores.sqlite.copies import Copied, Copies
+from crawler.stores.sqlite.copies import IS_SHOWN, Copied, Copies
 from crawler.stores.sqlite.likeness import Entry, Index
 
 _DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})  # at once
@@ -74,6 +74,18 @@ def _body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest
     return document
 
 
+def is_elsewhere(connection: apsw.Connection, page: Page, key: Key) -> bool:
+    """Whether another URL has a page with the same bytes or the same words."""
+    row = connection.execute(
+        """SELECT EXISTS (SELECT 1 FROM documents WHERE body_digest = ?1 AND kind = 0 AND reason = 20 AND body_bytes > 0
+                            AND NOT (host = ?3 AND rest = ?4))
+               OR EXISTS (SELECT 1 FROM documents WHERE text_digest = ?2 AND kind = 0 AND reason = 20
+                            AND text_digest <> x'' AND NOT (host = ?3 AND rest = ?4))""",
+        (page.body_digest, page.text_digest, *key),
+    ).get
+    return bool(row)
+
+
 class Content:
     """Which digests of a batch are worth a question: those that a document has, or an earlier visit of the batch."""
 
@@ -115,7 +127,8 @@ class Documents:
             self._index.leave(number)
         if original is not None and document is not None:
             self._copies.prefer(document, original.document)
-        if is_deleted or (before is not None and document is not None and _has_changed(before, visited)):
+        is_other = original is not None or (before is not None and _has_changed(before, visited))
+        if is_deleted or (before is not None and document is not None and is_other):
             self._copies.settle(key)
         return original
 
@@ -155,18 +168,17 @@ class Documents:
             f"""SELECT d.id, d.links_digest, d.duplicate_of, d.similarity, d.tier FROM documents d
                 LEFT JOIN documents o ON o.id = d.duplicate_of
                 WHERE {condition} AND d.kind = 0 AND d.reason = 20 AND NOT (d.host = ?2 AND d.rest = ?3)
-                  AND NOT (o.id IS NOT NULL AND o.host = ?2 AND o.rest = ?3)
-                  AND d.id = (SELECT id FROM documents n WHERE n.host = d.host AND n.rest = d.rest
-                              ORDER BY fetched DESC, id DESC LIMIT 1)
+                  AND NOT (o.id IS NOT NULL AND o.host = ?2 AND o.rest = ?3) AND {IS_SHOWN}
                 ORDER BY d.id LIMIT 1""",
             (digest, *key),
         ).get
         if row is None:
             return None
         document, links_digest, original, share, copied = row
-        if original is not None:
-            return Copied(original, links_digest, share, Tier(copied))
-        return Copied(document, links_digest, 1.0, tier)
+        if original is None:
+            return Copied(document, links_digest, 1.0, tier)
+        shown = self._copies.shown(original)
+        return Copied(shown.document, links_digest, share, Tier(copied)) if shown is not None else None
 
     def _insert(self, settled: Settled, page: Page, original: Copied | None) -> int:
         visited, fetched, place = settled.visited, settled.visited.fetched, settled.place

@@ -8,7 +8,7 @@ import apsw
 
 from crawler.items import Key, Outcome, Page, Reason
 from crawler.stores.contract import Doubt, Settled
-from crawler.stores.sqlite.documents import Content
+from crawler.stores.sqlite.documents import is_elsewhere
 from crawler.stores.sqlite.known import id_of
 from crawler.stores.sqlite.likeness import Candidate, Index
 from crawler.stores.sqlite.reading import find_document
@@ -31,7 +31,8 @@ def doubts(connection: apsw.Connection, index: Index, batch: Sequence[Settled]) 
         visit = settled.visited.visit
         own = id_of(connection, visit.key) if visit.visited is not None else None
         like = index.judge(own, page.sketch, settled.compared, doubting=settled.looks < MOST_LOOKS)
-        if like.doubts and not _is_copy(connection, settled, page, before):
+        is_copy = like.doubts and (_is_among(page, before) or is_elsewhere(connection, page, visit.key))
+        if like.doubts and not is_copy:
             found[visit.key] = [doubt_of(connection, candidate) for candidate in like.doubts if candidate.id > 0]
         elif like.of is None:
             index.expect(-number, page.sketch)
@@ -40,12 +41,12 @@ def doubts(connection: apsw.Connection, index: Index, batch: Sequence[Settled]) 
     return found
 
 
-def _is_copy(connection: apsw.Connection, settled: Settled, page: Page, before: Sequence[Page]) -> bool:
-    """Whether another page, in the store or earlier in the batch, has the same bytes or words."""
-    content = Content(connection, [settled])
-    for other in before:
-        content.note(other)
-    return page.body_digest in content.bodies or (bool(page.text_digest) and page.text_digest in content.texts)
+def _is_among(page: Page, before: Sequence[Page]) -> bool:
+    """Whether one of these has the same bytes or the same words."""
+    return any(
+        other.body_digest == page.body_digest or (page.text_digest and other.text_digest == page.text_digest)
+        for other in before
+    )
 
 
 def _is_whole(settled: Settled) -> bool:

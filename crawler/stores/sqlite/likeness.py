@@ -65,7 +65,7 @@ class Index:
         self._sharing: dict[int, list[int]] = {}  # the pages that have a key
         self._pages: dict[int, tuple[int, Sketch]] = {}  # their documents and sketches
         self._entered: dict[int, Entry] = {}
-        self._gone: list[tuple[int, int]] = []  # rows of bands
+        self._gone: set[tuple[int, int]] = set()  # rows of bands that are to be deleted
         self._expected: list[bytes] = []
 
     def look_up(self, sketches: Iterable[bytes]) -> None:
@@ -80,7 +80,8 @@ class Index:
         for key in keys:
             self._sharing[key] = []
         for key, number in found:
-            self._sharing[key].append(number)
+            if (key, number) not in self._gone:
+                self._sharing[key].append(number)
         numbers = {number for _, number in found} - self._pages.keys()
         for number, document, sketch in self._rows(
             "SELECT s.id, s.document, s.sketch FROM carray(?) c CROSS JOIN sketches s ON s.id = c.value", numbers
@@ -150,6 +151,7 @@ class Index:
         if before.indexed:
             self._forget(number, before.sketch)
         self._entered.pop(number, None)
+        self._pages.pop(number, None)
         self._connection.execute("DELETE FROM sketches WHERE id = ?", (number,))
 
     def entry_of(self, number: int) -> Entry | None:
@@ -187,6 +189,12 @@ class Index:
             self._connection.executemany("INSERT INTO bands VALUES (?, ?)", keys)
             count, last = count + len(rows), rows[-1][0]
             rows = self._part(last)
+        self._connection.execute(
+            """DELETE FROM bands WHERE (band, id) IN (
+                   SELECT band, id FROM (SELECT band, id, row_number() OVER (PARTITION BY band ORDER BY id) AS place FROM bands)
+                   WHERE place > ?)""",
+            (MOST_IN_BAND,),
+        )
         return count
 
     def _part(self, after: int) -> list[Any]:
@@ -205,7 +213,7 @@ class Index:
 
     def _forget(self, number: int, sketch: bytes) -> None:
         keys = self._keys_of(sketch)
-        self._gone.extend((key, number) for key in keys)
+        self._gone.update((key, number) for key in keys)
         for key in keys:
             sharing = self._sharing.get(key, [])
             if number in sharing:

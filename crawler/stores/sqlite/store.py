@@ -305,9 +305,9 @@ class SqliteStore:
 
     def doubts(self, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
         with trouble(self._path):
-            index = Index(self._connection, self._rule)
+            version, index = self._connection.pragma("data_version"), Index(self._connection, self._rule)
             found = doubts.doubts(self._connection, index, batch)
-            self._looked = (self._connection.pragma("data_version"), index)
+            self._looked = (version, index)
             return found
 
     def _index(self, connection: apsw.Connection) -> Index:

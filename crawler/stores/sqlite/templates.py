@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import apsw
@@ -16,12 +17,13 @@ from crawler.stores.sqlite.likeness import NONE, Index, sketch_in
 from crawler.stores.sqlite.reading import find_document
 
 _MOST_SKETCHED = 32  # pages that are read again at a time
+_MOST_BYTES = 8 * 1024 * 1024  # of their bodies, as on the wire
 _UNDECIDED = -1  # in place of a template's mark: its page must be compared with others
 
 # Pages with the words of others say nothing of what is common to all; those that only seem to may do so for their template.
 _SAMPLE = """
 SELECT s.id, s.document, s.sketch FROM sketches s JOIN documents d ON d.id = s.document
-WHERE s.host = ? AND (d.tier IS NULL OR d.tier > 2) ORDER BY s.id DESC LIMIT ?
+WHERE s.host = ? AND (d.tier IS NULL OR d.tier > 2) AND d.body_bytes <= 250000 ORDER BY s.id DESC LIMIT ?
 """
 
 
@@ -55,10 +57,15 @@ def lesson(connection: apsw.Connection, host: int) -> Lesson | None:
         connection.execute("DELETE FROM lessons WHERE host = ?", (host,))
         return None
     found = [(number, _document(connection, document)) for number, document, _ in rows]
-    return Lesson(host=host, template=template, pages=found)
+    sizes = accumulate(document.body_bytes for _, document in found)
+    pages = [page for page, size in zip(found, sizes, strict=True) if size <= _MOST_BYTES] or found[:1]
+    return Lesson(host=host, template=template, pages=pages)
 
 
 def learn(connection: apsw.Connection, index: Index, learned: Learned, now: float) -> list[Unsure]:
+    if not learned.template:  # none was found: it is looked for again when there are more pages
+        connection.execute("DELETE FROM lessons WHERE host = ?", (learned.host,))
+        return []
     connection.execute("UPDATE hosts SET template = ? WHERE host = ?", (learned.template, learned.host))
     changed = {}
     for number, (document, sketch) in learned.sketches.items():
