@@ -25,6 +25,7 @@ from crawler.archive.segments import SegmentWriter
 from crawler.archived import Archived
 from crawler.clock import steady_clock
 from crawler.committer import Committer
+from crawler.duplicates.cascade import Rule
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.frontier.politeness import LONGEST_HOLD, HostClock
 from crawler.likeness import Answer
@@ -242,7 +243,7 @@ class Session:
         if not rule.threshold:
             store.note_facts({"bands": "0"})  # what changes meanwhile is not entered
             return
-        now_so = {"sketches": f"{rule.shingle} words", "bands": f"{rule.threshold:g}"}
+        now_so = {"sketches": sketches_of(rule), "bands": f"{rule.threshold:g}"}
         facts = store.facts()
         if all(facts.get(name, value) == value for name, value in now_so.items()):
             store.note_facts(now_so)
@@ -372,6 +373,11 @@ class Session:
         self.committer.close()
         self.store.leave(self.owner)
         self.store.close()
+
+
+def sketches_of(rule: Rule) -> str:
+    """What sketches are made of, as it is kept with a crawl: those of something else cannot be compared."""
+    return f"runs of {rule.shingle} words"
 
 
 def prepare_directory(options: Options) -> None:

@@ -30,12 +30,13 @@ from crawler.duplicate_report import (
     find_lines,
 )
 from crawler.duplicates.cascade import THRESHOLD, Rule
-from crawler.errors import BadInput, DiskTrouble
+from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.evaluating import evaluated
 from crawler.likest import likest
 from crawler.options import LEAST_THRESHOLD, Options
 from crawler.parse.plain import phrase
 from crawler.plots import PICTURES, draw_evaluation
+from crawler.session import sketches_of
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 
@@ -200,6 +201,9 @@ def _reader(options: Options, opts: argparse.Namespace) -> Reader:
 def _reading(options: Options) -> Iterator[Store]:
     store = open_store(options.store, read_only=True)
     try:
+        kept, asked = store.facts().get("sketches"), sketches_of(options.duplicates)
+        if kept is not None and kept != asked:
+            raise Misconfigured(f"DUPLICATE_SHINGLE: the sketches of this crawl are of {kept}, and not of {asked}.")
         yield store
     finally:
         store.close()

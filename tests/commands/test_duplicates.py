@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import re
+import shutil
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
@@ -455,3 +456,17 @@ def test_a_crawl_may_go_on_meanwhile(tmp_path: Path) -> None:
     finally:
         collection.close()
     assert len(data(tmp_path, "find", A)) == 2
+
+
+def test_sketches_of_other_runs_of_words_cannot_be_compared(crawled: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "crawl"
+    shutil.copytree(crawled, directory)
+    store = open_store(f"sqlite:{directory / 'crawl.db'}")
+    store.note_facts({"sketches": "runs of 3 words"})
+    store.close()
+    result = scrapy("duplicates", "clusters", CRAWL_DIR=directory)
+    assert (result.returncode, result.stdout) == (78, "")
+    assert (
+        "DUPLICATE_SHINGLE: the sketches of this crawl are of runs of 3 words, and not of runs of 5 words"
+        in result.stderr
+    )
