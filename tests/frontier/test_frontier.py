@@ -292,6 +292,18 @@ def test_nobody_waits_for_a_commit_that_nothing_more_can_join(store: Store) -> N
     assert simulation.time < NOW + 100
 
 
+def test_what_ends_while_a_commit_is_under_way_is_committed_after_it(store: Store) -> None:
+    """More than one batch of it, and nothing comes afterwards that would remind of it."""
+    urls = [f"http://h{host}.test/" for host in range(30)]
+    politeness = Politeness(floor=0.0, factor=0.0, own_hosts=["*"], address_gap=0.0)
+    simulation = Simulation(
+        seeded(store, *urls), fetched_page, politeness, commit_visits=4, commit_interval=0.3, store_time=2.0
+    )
+    simulation.run(NOW + 1_000)
+    assert len(pages(simulation)) == len(urls)
+    assert simulation.messenger.is_done
+
+
 def test_hosts_that_need_no_rest_are_leased_together(store: Store) -> None:
     leases = []
 
