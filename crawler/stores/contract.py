@@ -66,7 +66,7 @@ class Settled:
     gates: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # groups: not before, rest
     is_revisit: bool = False  # only the head was archived: the body is in the record of another document
     compared: Mapping[int, float] = field(default_factory=dict)  # pages whose texts were compared with it: how similar
-    looks: int = 0  # for whose sake it was held back so often
+    looks: int = 0  # times that it was held back for that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from crawler.stores.sqlite.likeness import Candidate, Index
 from crawler.stores.sqlite.reading import find_document
 from crawler.stores.sqlite.sketches import template
 
-MOST_LOOKS = 2  # for whose sake a visit is held back; then its sketch decides
+MOST_LOOKS = 2  # times that a visit is held back; then its sketch decides
 
 
 def doubts(connection: apsw.Connection, index: Index, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
