@@ -92,13 +92,9 @@ class Ours:
         directory.mkdir()
         if self.known is not None:
             shutil.copy(self.known, directory / "crawl.db")
-        # A page that is not there: else it would end before the content processes, which are part of it, have started.
-        nothing = f"seeds={scene.served.web.seeds()[0].rstrip('/')}/nothing-here"
-        log = scene.directory / "ours-start.log"
-        words = ["crawl", "web", "-a", nothing]
-        cost = _scrapy(words, self._settings(scene), cwd=ROOT, log=log, core=scene.core)
-        scene.served.take()
-        return cost
+        return _scrapy(
+            ["crawl", "web"], self._settings(scene), cwd=ROOT, log=scene.directory / "ours-start.log", core=scene.core
+        )
 
     def crawl(self, scene: Scene, *, under: Sequence[str] = ("scrapy",)) -> Run:
         """After `start_up`: it goes on in the same directory."""
