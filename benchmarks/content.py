@@ -16,6 +16,7 @@ from benchmarks.web import Web, page_path
 from crawler.content import examine
 from crawler.content_pool import ContentPool
 from crawler.content_process import Configuration
+from crawler.duplicates.cascade import Rule
 from crawler.items import Fetched, Kind, Outcome, Reason, Visit, Visited
 from crawler.parse.html import Reading
 from crawler.urls.keys import key_of
@@ -41,7 +42,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _elsewhere(pages: list[Visited], count: int) -> float:
-    configuration = Configuration(urls=UrlOptions(), reading=READING, cpu_seconds=10, memory=1024**3, hook="")
+    configuration = Configuration(
+        urls=UrlOptions(), reading=READING, rule=Rule(), cpu_seconds=10, memory=1024**3, hook=""
+    )
     pool = ContentPool(1, configuration, 20.0)
     pool.start()
     await pool.examine(pages[0], None)  # it has started

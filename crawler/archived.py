@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawler.archive.reading import read_block
 from crawler.errors import DiskTrouble
@@ -14,7 +15,9 @@ from crawler.parse.coding import plain_body
 from crawler.parse.directives import Directives
 from crawler.parse.html import Html, Reading
 from crawler.parse.reading import Read, read
-from crawler.stores.contract import DocumentRow, Place, Store
+
+if TYPE_CHECKING:  # content processes read answers too, and start without all that a store needs
+    from crawler.stores.contract import DocumentRow, Place, Store
 
 _HEAD = re.compile(rb".*?\r?\n\r?\n", re.DOTALL)  # some servers end their lines with LF alone
 

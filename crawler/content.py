@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
-from dataclasses import replace
 from functools import lru_cache
 
+from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
 from statistics import fmean
 
+from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from crawler.items import Kind, Link, Listed, Page, Reason, Refusal, Visit

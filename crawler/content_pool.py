@@ -11,10 +11,10 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from crawler.archived import Archived
 from crawler.content_process import (
@@ -340,6 +340,7 @@ def _environment() -> dict[str, str]:
         "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
         "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
         "MALLOC_TOP_PAD_": str(1 << 22),
+        "OPENBLAS_NUM_THREADS": "1",  # numpy is there for hashes: its threads would only cost a third of the start
     }
     kept = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LANG", "LC_ALL", "HOME", "TMPDIR")
     return tuned | {name: os.environ[name] for name in kept if name in os.environ}

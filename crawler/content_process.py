@@ -14,9 +14,9 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from crawler.archived import Archived
 from crawler.content import examine

@@ -6,9 +6,10 @@ All times are seconds since the epoch, durations seconds, sizes bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, Self
+
+from msgspec import Struct
 
 ROBOTS_TOKEN = "orbweaver"  # noqa: S105 -- the name that sites can use for us
 
@@ -218,8 +219,7 @@ class Held(NamedTuple):
 NOTHING_HELD = Held()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class Visit(Struct, frozen=True, kw_only=True, array_like=True):
     """One URL handed to the downloader."""
 
     key: Key
@@ -244,8 +244,7 @@ class Visit:
     template: bytes = b""  # shingles that are on most pages of its host, of 8 bytes each and sorted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
+class Fetched(Struct, frozen=True, kw_only=True, array_like=True):
     """What came over the wire for one request, as it came."""
 
     url: str
@@ -283,8 +282,7 @@ class Fetched:
         return bool(self.request)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True, array_like=True):
     """One WARC record, compressed and ready to append."""
 
     type: str  # as in WARC-Type
@@ -301,8 +299,7 @@ class Block(NamedTuple):
     importance: float  # from 0, what stands on all pages of a site, to 1, what this page is about
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True, array_like=True):
     """Everything that depends on a response alone."""
 
     content_type: str = ""  # as the server says
@@ -313,7 +310,7 @@ class Page:
     text: str = ""
     language: str = ""
     published: float | None = None  # when it was, as the document says
-    metadata: Mapping[str, str] = field(default_factory=dict)  # what else it says of itself: author, description …
+    metadata: Mapping[str, str] = {}  # what else it says of itself: author, description …
     payload_digest: bytes = b""  # of the body as on the wire
     body_digest: bytes = b""  # of the body, codings undone
     text_digest: bytes = b""  # of the words of the main text; empty if they are too few to tell pages apart
@@ -359,8 +356,7 @@ class Wishes(NamedTuple):
 NO_WISHES = Wishes()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OriginRules:
+class OriginRules(Struct, frozen=True, kw_only=True, array_like=True):
     """What an origin's robots.txt says, or how it could not be had."""
 
     host: int
@@ -379,8 +375,7 @@ class OriginRules:
     wishes: Wishes = NO_WISHES  # what the rules ask of us
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visited:
+class Visited(Struct, frozen=True, kw_only=True, array_like=True):
     """The one item of one visit: how it ended, what was found, what is to be kept."""
 
     visit: Visit
@@ -393,4 +388,4 @@ class Visited:
     rules: OriginRules | None = None  # what a robots.txt visit brought
     sitemaps: Sequence[Link] = ()  # that a robots.txt names
     retry_after: float | None = None  # seconds the site asks to wait
-    records: Sequence[Record] = field(default=())
+    records: Sequence[Record] = ()

@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from crawler.committer import Acknowledged, Doubted
 from crawler.errands import Errands

@@ -11,10 +11,10 @@ import logging
 import random
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeVar
 
+from msgspec.structs import replace
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler

@@ -19,7 +19,10 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.frontier.bandwidth import Bandwidth
 from crawler.frontier.gates import Gate, Gates
@@ -35,8 +38,7 @@ NO_HOLDS: Mapping[int, float] = {}
 CRASHES = 5  # crawl processes that may die over a URL before it is visited with nothing else in flight
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostLoad:
+class HostLoad(Struct, frozen=True, kw_only=True):
     """A host and the next of its due URLs, as the store has them."""
 
     host: int
@@ -47,7 +49,7 @@ class HostLoad:
     visits: Sequence[Visit]
     rules: Sequence[OriginRules]
     address: str = ""  # to which it was last connected
-    trust: Mapping[Witness, Trust] = field(default_factory=dict)  # in what it says of its pages
+    trust: Mapping[Witness, Trust] = {}  # in what it says of its pages
     soft404: bytes = b""  # sketch of what it shows for pages that it does not have
     template: bytes = b""  # shingles that are on most of its pages
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.items import NO_WISHES, Outcome, Reason, RequestRate, Visited, Window, Wishes
 from crawler.urls.hosts import matches
@@ -32,8 +35,7 @@ UNREACHABLE = frozenset(
 _TROUBLE = UNREACHABLE | {Reason.BUSY}  # each doubles the host's rest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostClock:
+class HostClock(Struct, frozen=True, kw_only=True):
     """What a host's next visit time depends on; kept in the store with the host."""
 
     next_visit: float = 0.0  # not before

@@ -7,10 +7,10 @@ robots.txt visit, and `["sitemaps"]` that it names.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
 from itertools import islice
 from typing import Self
 
+from msgspec.structs import replace
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response

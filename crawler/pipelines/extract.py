@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
+from msgspec.structs import replace
 from scrapy.crawler import Crawler
 
 from crawler.archived import Archived

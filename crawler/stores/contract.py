@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import Struct
+
 from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
@@ -55,17 +57,16 @@ class SegmentState:
     closed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(Struct, frozen=True, kw_only=True):
     """A visit's result, ready to be committed."""
 
     visited: Visited
     aftermath: Aftermath
     clocks: Mapping[int, HostClock]  # of the hosts whose clock the visit moved
     place: Place | None = None  # None = nothing was archived
-    gates: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # groups: not before, rest
+    gates: Mapping[str, tuple[float, float]] = {}  # groups: not before, rest
     is_revisit: bool = False  # only the head was archived: the body is in the record of another document
-    compared: Mapping[int, float] = field(default_factory=dict)  # pages whose texts were compared with it: how similar
+    compared: Mapping[int, float] = {}  # pages whose texts were compared with it: how similar
     looks: int = 0  # times that it was held back for that
 
 
@@ -116,8 +117,7 @@ class Original:
     payload_digest: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Committed:
+class Committed(Struct, frozen=True, kw_only=True):
     """What a batch changed."""
 
     new_urls: int

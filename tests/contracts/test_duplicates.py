@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 import apsw
 import pytest
+from msgspec.structs import replace
 
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.exact import jaccard

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.frontier.priority import Standing, level_of
 from crawler.items import Page, Reason

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from msgspec.structs import replace
 
 from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.politeness import HostClock, Politeness
@@ -966,9 +967,9 @@ def test_the_host_that_was_asked_rests_not_the_one_that_is_named(store: Store) -
 
 def test_a_segments_length_grows_and_closing_stays(store: Store) -> None:
     store.commit([], [SEGMENT], NOW)
-    store.commit([], [replace(SEGMENT, length=300, records=9)], NOW)
+    store.commit([], [dataclasses.replace(SEGMENT, length=300, records=9)], NOW)
     store.close_segment(SEGMENT.name)
-    assert store.segments(0) == [replace(SEGMENT, length=300, records=9, closed=True)]
+    assert store.segments(0) == [dataclasses.replace(SEGMENT, length=300, records=9, closed=True)]
     assert store.segments(1) == []
 
 

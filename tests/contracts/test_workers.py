@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from crawler.frontier.politeness import HostClock
 from crawler.items import Kind, OriginRules, Reason, Refusal, State, Visit

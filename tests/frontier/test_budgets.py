@@ -5,10 +5,10 @@ from __future__ import annotations
 import doctest
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.frontier import budgets as module
 from crawler.frontier.budgets import DAY, Budgets, day_of

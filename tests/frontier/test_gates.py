@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawler.frontier.gates import Gates
 from crawler.frontier.politeness import Politeness
@@ -145,7 +146,7 @@ def test_no_gate_is_ever_passed_early_and_every_url_is_visited(data: st.DataObje
         simulation = Simulation(
             seeded(store, *urls),
             served_from(*addresses, took=took),
-            replace(GROUPED, address_connections=2),
+            dataclasses.replace(GROUPED, address_connections=2),
             address_of=partial(address_in, addresses),
         )
         simulation.run()

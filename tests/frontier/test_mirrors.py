@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from crawler.items import Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.stores.contract import Store

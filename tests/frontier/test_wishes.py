@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.frontier.network import PROBE_EVERY
 from crawler.frontier.politeness import SNOOZES

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import apsw
+from msgspec.structs import replace
 
 from crawler.frontier.budgets import next_day
 from crawler.frontier.frontier import HostLoad
