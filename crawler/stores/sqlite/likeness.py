@@ -63,7 +63,7 @@ class Index:
         self._bands = bands_for(rule.threshold, PERMUTATIONS) if rule.threshold else None
         self._keys: dict[bytes, list[int]] = {}  # of sketches that were looked up
         self._sharing: dict[int, list[int]] = {}  # the pages that have a key
-        self._pages: dict[int, tuple[int, Sketch]] = {}  # their documents and sketches
+        self._pages: dict[int, tuple[int, bytes]] = {}  # their documents and sketches
         self._entered: dict[int, Entry] = {}
         self._gone: set[tuple[int, int]] = set()  # rows of bands that are to be deleted
         self._expected: list[bytes] = []
@@ -86,7 +86,7 @@ class Index:
         for number, document, sketch in self._rows(
             "SELECT s.id, s.document, s.sketch FROM carray(?) c CROSS JOIN sketches s ON s.id = c.value", numbers
         ):
-            self._pages[number] = (document, sketch_in(sketch))
+            self._pages[number] = (document, sketch)
 
     def judge(
         self, own: int | None, sketch: bytes, compared: Mapping[int, float], *, doubting: bool = False
@@ -109,7 +109,7 @@ class Index:
 
     def expect(self, number: int, sketch: bytes) -> None:
         """A page that will be entered, under a number of its own below zero, so that others of its batch meet it."""
-        self._pages[number] = (0, sketch_in(sketch))
+        self._pages[number] = (0, sketch)
         for key in self._keys.get(sketch, ()):
             self._sharing[key].append(number)
         self._expected.append(sketch)
@@ -131,7 +131,7 @@ class Index:
         if was_found and was_found != is_found:
             self._forget(number, was_found)
         self._entered[number] = entry
-        self._pages[number] = (entry.document, sketch_in(entry.sketch))
+        self._pages[number] = (entry.document, entry.sketch)
         if is_found and was_found != is_found:
             self.look_up([is_found])
             for key in self._keys.get(is_found, ()):
@@ -203,9 +203,9 @@ class Index:
         ).fetchall()
 
     def _new_bands(self) -> Iterable[tuple[int, int]]:
+        self.look_up([entry.sketch for entry in self._entered.values() if entry.indexed])
         for number, entry in self._entered.items():
             if entry.indexed:
-                self.look_up([entry.sketch])
                 for key in self._keys.get(entry.sketch, ()):
                     sharing = self._sharing[key]
                     if len(sharing) <= MOST_IN_BAND or number in sharing[:MOST_IN_BAND]:
@@ -227,7 +227,7 @@ class Index:
         if not met:
             return []
         numbers = [number for number, _ in met.most_common(2 * MOST_IN_BAND) if number in self._pages]
-        shares = estimates(sketch_in(sketch), [self._pages[number][1] for number in numbers])
+        shares = estimates(sketch_in(sketch), [sketch_in(self._pages[number][1]) for number in numbers])
         found = [
             Candidate(number, self._pages[number][0], share) for number, share in zip(numbers, shares, strict=True)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
@@ -34,7 +35,13 @@ def wanted(connection: apsw.Connection, batch: Sequence[Settled]) -> Collection[
         visit, page = settled.visited.visit, settled.visited.page
         if page is not None and page.sketch and visit.kind is Kind.PAGE:
             marks.setdefault(visit.key.host, []).append(page.template)
-    hosts = [host for host, own in marks.items() if _has_to_learn(connection, host, own)]
+    if not marks:
+        return ()
+    rows: list[Any] = connection.execute(
+        "SELECT h.host, h.pages, h.template FROM carray(?) c CROSS JOIN hosts h ON h.host = c.value",
+        (apsw.carray(array.array("q", sorted(marks))),),
+    ).fetchall()
+    hosts = [host for host, pages, known in rows if _has_to_learn(connection, host, pages, known, marks[host])]
     connection.executemany("INSERT OR IGNORE INTO lessons VALUES (?)", [(host,) for host in hosts])
     return hosts
 
@@ -110,12 +117,13 @@ def _behind(connection: apsw.Connection, host: int, mark: int) -> list[Any]:
     ).fetchall()
 
 
-def _has_to_learn(connection: apsw.Connection, host: int, marks: Sequence[int]) -> bool:
+def _has_to_learn(
+    connection: apsw.Connection, host: int, pages: int, template: bytes | None, marks: Sequence[int]
+) -> bool:
     """Whether its template is to be learned, or was while these pages were on their way.
 
     It is looked for each time that the number of the host's pages has doubled, until one is found.
     """
-    pages, template = connection.execute("SELECT pages, template FROM hosts WHERE host = ?", (host,)).get
     if template is not None:
         mark = mark_of(template)
         return any(own != mark for own in marks)
