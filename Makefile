@@ -33,10 +33,10 @@ setup: .venv/ready
 .venv/ready: pyproject.toml constraints.txt
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing --python $(PYTHON) .venv && \
-		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test,lint,extractors]'; \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test,lint,extractors,parquet]'; \
 	else \
 		$(PYTHON) -m venv .venv && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,lint,extractors]'; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,lint,extractors,parquet]'; \
 	fi
 	@touch .venv/ready
 

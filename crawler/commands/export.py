@@ -14,12 +14,13 @@ from scrapy.exceptions import UsageError
 from crawler.archived import asked_of, read_again, read_archived
 from crawler.commands.common import failing_politely
 from crawler.errors import BadInput, DiskTrouble
-from crawler.export.documents import FORMATS, Deleted, Exported
+from crawler.export.documents import FORMATS, Deleted, Entry, Event, Exported
 from crawler.export.files import output_to
 from crawler.options import Options
 from crawler.parse.reading import blocks_of, text_of
 from crawler.stores.contract import DocumentRow, Published, Store
 from crawler.stores.open import open_store
+from crawler.urls.hosts import host_of
 
 _PROGRESS = 5_000  # documents between two signs of life
 
@@ -73,7 +74,7 @@ class Command(ScrapyCommand):
             raise UsageError(f"--since {opts.since}: versions count from 0", print_help=False)
         self.exitcode = failing_politely(lambda: self._export(FORMATS[name], place, opts))
 
-    def _export(self, line_of: Callable[[Exported | Deleted], bytes], place: str, opts: argparse.Namespace) -> int:
+    def _export(self, line_of: Callable[[Entry], bytes], place: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         since: int | None = opts.since
         options = Options.of(self.settings)
@@ -104,7 +105,7 @@ class _Reading:
         self._version = since or 0
         self._counts: Counter[str] = Counter()
 
-    def entries(self) -> Iterator[Exported | Deleted]:
+    def entries(self) -> Iterator[Entry]:
         for published in self._store.published(self._version):
             self._version = published.version
             document = published.document
@@ -140,8 +141,10 @@ class _Reading:
         found = read_again(archived, self._reading)
         return Exported(
             version=published.version,
+            event=Event.UPSERT,
             key=published.key,
             url=published.url,
+            host=host_of(published.url),
             fetched=document.fetched,
             status=document.status,
             content_type=document.content_type,
@@ -158,6 +161,7 @@ class _Reading:
             similarity=document.similarity,
             tier=document.tier.name.lower() if document.tier is not None else None,
             anchors=self._store.anchors(published.key),
+            links=None,
         )
 
     def _count(self, entry: Exported) -> None:

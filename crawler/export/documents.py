@@ -8,7 +8,9 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from re import Match
+from typing import NamedTuple
 
 from crawler.items import Block, Key
 
@@ -25,13 +27,47 @@ _TOLD = {  # what documents say of themselves: our name for it → the one in th
 }
 
 
+class Event(StrEnum):
+    """What has become of a document."""
+
+    UPSERT = "upsert"  # it is new, or says something else
+    META = "meta"  # it says the same: only when it was fetched, and what others call it, is new
+
+
+class Evidence(StrEnum):
+    """Why a document must go from an index. What may be back tomorrow is no evidence."""
+
+    NOT_FOUND = "not_found"  # 404, or a page that says so, more than once
+    GONE = "gone"  # 410
+    NOINDEX = "noindex"  # the page asks for it
+    ROBOTS = "robots"  # robots.txt forbids it now
+    PRIVATE = "private"  # only who signs in may read it, found more than once
+    DUPLICATE = "duplicate"  # the target says the same, and stands for it
+    REDIRECTED = "redirected"  # it has moved to the target
+    NOT_A_PAGE = "not_a_page"  # there is something else now: a feed, a sitemap, a type that is not read
+    FORGOTTEN = "forgotten"  # somebody had it removed
+    NOT_SELECTED = "not_selected"  # it is still there, but not what this export is to have
+    UNKNOWN = "unknown"  # it went before reasons were noted
+
+
+class OutLink(NamedTuple):
+    """A link of a document, inside the crawl's scope or not."""
+
+    key: Key
+    url: str
+    anchor: str
+    rel: str  # nofollow, ugc …
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
     """A document as it is now."""
 
     version: int  # of the change feed
+    event: Event
     key: Key
     url: str
+    host: str
     fetched: float
     status: int
     content_type: str
@@ -47,6 +83,7 @@ class Exported:
     similarity: float | None  # to that
     tier: str | None  # how it is known: body, text, sketch, compared
     anchors: Sequence[tuple[str, str]]  # (host, what its links call this document)
+    links: Sequence[OutLink] | None  # None if nobody asked for them
     noarchive: bool  # no copy of it may be shown
 
 
@@ -57,16 +94,25 @@ class Deleted:
     version: int
     key: Key
     url: str
+    evidence: Evidence = Evidence.UNKNOWN
+    target: str | None = None  # URL of the document that stands for it, or to which it has moved
 
 
-def json_line(entry: Exported | Deleted) -> bytes:
+Entry = Exported | Deleted
+
+
+def facts_of(entry: Entry) -> dict[str, object]:
+    """As JSON has it."""
+    return _deletion(entry) if isinstance(entry, Deleted) else _document(entry)
+
+
+def json_line(entry: Entry) -> bytes:
     """In UTF-8, with its line end, whatever characters the document holds.
 
-    >>> json_line(Deleted(version=7, key=Key(1, -1), url="http://a.example/"))
-    b'{"id":"0000000000000001ffffffffffffffff","url":"http://a.example/","deleted":true,"version":7}\\n'
+    >>> json_line(Deleted(version=7, key=Key(1, -1), url="http://a.example/", evidence=Evidence.GONE))
+    b'{"id":"0000000000000001ffffffffffffffff","url":"http://a.example/","deleted":true,"evidence":"gone","target":null,"version":7}\\n'
     """
-    facts = _deletion(entry) if isinstance(entry, Deleted) else _document(entry)
-    return safe_json(facts).encode() + b"\n"
+    return safe_json(facts_of(entry)).encode() + b"\n"
 
 
 def safe_json(facts: object, indent: int | None = None) -> str:
@@ -75,14 +121,15 @@ def safe_json(facts: object, indent: int | None = None) -> str:
     return _UNSAFE.sub(_safe, json.dumps(facts, ensure_ascii=False, separators=separators, indent=indent))
 
 
-FORMATS: Mapping[str, Callable[[Exported | Deleted], bytes]] = {"jsonl": json_line}
+FORMATS: Mapping[str, Callable[[Entry], bytes]] = {"jsonl": json_line}
 
 
 def _document(entry: Exported) -> dict[str, object]:
     return {
-        "id": _identifier(entry.key),
+        "id": identifier(entry.key),
         "url": entry.url,
-        "fetched_at": _date(entry.fetched),
+        "host": entry.host,
+        "fetched_at": date_of(entry.fetched),
         "status": entry.status,
         "content_type": entry.content_type,
         "title": entry.title,
@@ -97,7 +144,9 @@ def _document(entry: Exported) -> dict[str, object]:
         "similarity": round(entry.similarity, 3) if entry.similarity is not None else None,
         "tier": entry.tier,
         "anchors": [{"host": host, "text": text} for host, text in entry.anchors],
+        **({"links": [_link(link) for link in entry.links]} if entry.links is not None else {}),
         "noarchive": entry.noarchive,
+        "event": entry.event.value,
         "version": entry.version,
     }
 
@@ -106,16 +155,27 @@ def _block(block: Block) -> dict[str, object]:
     return {"text": block.text, "tag": block.tag, "importance": round(block.importance, 3)}
 
 
+def _link(link: OutLink) -> dict[str, object]:
+    return {"id": identifier(link.key), "url": link.url, "anchor": link.anchor, "rel": link.rel}
+
+
 def _deletion(entry: Deleted) -> dict[str, object]:
-    return {"id": _identifier(entry.key), "url": entry.url, "deleted": True, "version": entry.version}
+    return {
+        "id": identifier(entry.key),
+        "url": entry.url,
+        "deleted": True,
+        "evidence": entry.evidence.value,
+        "target": entry.target,
+        "version": entry.version,
+    }
 
 
-def _identifier(key: Key) -> str:
-    """The key's 16 bytes."""
+def identifier(key: Key) -> str:
+    """The same for a URL for ever: the 16 bytes of its key, which are hashes of its host and of the rest of it."""
     return _KEY.pack(*key).hex()
 
 
-def _date(seconds: float) -> str:
+def date_of(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawler.errors import AlreadyRunning, DiskTrouble
+from crawler.export.sink import sync_directory
 
 PART = ".part"  # of a file's name, until it is whole
 
@@ -56,7 +57,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
             part.replace(target)
-            _sync_directory(target.parent)
+            sync_directory(target.parent)
         except BaseException:
             part.unlink(missing_ok=True)
             raise
@@ -86,12 +87,3 @@ def _claimed(part: Path) -> BinaryIO:
         raise AlreadyRunning(f"{part}: another export is writing this file; nothing was changed. Wait for its end.")
     file.truncate(0)
     return file
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make a rename durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

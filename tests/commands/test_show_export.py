@@ -527,7 +527,14 @@ def test_what_changed_is_exported_from_where_one_stopped(collection: Collection)
     collection.add("http://a.test/goes", b"<p>sorry", at=NOW + 2, status=410, Content_Type="text/html")
     changed, goes = exported(collection.directory, "--since", version)[0]
     assert (changed["url"], changed["text"]) == ("http://a.test/changes", "new")
-    assert goes == {"id": objects[2]["id"], "url": "http://a.test/goes", "deleted": True, "version": goes["version"]}
+    assert goes == {
+        "id": objects[2]["id"],
+        "url": "http://a.test/goes",
+        "deleted": True,
+        "evidence": "unknown",
+        "target": None,
+        "version": goes["version"],
+    }
     assert goes["version"] > changed["version"] > int(version)
     now, said = exported(collection.directory)
     assert [(found["url"], found["text"]) for found in now] == [

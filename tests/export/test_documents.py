@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.export.documents import Deleted, Exported, json_line
+from crawler.export.documents import Deleted, Event, Evidence, Exported, json_line
 from crawler.items import Block, Key
 
 any_text = st.text(st.characters(exclude_categories=()))  # surrogates too
@@ -21,6 +21,9 @@ def exported(**facts: Any) -> Exported:
         "version": 3,
         "key": Key(-2, 255),
         "url": "http://a.test/",
+        "host": "a.test",
+        "event": Event.UPSERT,
+        "links": None,
         "fetched": 1_000_000.25,
         "status": 200,
         "content_type": "text/html",
@@ -43,11 +46,11 @@ def exported(**facts: Any) -> Exported:
 
 def test_a_line_holds_everything_under_its_name_and_in_its_order() -> None:
     assert json_line(exported()).decode() == (
-        '{"id":"fffffffffffffffe00000000000000ff","url":"http://a.test/","fetched_at":"1970-01-12T13:46:40.250000Z",'
+        '{"id":"fffffffffffffffe00000000000000ff","url":"http://a.test/","host":"a.test","fetched_at":"1970-01-12T13:46:40.250000Z",'
         '"status":200,"content_type":"text/html","title":"Tüte","text":"one\\ntwo","language":"de",'
         '"format":"html","problem":"","description":"","author":"Ann","published_at":"2019-10","modified_at":"","canonical":"",'
         '"digest":"01ff",'
-        '"duplicate_of":"http://b.test/","similarity":0.944,"tier":"compared","anchors":[{"host":"b.test","text":"look"}],"noarchive":false,"version":3}\n'
+        '"duplicate_of":"http://b.test/","similarity":0.944,"tier":"compared","anchors":[{"host":"b.test","text":"look"}],"noarchive":false,"event":"upsert","version":3}\n'
     )
 
 
@@ -60,11 +63,13 @@ def test_blocks_come_with_their_weight() -> None:
 
 
 def test_a_deletion_says_what_was_deleted() -> None:
-    line = json_line(Deleted(version=9, key=Key(1, 2), url="http://a.test/x"))
+    line = json_line(Deleted(version=9, key=Key(1, 2), url="http://a.test/x", evidence=Evidence.GONE))
     assert json.loads(line) == {
         "id": "00000000000000010000000000000002",
         "url": "http://a.test/x",
         "deleted": True,
+        "evidence": "gone",
+        "target": None,
         "version": 9,
     }
 

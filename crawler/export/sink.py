@@ -1,0 +1,93 @@
+"""What somebody who takes the collection must be able to do, and what it has when all else is lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from crawler.errors import BadInput, CrawlError, DiskTrouble
+from crawler.export.documents import Entry
+
+
+class SinkDown(CrawlError):
+    """It did not take what it was given, and may take it later. What it has acknowledged stays noted."""
+
+    exit_code = 69
+
+
+class Rejected(msgspec.Struct, frozen=True, kw_only=True):
+    """A document that a sink refused, and would refuse again."""
+
+    id: str
+    url: str
+    version: int
+    error: str
+
+
+class Sink(Protocol):
+    """Takes documents and deletions in the order of their versions.
+
+    The same may come again after a kill: what is put is keyed by its id, and the later version holds.
+    """
+
+    every: int  # entries between two acknowledgements
+
+    def put(self, entry: Entry) -> None:
+        """Take one, perhaps only into memory. `SinkDown` if that cannot be."""
+
+    def acknowledge(self) -> Sequence[Rejected]:
+        """When this returns, all that was put is safe there, but for these. `SinkDown` if it is not known to be."""
+
+    def close(self) -> None:
+        """Let go of files and connections; what was not acknowledged may be lost."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a sink has come."""
+
+    crawl: str  # whose versions these are
+    to: str  # the sink
+    selection: str  # what it is to have
+    version: int  # up to which it has everything
+
+
+def read_checkpoint(path: Path) -> Checkpoint | None:
+    """None if there is none yet."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Checkpoint)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadInput(
+            f"{path}: this is no checkpoint of an export ({error}). Nothing was exported; remove the file and give --full."
+        ) from error
+
+
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Whole and on the disk, or as it was before."""
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            file.write(msgspec.json.encode(checkpoint) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise DiskTrouble(
+            f"{path}: cannot be written ({error.strerror}). The sink has more than is noted here; it will get some of it again."
+        ) from error
+
+
+def sync_directory(directory: Path) -> None:
+    """Make what was renamed in it durable."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
