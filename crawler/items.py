@@ -105,6 +105,7 @@ class Reason(Explained):
     UNWANTED_TYPE = 43, "a document of a type that is not read; its body was not fetched"
     NOT_A_LIST = 44, "neither a sitemap nor a feed, though it should be one"
     CAME_EMPTY = 45, "nothing where there was a page before"
+    NOT_A_PAGE = 46, "a sitemap or a feed, where there was a page before"
 
     # No answer
     DNS_FAILED = 50, "the host name does not resolve"

@@ -223,6 +223,7 @@ class Session:
                 tenure.returned,
                 tenure.quarantined,
             )
+        self.store.announce(self.now())
         return tenure
 
     def _full_rest(self, name: str, clock: HostClock) -> HostClock:
@@ -371,6 +372,7 @@ class Session:
 
     def _end(self) -> None:
         self.committer.close()
+        self.store.announce(self.now())
         self.store.leave(self.owner)
         self.store.close()
 

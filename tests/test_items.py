@@ -49,6 +49,7 @@ CODES = {
     "UNWANTED_TYPE": 43,
     "NOT_A_LIST": 44,
     "CAME_EMPTY": 45,
+    "NOT_A_PAGE": 46,
     "DNS_FAILED": 50,
     "CONNECT_FAILED": 51,
     "CONNECT_TIMEOUT": 52,

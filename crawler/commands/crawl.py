@@ -131,12 +131,13 @@ class Command(BaseRunSpiderCommand):
         self._print_summary(session.options, data, session.now())
 
     def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> None:
-        store = open_store(options.store, read_only=True)
+        store = open_store(options.store)
         try:
             account, segments = store.account(), store.segments()
+            data["crawl"] = common.as_data(account, segments)
+            store.note_run(data, now)
         finally:
             store.close()
-        data["crawl"] = common.as_data(account, segments)
         print("\n".join(lines(data, account, str(options.directory), now)))
         if self._summary_file:
             write_whole(Path(self._summary_file), json.dumps(data, indent=1) + "\n")

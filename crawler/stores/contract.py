@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -308,6 +308,9 @@ class Published:
     url: str
     document: DocumentRow | None  # None = deleted
     duplicate_of: str | None  # URL of the document that had this content first
+    is_new: bool  # it says, or is a copy of, something else than before; else only when it was fetched, and anchors, are new
+    reason: Reason | None  # why it was deleted, where that is known
+    detail: str  # and where it has moved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -582,6 +585,15 @@ class Store(Protocol):
         As of the moment when reading begins, however long it takes: what is read from this store in between, such as
         anchors, is of that moment too.
         """
+
+    def announce(self, now: float) -> int:
+        """Have the change feed tell of pages that others call something new; of how many it does."""
+
+    def note_run(self, summary: Mapping[str, Any], now: float) -> None:
+        """What a crawl that has ended says of itself."""
+
+    def runs(self) -> list[Mapping[str, Any]]:
+        """The same of all that have, in order, each with the time when it `ended`."""
 
     def account(self) -> Account:
         """The crawl in numbers."""

@@ -14,7 +14,7 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Reason
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
 
 _GATES = """
@@ -151,7 +151,7 @@ CREATE TABLE errands (                  -- a robots.txt that lies on another hos
 ) WITHOUT ROWID;
 """
 
-_CHANGES = """
+_CHANGES_8 = """
 CREATE TABLE changes (
     version INTEGER PRIMARY KEY AUTOINCREMENT,
     host INTEGER NOT NULL,
@@ -161,6 +161,27 @@ CREATE TABLE changes (
     at REAL NOT NULL
 );
 CREATE INDEX changes_of_url ON changes (host, rest, version);
+"""
+_CHANGES = _CHANGES_8.replace(
+    "    at REAL NOT NULL\n",
+    """    at REAL NOT NULL,
+    reason INTEGER,                     -- of a deletion: how it is known that the document is gone
+    detail TEXT NOT NULL DEFAULT ''     -- and where it has moved
+""",
+)
+
+_FEED = """
+CREATE TABLE anchored (                 -- pages that others call something new, of which the feed has yet to tell
+    serial INTEGER PRIMARY KEY,
+    version INTEGER NOT NULL,           -- the last of the feed when they were found: what came later tells of it already
+    targets BLOB NOT NULL               -- host and rest of each, 8 bytes each
+);
+CREATE TABLE runs (                     -- what crawls said of themselves when they ended
+    id INTEGER PRIMARY KEY,
+    ended REAL NOT NULL,
+    summary TEXT NOT NULL               -- JSON
+);
+INSERT INTO crawl VALUES ('identity', lower(hex(randomblob(8))));   -- versions of one crawl say nothing about another
 """
 
 _SAYINGS = """
@@ -358,7 +379,7 @@ CREATE TABLE anchors (
 ) WITHOUT ROWID;
 
 {_SKETCHES}
-{_CHANGES}{_SAYINGS}{_ACCOUNTING}"""
+{_CHANGES}{_SAYINGS}{_FEED}{_ACCOUNTING}"""
 
 REASONS = [(reason.value, reason.name, reason.meaning) for reason in Reason]
 
@@ -458,7 +479,7 @@ ALTER TABLE hosts ADD COLUMN soft404 BLOB;
 DROP INDEX changes_of_url;
 ALTER TABLE changes RENAME TO changes_5;
 """
-    + _CHANGES
+    + _CHANGES_8
     + """
 INSERT INTO changes SELECT * FROM changes_5;
 DROP TABLE changes_5;
@@ -488,6 +509,14 @@ DROP TABLE sketches;
     + _SKETCHES
 )
 
+_TO_9 = (
+    """
+ALTER TABLE changes ADD COLUMN reason INTEGER;
+ALTER TABLE changes ADD COLUMN detail TEXT NOT NULL DEFAULT '';
+"""
+    + _FEED
+)
+
 # What leads from one version to the next: version → statements. A crawl that is older is brought forward on open.
 MIGRATIONS: Mapping[int, str] = {
     2: _COLLISIONS,
@@ -502,4 +531,5 @@ MIGRATIONS: Mapping[int, str] = {
     6: _TO_6,
     7: _TO_7,
     8: _TO_8,
+    9: _TO_9,
 }

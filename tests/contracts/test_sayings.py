@@ -169,7 +169,7 @@ def test_a_page_that_was_there_is_not_given_up_for_failures(store: Store) -> Non
         fetch(store, URL, NOW + WEEK + times * 100, **ERROR, page=None)
     assert row_of(store, URL).state is State.WAITING
     fetch(store, URL, NOW + 3 * WEEK, page=page("a"))
-    assert told(store) == ["upsert", "upsert"]
+    assert told(store) == ["upsert", "meta"]
 
 
 def test_a_body_that_another_url_has_brought_is_held_there(store: Store) -> None:
@@ -242,7 +242,7 @@ def test_only_what_is_missing_twice_in_a_row_is_deleted(store: Store) -> None:
     for times in range(3):
         refused(store, URL, NOW + (2 * times + 1) * WEEK, Reason.NOT_FOUND, 404)
         fetch(store, URL, NOW + (2 * times + 2) * WEEK, page=page("a"))
-    assert told(store) == ["upsert"] * 4
+    assert told(store) == ["upsert", "meta", "meta", "meta"]
 
 
 def test_a_failure_between_does_not_bring_a_missing_page_back(store: Store) -> None:

@@ -257,19 +257,40 @@ def _publish(connection: apsw.Connection, settled: Settled, document: int | None
     if visited.visit.kind is not Kind.PAGE:
         return ""
     is_page = visited.page is None or visited.page.kind is Kind.PAGE
+    reason, detail = None, ""
     if document is not None and visited.outcome is Outcome.FETCHED and visited.reason is not Reason.NOINDEX and is_page:
-        change = "upsert"
+        change = "meta" if visited.visit.visited is not None and _is_told(connection, key, document) else "upsert"
     elif visited.outcome is Outcome.UNCHANGED and (published := _published(connection, key)) is not None:
         change, document = "meta", published
     elif (not is_page or _is_gone(settled)) and _published(connection, key) is not None:
         change = "delete"
+        reason = visited.reason if is_page else Reason.NOT_A_PAGE
+        detail = visited.location.url if visited.location is not None else ""
     else:
         return ""
     connection.execute(
-        "INSERT INTO changes (host, rest, change, document, at) VALUES (?, ?, ?, ?, ?)",
-        (*key, change, document, now),
+        "INSERT INTO changes (host, rest, change, document, at, reason, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*key, change, document, now, reason, detail),
     )
     return change
+
+
+def _is_told(connection: apsw.Connection, key: Key, document: int) -> bool:
+    """Whether the feed has told all that a new version of a document says."""
+    before = _published(connection, key)
+    if before is None:
+        return False
+    told, now = (_content(connection, number) for number in (before, document))
+    return told == now
+
+
+def _content(connection: apsw.Connection, document: int) -> object:
+    """What a document says, and what it is a copy of."""
+    return connection.execute(
+        """SELECT d.body_digest, d.content_type, d.encoding, d.status, d.reason, o.host, o.rest, d.similarity, d.tier
+           FROM documents d LEFT JOIN documents o ON o.id = d.duplicate_of WHERE d.id = ?""",
+        (document,),
+    ).get
 
 
 def _is_gone(settled: Settled) -> bool:

@@ -205,13 +205,17 @@ def version(connection: apsw.Connection) -> int:
 def published(connection: apsw.Connection, after: int) -> Iterator[Published]:
     # Changes are walked in their order and the rest is looked up: nothing is sorted, so nothing is held in memory. While
     # the walk goes on, all reading by this connection is of the state that it began with.
-    for number, host, rest, url, change, document, original in connection.execute(
-        """SELECT c.version, c.host, c.rest, u.url, c.change, c.document, ou.url
+    for number, host, rest, url, change, document, original, is_new, reason, detail in connection.execute(
+        """SELECT c.version, c.host, c.rest, u.url, c.change, c.document, ou.url,
+                  c.change = 'upsert' OR EXISTS (
+                      SELECT 1 FROM changes n
+                      WHERE n.host = c.host AND n.rest = c.rest AND n.version > ?1 AND n.change = 'upsert'),
+                  c.reason, c.detail
            FROM changes c CROSS JOIN urls u ON u.host = c.host AND u.rest = c.rest
            LEFT JOIN documents d ON d.id = c.document
            LEFT JOIN documents o ON o.id = d.duplicate_of
            LEFT JOIN urls ou ON ou.host = o.host AND ou.rest = o.rest
-           WHERE c.version > ?
+           WHERE c.version > ?1
              AND NOT EXISTS (SELECT 1 FROM changes n WHERE n.host = c.host AND n.rest = c.rest AND n.version > c.version)
            ORDER BY c.version""",
         (after,),
@@ -223,6 +227,9 @@ def published(connection: apsw.Connection, after: int) -> Iterator[Published]:
             url=url,
             document=find_document(connection, document) if is_there else None,
             duplicate_of=original if is_there else None,
+            is_new=bool(is_new),
+            reason=Reason(reason) if reason is not None else None,
+            detail=detail,
         )
 
 

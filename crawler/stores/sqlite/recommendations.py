@@ -6,8 +6,10 @@ URL more important, and raises its site's budget: once for each site, however ma
 
 from __future__ import annotations
 
+import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -110,8 +112,18 @@ class Recommendations:
     def write(self) -> None:
         """In this order: recommendations are counted by their anchors."""
         self._connection.executemany(_INSERT_ANCHOR, self._anchors)
+        self._tell_later()
         self._recount()
         self._write_sites()
+
+    def _tell_later(self) -> None:
+        """Note which pages have new anchors: the feed tells of a page once, however many come in the meantime."""
+        targets = {anchor[:2]: None for anchor in self._anchors if anchor[3]}
+        if targets:
+            packed = array.array("q", chain.from_iterable(targets)).tobytes()
+            self._connection.execute(
+                "INSERT INTO anchored (version, targets) SELECT coalesce(max(version), 0), ? FROM changes", (packed,)
+            )
 
     def _recount(self) -> None:
         raised: list[tuple[int, int, int]] = []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -43,6 +45,7 @@ from crawler.stores.contract import (
     Worker,
 )
 from crawler.stores.sqlite import (
+    announcing,
     commit,
     copies,
     documents,
@@ -459,6 +462,22 @@ class SqliteStore:
     def published(self, after: int = 0) -> Iterator[Published]:
         with trouble(self._path):
             yield from reading.published(self._connection, after)
+
+    def announce(self, now: float) -> int:
+        told = 0
+        while announcing.has_some(self._connection):
+            with self._transaction() as connection:
+                told += announcing.announce(connection, now)
+        return told
+
+    def note_run(self, summary: Mapping[str, Any], now: float) -> None:
+        with self._transaction() as connection:
+            connection.execute("INSERT INTO runs (ended, summary) VALUES (?, ?)", (now, json.dumps(summary)))
+
+    def runs(self) -> list[Mapping[str, Any]]:
+        with trouble(self._path):
+            rows: list[Any] = self._connection.execute("SELECT ended, summary FROM runs ORDER BY id").fetchall()
+        return [json.loads(summary) | {"ended": ended} for ended, summary in rows]
 
     def account(self) -> Account:
         with self._snapshot() as connection:

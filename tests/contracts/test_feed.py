@@ -1,0 +1,176 @@
+"""The change feed, as whoever keeps an index needs it: promises of every store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.items import Kind, Outcome, Page, Reason
+from crawler.stores.contract import Published, Store
+from crawler.urls.keys import key_of
+from tests.contracts.engines import Opener
+from tests.contracts.visits import DAY, fetch, refused
+from tests.samples import NOW, link
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+WEEK = 8 * DAY  # after which what was fetched is certainly due
+
+
+def page(body: str = "a", **facts: Any) -> Page:
+    return Page(body_digest=body.encode(), payload_digest=body.encode(), **facts)
+
+
+def calls(url: str, words: str) -> Page:
+    """A page that calls another something."""
+    return page(f"{url} {words}", links=(link(url, words),))
+
+
+def last(store: Store, url: str, after: int = 0) -> Published | None:
+    return next((row for row in store.published(after) if row.url == url), None)
+
+
+def changes(store: Store, url: str) -> list[str]:
+    return [change for change, of in store.changes() if of == url]
+
+
+# ── what is new ──
+
+
+def test_a_page_that_came_again_as_it_was_is_no_new_version(store: Store) -> None:
+    fetch(store, A, NOW, page=page(title="one"))
+    seen = store.version()
+    fetch(store, A, NOW + WEEK, page=page(title="one"))
+    row = last(store, A, seen)
+    assert row is not None
+    assert row.document is not None
+    assert (row.is_new, row.document.fetched > NOW) == (False, True)
+
+
+def test_who_has_not_heard_of_a_page_hears_all_of_it_whatever_came_last(store: Store) -> None:
+    fetch(store, A, NOW, page=page("one"))
+    seen = store.version()
+    fetch(store, A, NOW + WEEK, page=page("two"))
+    fetch(store, A, NOW + 2 * WEEK, page=page("two"))
+    row = last(store, A, seen)
+    assert row is not None
+    assert row.is_new
+
+
+def test_the_same_bytes_in_another_encoding_are_a_new_version(store: Store) -> None:
+    fetch(store, A, NOW, page=page(encoding="UTF-8"))
+    fetch(store, A, NOW + WEEK, page=page(encoding="windows-1252"))
+    assert changes(store, A) == ["upsert", "upsert"]
+
+
+def test_a_page_that_becomes_the_copy_of_another_is_a_new_version(store: Store) -> None:
+    fetch(store, A, NOW, page=page("a"))
+    fetch(store, B, NOW + 1, page=page("b"))
+    seen = store.version()
+    fetch(store, B, NOW + WEEK, page=page("a"))
+    row = last(store, B, seen)
+    assert row is not None
+    assert (row.is_new, row.duplicate_of) == (True, A)
+
+
+# ── what is gone ──
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "visits"),
+    [(Reason.GONE, 410, 1), (Reason.NOT_FOUND, 404, 2), (Reason.FORBIDDEN, 403, 2), (Reason.SOFT_404, 200, 2)],
+)
+def test_a_deletion_says_how_it_is_known(reason: Reason, status: int, visits: int, store: Store) -> None:
+    fetch(store, A, NOW, page=page())
+    for number in range(visits):
+        refused(store, A, NOW + (number + 1) * WEEK, reason, status)
+    row = last(store, A)
+    assert row is not None
+    assert (row.document, row.reason, row.detail) == (None, reason, "")
+
+
+def test_a_page_that_has_moved_is_deleted_with_where_it_is_now(store: Store) -> None:
+    fetch(store, A, NOW, page=page())
+    fetch(
+        store, A, NOW + WEEK, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, status=301, location=link(B), page=None
+    )  # fmt: skip
+    row = last(store, A)
+    assert row is not None
+    assert (row.document, row.reason, row.detail) == (None, Reason.REDIRECTED, B)
+
+
+def test_what_turns_out_to_be_a_feed_is_no_page_any_more(store: Store) -> None:
+    fetch(store, A, NOW, page=page("a"))
+    fetch(store, A, NOW + WEEK, page=page("b", kind=Kind.FEED))
+    row = last(store, A)
+    assert row is not None
+    assert (row.document, row.reason) == (None, Reason.NOT_A_PAGE)
+
+
+def test_a_temporary_error_never_deletes(store: Store) -> None:
+    fetch(store, A, NOW, page=page())
+    for number in range(5):
+        failed = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}
+        fetch(store, A, NOW + (number + 1) * 4 * WEEK, **failed, page=None)
+    assert changes(store, A) == ["upsert"]
+
+
+# ── what others call a page ──
+
+
+def test_new_words_for_a_page_are_told_once_however_many_there_are(store: Store) -> None:
+    fetch(store, A, NOW, page=page())
+    fetch(store, B, NOW, page=calls(A, "one"))
+    fetch(store, C, NOW, page=calls(A, "two"))
+    seen = store.version()
+    assert store.announce(NOW + 1) == 1
+    row = last(store, A, seen)
+    assert row is not None
+    assert (row.is_new, store.anchors(key_of(A))) == (False, [("b.test", "one"), ("c.test", "two")])
+    assert store.announce(NOW + 2) == 0
+
+
+def test_words_that_came_before_the_page_are_told_with_it(store: Store) -> None:
+    fetch(store, B, NOW, page=calls(A, "one"))
+    fetch(store, A, NOW + WEEK, page=page())
+    assert store.announce(NOW + WEEK) == 0
+    assert changes(store, A) == ["upsert"]
+
+
+def test_words_for_what_was_never_fetched_or_is_gone_are_not_told(store: Store) -> None:
+    fetch(store, C, NOW, page=page())
+    refused(store, C, NOW + WEEK, Reason.GONE, 410)
+    fetch(store, B, NOW + WEEK, page=calls(C, "one"))
+    fetch(store, B, NOW + 2 * WEEK, page=calls("http://d.test/", "two"))
+    assert store.announce(NOW + 2 * WEEK) == 0
+
+
+def test_a_link_without_words_is_nothing_to_tell(store: Store) -> None:
+    fetch(store, A, NOW, page=page())
+    fetch(store, B, NOW, page=calls(A, ""))
+    assert store.announce(NOW) == 0
+
+
+def test_what_one_process_has_found_another_can_tell(store: Store, opener: Opener) -> None:
+    fetch(store, A, NOW, page=page())
+    fetch(store, B, NOW, page=calls(A, "one"))
+    another = opener()
+    assert another.announce(NOW) == 1
+    another.close()
+    assert store.announce(NOW) == 0
+
+
+# ── of the crawl itself ──
+
+
+def test_each_crawl_has_a_name_of_its_own_that_stays(store: Store, opener: Opener) -> None:
+    another = opener()
+    assert another.facts()["identity"] == store.facts()["identity"]
+    another.close()
+
+
+def test_what_runs_said_of_themselves_is_kept_in_order(store: Store) -> None:
+    assert store.runs() == []
+    store.note_run({"pages": 1, "finished": "dönè"}, NOW)
+    store.note_run({"pages": 2}, NOW + 1)
+    assert store.runs() == [{"pages": 1, "finished": "dönè", "ended": NOW}, {"pages": 2, "ended": NOW + 1}]
