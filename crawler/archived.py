@@ -51,7 +51,9 @@ def read_archived(store: Store, directory: Path, document: DocumentRow) -> Archi
 
 def plain_of(archived: Archived) -> tuple[bytes, str]:
     """The body without its codings, and the type that the server gives it."""
-    return plain_body(archived.body, archived.headers).data, archived.content_type
+    headers = archived.headers
+    content_type = next((value for name, value in headers if name == "content-type"), "")
+    return plain_body(archived.body, headers).data, content_type
 
 
 def read_again(archived: Archived, reading: Reading) -> Read:

@@ -39,6 +39,7 @@ _AS_USUAL = Rule()
 _ERRANDS = (Kind.ROBOTS, Kind.PROBE)  # are not followed as pages are
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
+_MOST_WEIGHTS = 2_000  # that are kept of a page
 MOST_FEEDS = 10  # of a page
 LONGEST_DESCRIPTION = 500  # that is kept
 _IN_COLUMNS = frozenset(
@@ -173,7 +174,8 @@ def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Read
         language=html.language,
         published=html.published,
         metadata=_told(html.metadata),
-        text_digest=_folded_digest(html.main_text.replace("\n", " ")),
+        text_digest=main_text_digest(html.main_text),
+        weights=html.weights if len(html.weights) <= _MOST_WEIGHTS else b"",
         links=links,
         links_digest=_links_digest(links),
         feeds=[list_link(scope, url) for url in feeds],
@@ -245,6 +247,11 @@ def _links_digest(links: list[Link]) -> int:
     numbers = [half for link in links for half in link.key]
     digest = xxh3_64_intdigest(struct.pack(f"<{len(numbers)}q", *numbers))
     return digest - (1 << 64) if digest >= 1 << 63 else digest  # signed, as databases store it
+
+
+def main_text_digest(text: str) -> bytes:
+    """The same as below, of a text whose blocks have single spaces already, in a quarter of the time."""
+    return _folded_digest(text.replace("\n", " "))
 
 
 def words_digest(text: str) -> bytes:

@@ -315,6 +315,7 @@ class Page(Struct, frozen=True, kw_only=True, array_like=True):
     payload_digest: bytes = b""  # of the body as on the wire
     body_digest: bytes = b""  # of the body, codings undone
     text_digest: bytes = b""  # of the words of the main text; empty if they are too few to tell pages apart
+    weights: bytes = b""  # what each piece of text of a page is worth, by which its main text is had again sooner
     links: Sequence[Link] = ()
     links_digest: int = 0  # of the links' keys
     problem: str = ""  # what could not be understood

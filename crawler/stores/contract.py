@@ -297,6 +297,7 @@ class DocumentRow:
     metadata: Mapping[str, str]
     similarity: float | None  # to what it is a duplicate of
     tier: Tier | None  # how that is known
+    weights: bytes  # of the pieces of its text, as in `Page`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -579,8 +580,10 @@ class Store(Protocol):
     def version(self) -> int:
         """Of the newest change; 0 before the first."""
 
-    def published(self, after: int = 0) -> Iterator[Published]:
+    def published(self, after: int = 0, until: int | None = None, most: int | None = None) -> Iterator[Published]:
         """What now holds of each URL that changed after a version, in the order of the versions.
+
+        Up to a version, and so many at most. A URL that has changed since then is not among them.
 
         As of the moment when reading begins, however long it takes: what is read from this store in between, such as
         anchors, is of that moment too.

@@ -362,7 +362,8 @@ CREATE TABLE documents (
     published REAL,                     -- when it was, as it says itself
     metadata TEXT NOT NULL DEFAULT '{{}}', -- JSON: what else it says of itself
     similarity REAL,                    -- to the document that it is a duplicate of
-    tier INTEGER                        -- how that is known
+    tier INTEGER,                       -- how that is known
+    weights BLOB NOT NULL DEFAULT x''   -- what each piece of its text is worth: its main text is had again by them
 );
 -- Only whole pages can be copies, or have them.
 CREATE INDEX documents_by_body ON documents (body_digest) WHERE kind = 0 AND reason = 20 AND body_bytes > 0;
@@ -513,6 +514,7 @@ _TO_9 = (
     """
 ALTER TABLE changes ADD COLUMN reason INTEGER;
 ALTER TABLE changes ADD COLUMN detail TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN weights BLOB NOT NULL DEFAULT x'';
 """
     + _FEED
 )

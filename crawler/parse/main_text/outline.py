@@ -42,17 +42,21 @@ class Part:
 Outline = Sequence[Part]  # in document order: parents before their children
 
 
-def outline(document: Document, *, menus_whole: bool = True) -> Outline:
-    """The parts of a page; none, if it has no text. A menu is one block, or as many as it has entries."""
-    return outline_of(document.root, menus_whole=menus_whole) if document.root is not None else ()
+def outline(document: Document, *, menus_whole: bool = True, text_only: bool = False) -> Outline:
+    """The parts of a page; none, if it has no text. A menu is one block, or as many as it has entries.
+
+    If the text is all that is asked for, names and links are not looked at.
+    """
+    root = document.root
+    return outline_of(root, menus_whole=menus_whole, text_only=text_only) if root is not None else ()
 
 
-def outline_of(element: Element, *, menus_whole: bool = True) -> Outline:
+def outline_of(element: Element, *, menus_whole: bool = True, text_only: bool = False) -> Outline:
     """The parts of what is in an element, itself the first."""
-    parts = _Walk(UNREAD, menus_whole=menus_whole).parts_of(element)
+    parts = _Walk(UNREAD, menus_whole=menus_whole, text_only=text_only).parts_of(element)
     if not any(part.size >= _RUNNING_TEXT for part in parts) and element.find("noscript") is not None:
         # The page says it all by a script, or to those who have none.
-        parts = _Walk(UNREAD - {"noscript"}, menus_whole=menus_whole).parts_of(element)
+        parts = _Walk(UNREAD - {"noscript"}, menus_whole=menus_whole, text_only=text_only).parts_of(element)
     return parts if len(parts) > 1 else ()
 
 
@@ -89,9 +93,10 @@ def _joined(row: Block, cell: Part, weight: float) -> Block:
 class _Walk:
     """One pass over a document, without recursion: pages may be nested as deep as they like."""
 
-    def __init__(self, unread: AbstractSet[str], *, menus_whole: bool) -> None:
+    def __init__(self, unread: AbstractSet[str], *, menus_whole: bool, text_only: bool) -> None:
         self._unread = unread
         self._menus_whole = menus_whole
+        self._text_only = text_only
         self._parts: list[Part] = []
         self._pieces: list[str] = []  # of the text since the last block
         self._link_size = 0  # of it
@@ -212,9 +217,9 @@ class _Walk:
         if name in PREFORMATTED or not text:
             return False
         if not is_garbled(text):
-            part = Part(current, name, names_of(element), self._tags)
+            part = Part(current, name, "" if self._text_only else names_of(element), self._tags)
             part.text, part.size = text, len(text)
-            if holders:
+            if holders and not self._text_only:
                 linked = sum([len(piece.strip()) for holder in holders for piece in holder.strings])
                 part.link_size = min(linked, part.size)
             self._parts.append(part)

@@ -43,14 +43,27 @@ class MainText:
     blocks: Sequence[Block]
     text: str
     confidence: float = 1.0  # from 0 to 1, that the text is right
+    weights: bytes = b""  # from 0 to 255, what each piece of text in the outline is worth: from 128 on it matters
 
     @property
     def is_sure(self) -> bool:
         return self.confidence >= SURE
 
 
+NO_TEXT = MainText(blocks=(), text="", confidence=0.0)
+
+
 def main_text(parts: Outline, importance: Sequence[float], confidence: float = 1.0) -> MainText:
     """From the importance of each part. The text is that of blocks that are more likely content than not, a line each."""
     blocks = blocks_of(parts, importance)
     text = "\n".join([block.text for block in blocks if block.importance >= 0.5])
-    return MainText(blocks=blocks, text=text, confidence=confidence)
+    weights = bytes([int(255.5 * weight) for part, weight in zip(parts, importance, strict=True) if part.text])
+    return MainText(blocks=blocks, text=text, confidence=confidence, weights=weights)
+
+
+def main_text_again(parts: Outline, weights: bytes) -> MainText | None:
+    """The same page read again, if what each piece of its text is worth is known; None if it has other pieces now."""
+    if sum([1 for part in parts if part.text]) != len(weights):
+        return None
+    numbers = iter(weights)
+    return main_text(parts, [next(numbers) / 255 if part.text else 0.0 for part in parts])

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from crawler.parse.main_text.features import NAMES, Facet, Facets, features
 from crawler.parse.main_text.outline import HIDDEN, Outline
-from crawler.parse.main_text.result import MainText, Source, main_text
+from crawler.parse.main_text.result import NO_TEXT, MainText, Source, main_text
 from crawler.parse.main_text.weights import WEIGHTS
 
 Weight = tuple[float, float, float]  # for being on the way, for entering, for staying
@@ -45,7 +45,7 @@ def weighed(source: Source) -> MainText:
 
 def weighed_text(parts: Outline, weights: Weights) -> MainText:
     if not parts:
-        return MainText(blocks=(), text="", confidence=0.0)
+        return NO_TEXT
     inside = _without_hidden(parts, probabilities(parts, weights))
     return main_text(parts, _with_some_text(parts, inside), _expected_f1(parts, inside))
 

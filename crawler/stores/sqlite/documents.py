@@ -191,9 +191,9 @@ class Documents:
             """INSERT INTO documents (host, rest, fetched, segment, offset, length, kind, status, reason, content_type,
                                       encoding, title, language, payload_digest, body_digest, text_digest,
                                       links_digest, body_bytes, started, body_of, format, encoding_source, problem,
-                                      published, metadata, duplicate_of, similarity, tier)
+                                      published, metadata, duplicate_of, similarity, tier, weights)
                VALUES (?, ?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                       ?, ?, ?, ?, ?, ?, ?)
+                       ?, ?, ?, ?, ?, ?, ?, ?)
                RETURNING id""",
             (
                 *visited.visit.key,
@@ -221,6 +221,7 @@ class Documents:
                 page.published,
                 json.dumps(page.metadata, ensure_ascii=False) if page.metadata else "{}",
                 *((original.document, original.similarity, original.tier) if original else (None, None, None)),
+                page.weights,
             ),
         ).get
         return document

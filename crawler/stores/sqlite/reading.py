@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import apsw
 
@@ -133,50 +134,61 @@ def find_rules(connection: apsw.Connection, origin: str) -> OriginRules | None:
     return rules_of(row) if row is not None else None
 
 
+_NEWEST = (1 << 63) - 1
+
+_DOCUMENT = """d.id, d.fetched, s.name, d.offset, d.length, d.status, d.reason, d.content_type, d.encoding,
+       d.title, d.language, d.body_digest, d.text_digest, d.body_bytes, d.body_of, d.duplicate_of,
+       d.format, d.encoding_source, d.problem, d.published, d.metadata, d.similarity, d.tier, d.weights"""
+
+
+def _document_of(key: Key, url: str, row: Sequence[Any]) -> DocumentRow:
+    """From the columns above."""
+    return DocumentRow(
+        id=row[0],
+        key=key,
+        url=url,
+        fetched=row[1],
+        place=Place(segment=row[2], offset=row[3], length=row[4]),
+        status=row[5],
+        reason=Reason(row[6]),
+        content_type=row[7],
+        encoding=row[8],
+        title=row[9],
+        language=row[10],
+        body_digest=row[11],
+        text_digest=row[12],
+        body_bytes=row[13],
+        body_of=row[14],
+        duplicate_of=row[15],
+        format=row[16],
+        encoding_source=row[17],
+        problem=row[18],
+        published=row[19],
+        metadata=json.loads(row[20]),
+        similarity=row[21],
+        tier=Tier(row[22]) if row[22] is not None else None,
+        weights=row[23],
+    )
+
+
 def documents(connection: apsw.Connection, key: Key) -> list[DocumentRow]:
     rows = connection.execute(
-        """SELECT d.id, u.url, d.fetched, s.name, d.offset, d.length, d.status, d.reason, d.content_type, d.encoding,
-                  d.title, d.language, d.body_digest, d.text_digest, d.body_bytes, d.body_of, d.duplicate_of,
-                  d.format, d.encoding_source, d.problem, d.published, d.metadata, d.similarity, d.tier
-           FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
-           WHERE d.host = ? AND d.rest = ? ORDER BY d.fetched DESC, d.id DESC""",
+        f"""SELECT u.url, {_DOCUMENT}
+            FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
+            WHERE d.host = ? AND d.rest = ? ORDER BY d.fetched DESC, d.id DESC""",
         key,
     )
-    return [
-        DocumentRow(
-            id=row[0],
-            key=key,
-            url=row[1],
-            fetched=row[2],
-            place=Place(segment=row[3], offset=row[4], length=row[5]),
-            status=row[6],
-            reason=Reason(row[7]),
-            content_type=row[8],
-            encoding=row[9],
-            title=row[10],
-            language=row[11],
-            body_digest=row[12],
-            text_digest=row[13],
-            body_bytes=row[14],
-            body_of=row[15],
-            duplicate_of=row[16],
-            format=row[17],
-            encoding_source=row[18],
-            problem=row[19],
-            published=row[20],
-            metadata=json.loads(row[21]),
-            similarity=row[22],
-            tier=Tier(row[23]) if row[23] is not None else None,
-        )
-        for row in rows
-    ]
+    return [_document_of(key, url, row) for url, *row in rows]
 
 
 def find_document(connection: apsw.Connection, document: int) -> DocumentRow | None:
-    key = connection.execute("SELECT host, rest FROM documents WHERE id = ?", (document,)).get
-    if key is None:
-        return None
-    return next(version for version in documents(connection, Key(*key)) if version.id == document)
+    row: Any = connection.execute(
+        f"""SELECT d.host, d.rest, u.url, {_DOCUMENT}
+            FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
+            WHERE d.id = ?""",
+        (document,),
+    ).get
+    return _document_of(Key(*row[:2]), row[2], row[3:]) if row is not None else None
 
 
 def anchors(connection: apsw.Connection, key: Key) -> list[tuple[str, str]]:
@@ -202,30 +214,35 @@ def version(connection: apsw.Connection) -> int:
     return newest
 
 
-def published(connection: apsw.Connection, after: int) -> Iterator[Published]:
+def published(
+    connection: apsw.Connection, after: int, until: int | None = None, most: int | None = None
+) -> Iterator[Published]:
     # Changes are walked in their order and the rest is looked up: nothing is sorted, so nothing is held in memory. While
     # the walk goes on, all reading by this connection is of the state that it began with.
-    for number, host, rest, url, change, document, original, is_new, reason, detail in connection.execute(
-        """SELECT c.version, c.host, c.rest, u.url, c.change, c.document, ou.url,
-                  c.change = 'upsert' OR EXISTS (
-                      SELECT 1 FROM changes n
-                      WHERE n.host = c.host AND n.rest = c.rest AND n.version > ?1 AND n.change = 'upsert'),
-                  c.reason, c.detail
-           FROM changes c CROSS JOIN urls u ON u.host = c.host AND u.rest = c.rest
-           LEFT JOIN documents d ON d.id = c.document
-           LEFT JOIN documents o ON o.id = d.duplicate_of
-           LEFT JOIN urls ou ON ou.host = o.host AND ou.rest = o.rest
-           WHERE c.version > ?1
-             AND NOT EXISTS (SELECT 1 FROM changes n WHERE n.host = c.host AND n.rest = c.rest AND n.version > c.version)
-           ORDER BY c.version""",
-        (after,),
-    ):
-        is_there = change != "delete"
+    rows: Iterable[Any] = connection.execute(
+        f"""SELECT c.version, c.host, c.rest, u.url, c.change <> 'delete', ou.url,
+                   c.change = 'upsert' OR EXISTS (
+                       SELECT 1 FROM changes n
+                       WHERE n.host = c.host AND n.rest = c.rest AND n.version > ?1 AND n.change = 'upsert'),
+                   c.reason, c.detail, {_DOCUMENT}
+            FROM changes c CROSS JOIN urls u ON u.host = c.host AND u.rest = c.rest
+            LEFT JOIN documents d ON d.id = c.document
+            LEFT JOIN segments s ON s.id = d.segment
+            LEFT JOIN documents o ON o.id = d.duplicate_of
+            LEFT JOIN urls ou ON ou.host = o.host AND ou.rest = o.rest
+            WHERE c.version > ?1 AND c.version <= ?2
+              AND NOT EXISTS (
+                  SELECT 1 FROM changes n WHERE n.host = c.host AND n.rest = c.rest AND n.version > c.version)
+            ORDER BY c.version LIMIT ?3""",
+        (after, until if until is not None else _NEWEST, most if most is not None else -1),
+    )
+    for version, host, rest, url, is_there, original, is_new, reason, detail, *document in rows:
+        key = Key(host, rest)
         yield Published(
-            version=number,
-            key=Key(host, rest),
+            version=version,
+            key=key,
             url=url,
-            document=find_document(connection, document) if is_there else None,
+            document=_document_of(key, url, document) if is_there else None,
             duplicate_of=original if is_there else None,
             is_new=bool(is_new),
             reason=Reason(reason) if reason is not None else None,

@@ -459,9 +459,9 @@ class SqliteStore:
         with trouble(self._path):
             return reading.version(self._connection)
 
-    def published(self, after: int = 0) -> Iterator[Published]:
+    def published(self, after: int = 0, until: int | None = None, most: int | None = None) -> Iterator[Published]:
         with trouble(self._path):
-            yield from reading.published(self._connection, after)
+            yield from reading.published(self._connection, after, until, most)
 
     def announce(self, now: float) -> int:
         told = 0

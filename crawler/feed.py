@@ -1,0 +1,185 @@
+"""The change feed as documents: what of the collection somebody is to have, read from store and archive in the order of versions."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from crawler.archived import Archived, asked_of, plain_of, read_again, read_archived
+from crawler.content import main_text_digest
+from crawler.errors import DiskTrouble
+from crawler.export.documents import Deleted, Entry, Event, Evidence, Exported, OutLink, identifier
+from crawler.export.sink import Rejected
+from crawler.items import Block, Reason
+from crawler.options import Options
+from crawler.parse import directives
+from crawler.parse.directives import Directives
+from crawler.parse.html import Html, main_text_of
+from crawler.parse.reading import Read, blocks_of, text_of
+from crawler.stores.contract import DocumentRow, Published, Store
+from crawler.urls.hosts import host_of, matches
+from crawler.urls.keys import key_of
+
+KEEP, FOLD = "keep", "fold"  # what becomes of duplicates
+_BLOCK = 1_000  # changes that are read at a time: no reading is so long that it would hold up a crawl
+
+# Why a document has gone, in the words of whoever keeps an index. What is not among them is no evidence.
+EVIDENCE: Mapping[Reason | None, Evidence] = {
+    Reason.NOT_FOUND: Evidence.NOT_FOUND,
+    Reason.SOFT_404: Evidence.NOT_FOUND,
+    Reason.CAME_EMPTY: Evidence.NOT_FOUND,
+    Reason.CLIENT_ERROR: Evidence.NOT_FOUND,
+    Reason.GONE: Evidence.GONE,
+    Reason.NOINDEX: Evidence.NOINDEX,
+    Reason.ROBOTS_DENIED: Evidence.ROBOTS,
+    Reason.FORBIDDEN: Evidence.PRIVATE,
+    Reason.LOGIN_WALL: Evidence.PRIVATE,
+    Reason.REDIRECTED: Evidence.REDIRECTED,
+    Reason.NOT_A_PAGE: Evidence.NOT_A_PAGE,
+    Reason.UNWANTED_TYPE: Evidence.NOT_A_PAGE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What of the collection, and what of each document."""
+
+    hosts: Sequence[str] = ()  # shell patterns; none = all
+    languages: Sequence[str] = ()  # codes; none = all
+    duplicates: str = KEEP  # marked as such, or their originals stand for them
+    blocks: bool = False
+    links: bool = False
+    fields: Sequence[str] = ()  # none = all
+
+    def written(self) -> str:
+        """As it is kept with a checkpoint: with another one the sink would have some of both."""
+        facts = {name: getattr(self, name) for name in self.__slots__}
+        return json.dumps({name: value for name, value in facts.items() if value}, sort_keys=True)
+
+    def has(self, published: Published, document: DocumentRow) -> bool:
+        return (not self.hosts or matches(host_of(published.url), self.hosts)) and (
+            not self.languages or document.language in self.languages
+        )
+
+
+class Feed:
+    """Goes through the changes once, and counts."""
+
+    def __init__(self, store: Store, options: Options, selection: Selection) -> None:
+        self._store = store
+        self._options = options
+        self._selection = selection
+        self.counts: Counter[str] = Counter()
+        self.unreadable: list[Rejected] = []
+
+    def snapshot(self, since: int | None) -> Iterator[Entry]:
+        """The collection at one moment, or what of it is other than at a version. Deletions only with such a version."""
+        for published in self._store.published(since or 0):
+            yield from self._entries(published, with_deletions=since is not None)
+
+    def increments(self, since: int, until: int) -> Iterator[Entry]:
+        """What has changed between two versions; a document that goes on changing meanwhile comes with the next increment."""
+        while block := list(self._store.published(since, until, _BLOCK)):
+            for published in block:
+                yield from self._entries(published, with_deletions=True)
+            since = block[-1].version
+
+    def _entries(self, published: Published, *, with_deletions: bool) -> Iterator[Entry]:
+        entry = self._entry(published)
+        if isinstance(entry, Deleted):
+            if with_deletions:
+                self.counts["deletions"] += 1
+                yield entry
+        elif entry is not None:
+            self.counts["documents"] += 1
+            self.counts["duplicates"] += entry.duplicate_of is not None
+            yield entry
+
+    def _entry(self, published: Published) -> Entry | None:
+        """None if the archive does not have it."""
+        document, selection = published.document, self._selection
+        if document is None:
+            return _deleted(published, EVIDENCE.get(published.reason, Evidence.UNKNOWN), published.detail or None)
+        if not selection.has(published, document):
+            return _deleted(published, Evidence.NOT_SELECTED, None)
+        if published.duplicate_of is not None and selection.duplicates == FOLD:
+            return _deleted(published, Evidence.DUPLICATE, published.duplicate_of)
+        try:
+            return self._read(published, document)
+        except DiskTrouble as error:
+            self.unreadable.append(
+                Rejected(id=identifier(published.key), url=published.url, version=published.version, error=str(error))
+            )
+            return None
+
+    def _read(self, published: Published, document: DocumentRow) -> Exported:
+        archived = read_archived(self._store, self._options.warc_directory, document)
+        content, selection = self._content(document, archived), self._selection
+        return Exported(
+            version=published.version,
+            event=Event.UPSERT if published.is_new else Event.META,
+            key=published.key,
+            url=published.url,
+            host=host_of(published.url),
+            fetched=document.fetched,
+            status=document.status,
+            content_type=document.content_type,
+            title=document.title,
+            text=content.text,
+            blocks=content.blocks if selection.blocks else None,
+            format=document.format,
+            problem=document.problem,
+            metadata=document.metadata,
+            noarchive=content.asked.noarchive,
+            language=document.language,
+            digest=document.body_digest,
+            duplicate_of=published.duplicate_of,
+            similarity=document.similarity,
+            tier=document.tier.name.lower() if document.tier is not None else None,
+            anchors=self._store.anchors(published.key),
+            links=content.links if selection.links else None,
+        )
+
+    def _content(self, document: DocumentRow, archived: Archived) -> _Content:
+        """What is in no table: half of what there is to read of a page is, and is not read again."""
+        reading, selection = self._options.reading, self._selection
+        headers = directives.from_headers(value for name, value in archived.headers if name == "x-robots-tag")
+        if document.format == "html" and not selection.links:
+            body, content_type = plain_of(archived)
+            weights, digest = document.weights, document.text_digest
+            main, asked = main_text_of(
+                body,
+                document.url,
+                content_type,
+                reading,
+                weights if digest else b"",
+                lambda text: main_text_digest(text) == digest,
+            )
+            return _Content(main.text, main.blocks, directives.merged(headers, asked), ())
+        found = read_again(archived, reading)
+        return _Content(
+            text_of(found),
+            blocks_of(found) if selection.blocks else (),
+            asked_of(archived, found),
+            [OutLink(key_of(url), url, anchor, rel) for url, anchor, rel in _links_of(found)],
+        )
+
+
+class _Content(NamedTuple):
+    text: str
+    blocks: Sequence[Block]
+    asked: Directives
+    links: Sequence[OutLink]
+
+
+def _links_of(found: Read) -> list[tuple[str, str, str]]:
+    if isinstance(found, Html):
+        return [(link.url, link.anchor, link.rel) for link in found.links]
+    return [(link.url, link.anchor, "") for link in found.links]
+
+
+def _deleted(published: Published, evidence: Evidence, target: str | None) -> Deleted:
+    return Deleted(version=published.version, key=published.key, url=published.url, evidence=evidence, target=target)
