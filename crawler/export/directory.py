@@ -8,21 +8,20 @@ a list that has no file beside it is what a kill left: what it says is true, and
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from crawler.errors import AlreadyRunning, DiskTrouble
+from crawler.errors import DiskTrouble
 from crawler.export.documents import Entry
 from crawler.export.files import PART
 from crawler.export.formats import DELETED, Apart, Format, deleted_lines
+from crawler.export.place import Place
 from crawler.export.sink import Rejected, sync_directory
 
-LOCK: Final = ".lock"
 _EVERY: Final = 100_000
 _UNFINISHED = re.compile(r"\.[0-9]{12,}\.\w+" + re.escape(PART))
 _FINISHED = r"[0-9]{12,}-([0-9]{12,})\."
@@ -35,25 +34,6 @@ def last_version(directory: Path, suffix: str) -> int | None:
     return max((int(match[1]) for match in found if match), default=None)
 
 
-def hold(directory: Path) -> BinaryIO:
-    """Make the directory ours until the file that this returns is closed, or the process ends."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        file = (directory / LOCK).open("ab")
-    except OSError as error:
-        raise DiskTrouble(
-            f"{directory}: cannot be written ({error.strerror}). Nothing was exported; check the directory and the disk."
-        ) from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise AlreadyRunning(
-            f"{directory}: another export is writing there; nothing was changed. Wait for its end."
-        ) from None
-    return file
-
-
 class DirectorySink:
     """A new file at each acknowledgement, unless nothing was put since the last."""
 
@@ -64,13 +44,12 @@ class DirectorySink:
         self._first = self._last = after
         self._file: BinaryIO | None = None
         self._writer: Apart | None = None
-        self._failure: DiskTrouble | None = None
-        self._lock = hold(directory)
+        self._place = Place(directory)
         try:
             with self._told():
                 self._remove_unfinished()
         except DiskTrouble:
-            self._lock.close()
+            self._place.close()
             raise
 
     def put(self, entry: Entry) -> None:
@@ -102,7 +81,7 @@ class DirectorySink:
             self._remove_unfinished()
             if file is not None:
                 file.close()  # what is in its buffer may not fit on the disk
-        self._lock.close()
+        self._place.close()
 
     def _remove_unfinished(self) -> None:
         """What killed processes left; no living one writes here but this."""
@@ -124,19 +103,8 @@ class DirectorySink:
     def _name(self, suffix: str) -> None:
         self._part(suffix).replace(self._directory / f"{self._first:012}-{self._last:012}.{suffix}")
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """A sink that has failed once has lost what it was given, and must not go on as if it had it."""
-        if self._failure is not None:
-            raise self._failure
-        try:
-            yield
-        except OSError as error:
-            self._failure = DiskTrouble(
-                f"{self._directory}: cannot be written ({error.strerror}). All files there are whole; what came after "
-                f"version {self._first} is not among them. Check the disk, then export again."
-            )
-            raise self._failure from error
+    def _told(self) -> AbstractContextManager[None]:
+        return self._place.told(f"All files there are whole; what came after version {self._first} is not in them")
 
 
 def _settle(file: BinaryIO) -> None:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -17,10 +17,10 @@ from typing import Final
 
 from crawler.errors import DiskTrouble
 from crawler.export.characters import on_one_line, printable
-from crawler.export.directory import hold
 from crawler.export.documents import Deleted, Entry, Exported, date_of, identifier
 from crawler.export.files import PART
 from crawler.export.parts import HEADINGS, Part, parts_of
+from crawler.export.place import Place
 from crawler.export.sink import Rejected
 from crawler.urls.hosts import host_of
 
@@ -34,8 +34,9 @@ _WRITE_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_
 # CommonMark: emphasis, code, links, HTML, strikethrough, anywhere in a line …
 _INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=#?\w+;)")
 # … and headings, quotes, lists, rules, tables where one begins.
+_AT_START: Final = "#>+=:|-"
 _NUMBER = re.compile(r"[0-9]{1,9}[.)](?= |$)")
-_CLOSING = re.compile(r"#+$")
+_CLOSING = re.compile(r"(?<= )#+$")
 _TICKS = re.compile("`+")
 
 
@@ -46,7 +47,7 @@ def directory_of(url: str) -> str:
     ('www.example.com', '_eff8e')
     """
     host = host_of(url)
-    if _SAFE_HOST.fullmatch(host) and ".." not in host:
+    if _SAFE_HOST.fullmatch(host):
         return host
     return "_" + sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -66,52 +67,51 @@ class MarkdownSink:
 
     def __init__(self, directory: Path, every: int = _EVERY) -> None:
         self.every = every
-        self._path = directory
-        self._lock = hold(directory)
-        self._changed: dict[
-            str, set[str]
-        ] = {}  # directory → files in it that were written since the last acknowledgement
+        self._changed: dict[str, set[str]] = {}  # directory → what was written there since the last acknowledgement
+        self._place = Place(directory)
         try:
-            self._root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            with suppress(FileNotFoundError):
-                os.unlink(_UNFINISHED, dir_fd=self._root)
-        except OSError as error:
-            self._lock.close()
-            raise self._trouble(error) from error
+            with self._told():
+                self._root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                self._remove_unfinished()
+        except DiskTrouble:
+            self._place.close()
+            raise
 
     def put(self, entry: Entry) -> None:
         directory, name = directory_of(entry.url), f"{identifier(entry.key)}.md"
         changed = self._changed.setdefault(directory, set())
-        try:
+        with self._told():
             if isinstance(entry, Deleted):
                 changed.discard(name)
                 self._remove(directory, name)
             else:
                 self._write(directory, name, markdown_of(entry).encode())
                 changed.add(name)
-        except OSError as error:
-            raise self._trouble(error) from error
 
     def acknowledge(self) -> Sequence[Rejected]:
-        try:
+        with self._told():
             for directory, names in self._changed.items():
                 with suppress(FileNotFoundError), self._opened(directory) as inside:
                     for name in names:
                         _sync(name, inside)
                     os.fsync(inside)
             os.fsync(self._root)
-        except OSError as error:
-            raise self._trouble(error) from error
         self._changed.clear()
         return ()
 
     def close(self) -> None:
         os.close(self._root)
-        self._lock.close()
+        self._place.close()
 
-    def _write(self, directory: str, name: str, data: bytes) -> None:
+    def _told(self) -> AbstractContextManager[None]:
+        return self._place.told("All files there are whole, but some may be older than others")
+
+    def _remove_unfinished(self) -> None:
         with suppress(FileNotFoundError):
             os.unlink(_UNFINISHED, dir_fd=self._root)
+
+    def _write(self, directory: str, name: str, data: bytes) -> None:
+        self._remove_unfinished()
         with os.fdopen(os.open(_UNFINISHED, _WRITE_NEW, 0o666, dir_fd=self._root), "wb") as file:
             file.write(data)
         with suppress(FileExistsError):
@@ -134,20 +134,14 @@ class MarkdownSink:
         finally:
             os.close(descriptor)
 
-    def _trouble(self, error: OSError) -> DiskTrouble:
-        place = self._path / (error.filename if isinstance(error.filename, str) else "")
-        return DiskTrouble(
-            f"{place}: cannot be written ({error.strerror}). All files there are whole, but some may be older than others; "
-            "check the directory and the disk, then export again."
-        )
-
 
 def _sync(name: str, directory: int) -> None:
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with suppress(FileNotFoundError):  # somebody has taken it away
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _front_matter(document: Exported) -> Iterator[str]:
@@ -194,7 +188,7 @@ def _block(kind: str, run: Sequence[Part]) -> str:
 def _escaped(text: str) -> str:
     """A line of text as Markdown that says the same."""
     inner = _INLINE.sub(r"\\\g<0>", text)
-    if inner[0] in "#>+=:|-":
+    if inner[0] in _AT_START:
         return f"\\{inner}"
     if number := _NUMBER.match(inner):
         return f"{inner[: number.end() - 1]}\\{inner[number.end() - 1 :]}"
@@ -202,7 +196,7 @@ def _escaped(text: str) -> str:
 
 
 def _heading(text: str) -> str:
-    return _CLOSING.sub(lambda found: "\\#" * len(found[0]), _escaped(text))
+    return _CLOSING.sub(r"\\\g<0>", _escaped(text))
 
 
 def _fenced(text: str) -> str:
