@@ -111,7 +111,6 @@ class MarkdownSink:
             os.unlink(_UNFINISHED, dir_fd=self._root)
 
     def _write(self, directory: str, name: str, data: bytes) -> None:
-        self._remove_unfinished()
         with os.fdopen(os.open(_UNFINISHED, _WRITE_NEW, 0o666, dir_fd=self._root), "wb") as file:
             file.write(data)
         with suppress(FileExistsError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Final
 from crawler.errors import AlreadyRunning, DiskTrouble
 
 LOCK: Final = ".lock"
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Place:
@@ -21,7 +23,7 @@ class Place:
         self._failure: DiskTrouble | None = None
         with self.told("Nothing was exported"):
             path.mkdir(parents=True, exist_ok=True)
-            self._file = (path / LOCK).open("ab")
+            self._file = os.fdopen(os.open(path / LOCK, _FLAGS, 0o666), "wb")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
