@@ -1,0 +1,94 @@
+"""What can a file of documents look like?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import BinaryIO, Protocol, Self
+
+from crawler.export.documents import Deleted, Entry, identifier
+from crawler.export.files import whole_file
+from crawler.export.parquet import Parquet
+from crawler.export.records import JsonLines, Records, collection_line
+from crawler.export.trec import trectext, trecweb
+
+DELETED = "deleted"  # suffix of a list of ids beside a file that cannot say of a document that it is no more
+
+
+class Writer(Protocol):
+    """Writes one file into a stream that others open and close."""
+
+    def write(self, entry: Entry) -> None:
+        """Take one, perhaps only into memory."""
+
+    def finish(self) -> None:
+        """Write what ends the file. Without this it is not whole."""
+
+
+class Format(Protocol):
+    """How entries become a file."""
+
+    @property
+    def suffix(self) -> str:
+        """Of file names, without the dot."""
+
+    @property
+    def has_deletions(self) -> bool:
+        """Whether a deletion can be written into the stream. If not, `write` must not get one: see `Apart`."""
+
+    def keeping(self, fields: Iterable[str]) -> Self:
+        """The same with these fields only, and those that `fields.ALWAYS` names.
+
+        `Misconfigured` if there is no such field, or if fields cannot be chosen.
+        """
+
+    def open(self, stream: BinaryIO) -> Writer:
+        """Begin a file."""
+
+
+FORMATS: Mapping[str, Format] = {
+    "jsonl": JsonLines(),
+    "parquet": Parquet(),
+    "jsoncollection": Records(suffix="jsonl", record_of=collection_line),  # by other names it is not found
+    "trecweb": Records(suffix="trecweb", record_of=trecweb),
+    "trectext": Records(suffix="trectext", record_of=trectext),
+}
+
+
+class Apart:
+    """Writes the documents, and remembers the deletions if the format has none.
+
+    Who reads takes the documents first, then leaves out those that were deleted: a document that came back after its
+    deletion is not among them any more.
+    """
+
+    def __init__(self, form: Format, stream: BinaryIO) -> None:
+        self.deleted: dict[str, None] = {}  # ids in their order
+        self._writer = form.open(stream)
+        self._has_deletions = form.has_deletions
+
+    def write(self, entry: Entry) -> None:
+        if self._has_deletions:
+            self._writer.write(entry)
+        elif isinstance(entry, Deleted):
+            self.deleted[identifier(entry.key)] = None
+        else:
+            self.deleted.pop(identifier(entry.key), None)
+            self._writer.write(entry)
+
+    def finish(self) -> None:
+        self._writer.finish()
+
+
+def write_deleted(path: Path, ids: Collection[str]) -> None:
+    """FILE.deleted beside a file, one id a line; a list that was there before goes if there is nothing to say."""
+    beside = path.with_name(f"{path.name}.{DELETED}")
+    if not ids:
+        beside.unlink(missing_ok=True)
+        return
+    with whole_file(beside) as file:
+        file.write(deleted_lines(ids))
+
+
+def deleted_lines(ids: Iterable[str]) -> bytes:
+    return "".join(f"{identity}\n" for identity in ids).encode()

@@ -1,0 +1,54 @@
+"""A directory that one export has for itself."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from crawler.errors import AlreadyRunning, DiskTrouble
+
+LOCK: Final = ".lock"
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Place:
+    """Held from its construction, which makes the directory, until `close` or the end of the process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._failure: DiskTrouble | None = None
+        with self.told("Nothing was exported"):
+            path.mkdir(parents=True, exist_ok=True)
+            self._file = os.fdopen(os.open(path / LOCK, _FLAGS, 0o666), "wb")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise AlreadyRunning(
+                f"{path}: another export is writing there; nothing was changed. Wait for its end."
+            ) from None
+
+    @contextmanager
+    def told(self, state: str) -> Iterator[None]:
+        """Say what is there if the block fails.
+
+        From then on all blocks fail: what was to be written is lost, and nobody may go on as if it were there. To sync a
+        file again, for one, succeeds even if its data could not be written.
+        """
+        if self._failure is not None:
+            raise self._failure
+        try:
+            yield
+        except OSError as error:
+            self._failure = DiskTrouble(
+                f"{self.path}: cannot be written ({error.strerror}). {state}. Check the directory and the disk, then "
+                "export again."
+            )
+            raise self._failure from error
+
+    def close(self) -> None:
+        self._file.close()
