@@ -1,0 +1,110 @@
+"""Documents for Vespa: one request each, several under way, never two of one document.
+
+Vespa does not compare versions of ours: the last operation holds. A batch holds each document once, and the next batch
+begins when all of this one are answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+from urllib.parse import quote
+
+from crawler.export.batches import Batches, Piece, chosen, flat
+from crawler.export.documents import Deleted, Entry, safe_json
+from crawler.export.http import ATTEMPTS, Answer, Client, HttpOptions, place_of
+from crawler.export.sink import Rejected
+
+EXAMPLE = "http://127.0.0.1:8080/web/page"
+IN_FLIGHT = 8
+# What Vespa takes for no text, and would refuse the document for: control characters, halves of pairs, no characters.
+_NO_TEXT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+    + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
+    + "]"
+)
+
+
+class Vespa:
+    """Sink for a document type whose schema has our fields, or those that were chosen."""
+
+    every = 500
+
+    def __init__(
+        self,
+        where: str,
+        *,
+        sleep: Callable[[float], None],
+        fields: Collection[str] | None = None,
+        attempts: int = ATTEMPTS,
+        options: HttpOptions | None = None,
+    ) -> None:
+        place = place_of(where, "vespa", EXAMPLE, names=2)
+        options = replace(options or HttpOptions(), attempts=attempts)
+        self._client = Client(place, sleep, options, IN_FLIGHT)
+        *above, namespace, document_type = (quote(part, safe="%") for part in place.path)
+        self._path = "/" + "/".join((*above, "document/v1", namespace, document_type, "docid"))
+        # Vespa gives up before we do: what we send again is not overtaken by what we sent first.
+        self._timeout = f"timeout={options.read * 0.8:g}s"
+        self._fields = fields
+        self._threads = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="vespa")
+        self._batches = Batches(self._send, self.every)
+
+    def put(self, entry: Entry) -> None:
+        self._batches.put(self._piece(entry))
+
+    def acknowledge(self) -> Sequence[Rejected]:
+        self._batches.flush()
+        return self._batches.take_rejected()
+
+    def close(self) -> None:
+        self._threads.shutdown()
+        self._client.close()
+
+    def _piece(self, entry: Entry) -> Piece:
+        facts = chosen(entry, self._fields)
+        is_deletion = isinstance(entry, Deleted)
+        data = b"" if isinstance(entry, Deleted) else safe_json({"fields": document_of(facts, entry.fetched)}).encode()
+        return Piece(str(facts["id"]), entry.url, entry.version, is_deletion, data)
+
+    def _send(self, pieces: Sequence[Piece]) -> list[Rejected]:
+        sent = [self._threads.submit(self._send_one, piece) for piece in pieces]
+        try:
+            return [rejected for each in sent if (rejected := each.result())]
+        finally:
+            for each in sent:
+                each.cancel()
+            wait(sent)
+
+    def _send_one(self, piece: Piece) -> Rejected | None:
+        method, fine = ("DELETE", (404,)) if piece.is_deletion else ("POST", ())
+        answer = self._client.send(method, f"{self._path}/{piece.id}?{self._timeout}", piece.data, fine=fine)
+        if answer.status in (400, 413):
+            return piece.rejected(_error(answer))
+        said = answer.json()
+        if answer.status not in (200, *fine) or not isinstance(said, dict) or "pathId" not in said:
+            raise self._client.down(f"this is no answer to a document: {answer}")
+        return None
+
+
+def document_of(facts: dict[str, object], fetched: float) -> dict[str, object]:
+    """Vespa has no dates but numbers, and takes no control characters.
+
+    >>> document_of({"id": "1", "fetched_at": "1970-01-01T00:01:40.500000Z", "title": "a\\x00b"}, 100.5)
+    {'id': '1', 'fetched_at': 100, 'title': 'a b'}
+    """
+    fields = {name: _text(value) for name, value in flat(facts).items()}
+    return fields | {"fetched_at": int(fetched)} if "fetched_at" in fields else fields
+
+
+def _text(value: object) -> object:
+    if isinstance(value, str):
+        return _NO_TEXT.sub(" ", value)
+    return [_text(each) for each in value] if isinstance(value, list) else value
+
+
+def _error(answer: Answer) -> str:
+    said = answer.json()
+    return f"{answer.status} {said.get('message')}" if isinstance(said, dict) else str(answer)
