@@ -7,9 +7,9 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,8 +20,11 @@ from crawler.export.directory import DirectorySink, last_version
 from crawler.export.engines import ENGINES
 from crawler.export.formats import DELETED, FORMATS, Format
 from crawler.export.markdown import MarkdownSink
+from crawler.export.opensearch import OpenSearch
 from crawler.export.sink import Checkpoint, Rejected, Sink, read_checkpoint, write_checkpoint
-from crawler.export.tantivy_index import TantivyIndex
+from crawler.export.solr import Solr
+from crawler.export.tantivy_index import TantivyIndex, has_index
+from crawler.export.vespa import Vespa
 from crawler.feed import FOLD, KEEP, Feed, Selection
 from crawler.options import Options
 from crawler.stores.contract import Store
@@ -39,14 +42,19 @@ class Target:
     """A sink that has not been opened yet, and where is noted what it has."""
 
     written: str  # as in --to, without passwords
+    notes: Path  # names of files about it, without a suffix
     checkpoint: Path
     open: Callable[[int, bool], Sink]  # after a version; whether it begins anew
-    last: Callable[[], int | None]  # the version up to which it has everything, if it can tell
+    has: Callable[[int], int] = lambda noted: noted  # the version up to which it has everything, if so much is noted
 
     @property
     def rejected(self) -> Path:
         """Where documents that it refuses are named."""
-        return self.checkpoint.with_suffix(".rejected.jsonl")
+        return self.notes.with_name(f"{self.notes.name}.rejected.jsonl")
+
+    @property
+    def lock(self) -> Path:
+        return self.notes.with_name(f"{self.notes.name}.lock")
 
 
 def duplicates_of(name: str) -> str:
@@ -59,26 +67,38 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
     if name in ENGINES:
         engine, fields = ENGINES[name], selection.fields or None
         written = f"{name}:{_without_password(place)}"
+        notes = options.directory / "exports" / _file_name(written)
         return Target(
             written=written,
-            checkpoint=options.directory / "exports" / f"{_file_name(written)}.json",
-            open=lambda after, anew: engine(place, sleep=time.sleep, fields=fields),
-            last=lambda: None,
+            notes=notes,
+            checkpoint=notes.with_name(f"{notes.name}.json"),
+            open=lambda after, anew: _engine(engine, place, fields, after),
         )
-    directory = Path(place) if place else options.directory / "search"
-    if name == "tantivy":
-        opened: Callable[[int, bool], Sink] = lambda after, anew: TantivyIndex(directory, full=anew)
-    elif name == "markdown":
-        opened = lambda after, anew: MarkdownSink(directory)
-    else:
-        form = FORMATS[name].keeping(selection.fields) if selection.fields else FORMATS[name]
-        opened = lambda after, anew: _files(directory, form) if anew else DirectorySink(directory, form, after)
-    return Target(
-        written=f"{name}:{directory}",
+    if not place and name != "tantivy":
+        raise BadInput(f"--to {name}: name a directory, such as {name}:documents. Nothing was exported.")
+    directory = Path(place or options.directory / "search").absolute()
+    written = f"{name}:{directory}"
+    target = Target(
+        written=written,
+        notes=options.directory / "exports" / _file_name(written),
         checkpoint=directory / CHECKPOINT,
-        open=opened,
-        last=lambda: last_version(directory, FORMATS[name].suffix) if name in FORMATS else None,
+        open=lambda after, anew: MarkdownSink(directory),
     )
+    if name == "tantivy":
+        return replace(
+            target,
+            open=lambda after, anew: TantivyIndex(directory, full=anew),
+            has=lambda noted: noted if has_index(directory) else 0,
+        )
+    if name in FORMATS:
+        form = FORMATS[name].keeping(selection.fields) if selection.fields else FORMATS[name]
+        return replace(
+            target,
+            open=lambda after, anew: _files(directory, form) if anew else DirectorySink(directory, form, after),
+            # A kill may have come after a file had its name, and before that was noted.
+            has=lambda noted: max(noted, last_version(directory, form.suffix) or 0),
+        )
+    return target
 
 
 class Exporter:
@@ -95,7 +115,7 @@ class Exporter:
 
     def run(self, progress: Progress, *, full: bool = False, since: int | None = None) -> None:
         """Everything that came after what it has; with `full` everything there is, with `since` what came after that version."""
-        with _alone(self._target.checkpoint.with_suffix(".lock")):
+        with _alone(self._target.lock):
             after = 0 if full else since if since is not None else self._after()
             until = self._store.version()
             self.version = after
@@ -143,8 +163,7 @@ class Exporter:
                 f"{self._target.written} was filled with other options ({noted.selection}, now {now_so.selection}). Nothing "
                 "was exported; give the same, another place, or --full to begin anew."
             )
-        # A kill may have come after the files had their names, and before that was noted.
-        return max(noted.version, self._target.last() or 0)
+        return self._target.has(noted.version)
 
     def _checkpoint(self, version: int) -> Checkpoint:
         return Checkpoint(
@@ -153,6 +172,13 @@ class Exporter:
             selection=self._selection.written(),
             version=version,
         )
+
+
+def _engine(kind: type[OpenSearch | Solr | Vespa], place: str, fields: Collection[str] | None, after: int) -> Sink:
+    engine = kind(place, sleep=time.sleep, fields=fields)
+    if isinstance(engine, OpenSearch):
+        engine.may_create = not after
+    return engine
 
 
 @contextmanager
@@ -167,7 +193,9 @@ def _alone(lock: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise AlreadyRunning(f"{lock}: another export to the same place is running. Nothing was changed.") from error
+            raise AlreadyRunning(
+                f"{lock}: another export to the same place is running. Nothing was changed."
+            ) from error
         yield
 
 

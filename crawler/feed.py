@@ -73,6 +73,7 @@ class Feed:
         self._options = options
         self._selection = selection
         self.counts: Counter[str] = Counter()
+        self.version = 0  # of the last change that was looked at
         self.unreadable: list[Rejected] = []
 
     def snapshot(self, since: int | None) -> Iterator[Entry]:
@@ -88,6 +89,7 @@ class Feed:
             since = block[-1].version
 
     def _entries(self, published: Published, *, with_deletions: bool) -> Iterator[Entry]:
+        self.version = published.version
         entry = self._entry(published)
         if isinstance(entry, Deleted):
             if with_deletions:

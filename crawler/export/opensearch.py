@@ -61,6 +61,7 @@ class OpenSearch:
     """Sink for an index, which is made if it is missing."""
 
     every = 500
+    may_create = True  # an index that is missing; False if it is to have something already
 
     def __init__(
         self,
@@ -154,6 +155,8 @@ class OpenSearch:
         if self._is_there:
             return
         answer = self._client.send("HEAD", self._path, fine=(404,))
+        if answer.status == 404 and not self.may_create:
+            raise self._client.down("the index is gone, with what it had", "give --full to fill a new one")
         if answer.status == 404:
             answer = self._client.send("PUT", self._path, safe_json(INDEX).encode())
             if b"resource_already_exists_exception" in answer.body:  # another was faster, or an answer was lost
