@@ -81,7 +81,10 @@ class Apart:
 
 
 def write_deleted(path: Path, ids: Collection[str]) -> None:
-    """FILE.deleted beside a file, one id a line; a list that was there before goes if there is nothing to say."""
+    """FILE.deleted beside a file, one id a line; a list that was there before goes if there is nothing to say.
+
+    To be written before the file has its name, so that nobody finds a file whose list is missing.
+    """
     beside = path.with_name(f"{path.name}.{DELETED}")
     if not ids:
         beside.unlink(missing_ok=True)

@@ -68,12 +68,13 @@ class ParquetWriter:
         """End a row group."""
         if not self._columns["id"]:
             return
-        arrays = [self._arrow.array(self._columns[field.name], field.type) for field in self._schema]
+        arrays = []
+        for field in self._schema:
+            arrays.append(self._arrow.array(self._columns[field.name], field.type))
+            self._columns[field.name].clear()  # at once: the texts are in memory twice as it is
+        self._size = 0
         with self._outlet.opened():
             self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
-        for column in self._columns.values():
-            column.clear()
-        self._size = 0
 
 
 class _Outlet:
