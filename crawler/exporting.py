@@ -30,8 +30,8 @@ from crawler.options import Options
 from crawler.stores.contract import Store
 
 CHECKPOINT = "checkpoint.json"  # in a directory that a sink keeps
-TREES = ("markdown", "tantivy")
-NAMES = (*FORMATS, *TREES, *ENGINES)
+WITH_BLOCKS = ("markdown", "tantivy", "trecweb")  # whose documents are made of them
+NAMES = (*FORMATS, "markdown", "tantivy", *ENGINES)
 _PLAIN = re.compile(r"[^a-z0-9.-]+")
 
 Progress = Callable[[str, int, int], None]

@@ -17,7 +17,7 @@ from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.documents import Entry
 from crawler.export.files import output_to
 from crawler.export.formats import FORMATS, Apart, write_deleted
-from crawler.exporting import NAMES, TREES, Exporter, duplicates_of, target_of
+from crawler.exporting import NAMES, WITH_BLOCKS, Exporter, duplicates_of, target_of
 from crawler.feed import FOLD, KEEP, Feed, Selection
 from crawler.options import Options
 from crawler.stores.contract import Store
@@ -51,7 +51,7 @@ class Command(ScrapyCommand):
             "robots, private, duplicate, redirected, not_a_page, forgotten, not_selected) and its target. Names and "
             "passwords for an engine: in its URL, or in ORBWEAVER_EXPORT_AUTH. Exit codes: 69 the engine did not answer, 74 "
             "documents could not be read from the archive, 75 another export to the same place is running, 3 the engine "
-            "refused documents, which are named in a file. Examples: scrapy export --to jsonl:documents.jsonl; scrapy export "
+            "refused documents, which are named in a file. Example: scrapy export --to jsonl:documents.jsonl, or "
             "--to opensearch:http://localhost:9200/pages"
         )
 
@@ -87,7 +87,7 @@ class Command(ScrapyCommand):
             hosts=sorted(set(opts.host)),
             languages=sorted({code.lower() for code in opts.language}),
             duplicates=opts.duplicates or duplicates_of(name),
-            blocks=opts.blocks or name in TREES,
+            blocks=opts.blocks or name in WITH_BLOCKS,
             links=opts.links,
             fields=sorted({field.strip() for field in opts.fields.split(",")} - {""}),
         )
@@ -126,8 +126,8 @@ def _write(store: Store, options: Options, selection: Selection, name: str, plac
         for entry in _noticing(feed.snapshot(since), feed):
             writer.write(entry)
         writer.finish()
-    if since is not None and not form.has_deletions and Path(place).is_file():
-        write_deleted(Path(place), writer.deleted)
+        if since is not None and not form.has_deletions and place not in ("", "-"):
+            write_deleted(Path(place), writer.deleted)  # before its file has its name
     for rejected in feed.unreadable:
         _say(f"{rejected.url}: left out: {rejected.error}")
     return _report(feed, max(feed.version, version if since is None else since))

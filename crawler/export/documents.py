@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -134,9 +134,6 @@ def safe_json(facts: object, indent: int | None = None) -> str:
     """With all characters as they are but those that would end a line early or steer a terminal."""
     separators = (",", ":") if indent is None else None
     return _UNSAFE.sub(_safe, json.dumps(facts, ensure_ascii=False, separators=separators, indent=indent))
-
-
-FORMATS: Mapping[str, Callable[[Entry], bytes]] = {"jsonl": json_line}
 
 
 def _document(entry: Exported) -> dict[str, object]:

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import subprocess
-from argparse import Namespace
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -190,7 +190,7 @@ def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> N
 def test_a_format_that_is_not_there_is_answered_with_those_that_are(crawled: Path) -> None:
     result = scrapy("export", "--to", "xml:file", CRAWL_DIR=crawled)
     assert result.returncode == 2
-    assert "--to xml: name one of these formats: jsonl" in result.stderr
+    assert "--to xml: name one of these: jsonl" in result.stderr
 
 
 @pytest.mark.parametrize("words", [("show", "http://a.example/"), ("export", "--to", "jsonl")])
@@ -531,7 +531,7 @@ def test_what_changed_is_exported_from_where_one_stopped(collection: Collection)
         "id": objects[2]["id"],
         "url": "http://a.test/goes",
         "deleted": True,
-        "evidence": "unknown",
+        "evidence": "gone",
         "target": None,
         "version": goes["version"],
     }
@@ -602,7 +602,9 @@ def test_a_long_export_gives_signs_of_life(
     running = export.Command()
     running.settings = Settings({"CRAWL_DIR": str(collection.directory)})
     running.settings.setmodule("crawler.settings", priority="default")
-    running.run([], Namespace(to=f"jsonl:{tmp_path / 'out'}", since=None, blocks=False))
+    parser = ArgumentParser()
+    running.add_options(parser)
+    running.run([], parser.parse_args(["--to", f"jsonl:{tmp_path / 'out'}"]))
     said = ["2 documents …", "4 documents …", "5 documents, 4 duplicates, up to version 5"]
     assert (running.exitcode, capsys.readouterr().err.splitlines()) == (0, said)
 
