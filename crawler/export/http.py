@@ -178,8 +178,9 @@ class Client:
             try:
                 answer = self._ask(method, path, data, headers)
             except HTTPError as error:
-                if isinstance(error.__cause__, SSLCertVerificationError):
-                    raise self.down(f"its certificate is not trusted ({error.__cause__.verify_message})") from error
+                cause = error.args[0] if error.args else None
+                if isinstance(cause, SSLCertVerificationError):
+                    raise self.down(f"its certificate is not trusted ({cause.verify_message})") from error
                 patience.wait(self._trouble(error))
                 continue
             if answer.status not in _PASSING:

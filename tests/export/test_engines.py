@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -392,6 +394,18 @@ def test_vespa_gets_times_as_numbers() -> None:
         (_, document) = engine.documents[name_of(1)]
     assert document["fetched_at"] == 1_000_000
     assert "tier" not in document
+
+
+def test_the_schema_for_vespa_has_a_field_for_all_that_is_sent() -> None:
+    with served("vespa") as (sink, engine, _):
+        sink.put(page(1, 1))
+        sink.acknowledge()
+        (_, document) = engine.documents[name_of(1)]
+    schema = (Path(__file__).resolve().parents[2] / "data/ops/vespa/page.sd").read_text()
+    types = dict(re.findall(r"^ +field (\w+) type (\S+) ", schema, re.MULTILINE))
+    assert types.keys() == document.keys()
+    python = {"string": str, "long": int, "int": int, "double": float, "bool": bool, "array<string>": list}
+    assert {name: python[kind] for name, kind in types.items()} == {name: type(document[name]) for name in types}
 
 
 def test_sinks_keep_the_protocol() -> None:

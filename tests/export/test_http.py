@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from crawler.errors import BadInput
 from crawler.export.http import AUTHORIZATION, Client, HttpOptions, place_of, plain, without_password
@@ -133,6 +141,46 @@ def test_bodies_are_packed_if_that_is_wanted() -> None:
         assert client.send("PUT", "/pages", body).status == 200
         assert server.asked[0].headers["Content-Encoding"] == "gzip"
         assert server.asked[0].body == body
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For 127.0.0.1, signed by nobody else; key and certificate in one file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "engine")])
+    builder = x509.CertificateBuilder(subject_name=name, issuer_name=name, public_key=key.public_key())
+    addresses = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    builder = builder.serial_number(1).add_extension(addresses, critical=False)
+    builder = builder.not_valid_before(datetime(2020, 1, 1, tzinfo=UTC)).not_valid_after(
+        datetime(2120, 1, 1, tzinfo=UTC)
+    )
+    path = tmp_path_factory.mktemp("tls") / "engine.pem"
+    path.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    )
+    return path
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_only_an_engine_with_a_certificate_that_is_trusted_hears_anything(
+    is_trusted: bool, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    server, waits = OpenSearchServer(), list[float]()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    place = place_of(server.where.replace("http:", "https:"), "opensearch", EXAMPLE)
+    with server.running(), closing(Client(place, waits.append, HttpOptions())) as client:
+        if is_trusted:
+            assert client.send("GET", "/_all").status == 200
+        else:
+            with pytest.raises(SinkDown, match=r"its certificate is not trusted \(self.signed certificate\)"):
+                client.send("GET", "/_all")
+    assert len(server.asked) == is_trusted
+    assert waits == []
 
 
 def basic(user_and_password: str) -> str:
