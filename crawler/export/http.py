@@ -94,7 +94,7 @@ def place_of(where: str, kind: str, example: str, names: int = 1) -> Place:
     except ValueError:
         origin = ""
     path = tuple(part for part in split.path.split("/") if part) if origin else ()
-    if len(path) < names or split.query or split.fragment:
+    if len(path) < names or split.query or split.fragment or "@" in split.path:
         raise BadInput(
             f"{without_password(where)}: this is no place for {kind}. Nothing was exported; give one such as {kind}:{example}."
         )
@@ -109,7 +109,7 @@ def without_password(where: str) -> str:
     >>> without_password("opensearch:https://me:a@b@search.example/pages")
     'opensearch:https://search.example/pages'
     """
-    return re.sub(r"//[^/?#]*@", "//", where)
+    return re.sub("//.*@", "//", where, flags=re.DOTALL)  # rather too much than half a password
 
 
 def plain(text: bytes | str) -> str:
@@ -178,8 +178,9 @@ class Client:
             try:
                 answer = self._ask(method, path, data, headers)
             except HTTPError as error:
-                if isinstance(error.__cause__, SSLCertVerificationError):
-                    raise self.down(f"its certificate is not trusted ({error.__cause__.verify_message})") from error
+                cause = error.args[0] if error.args else None
+                if isinstance(cause, SSLCertVerificationError):
+                    raise self.down(f"its certificate is not trusted ({cause.verify_message})") from error
                 patience.wait(self._trouble(error))
                 continue
             if answer.status not in _PASSING:

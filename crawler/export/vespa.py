@@ -19,9 +19,9 @@ from crawler.export.sink import Rejected
 
 EXAMPLE = "http://127.0.0.1:8080/web/page"
 IN_FLIGHT = 8
-# What Vespa takes for no text, and would refuse the document for: control characters, halves of pairs, no characters.
+# What Vespa takes for no text, and would refuse the document for: control characters, and code points that are none.
 _NO_TEXT = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
     + "]"
 )
