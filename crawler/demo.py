@@ -49,6 +49,7 @@ TYPES = {
     "eml": "message/rfc822",
     "png": "image/png",
 }
+SEARCH = ("search", "how to tie a bowline")
 PASSED_ON = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
 
 _PORT_IN_PAGES = f".test:{PORT}".encode()
@@ -334,7 +335,12 @@ def _demo(arguments: argparse.Namespace) -> int:
             ended.wait()
             return 0
         print(f"Crawling the demo web, {len(sites)} sites on port {port}, into {arguments.crawl_dir}.", flush=True)
-        return run(words)
+        code = run(words)
+        if code == 0:
+            print(
+                f"    {'for example:':32} {shlex.join(['scrapy', *SEARCH, '-s', f'CRAWL_DIR={arguments.crawl_dir}'])}"
+            )
+        return code
 
 
 def _log(path: str) -> BinaryIO:

@@ -7,11 +7,13 @@ import gzip
 import http.client
 import json
 import re
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,7 +26,7 @@ import pytest
 from crawler.demo import FOLDER, PORT, TYPES, Site, read_sites, serving
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.charset import decode
-from tests.crawl.runner import ROOT, rows
+from tests.crawl.runner import ROOT, rows, scrapy
 
 pytestmark = pytest.mark.crawl
 
@@ -36,6 +38,12 @@ FORBIDDEN = f"http://{MUSEUM}:{PORT}/members/"
 ONLY_IN_THE_SITEMAP = f"http://{MUSEUM}:{PORT}/exhibits/keeper-portraits.html"
 PICTURE = f"http://{MUSEUM}:{PORT}/images/prisms.png"  # linked, and of a type that is not read
 ONLY_BY_NOFOLLOW = f"http://{MUSEUM}:{PORT}/guestbook/photographs.html"
+
+
+QUESTIONS = {
+    query["words"]: query["first"]
+    for query in tomllib.loads((FOLDER / "queries.toml").read_text(encoding="utf-8"))["queries"]
+}
 
 
 # ── The files ──
@@ -86,12 +94,18 @@ def test_there_are_six_sites_of_a_size_that_can_be_looked_after() -> None:
 def test_every_file_is_served_and_every_answer_has_its_file() -> None:
     served = {answer.file for site in SITES.values() for answer in site.answers.values() if answer.file}
     there = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
-    assert served == there - {"sites.toml"}
+    assert served == there - {"sites.toml", "queries.toml"}
     assert {file.rpartition(".")[2] for file in served} == set(TYPES)
     for site in SITES.values():
         for path, answer in site.answers.items():
             assert answer.file or answer.status != 200, url_of(site, path)
             assert bool(answer.location) == (300 <= answer.status <= 399), url_of(site, path)
+
+
+def test_every_question_has_its_page() -> None:
+    assert len(QUESTIONS) == 20
+    for url in QUESTIONS.values():
+        assert SITES[str(urlsplit(url).hostname)].answer(urlsplit(url).path).file, url
 
 
 def test_every_link_leads_to_an_answer_or_out_of_this_web() -> None:
@@ -353,7 +367,12 @@ def archived(directory: Path) -> set[str]:
         "SELECT url FROM documents JOIN urls USING (host, rest) JOIN reasons ON code = documents.reason "
         "WHERE documents.kind = 0 AND documents.status = 200 AND name = 'OK'",
     )
-    return {re.sub(r"\.test:\d+/", f".test:{PORT}/", str(url)) for (url,) in found}
+    return {in_files(str(url)) for (url,) in found}
+
+
+def in_files(url: str) -> str:
+    """As the pages name it, on whatever port it was served."""
+    return re.sub(r"\.test:\d+/", f".test:{PORT}/", url)
 
 
 class Crawled(NamedTuple):
@@ -428,6 +447,42 @@ def test_what_went_wrong_has_its_reason(host: str, path: str, reason: str, crawl
         (f"http://{host}:%{path}",),
     )
     assert found == [(reason,)]
+
+
+@pytest.fixture(scope="module")
+def searched(crawled: Crawled) -> Path:
+    """The crawl, with its index."""
+    result = scrapy("search", "lighthouse", CRAWL_DIR=crawled.directory)
+    assert result.returncode == 0, result.stderr
+    return crawled.directory
+
+
+@pytest.mark.parametrize(("words", "first"), QUESTIONS.items(), ids=QUESTIONS)
+def test_the_page_that_answers_is_found_first(words: str, first: str, searched: Path) -> None:
+    result = scrapy("search", words, "--json", CRAWL_DIR=searched)
+    assert (result.returncode, result.stderr) == (0, "")
+    hits = [json.loads(line) for line in result.stdout.splitlines()]
+    assert in_files(hits[0]["url"]) == first
+    assert len(hits) <= 10
+    for hit in hits:
+        assert [other["host"] for other in hits].count(hit["host"]) <= 2
+
+
+def test_copies_are_not_found_beside_their_originals(searched: Path) -> None:
+    result = scrapy(
+        "search", "reef knot bowline tide", "--json", "--limit", "100", "--per-host", "0", CRAWL_DIR=searched
+    )
+    found = {in_files(json.loads(line)["url"]) for line in result.stdout.splitlines()}
+    copies = {f"http://{KNOTS}:{PORT}/print/bowline.html", f"http://{KNOTS}:{PORT}/loops/bowline.html"}
+    assert len(found & copies) == 1
+    assert len(found) > 20
+
+
+def test_a_run_ends_with_a_search_that_finds_something(crawled: Crawled) -> None:
+    words = shlex.split(crawled.result.stdout.splitlines()[-1].partition(" scrapy ")[2])
+    result = scrapy(*words)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0] == " 1. Bowline | Knot Locker"
 
 
 def test_an_interrupted_run_stops_well_and_the_next_one_finishes(tmp_path: Path) -> None:

@@ -141,22 +141,24 @@ class Searching:
         for field, weight in WEIGHTS.items():
             terms = self._analyzers[CHARACTERS if field == "characters" else WORDS].analyze(word)
             if terms:
-                fields.append(
-                    (Occur.Should, Query.boost_query(self._in_field(field, terms), weight * self._share(field, terms)))
-                )
+                fields.append((Occur.Should, self._weighed(field, terms, weight)))
         return Query.boolean_query(fields) if fields else Query.empty_query()
+
+    def _weighed(self, field: str, terms: list[str], weight: float) -> Query:
+        """By how rare the words are in documents: few titles have a "how" in them, which does not make it tell much."""
+        query = self._in_field(field, terms)
+        if field == "characters":
+            return Query.boost_query(query, weight)
+        rarity = max(self._rarity_of(term) for term in terms)
+        if field == "anchors":  # most documents have none, and beside those any is long, which the library punishes
+            return Query.const_score_query(query, weight * rarity)
+        own = max(_rarity(self.count, self._searcher.doc_freq(field, term)) for term in terms)
+        return Query.boost_query(query, weight * min(1.0, rarity / own))
 
     def _in_field(self, field: str, terms: list[str]) -> Query:
         if len(terms) == 1:
             return Query.term_query(self._index.schema, field, terms[0])
         return Query.phrase_query(self._index.schema, field, list(terms))
-
-    def _share(self, field: str, terms: Sequence[str]) -> float:
-        """Of its weight: few titles have a "how" in them, which does not make it a word that tells much."""
-        if field == "characters":
-            return 1.0
-        own = max(_rarity(self.count, self._searcher.doc_freq(field, term)) for term in terms)
-        return min(1.0, max(self._rarity_of(term) for term in terms) / own)
 
     def _rarity_of(self, term: str) -> float:
         return _rarity(self.count, max(self._searcher.doc_freq(field, term) for field in ("title", "text", "rest")))

@@ -1,0 +1,64 @@
+"""Entries of a change feed, made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from random import Random
+from typing import Any
+
+from crawler.export.documents import Deleted, Entry, Event, Exported, identifier
+from crawler.urls.hosts import host_of
+from crawler.urls.keys import key_of
+
+
+def document(url: str, version: int = 1, **facts: Any) -> Exported:
+    given: dict[str, Any] = {
+        "version": version,
+        "key": key_of(url),
+        "url": url,
+        "host": host_of(url),
+        "event": Event.UPSERT,
+        "links": None,
+        "fetched": 1_000_000.0,
+        "status": 200,
+        "content_type": "text/html",
+        "title": "",
+        "text": "",
+        "blocks": None,
+        "language": "en",
+        "format": "html",
+        "problem": "",
+        "metadata": {},
+        "digest": b"",
+        "duplicate_of": None,
+        "similarity": None,
+        "tier": None,
+        "anchors": [],
+        "noarchive": False,
+    }
+    return Exported(**given | facts)
+
+
+def deletion(url: str, version: int = 1) -> Deleted:
+    return Deleted(version=version, key=key_of(url), url=url)
+
+
+def feed(versions: int, urls: int, seed: int = 1) -> Iterator[Entry]:
+    """Documents that come, change and go."""
+    chance = Random(seed)
+    for version in range(1, versions + 1):
+        url = f"http://h{chance.randrange(7)}.test/{chance.randrange(urls)}"
+        if chance.random() < 0.2:
+            yield deletion(url, version)
+        else:
+            yield document(url, version, title=f"Title {version}", text=" ".join(chance.choices("abcdefgh", k=200)))
+
+
+def left_of(entries: Iterable[Entry]) -> dict[str, int]:
+    """Id → version of the documents that are there in the end."""
+    left: dict[str, int] = {}
+    for entry in entries:
+        left.pop(identifier(entry.key), None)
+        if isinstance(entry, Exported):
+            left[identifier(entry.key)] = entry.version
+    return left
