@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -19,9 +18,10 @@ from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.export.directory import DirectorySink, last_version
 from crawler.export.engines import ENGINES
 from crawler.export.formats import DELETED, FORMATS, Format
+from crawler.export.http import without_password
 from crawler.export.markdown import MarkdownSink
 from crawler.export.opensearch import OpenSearch
-from crawler.export.sink import Checkpoint, Rejected, Sink, read_checkpoint, write_checkpoint
+from crawler.export.sink import Checkpoint, Rejected, Sink, SinkDown, read_checkpoint, write_checkpoint
 from crawler.export.solr import Solr
 from crawler.export.tantivy_index import TantivyIndex, has_index
 from crawler.export.vespa import Vespa
@@ -32,6 +32,7 @@ from crawler.stores.contract import Store
 CHECKPOINT = "checkpoint.json"  # in a directory that a sink keeps
 WITH_BLOCKS = ("markdown", "tantivy", "trecweb")  # whose documents are made of them
 NAMES = (*FORMATS, "markdown", "tantivy", *ENGINES)
+_TELLING = 20  # documents that are not all bad by chance
 _PLAIN = re.compile(r"[^a-z0-9.-]+")
 
 Progress = Callable[[str, int, int], None]
@@ -66,7 +67,7 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
     """What `--to NAME:PLACE` means."""
     if name in ENGINES:
         engine, fields = ENGINES[name], selection.fields or None
-        written = f"{name}:{_without_password(place)}"
+        written = f"{name}:{without_password(place)}"
         notes = options.directory / "exports" / _file_name(written)
         return Target(
             written=written,
@@ -132,14 +133,21 @@ class Exporter:
         for entry in self.feed.increments(after, until):
             sink.put(entry)
             count, last = count + 1, entry.version
-            if count % sink.every == 0:
-                self._settle(sink, last)
+            if count == sink.every:
+                self._settle(sink, last, count)
                 progress("exporting", last - after, until - after)
-        self._settle(sink, until)
+                count = 0
+        self._settle(sink, until, count)
 
-    def _settle(self, sink: Sink, version: int) -> None:
+    def _settle(self, sink: Sink, version: int, count: int) -> None:
         """Named before the checkpoint passes them, what is refused cannot be forgotten by a kill."""
-        refused = [*sink.acknowledge(), *self.feed.unreadable[self._letters :]]
+        refused = list(sink.acknowledge())
+        if count >= _TELLING and len(refused) >= count:
+            raise SinkDown(
+                f"{self._target.written}: refuses every document ({refused[0].error}). All that it acknowledged before is "
+                "noted; see to its schema, then export again."
+            )
+        refused += self.feed.unreadable[self._letters :]
         self._letters = len(self.feed.unreadable)
         self.rejected += len(refused)
         if refused:
@@ -221,11 +229,6 @@ def _append(path: Path, rejected: Sequence[Rejected]) -> None:
             f"{path}: cannot be written ({error.strerror}). {len(rejected)} documents were refused and are not named there; "
             "they will be given again."
         ) from error
-
-
-def _without_password(place: str) -> str:
-    parts = urlsplit(place)
-    return place if "@" not in parts.netloc else parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _file_name(written: str) -> str:
