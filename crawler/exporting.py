@@ -114,8 +114,11 @@ class Exporter:
         self.rejected = 0
         self._letters = 0  # of what the archive does not have, that are written
 
-    def run(self, progress: Progress, *, full: bool = False, since: int | None = None) -> None:
-        """Everything that came after what it has; with `full` everything there is, with `since` what came after that version."""
+    def run(self, progress: Progress, *, full: bool = False, since: int | None = None, every: int = 0) -> None:
+        """Everything that came after what it has; with `full` everything there is, with `since` what came after that version.
+
+        The sink acknowledges after so many entries, or as often as it likes.
+        """
         with _alone(self._target.lock):
             after = 0 if full else since if since is not None else self._after()
             until = self._store.version()
@@ -124,16 +127,16 @@ class Exporter:
                 return
             sink = self._target.open(after, full)
             try:
-                self._carry(sink, after, until, progress)
+                self._carry(sink, after, until, every or sink.every, progress)
             finally:
                 sink.close()
 
-    def _carry(self, sink: Sink, after: int, until: int, progress: Progress) -> None:
+    def _carry(self, sink: Sink, after: int, until: int, every: int, progress: Progress) -> None:
         count, last = 0, after
         for entry in self.feed.increments(after, until):
             sink.put(entry)
             count, last = count + 1, entry.version
-            if count == sink.every:
+            if count == every:
                 self._settle(sink, last, count)
                 progress("exporting", last - after, until - after)
                 count = 0

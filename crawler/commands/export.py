@@ -61,6 +61,13 @@ class Command(ScrapyCommand):
         add("--to", metavar="FORMAT[:PLACE]", help=f"one of {', '.join(NAMES)}, and where")
         add("--full", action="store_true", help="begin anew: everything, whatever the place has")
         add("--since", type=int, metavar="VERSION", help="only what has changed after this version, whatever was noted")
+        add(
+            "--every",
+            type=int,
+            default=0,
+            metavar="N",
+            help="have the place acknowledge after N changes (default: as suits it)",
+        )
         add("--host", action="append", default=[], metavar="PATTERN", help="only of these hosts, such as *.example.org")
         add("--language", action="append", default=[], metavar="CODE", help="only in these languages, such as de")
         add(
@@ -81,6 +88,8 @@ class Command(ScrapyCommand):
             raise UsageError(f"--to {name or 'FORMAT'}: name one of these: {', '.join(NAMES)}", print_help=False)
         if opts.since is not None and opts.since < 0:
             raise UsageError(f"--since {opts.since}: versions count from 0", print_help=False)
+        if opts.every < 0:
+            raise UsageError(f"--every {opts.every}: a number of changes", print_help=False)
         if opts.since is not None and opts.full:
             raise UsageError("--since and --full: give one of them", print_help=False)
         selection = Selection(
@@ -108,7 +117,7 @@ class Command(ScrapyCommand):
             target = target_of(name, place, options, selection)
             exporter = Exporter(store, options, selection, target)
             with showing_progress() as progress:
-                exporter.run(progress, full=opts.full, since=opts.since)
+                exporter.run(progress, full=opts.full, since=opts.since, every=opts.every)
         finally:
             store.close()
         if exporter.rejected:
