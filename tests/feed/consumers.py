@@ -26,6 +26,7 @@ class Consumer(Protocol):
 
     to: str  # as for --to
     folds: bool  # it wants one of each duplicate
+    every: int  # documents between two acknowledgements: few, so that kills come between them, too
 
     def has(self) -> Documents: ...
 
@@ -35,6 +36,7 @@ class Consumer(Protocol):
 
 class JsonDirectory:
     folds = False
+    every = 20
 
     def __init__(self, directory: Path) -> None:
         self.to = f"jsonl:{directory}/"
@@ -53,6 +55,7 @@ class JsonDirectory:
 
 class ParquetDirectory:
     folds = False
+    every = 20
 
     def __init__(self, directory: Path) -> None:
         self.to = f"parquet:{directory}/"
@@ -73,6 +76,7 @@ class ParquetDirectory:
 
 class Tantivy:
     folds = True
+    every = 20
 
     def __init__(self, directory: Path) -> None:
         self.to = f"tantivy:{directory}"
@@ -96,6 +100,7 @@ class Bulk:
     """A server that takes documents over HTTP, and fails as often as it is told to."""
 
     folds = True
+    every = 100  # of which each that fails is waited for
 
     def __init__(self, port: int) -> None:
         self.to = f"opensearch:http://127.0.0.1:{port}/pages"

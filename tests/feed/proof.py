@@ -16,8 +16,6 @@ from tests.crawl.runner import ROOT, command, scrapy
 from tests.feed.consumers import Consumer, Documents, snapshot
 from tests.feed.web import ChangingWeb
 
-BATCH = 20  # documents between two acknowledgements: so that kills come between them, too
-
 
 @dataclass
 class Findings:
@@ -46,7 +44,7 @@ def prove(
             assert result.returncode == 0, result.stderr
             findings.crawls += 1
             for place, consumer in enumerate(consumers):
-                planned = kills * (number + 1) // crawls * (place + 1) // len(consumers)
+                planned = kills * (number * len(consumers) + place + 1) // (crawls * len(consumers))
                 _feed(consumer, directory, findings, chance, planned)
             _compare(consumers, directory, findings, number)
     return findings
@@ -54,7 +52,7 @@ def prove(
 
 def _feed(consumer: Consumer, directory: Path, findings: Findings, chance: random.Random, planned: int) -> None:
     """Until an export has come to its end; as long as fewer kills than planned have been, it is killed."""
-    words = command("export", "--to", consumer.to, "--every", str(BATCH), CRAWL_DIR=directory / "crawl")
+    words = command("export", "--to", consumer.to, "--every", str(consumer.every), CRAWL_DIR=directory / "crawl")
     for _ in range(1_000):
         findings.exports += 1
         with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
