@@ -33,6 +33,7 @@ from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
 from crawler.summary import as_data, lines, merged
 from crawler.supervisor import Supervisor, end_with_supervisor
+from crawler.terminal import restore
 from crawler.urls.canonical import Policy
 
 logger = logging.getLogger(__name__)
@@ -65,7 +66,9 @@ class Command(BaseRunSpiderCommand):
         super().add_options(parser)
         parser.add_argument("--workers", type=int, metavar="N", default=1, help="crawl with N processes (default: 1)")
         parser.add_argument("--join", action="store_true", help="help those that crawl this CRAWL_DIR already")
-        parser.add_argument("--summary", metavar="FILE", default="", help="write the summary to FILE as JSON, too")
+        parser.add_argument(
+            "--summary", metavar="FILE", default="", help="write the summary to FILE, too, as one line of JSON"
+        )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -139,7 +142,7 @@ class Command(BaseRunSpiderCommand):
         data["crawl"] = common.as_data(account, segments)
         print("\n".join(lines(data, account, str(options.directory), now)))
         if self._summary_file:
-            write_whole(Path(self._summary_file), json.dumps(data, indent=1) + "\n")
+            write_whole(Path(self._summary_file), json.dumps(data) + "\n")
 
     def _handle_signals(self, crawler: Crawler) -> None:
         loop = asyncio.get_event_loop()
@@ -148,9 +151,9 @@ class Command(BaseRunSpiderCommand):
         def on_signal(number: int) -> None:
             received.append(number)
             if len(received) > 1:
-                os._exit(128 + number)  # as harmless as any kill
+                _exit_at_once(128 + number)
             logger.info("Stopping: what is in flight may finish; a second signal stops at once")
-            loop.call_later(STOP_WITHIN, os._exit, 1)
+            loop.call_later(STOP_WITHIN, _exit_at_once, 1)
             stop()
 
         def stop() -> None:
@@ -165,6 +168,12 @@ class Command(BaseRunSpiderCommand):
         # Not `loop.add_signal_handler`: that one is deaf until the loop runs.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
+
+
+def _exit_at_once(code: int) -> None:
+    """As harmless as any kill, also to the terminal."""
+    restore(sys.stderr)
+    os._exit(code)
 
 
 def _seeds(text: str, policy: Policy) -> Iterator[NewUrl]:
