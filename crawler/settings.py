@@ -177,8 +177,12 @@ CONTENT_MAX_MEMORY = 1024**3  # address space of a content process
 CONTENT_HOOK = ""  # module:function called in the content process with each visit, before its page is looked at
 
 # ── Metrics ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-METRICS_PORT = 0  # Prometheus reads there on 127.0.0.1; each worker has its own, this one and its number (0, 1, …); 0 = off
-METRICS_FILE = ""  # path of a *.prom file for node_exporter, which is kept after the run; name.0.prom, … with several workers
+METRICS_PORT = (
+    0  # Prometheus reads there on 127.0.0.1; each worker has its own, this one and its number (0, 1, …); 0 = off
+)
+METRICS_FILE = (
+    ""  # path of a *.prom file for node_exporter, which is kept after the run; name.0.prom, … with several workers
+)
 
 # ── Scrapy, with its surprises turned off ─────────────────────────────────────────────────────────────────────────────
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"

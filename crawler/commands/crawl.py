@@ -21,7 +21,9 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands import common
 from crawler.commands.common import failing_politely, write_whole
-from crawler.errors import FINISHED_BADLY, BadInput, Misconfigured
+from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
+from crawler.extensions.collector import LastRun
+from crawler.extensions.metrics import Publication, publication_of, write_last_run
 from crawler.items import Outcome
 from crawler.logs import quieten
 from crawler.options import Options
@@ -108,6 +110,7 @@ class Command(BaseRunSpiderCommand):
             if session.fatal is not None:
                 raise session.fatal
             return self._supervise(options)
+        publication = _published(session)
         attach(crawler, session)
         self.crawler_process.crawl(crawler, **arguments)
         self._handle_signals(crawler)
@@ -116,6 +119,16 @@ class Command(BaseRunSpiderCommand):
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
         self.crawler_process.start(install_signal_handlers=False)
+        try:
+            code = self._ended(session)
+        except CrawlError as error:
+            publication.end(error.exit_code)
+            raise
+        publication.end(code)
+        return code
+
+    def _ended(self, session: Session) -> int:
+        assert self.crawler_process is not None
         if session.fatal is not None:
             raise session.fatal
         if self.crawler_process.bootstrap_failed:
@@ -126,7 +139,9 @@ class Command(BaseRunSpiderCommand):
     def _supervise(self, options: Options) -> int:
         begun = time.monotonic()
         ended = Supervisor(sys.argv, self._workers, options).run()
-        self._print_summary(options, merged(ended.summaries, ended.lost, time.monotonic() - begun), time.time())
+        seconds = time.monotonic() - begun
+        write_last_run(options, LastRun(at=time.time(), exit_code=ended.code, seconds=seconds))
+        self._print_summary(options, merged(ended.summaries, ended.lost, seconds), time.time())
         return ended.code
 
     def _summarize(self, session: Session) -> None:
@@ -168,6 +183,14 @@ class Command(BaseRunSpiderCommand):
         # Not `loop.add_signal_handler`: that one is deaf until the loop runs.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
+
+
+def _published(session: Session) -> Publication:
+    try:
+        return publication_of(session)
+    except BaseException:
+        session.close()
+        raise
 
 
 def _exit_at_once(code: int) -> None:

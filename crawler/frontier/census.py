@@ -11,7 +11,7 @@ from crawler.frontier.frontier import BackQueue, Frontier
 class Census:
     """The hosts of the window, each in one state, and the URLs that they have there."""
 
-    asked: int = 0  # they are being visited, or about to be
+    asked: int = 0  # they are being visited
     ready: int = 0  # they could be
     resting: int = 0  # not before their time, or that of their server
     waiting: int = 0  # for a commit, for more URLs, or for a robots.txt
@@ -23,15 +23,16 @@ class Census:
 
 
 def census(frontier: Frontier, now: float) -> Census:
-    """Counted host by host; may be asked for in any thread."""
+    """Counted host by host. May be asked for in any thread: lists are made at once, while hosts come and go."""
     asked = ready = resting = waiting = queued = 0
-    for back in list(frontier.hosts.values()):  # a list, made at once: hosts come and go meanwhile
+    visited = {visit.asked for visit in list(frontier.in_flight.values())}
+    for back in list(frontier.hosts.values()):
         queued += len(back.queue) + len(back.errands)
-        if back.busy and back.clock.next_visit <= now:
+        if back.host in visited:
             asked += 1
         elif not (back.busy or back.in_heap):
             waiting += 1
-        elif back.busy or _rests(back, now):  # what is leased ahead of its time is busy and rests
+        elif _rests(back, now):
             resting += 1
         else:
             ready += 1
@@ -39,6 +40,7 @@ def census(frontier: Frontier, now: float) -> Census:
 
 
 def _rests(back: BackQueue, now: float) -> bool:
-    return back.clock.next_visit > now or any(
-        gate is not None and not gate.is_open(now) for gate in (back.group, back.address)
+    """One that has passed its gates, because a visit of it is leased, has only its own time to wait for."""
+    return back.clock.next_visit > now or (
+        not back.busy and any(gate is not None and not gate.is_open(now) for gate in (back.group, back.address))
     )
