@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crawler.frontier.frontier import BackQueue, Frontier
+from crawler.frontier.gates import Gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,10 @@ def census(frontier: Frontier, now: float) -> Census:
 
 def _rests(back: BackQueue, now: float) -> bool:
     """One that has passed its gates, because a visit of it is leased, has only its own time to wait for."""
-    return back.clock.next_visit > now or (
-        not back.busy and any(gate is not None and not gate.is_open(now) for gate in (back.group, back.address))
-    )
+    if back.clock.next_visit > now:
+        return True
+    return not (back.busy or (_lets_in(back.group, now) and _lets_in(back.address, now)))
+
+
+def _lets_in(gate: Gate | None, now: float) -> bool:
+    return gate is None or gate.is_open(now)
