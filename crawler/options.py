@@ -30,6 +30,7 @@ from crawler.urls.sites import BrokenLine
 PRODUCT = "Orbweaver"
 VERSION = "0.1"
 LEAST_THRESHOLD = 0.5  # below, nearly everything would have to be compared with nearly everything
+LAST_PORT = 65_535
 HEAD_POLICIES = ("auto", "always", "never")
 
 
@@ -86,6 +87,8 @@ class Options:
     content_timeout: float
     content_memory: int
     content_hook: str
+    metrics_port: int
+    metrics_file: Path | None
 
     @property
     def user_agent(self) -> str:
@@ -158,6 +161,8 @@ class Options:
             content_timeout=read.number("CONTENT_TIMEOUT", least=1),
             content_memory=int(read.number("CONTENT_MAX_MEMORY", least=256 * 1024**2, whole=True)),
             content_hook=read.text("CONTENT_HOOK") if _hook(read, "CONTENT_HOOK") else "",
+            metrics_port=_metrics_port(read),
+            metrics_file=Path(name) if (name := read.text("METRICS_FILE")) else None,
         )
 
 
@@ -385,6 +390,13 @@ def _limits(read: _Reader) -> FetchLimits:
         document=int(read.number("FETCH_MAX_DOCUMENT", least=1, whole=True)),
         head=int(read.number("FETCH_MAX_HEAD", least=1024, whole=True)),
     )
+
+
+def _metrics_port(read: _Reader) -> int:
+    port = int(read.number("METRICS_PORT", whole=True))
+    if port > LAST_PORT:
+        raise Misconfigured(f"METRICS_PORT={port}: must be the number of a port, {LAST_PORT} at most; 0 is for none.")
+    return port
 
 
 def _hook(read: _Reader, setting: str) -> Callable[[Any], None] | None:

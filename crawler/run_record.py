@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from crawler.frontier.politeness import TROUBLE
 from crawler.items import Fetched, Kind, Outcome, Reason, Visited
 
 _SPARING = frozenset({Reason.NOT_MODIFIED, Reason.SAME_HEAD, Reason.UNWANTED_TYPE})
@@ -20,6 +22,15 @@ class HostRun:
     slowest: float = 0.0  # its longest answer, in seconds
     shortest_gap: float | None = None  # between two requests, from end to start
     required: float = 0.0  # what that gap had to be
+    is_failing: bool = False  # its last visit failed, for reasons of its own
+
+
+class Gap(NamedTuple):
+    """Between two requests to a host, from end to start."""
+
+    host: str
+    seconds: float
+    required: float
 
 
 @dataclass(slots=True)
@@ -50,7 +61,7 @@ class Spared:
 
 @dataclass(slots=True)
 class RunRecord:
-    """Filled by the scheduler, read by progress and summary."""
+    """Filled by the scheduler, read by progress, metrics and summary; what is counted may be read in any thread."""
 
     finished: str = "stopped"  # why the run ended
     outcomes: Counter[tuple[Outcome, Reason]] = field(default_factory=Counter)
@@ -71,6 +82,8 @@ class RunRecord:
     spared: Spared = field(default_factory=lambda: Spared())
     supply: dict[str, float] = field(default_factory=dict)  # whether there were hosts enough
     hosts: dict[str, HostRun] = field(default_factory=dict)
+    failing: int = 0  # of these
+    closest: Gap | None = None  # which came closest to being too short
     lags: Counter[int] = field(default_factory=Counter)  # of the event loop, in steps
 
     def released(self, host: str, gap: float | None, required: float) -> None:
@@ -82,6 +95,8 @@ class RunRecord:
         self.early += gap < required
         if run.shortest_gap is None or gap - required < run.shortest_gap - run.required:
             run.shortest_gap, run.required = gap, required
+            if self.closest is None or gap - required < self.closest.seconds - self.closest.required:
+                self.closest = Gap(host, gap, required)
 
     def acknowledged(self, host: str, visited: Visited) -> None:
         """A visit's result was committed."""
@@ -96,6 +111,21 @@ class RunRecord:
                 self.spared.note(visited, fetched)
             run = self._host(host)
             run.slowest = max(run.slowest, fetched.ended - fetched.started)
+            if (visited.reason in TROUBLE) is not run.is_failing:
+                self._turned(host, run)
+
+    def _turned(self, name: str, run: HostRun) -> None:
+        """A host fails that did not, or the other way round; those that are not followed one by one are not counted."""
+        run.is_failing = not run.is_failing
+        if name in self.hosts:
+            self.failing += 1 if run.is_failing else -1
+
+    def most_common(self, most: int) -> list[tuple[Reason, int]]:
+        """The reasons of most visits."""
+        reasons: Counter[Reason] = Counter()
+        for (_, reason), count in list(self.outcomes.items()):  # a list, made at once
+            reasons[reason] += count
+        return reasons.most_common(most)
 
     def lagged(self, seconds: float) -> None:
         self.lags[int(max(0.0, seconds) / LAG_STEP)] += 1

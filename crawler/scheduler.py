@@ -27,6 +27,7 @@ from crawler.bottleneck import Load, bottleneck
 from crawler.download import RULES, TRUST, VISIT, Denied, client_of
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
+from crawler.frontier.census import Census, census
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.priority import BiasedDraw
 from crawler.items import Kind, Outcome, Reason, Visit, Visited
@@ -37,11 +38,14 @@ from crawler.surroundings import Surroundings
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.visits import broken, exactly_one, refused
+from crawler.vitals import Vitals
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 STOP_GRACE = 5.0  # what is in flight when the crawl is stopped may take so long to finish
+COUNT_EVERY = 1.0  # seconds between two counts of the hosts, at least
+COUNT_SHARE = 0.005  # and the share of the time that counting may take
 
 
 class FrontierScheduler(BaseScheduler):
@@ -64,6 +68,8 @@ class FrontierScheduler(BaseScheduler):
         self._messenger = Messenger(Surroundings(self, session), options, self._frontier, BiasedDraw(random.random))
         self._pages = 0
         self._measured = (0.0, 0.0, 0.0, 0)  # time; what the main thread and the store's had worked by then; visits
+        self._census = Census()
+        self._count_again = 0.0
         self._stopping = False
         self._timers: list[asyncio.TimerHandle] = []
 
@@ -119,20 +125,30 @@ class FrontierScheduler(BaseScheduler):
         self._session.record.finished = reason
         return deferred_from_coro(self._close())
 
-    def view(self) -> str:
-        """What is going on right now, in words."""
-        frontier = self._frontier
-        if frontier.network.is_down:
-            return "our network seems to be down; waiting"
-        uncommitted = self._messenger.uncommitted
-        allowed = f", which allow {frontier.supply.rate:.1f}/s" if frontier.supply.visits else ""
-        limit = self._session.record.limited_by
-        others = f", {self._messenger.workers - 1} other workers" if self._messenger.workers > 1 else ""
-        return (
-            f"{len(frontier.in_flight)} in flight, {len(frontier.hosts)} hosts active{allowed}, {uncommitted} to commit, the store works "
-            f"{self._session.record.store_share:.0%} of the time{others}"
-            f"{f'; limited by {limit}' if limit else ''}"
+    def vitals(self) -> Vitals:
+        """What is going on right now; may be asked for in any thread."""
+        frontier, messenger = self._frontier, self._messenger
+        return Vitals(
+            hosts=self._counted_hosts(),
+            in_flight=len(frontier.in_flight),
+            connections=frontier.connections,
+            bytes_in_flight=client_of(self._session).bytes_in_flight,
+            pages_waiting=self._session.pages_waiting(),
+            uncommitted=messenger.uncommitted,
+            allowed=frontier.supply.rate if frontier.supply.visits else 0.0,
+            workers=messenger.workers,
+            pages_of_others=messenger.pages_of_others,
+            is_network_down=frontier.network.is_down,
         )
+
+    def _counted_hosts(self) -> Census:
+        """Not counted more often than is worth it: that takes the longer the more hosts there are."""
+        begun = time.monotonic()
+        if begun >= self._count_again:
+            self._census = census(self._frontier, self._session.now())
+            ended = time.monotonic()
+            self._count_again = ended + max(COUNT_EVERY, (ended - begun) / COUNT_SHARE)
+        return self._census
 
     def find_bottleneck(self) -> None:
         """What has kept this process from being faster since the last time."""

@@ -97,6 +97,11 @@ class Session:
         return session
 
     @property
+    def slot(self) -> int:
+        """Our number among the workers."""
+        return self._lock.number
+
+    @property
     def committer(self) -> Committer:
         assert self._committer is not None, "the session is open"
         return self._committer
@@ -201,7 +206,7 @@ class Session:
             else:
                 lock.drop()
         worker = Worker(
-            slot=self._lock.number,
+            slot=self.slot,
             owner=self.owner,
             pid=os.getpid(),
             since=self.started,
@@ -357,7 +362,7 @@ class Session:
         return SegmentWriter(
             options.warc_directory,
             prefix=f"{PRODUCT.lower()}-{started}-{secrets.token_hex(3)}",
-            slot=self._lock.number,
+            slot=self.slot,
             max_bytes=options.segment_bytes,
             now=self.now,
             step=options.step,

@@ -33,7 +33,10 @@ ITEM_PIPELINES = {
     "crawler.pipelines.commit.CommitPipeline": 900,
 }
 EXTENSIONS_BASE: dict[str, int] = {}
-EXTENSIONS = {"crawler.extensions.progress.Progress": 100}
+EXTENSIONS = {
+    "crawler.extensions.progress.Progress": 100,
+    "crawler.extensions.metrics.Metrics": 200,
+}
 
 # ── The crawl ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 CRAWL_DIR = "data/crawl"  # all state of one crawl lives in it
@@ -172,6 +175,14 @@ CONTENT_CPU_TIME = 10  # seconds of computing that one page may cost
 CONTENT_TIMEOUT = 20.0  # and seconds by the clock; a process that takes longer is ended
 CONTENT_MAX_MEMORY = 1024**3  # address space of a content process
 CONTENT_HOOK = ""  # module:function called in the content process with each visit, before its page is looked at
+
+# ── Metrics ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+METRICS_PORT = (
+    0  # Prometheus reads there on 127.0.0.1; each worker has its own, this one and its number (0, 1, …); 0 = off
+)
+METRICS_FILE = (
+    ""  # path of a *.prom file for node_exporter, which is kept after the run; name.0.prom, … with several workers
+)
 
 # ── Scrapy, with its surprises turned off ─────────────────────────────────────────────────────────────────────────────
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"

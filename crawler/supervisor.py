@@ -27,6 +27,7 @@ from crawler.errors import FINISHED_BADLY, CrawlError
 from crawler.options import Options
 from crawler.stores.contract import Store, Worker
 from crawler.stores.open import open_store
+from crawler.terminal import harmless, is_lively, restore
 
 logger = logging.getLogger(__name__)
 
@@ -152,6 +153,7 @@ class Supervisor:
                 self._stop(number)
             else:
                 self._stop(signal.SIGKILL)
+                restore(sys.stderr)
                 os._exit(128 + number)
 
     def _kill_the_deaf(self) -> None:
@@ -186,10 +188,9 @@ class Supervisor:
     @contextmanager
     def _view(self) -> Iterator[Any]:
         """Shows now and then how the workers are doing."""
-        console = Console(file=sys.stderr, highlight=False)
         self._store = open_store(self._options.store, read_only=True)
         view = _View(self._store, self._summaries)
-        live = Live(Text(""), console=console, refresh_per_second=2, transient=True) if console.is_terminal else None
+        live = _live() if is_lively(sys.stderr, os.environ.get("TERM")) else None
         every = LIVE_EVERY if live is not None else PLAIN_EVERY
         last = time.monotonic()
 
@@ -210,6 +211,11 @@ class Supervisor:
             if live is not None:
                 live.stop()
             self._store.close()
+
+
+def _live() -> Live:
+    console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+    return Live(Text(""), console=console, refresh_per_second=2, transient=True, redirect_stdout=sys.stdout.isatty())
 
 
 class _View:
@@ -294,5 +300,6 @@ def _is_stopped(pid: int) -> bool:
 def _pass_on(source: IO[bytes], number: int) -> None:
     """What a worker says, with its number."""
     for line in source:
-        sys.stderr.write(f"[{number}] {line.decode(errors='replace')}")
+        words = harmless(line.decode(errors="replace"), keep="\n")
+        sys.stderr.write(f"[{number}] {words}")
         sys.stderr.flush()

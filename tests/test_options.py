@@ -56,6 +56,7 @@ def test_what_a_crawl_does_unless_told() -> None:
     assert options.limits.document == 32 * 1024 * 1024
     assert options.guard.refusal("a.test", "127.0.0.1") == "loopback"
     assert options.verify_tls is False
+    assert (options.metrics_port, options.metrics_file) == (0, None)
     options.step("does nothing")
 
 
@@ -125,7 +126,7 @@ NUMBERS = [
     ),
     *("FRONTIER_QUEUE_LENGTH", "FRONTIER_LEASE_AHEAD", "PARTITION_LEASE", "CONCURRENT_REQUESTS", "WARC_SEGMENT_BYTES"),
     *("COMMIT_VISITS", "COMMIT_INTERVAL", "CONTENT_PROCESSES", "CONTENT_CPU_TIME", "CONTENT_TIMEOUT"),
-    "CONTENT_MAX_MEMORY",
+    *("CONTENT_MAX_MEMORY", "METRICS_PORT"),
 ]
 
 
@@ -166,6 +167,8 @@ def test_only_the_horizon_may_be_endless(name: str) -> None:
         ("CONTENT_CPU_TIME", 0),
         ("CONTENT_TIMEOUT", 0.5),
         ("CONTENT_MAX_MEMORY", 1024),
+        ("METRICS_PORT", 65_536),
+        ("METRICS_PORT", 1.5),
         # choices
         ("SCOPE", "everything"),
         ("SCOPE", ""),

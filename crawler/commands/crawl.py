@@ -21,7 +21,9 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands import common
 from crawler.commands.common import failing_politely, write_whole
-from crawler.errors import FINISHED_BADLY, BadInput, Misconfigured
+from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
+from crawler.extensions.collector import LastRun
+from crawler.extensions.metrics import Publication, publication_of, write_last_run
 from crawler.items import Outcome
 from crawler.logs import quieten
 from crawler.options import Options
@@ -33,6 +35,7 @@ from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
 from crawler.summary import as_data, lines, merged
 from crawler.supervisor import Supervisor, end_with_supervisor
+from crawler.terminal import restore
 from crawler.urls.canonical import Policy
 
 logger = logging.getLogger(__name__)
@@ -65,7 +68,9 @@ class Command(BaseRunSpiderCommand):
         super().add_options(parser)
         parser.add_argument("--workers", type=int, metavar="N", default=1, help="crawl with N processes (default: 1)")
         parser.add_argument("--join", action="store_true", help="help those that crawl this CRAWL_DIR already")
-        parser.add_argument("--summary", metavar="FILE", default="", help="write the summary to FILE as JSON, too")
+        parser.add_argument(
+            "--summary", metavar="FILE", default="", help="write the summary to FILE, too, as one line of JSON"
+        )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -105,6 +110,7 @@ class Command(BaseRunSpiderCommand):
             if session.fatal is not None:
                 raise session.fatal
             return self._supervise(options)
+        publication = _published(session)
         attach(crawler, session)
         self.crawler_process.crawl(crawler, **arguments)
         self._handle_signals(crawler)
@@ -113,6 +119,16 @@ class Command(BaseRunSpiderCommand):
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
         self.crawler_process.start(install_signal_handlers=False)
+        try:
+            code = self._ended(session)
+        except CrawlError as error:
+            publication.end(error.exit_code)
+            raise
+        publication.end(code)
+        return code
+
+    def _ended(self, session: Session) -> int:
+        assert self.crawler_process is not None
         if session.fatal is not None:
             raise session.fatal
         if self.crawler_process.bootstrap_failed:
@@ -123,7 +139,9 @@ class Command(BaseRunSpiderCommand):
     def _supervise(self, options: Options) -> int:
         begun = time.monotonic()
         ended = Supervisor(sys.argv, self._workers, options).run()
-        self._print_summary(options, merged(ended.summaries, ended.lost, time.monotonic() - begun), time.time())
+        seconds = time.monotonic() - begun
+        write_last_run(options, LastRun(at=time.time(), exit_code=ended.code, seconds=seconds))
+        self._print_summary(options, merged(ended.summaries, ended.lost, seconds), time.time())
         return ended.code
 
     def _summarize(self, session: Session) -> None:
@@ -140,7 +158,7 @@ class Command(BaseRunSpiderCommand):
             store.close()
         print("\n".join(lines(data, account, str(options.directory), now)))
         if self._summary_file:
-            write_whole(Path(self._summary_file), json.dumps(data, indent=1) + "\n")
+            write_whole(Path(self._summary_file), json.dumps(data) + "\n")
 
     def _handle_signals(self, crawler: Crawler) -> None:
         loop = asyncio.get_event_loop()
@@ -149,9 +167,9 @@ class Command(BaseRunSpiderCommand):
         def on_signal(number: int) -> None:
             received.append(number)
             if len(received) > 1:
-                os._exit(128 + number)  # as harmless as any kill
+                _exit_at_once(128 + number)
             logger.info("Stopping: what is in flight may finish; a second signal stops at once")
-            loop.call_later(STOP_WITHIN, os._exit, 1)
+            loop.call_later(STOP_WITHIN, _exit_at_once, 1)
             stop()
 
         def stop() -> None:
@@ -166,6 +184,20 @@ class Command(BaseRunSpiderCommand):
         # Not `loop.add_signal_handler`: that one is deaf until the loop runs.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
+
+
+def _published(session: Session) -> Publication:
+    try:
+        return publication_of(session)
+    except BaseException:
+        session.close()
+        raise
+
+
+def _exit_at_once(code: int) -> None:
+    """As harmless as any kill, also to the terminal."""
+    restore(sys.stderr)
+    os._exit(code)
 
 
 def _seeds(text: str, policy: Policy) -> Iterator[NewUrl]:

@@ -1,95 +1,134 @@
-"""How the crawl is going, while it is going: a live line on a terminal, plain lines elsewhere."""
+"""How the crawl is going, while it is going: a live picture on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
+from contextlib import ExitStack
 from typing import Self
 
 from rich.console import Console
 from rich.live import Live
-from rich.text import Text
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from crawler.run_record import RunRecord
+from crawler.extensions.pace import Pace, remaining
+from crawler.extensions.view import OUTCOMES, TAIL, Facts, Picture, line
+from crawler.logs import Tail, make_harmless, tailed
 from crawler.scheduler import FrontierScheduler
-from crawler.session import session_of
+from crawler.session import Session, session_of
+from crawler.terminal import is_lively
+from crawler.vitals import Vitals
 
 logger = logging.getLogger(__name__)
 
-LIVE_EVERY = 0.25  # seconds between two pictures on a terminal
-PLAIN_EVERY = 15.0  # and between two lines elsewhere
+PICTURES = 4  # a second, at most, on a terminal
+PLAIN_EVERY = 15.0  # seconds between two lines elsewhere
 LAG_EVERY = 0.05  # how often the loop's lag is measured
+RATE_SPAN = 5.0  # seconds over which rates are told
+ETA_SPAN = 60.0  # and over which it is guessed how long it will take
 
 
 class Progress:
-    """Reads the run's record; writes to the standard error, so that results can be piped."""
+    """Reads the run's record; writes to the standard error, so that results can be piped.
 
-    def __init__(self, crawler: Crawler, record: RunRecord, console: Console) -> None:
+    Pictures are made and drawn in a thread of their own: neither that nor a terminal that does not take them holds up the
+    crawl.
+    """
+
+    def __init__(self, crawler: Crawler, session: Session) -> None:
         self._crawler = crawler
-        self._record = record
-        self._console = console
-        self._live: Live | None = None
+        self._session = session
+        self._until_closed = ExitStack()
+        self._tail: Tail | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._started = 0.0
-        self._last = (0.0, 0)  # time and pages at the last picture
+        self._started = session.now()
+        self._pace, self._long_pace = Pace(RATE_SPAN), Pace(ETA_SPAN)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        progress = cls(crawler, session_of(crawler).record, Console(file=sys.stderr, highlight=False))
+        progress = cls(crawler, session_of(crawler))
         crawler.signals.connect(progress.open, signal=signals.spider_opened)
         crawler.signals.connect(progress.close, signal=signals.spider_closed)
         return progress
 
     def open(self) -> None:
         loop = asyncio.get_running_loop()
-        self._started = loop.time()
-        self._last = (self._started, 0)
-        if self._console.is_terminal:
-            self._live = Live(self._picture(), console=self._console, refresh_per_second=4, transient=True)
-            self._live.start()
-        self._repeat("show", LIVE_EVERY if self._live is not None else PLAIN_EVERY)
+        self._started = self._session.now()
+        make_harmless()
+        if is_lively(sys.stderr, os.environ.get("TERM")):
+            self._go_live()
+        else:
+            self._facts()  # rates count from here
+            self._timers["say"] = loop.call_later(PLAIN_EVERY, self._say)
         self._expect = loop.time() + LAG_EVERY
         self._timers["lag"] = loop.call_at(self._expect, self._measure_lag)
 
     def close(self) -> None:
         for timer in self._timers.values():
             timer.cancel()
-        if self._live is not None:
-            self._live.stop()
+        self._until_closed.close()
+
+    def _go_live(self) -> None:
+        self._tail = self._until_closed.enter_context(tailed(TAIL))
+        live = Live(
+            get_renderable=self._picture,
+            console=Console(file=sys.stderr, highlight=False, markup=False, emoji=False),
+            refresh_per_second=PICTURES,
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),
+        )
+        self._until_closed.enter_context(live)
 
     def _measure_lag(self) -> None:
         loop = asyncio.get_running_loop()
-        self._record.lagged(loop.time() - self._expect)
+        self._session.record.lagged(loop.time() - self._expect)
         self._expect = loop.time() + LAG_EVERY
         self._timers["lag"] = loop.call_at(self._expect, self._measure_lag)
 
-    def _repeat(self, name: str, delay: float) -> None:
-        def again() -> None:
-            self._show()
-            self._repeat(name, delay)
+    def _say(self) -> None:
+        logger.info("%s", line(self._facts()))
+        self._timers["say"] = asyncio.get_running_loop().call_later(PLAIN_EVERY, self._say)
 
-        self._timers[name] = asyncio.get_running_loop().call_later(delay, again)
+    def _picture(self) -> Picture:
+        return Picture(self._facts(), list(self._tail.lines) if self._tail is not None else ())
 
-    def _show(self) -> None:
-        if self._live is not None:
-            self._live.update(self._picture())
-        else:
-            logger.info("%s", self._picture())
-
-    def _picture(self) -> Text:
-        now, record = asyncio.get_running_loop().time(), self._record
-        since, pages = self._last
-        rate = (record.pages - pages) / (now - since) if now > since else 0.0
-        if now - since >= 2:
-            self._last = (now, record.pages)
-        scheduler = self._crawler.engine.scheduler
-        here = scheduler.view() if isinstance(scheduler, FrontierScheduler) else ""
-        elapsed = int(now - self._started)
-        return Text(
-            f"{elapsed // 60:3}:{elapsed % 60:02}  {record.pages} pages ({rate:.1f}/s)  {record.visits} visits  "
-            f"{record.new_urls} new URLs  {record.duplicates} duplicates  "
-            f"{record.bytes_received / 1e6:.1f} MB  {here}"
+    def _facts(self) -> Facts:
+        record, options, now = self._session.record, self._session.options, self._session.now()
+        vitals, elapsed = self._vitals(), now - self._started
+        pages = record.pages + vitals.pages_of_others
+        pages_a_second, bytes_a_second = self._pace.rates(now, record.pages, record.bytes_received)
+        (long_rate,) = self._long_pace.rates(now, pages)
+        return Facts(
+            directory=str(options.directory),
+            elapsed=elapsed,
+            remaining=remaining(
+                elapsed=elapsed,
+                max_seconds=options.max_seconds,
+                pages=pages,
+                max_pages=options.max_pages,
+                pages_a_second=long_rate,
+            ),
+            max_pages=options.max_pages,
+            pages=record.pages,
+            visits=record.visits,
+            new_urls=record.new_urls,
+            duplicates=record.duplicates,
+            near_duplicates=record.near_duplicates,
+            bytes_received=record.bytes_received,
+            pages_a_second=pages_a_second,
+            bytes_a_second=bytes_a_second,
+            outcomes=record.most_common(OUTCOMES),
+            failing=record.failing,
+            closest=record.closest,
+            early=record.early,
+            limited_by=record.limited_by,
+            vitals=vitals,
         )
+
+    def _vitals(self) -> Vitals:
+        engine = self._crawler.engine
+        scheduler = engine.scheduler if engine is not None else None
+        return scheduler.vitals() if isinstance(scheduler, FrontierScheduler) else Vitals()

@@ -32,7 +32,7 @@ UNREACHABLE = frozenset(
         Reason.TIMEOUT,
     }
 )
-_TROUBLE = UNREACHABLE | {Reason.BUSY}  # each doubles the host's rest
+TROUBLE = UNREACHABLE | {Reason.BUSY}  # each doubles the host's rest
 
 
 class HostClock(Struct, frozen=True, kw_only=True):
@@ -116,7 +116,7 @@ class Politeness:
 
         A failure that is excused, because our own network failed, is not held against the host.
         """
-        fetched, trouble = visited.fetched, visited.reason in _TROUBLE
+        fetched, trouble = visited.fetched, visited.reason in TROUBLE
         if visited.outcome is Outcome.DENIED or (fetched is not None and not fetched.was_sent and not trouble):
             return clock
         ended = fetched.ended if fetched is not None else now

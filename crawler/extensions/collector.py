@@ -1,0 +1,132 @@
+"""A run in numbers for Prometheus, read when somebody asks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from crawler.run_record import RunRecord
+from crawler.vitals import Vitals, resident_memory
+
+PREFIX = "orbweaver"
+NO_LABELS: Mapping[str, str] = {}
+
+_COUNTERS: Mapping[str, tuple[str, Callable[[RunRecord], float]]] = {
+    "pages": ("Pages that were fetched", lambda record: record.pages),
+    "new_urls": ("URLs that were not known before", lambda record: record.new_urls),
+    "exact_duplicates": (
+        "Pages that are exact copies of others",
+        lambda record: record.duplicates - record.near_duplicates,
+    ),
+    "near_duplicates": ("Pages that are nearly copies of others", lambda record: record.near_duplicates),
+    "received_bytes": ("Bytes of heads and bodies of answers", lambda record: record.bytes_received),
+    "archived_bytes": ("Bytes that were added to the archive", lambda record: record.bytes_archived),
+    "unchanged_bytes": ("Bytes that need not be fetched again", lambda record: record.spared.unchanged_bytes),
+    "commits": ("Batches of visits that were committed", lambda record: record.commits),
+    "connections_opened": ("Connections that were opened", lambda record: record.connections),
+    "early_requests": ("Requests sent before their host's time; must stay 0", lambda record: record.early),
+    "late_visits": ("Visits that another worker had taken over", lambda record: record.late),
+    "cpu_seconds": ("Computing time of the crawl process", lambda record: time.process_time()),
+}
+_GAUGES: Mapping[str, tuple[str, Callable[[RunRecord, Vitals], float]]] = {
+    "queue_urls": ("URLs of active hosts that wait in memory", lambda record, now: now.hosts.queued),
+    "hosts_active": ("Hosts with a queue in memory", lambda record, now: now.hosts.active),
+    "hosts_asked": ("Active hosts that are being visited", lambda record, now: now.hosts.asked),
+    "hosts_ready": ("Active hosts that could be visited now", lambda record, now: now.hosts.ready),
+    "hosts_resting": ("Active hosts that rest", lambda record, now: now.hosts.resting),
+    "hosts_waiting": ("Active hosts that wait for the store or a robots.txt", lambda record, now: now.hosts.waiting),
+    "hosts_failing": ("Hosts whose last visit in this run failed", lambda record, now: record.failing),
+    "connections": ("Requests on their way", lambda record, now: now.in_flight),
+    "connections_limit": ("Requests that may be on their way", lambda record, now: now.connections),
+    "in_flight_bytes": ("Bytes held for answers that are not complete", lambda record, now: now.bytes_in_flight),
+    "uncommitted_visits": ("Visits that have ended and wait for their commit", lambda record, now: now.uncommitted),
+    "content_pages_waiting": ("Pages that wait for a content process", lambda record, now: now.pages_waiting),
+    "visits_per_second": ("Visits a second, just now", lambda record, now: record.rate),
+    "allowed_visits_per_second": ("Visits a second that active hosts allow", lambda record, now: now.allowed),
+    "store_busy_ratio": ("Share of the time in which the store's thread works", lambda record, now: record.store_share),
+    "loop_lag_p99_seconds": ("Lag of the event loop, 99th percentile", lambda record, now: record.lag(0.99)),
+    "resident_memory_bytes": ("Memory of the crawl process", lambda record, now: resident_memory()),
+    "workers": ("Processes that share the crawl", lambda record, now: now.workers),
+    "network_down": ("1 while our own network seems to be down", lambda record, now: now.is_network_down),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRun:
+    """How a run ended."""
+
+    at: float
+    exit_code: int
+    seconds: float
+
+
+class RunCollector(Collector):
+    """Asked in whatever thread wants to know; costs nothing before."""
+
+    def __init__(
+        self,
+        record: RunRecord,
+        vitals: Callable[[], Vitals],
+        started: float,
+        labels: Mapping[str, str] = NO_LABELS,
+        ended: LastRun | None = None,
+    ) -> None:
+        self._record = record
+        self._vitals = vitals
+        self._started = started
+        self._labels = labels
+        self._ended = ended
+
+    def collect(self) -> Iterator[Metric]:
+        record, now = self._record, self._vitals()
+        yield self._visits()
+        for name, (meaning, total) in _COUNTERS.items():
+            yield _counter(name, meaning, total(record), self._labels)
+        for name, (meaning, value) in _GAUGES.items():
+            yield _gauge(name, meaning, value(record, now), self._labels)
+        if record.closest is not None:
+            margin = record.closest.seconds - record.closest.required
+            meaning = "By how much the shortest rest of a host was longer than required"
+            yield _gauge("shortest_gap_margin_seconds", meaning, margin, self._labels)
+        yield _gauge("start_time_seconds", "When the run began", self._started, self._labels)
+        yield _gauge("running", "1 while the crawl runs", self._ended is None, self._labels)
+        if self._ended is not None:
+            yield from LastRunCollector(self._ended, self._labels).collect()
+
+    def _visits(self) -> Metric:
+        family = CounterMetricFamily(
+            f"{PREFIX}_visits", "Visits by how they ended and why", labels=[*self._labels, "outcome", "reason"]
+        )
+        for (outcome, reason), count in list(self._record.outcomes.items()):  # a list, made at once
+            family.add_metric([*self._labels.values(), outcome.name.lower(), reason.name.lower()], count)
+        return family
+
+
+class LastRunCollector(Collector):
+    """What is left of a run."""
+
+    def __init__(self, ended: LastRun, labels: Mapping[str, str] = NO_LABELS) -> None:
+        self._ended = ended
+        self._labels = labels
+
+    def collect(self) -> Iterator[Metric]:
+        ended, labels = self._ended, self._labels
+        yield _gauge("last_run_timestamp_seconds", "When the last run ended", ended.at, labels)
+        yield _gauge("last_run_exit_code", "How it ended: 0 is well", ended.exit_code, labels)
+        yield _gauge("last_run_seconds", "How long it took", ended.seconds, labels)
+
+
+def _counter(name: str, meaning: str, value: float, labels: Mapping[str, str]) -> Metric:
+    family = CounterMetricFamily(f"{PREFIX}_{name}", meaning, labels=list(labels))
+    family.add_metric(list(labels.values()), value)
+    return family
+
+
+def _gauge(name: str, meaning: str, value: float, labels: Mapping[str, str]) -> Metric:
+    family = GaugeMetricFamily(f"{PREFIX}_{name}", meaning, labels=list(labels))
+    family.add_metric(list(labels.values()), float(value))
+    return family

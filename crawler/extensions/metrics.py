@@ -1,0 +1,187 @@
+"""Numbers for machines: an endpoint that Prometheus reads, and a file that node_exporter does."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+from weakref import WeakKeyDictionary
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.registry import Collector
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from crawler.commands.common import write_whole
+from crawler.errors import DiskTrouble, Misconfigured
+from crawler.extensions.collector import LastRun, LastRunCollector, RunCollector
+from crawler.options import LAST_PORT, Options
+from crawler.scheduler import FrontierScheduler
+from crawler.session import Session, session_of
+from crawler.vitals import Vitals
+
+logger = logging.getLogger(__name__)
+
+ADDRESS = "127.0.0.1"  # whoever may read there may run programs here
+FILE_EVERY = 15.0  # seconds between two versions of the file
+
+
+class Publication:
+    """Where the numbers of one run can be read, from before it begins until after it has ended."""
+
+    def __init__(self, session: Session) -> None:
+        options = session.options
+        self.path = file_of(options.metrics_file, session.slot, several=session.expected > 1)
+        self._session = session
+        self._vitals: Callable[[], Vitals] = Vitals
+        self._labels = labels_of(options) | {"worker": str(session.slot)}
+        self._is_failing = False
+        if self.path is not None:
+            self._claim(self.path)
+        self._server = self._listen(options.metrics_port, session.slot) if options.metrics_port else None
+
+    def watch(self, vitals: Callable[[], Vitals]) -> None:
+        """The crawl has begun, and can be asked how it is."""
+        self._vitals = vitals
+
+    def now(self) -> Vitals:
+        return self._vitals()
+
+    def write(self, ended: LastRun | None = None) -> None:
+        """The file anew. A disk that does not take it costs a warning, not the crawl."""
+        if self.path is None:
+            return
+        collector = RunCollector(self._session.record, self.now, self._session.started, self._labels, ended)
+        try:
+            write_whole(self.path, exposition(collector))
+            self._is_failing = False
+        except DiskTrouble as error:
+            if not self._is_failing:
+                logger.warning("METRICS_FILE: %s The crawl goes on; it is tried again every %.0f s", error, FILE_EVERY)
+            self._is_failing = True
+
+    def end(self, exit_code: int) -> None:
+        """What is left of the run."""
+        now = self._session.now()
+        self.write(LastRun(at=now, exit_code=exit_code, seconds=now - self._session.started))
+
+    def close(self) -> None:
+        """Stop to listen. Takes half a second at most."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def _listen(self, first: int, slot: int) -> WSGIServer:
+        port = first + slot
+        registry = CollectorRegistry()
+        registry.register(RunCollector(self._session.record, self.now, self._session.started))
+        try:
+            if port > LAST_PORT:
+                raise OSError(errno.EADDRNOTAVAIL, "there is no such port")
+            server, _ = start_http_server(port, ADDRESS, registry)
+        except OSError as error:
+            taken = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+            raise Misconfigured(
+                f"METRICS_PORT={first}: port {port}, that of worker {slot}, {taken} on {ADDRESS}. Nothing was crawled; name "
+                "another port, or 0 for none."
+            ) from error
+        return server
+
+    def _claim(self, path: Path) -> None:
+        """A file that cannot be written is found out before anybody is asked anything."""
+        try:
+            write_whole(
+                path, exposition(RunCollector(self._session.record, Vitals, self._session.started, self._labels))
+            )
+        except DiskTrouble as error:
+            raise Misconfigured(
+                f"METRICS_FILE: {error} Nothing was crawled; create its directory, or name another file."
+            ) from error
+
+
+class Metrics:
+    """Has the numbers published while the crawl runs."""
+
+    def __init__(self, crawler: Crawler, publication: Publication) -> None:
+        self._crawler = crawler
+        self._publication = publication
+        self._timer: asyncio.TimerHandle | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        session = session_of(crawler)
+        if not session.options.metrics_port and session.options.metrics_file is None:
+            raise NotConfigured
+        metrics = cls(crawler, publication_of(session))
+        crawler.signals.connect(metrics.open, signal=signals.spider_opened)
+        crawler.signals.connect(metrics.close, signal=signals.spider_closed)
+        return metrics
+
+    def open(self) -> None:
+        engine = self._crawler.engine
+        scheduler = engine.scheduler if engine is not None else None
+        if isinstance(scheduler, FrontierScheduler):
+            self._publication.watch(scheduler.vitals)
+        if self._publication.path is not None:
+            self._write()
+
+    async def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._publication.write)
+        await loop.run_in_executor(None, self._publication.close)
+
+    def _write(self) -> None:
+        """In another thread: disks may be slow."""
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(None, self._publication.write)
+        self._timer = loop.call_later(FILE_EVERY, self._write)
+
+
+def exposition(collector: Collector) -> str:
+    """What Prometheus reads."""
+    registry = CollectorRegistry()
+    registry.register(collector)
+    return generate_latest(registry).decode()
+
+
+def labels_of(options: Options) -> dict[str, str]:
+    """In files only: node_exporter puts all files together, and refuses two samples that look the same."""
+    return {"crawl": str(options.directory)}
+
+
+def file_of(path: Path | None, slot: int, *, several: bool) -> Path | None:
+    """The file of a worker.
+
+    >>> file_of(Path("orbweaver.prom"), 0, several=False)
+    PosixPath('orbweaver.prom')
+    >>> file_of(Path("orbweaver.prom"), 3, several=True)
+    PosixPath('orbweaver.3.prom')
+    """
+    if path is None or not (several or slot):
+        return path
+    return path.with_name(f"{path.stem}.{slot}{path.suffix}")
+
+
+def write_last_run(options: Options, ended: LastRun) -> None:
+    """How several workers together ended; their own files tell the rest."""
+    if options.metrics_file is not None:
+        write_whole(options.metrics_file, exposition(LastRunCollector(ended, labels_of(options))))
+
+
+_publications: WeakKeyDictionary[Session, Publication] = WeakKeyDictionary()
+
+
+def publication_of(session: Session) -> Publication:
+    """The one of a session. `Misconfigured` if the numbers cannot be published as the settings say."""
+    publication = _publications.get(session)
+    if publication is None:
+        publication = _publications[session] = Publication(session)
+    return publication

@@ -1,0 +1,41 @@
+"""Rates are those of the last seconds, however often somebody asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extensions.pace import Pace, remaining
+
+
+@pytest.mark.parametrize("every", [0.25, 1.0, 15.0])
+def test_a_steady_rate_is_told_as_it_is(every: float) -> None:
+    pace = Pace(5.0)
+    told = [pace.rates(n * every, n * every * 40)[0] for n in range(200)]
+    assert told[0] == 0.0
+    assert told[1:] == pytest.approx([40.0] * 199)
+
+
+def test_what_was_long_ago_does_not_count_and_is_forgotten() -> None:
+    pace = Pace(5.0)
+    for n in range(100):
+        pace.rates(n * 0.25, 1_000)
+    assert pace.rates(26.0, 1_050)[0] == pytest.approx(10.0, rel=0.05)
+    assert len(pace._seen) < 25
+
+
+@pytest.mark.parametrize(
+    ("facts", "seconds"),
+    [
+        ({}, None),
+        ({"max_seconds": 100.0}, 90.0),
+        ({"max_seconds": 5.0}, 0.0),
+        ({"max_pages": 60, "pages": 10, "pages_a_second": 5.0}, 10.0),
+        ({"max_pages": 60, "pages": 70, "pages_a_second": 5.0}, 0.0),
+        ({"max_pages": 60}, None),
+        ({"max_seconds": 100.0, "max_pages": 60}, 90.0),
+        ({"max_seconds": 100.0, "max_pages": 60, "pages_a_second": 60.0}, 1.0),
+    ],
+)
+def test_the_first_limit_ends_the_crawl(facts: dict[str, float], seconds: float | None) -> None:
+    given = {"elapsed": 10.0, "max_seconds": 0.0, "pages": 0, "max_pages": 0, "pages_a_second": 0.0} | facts
+    assert remaining(**given) == seconds  # type: ignore[arg-type]

@@ -1,0 +1,47 @@
+"""Every active host is in one state."""
+
+from __future__ import annotations
+
+from crawler.frontier.census import Census, census
+from crawler.frontier.politeness import Politeness
+from crawler.items import Visit, Visited
+from crawler.stores.contract import Store
+from tests.frontier.simulation import Simulation, fetched_page, seeded
+
+URLS = [f"http://h{host}.test/{page}" for host in range(6) for page in range(4)]
+
+
+def test_an_empty_frontier_has_nobody(store: Store) -> None:
+    assert census(Simulation(store).frontier, 0.0) == Census()
+
+
+def test_each_host_is_counted_once_whenever_it_is_asked(store: Store) -> None:
+    seen: list[Census] = []
+
+    def respond(visit: Visit, started: float) -> Visited:
+        seen.append(census(simulation.frontier, started))
+        assert seen[-1].active == len(simulation.frontier.hosts)
+        assert seen[-1].asked == len(simulation.frontier.in_flight)
+        return fetched_page(visit, started, took=1.0 + int(visit.url[8]))  # so that they do not keep step
+
+    simulation = Simulation(seeded(store, *URLS), respond)
+    simulation.run()
+    assert max(taken.asked for taken in seen) >= 1
+    assert max(taken.resting for taken in seen) >= 4
+    assert max(taken.queued for taken in seen) >= 18
+    assert census(simulation.frontier, simulation.time) == Census()
+
+
+def test_hosts_of_one_server_rest_with_it(store: Store) -> None:
+    """While one is asked and the server takes no second connection, the others could be asked only by their own clocks."""
+    seen: list[Census] = []
+
+    def respond(visit: Visit, started: float) -> Visited:
+        seen.append(census(simulation.frontier, started))
+        return fetched_page(visit, started)
+
+    politeness = Politeness(groups=("*.test",))
+    simulation = Simulation(seeded(store, *URLS), respond, politeness)
+    simulation.run()
+    assert {taken.ready for taken in seen[6:]} == {0}
+    assert {taken.asked for taken in seen} == {1}

@@ -1,0 +1,85 @@
+"""What strangers wrote does nothing to a terminal, and cannot pass as a line of the log."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawler.logs import KEPT, HarmlessFormatter, Tail
+from crawler.terminal import harmless, is_lively, restore
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain [red]text[/red]", "plain [red]text[/red]"),
+        ("潮だまり é", "潮だまり é"),
+        ("a\x1b[2Jb", r"a\x1b[2Jb"),
+        ("\x9b31m", r"\x9b31m"),
+        ("\x00\x07\x08\x7f", r"\x00\x07\x08\x7f"),
+        ("a\r\nb\tc", r"a\r\nb\tc"),
+        ("\u202eabc\u2066", r"\u202eabc\u2066"),
+        ("\u2028\u200b", r"\u2028\u200b"),
+        ("\ud800", r"\ud800"),
+        ("\U000e0041", r"\U000e0041"),
+    ],
+)
+def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
+    assert harmless(text) == shown
+    assert harmless(text).isprintable()
+    harmless(text).encode()
+
+
+def record(message: str, level: int = logging.INFO, **facts: object) -> logging.LogRecord:
+    return logging.makeLogRecord({"msg": message, "levelno": level, "levelname": logging.getLevelName(level)} | facts)
+
+
+def test_only_the_first_line_of_a_record_begins_at_the_margin() -> None:
+    formatter = HarmlessFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    try:
+        raise ValueError("\x1b[2J\nINFO: forged")
+    except ValueError:
+        failure = sys.exc_info()
+    lines = formatter.format(record("a\x1b\nINFO: forged", exc_info=failure)).split("\n")
+    assert lines[0] == r"INFO: a\x1b"
+    assert all(line.startswith("  ") and line.isprintable() for line in lines[1:])
+    assert lines[-1] == "  INFO: forged"
+
+
+def usual() -> logging.Handler:
+    handler = logging.StreamHandler(io.StringIO())
+    handler.setFormatter(HarmlessFormatter(logging.Formatter("%(levelname)s: %(message)s")))
+    return handler
+
+
+def test_a_tail_has_the_last_lines_in_short_and_warnings_in_full() -> None:
+    tail = Tail(usual(), lines=2)
+    for message in ("one", "two", "three\nmore"):
+        tail.handle(record(message))
+    tail.handle(record("four", logging.WARNING))
+    assert [line.partition(" ")[2] for line in tail.lines] == [r"INFO three\nmore", "WARNING four"]
+    assert list(tail.kept) == ["WARNING: four"]
+
+
+def test_a_tail_keeps_so_many_warnings_and_counts_the_others() -> None:
+    tail = Tail(usual(), lines=2)
+    for number in range(KEPT + 3):
+        tail.handle(record(str(number), logging.ERROR))
+    assert (len(tail.kept), tail.kept[0], tail.lost) == (KEPT, "ERROR: 3", 3)
+
+
+@pytest.mark.parametrize(("kind", "answer"), [("xterm", True), ("dumb", False), ("", False), (None, False)])
+def test_only_a_terminal_that_can_move_its_cursor_is_drawn_on(kind: str | None, answer: bool, tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "rb", 0) as master, os.fdopen(theirs, "w") as terminal, (tmp_path / "file").open("w") as file:
+        assert is_lively(terminal, kind) is answer
+        assert is_lively(file, kind) is False
+        restore(terminal)
+        restore(file)
+        assert os.read(master.fileno(), 100) == b"\x1b[?25h"
+    assert (tmp_path / "file").read_bytes() == b""

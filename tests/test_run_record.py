@@ -1,0 +1,72 @@
+"""What a run is judged by is counted as it happens."""
+
+from __future__ import annotations
+
+import random
+
+from crawler import run_record
+from crawler.items import Outcome, Reason
+from crawler.run_record import Gap, RunRecord
+from tests.samples import visit_to, visited
+
+
+def test_the_closest_gap_of_all_is_the_least_of_the_hosts() -> None:
+    record, chance = RunRecord(), random.Random(7)
+    for _ in range(500):
+        host = f"h{chance.randrange(20)}.test"
+        record.released(host, chance.choice([None, chance.uniform(1, 9)]), chance.uniform(0, 1))
+    least = min(
+        (run.shortest_gap - run.required, name) for name, run in record.hosts.items() if run.shortest_gap is not None
+    )
+    assert record.closest is not None
+    assert (record.closest.seconds - record.closest.required, record.closest.host) == least
+
+
+def test_a_first_visit_has_no_gap() -> None:
+    record = RunRecord()
+    record.released("a.test", None, 5.0)
+    assert record.closest is None
+    record.released("a.test", 5.5, 5.0)
+    assert record.closest == Gap("a.test", 5.5, 5.0)
+
+
+def end(record: RunRecord, host: str, reason: Reason, outcome: Outcome = Outcome.FAILED) -> None:
+    record.acknowledged(host, visited(visit_to(f"http://{host}/"), outcome=outcome, reason=reason))
+
+
+def test_a_host_is_failing_while_its_last_visit_failed_for_reasons_of_its_own() -> None:
+    record = RunRecord()
+    for reason, failing in (
+        (Reason.CONNECT_FAILED, 1),
+        (Reason.DNS_FAILED, 1),
+        (Reason.OK, 0),
+        (Reason.BUSY, 1),
+        (Reason.NOT_FOUND, 0),
+        (Reason.SERVER_ERROR, 0),
+    ):
+        end(record, "a.test", reason)
+        assert record.failing == failing
+    end(record, "a.test", Reason.TIMEOUT)
+    end(record, "b.test", Reason.TIMEOUT)
+    assert record.failing == 2
+
+
+def test_hosts_that_are_not_followed_one_by_one_are_not_counted(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(run_record, "HOSTS", 1)
+    record = RunRecord()
+    for _ in range(3):
+        end(record, "a.test", Reason.TIMEOUT)
+        end(record, "b.test", Reason.TIMEOUT)
+    assert record.failing == 1
+
+
+def test_the_most_common_reasons_are_summed_over_outcomes() -> None:
+    record = RunRecord()
+    for reason, outcome in (
+        (Reason.OK, Outcome.FETCHED),
+        (Reason.STOPPED, Outcome.ABORTED),
+        (Reason.STOPPED, Outcome.FAILED),
+    ):
+        end(record, "a.test", reason, outcome)
+    assert record.most_common(1) == [(Reason.STOPPED, 2)]
+    assert dict(record.most_common(9)) == {Reason.STOPPED: 2, Reason.OK: 1}
