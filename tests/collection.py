@@ -1,0 +1,48 @@
+"""A collection made by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawler.archive.segments import SegmentWriter
+from crawler.committer import Committer
+from crawler.content import examine
+from crawler.fetch.answers import meaning_of
+from crawler.stores.open import open_store
+from crawler.stores.sqlite.doubts import MOST_LOOKS
+from crawler.urls.keys import key_of
+from crawler.urls.scope import UrlOptions
+from tests.samples import NOW, acquire, answer, new_url, settled, visit_to, visited
+
+
+class Collection:
+    """A collection made by hand, one answer after another, as a crawl commits them."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._store = open_store(f"sqlite:{directory / 'crawl.db'}")
+        acquire(self._store, "me", 0, NOW, 60, 60)
+        (directory / "warc").mkdir()
+        archive = SegmentWriter(
+            directory / "warc", prefix="t", slot=0, max_bytes=10**9, now=lambda: NOW, facts=[("software", "test")]
+        )
+        self._committer = Committer(self._store, archive, lambda: NOW, lambda step: None)
+
+    def add(self, url: str, body: bytes = b"", *, at: float = NOW, status: int = 200, **headers: str) -> None:
+        """A further visit to a URL brings this answer."""
+        self._store.add([new_url(url)], NOW)
+        row = self._store.find_url(key_of(url))
+        before = row.visited if row is not None else None
+        (visit,) = self._store.lease("me", [visit_to(url, visited=before)], NOW).granted
+        head = f"HTTP/1.1 {status} Whatever\r\n" + "".join(
+            f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items()
+        )
+        fetched = answer(url, status=status, started=at, ended=at, head=head.encode("latin-1") + b"\r\n", body=body)
+        meaning = meaning_of(fetched)
+        result = visited(visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason)
+        found = examine(result, UrlOptions().new_scope(), meaning.location)
+        self._committer.commit([settled(found, looks=MOST_LOOKS)])  # nobody is here to compare texts
+
+    def close(self) -> None:
+        self._committer.close()
+        self._store.close()
