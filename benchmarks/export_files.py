@@ -11,8 +11,10 @@ import io
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
+
+from msgspec.structs import replace
 
 from benchmarks.measure import cores, peak_memory, pinned
 from benchmarks.report import Verdict

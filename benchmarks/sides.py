@@ -75,7 +75,7 @@ class Stock:
         words = ["runspider", str(ROOT / "benchmarks" / "stock_spider.py"), "-a", f"seeds={seeds}"]
         if scene.served.web.is_open:
             words += ["-a", "stop=seeds"]
-        return _scrapy(words, {}, cwd=scene.directory, log=log, core=scene.core)
+        return scrapy(words, {}, cwd=scene.directory, log=log, core=scene.core)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class Ours:
         directory.mkdir()
         if self.known is not None:
             shutil.copy(self.known, directory / "crawl.db")
-        return _scrapy(
+        return scrapy(
             ["crawl", "web"], self._settings(scene), cwd=ROOT, log=scene.directory / "ours-start.log", core=scene.core
         )
 
@@ -102,7 +102,7 @@ class Ours:
         words = ["crawl", "web", "-a", f"seeds={scene.seeds()}"]
         if "--summary" in _help():
             words += ["--summary", str(summary)]
-        cost = _scrapy(words, self._settings(scene), cwd=ROOT, log=log, core=scene.core, under=under)
+        cost = scrapy(words, self._settings(scene), cwd=ROOT, log=log, core=scene.core, under=under)
         directory = scene.directory / "crawl"
         return Run(
             cost=cost,
@@ -132,7 +132,7 @@ class Ours:
         return settings | processes | dict(self.settings)
 
 
-def _scrapy(
+def scrapy(
     words: Sequence[str],
     settings: Mapping[str, object],
     *,

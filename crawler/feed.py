@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.archived import Archived, asked_of, plain_of, read_again, read_archived
+from crawler.archived import Archived, asked_of, read_again, read_archived
 from crawler.content import main_text_digest
 from crawler.errors import DiskTrouble
 from crawler.export.documents import Deleted, Entry, Event, Evidence, Exported, OutLink, identifier
@@ -16,6 +16,7 @@ from crawler.export.sink import Rejected
 from crawler.items import Block, Reason
 from crawler.options import Options
 from crawler.parse import directives
+from crawler.parse.coding import plain_body
 from crawler.parse.directives import Directives
 from crawler.parse.html import Html, main_text_of
 from crawler.parse.reading import Read, blocks_of, text_of
@@ -148,9 +149,11 @@ class Feed:
     def _content(self, document: DocumentRow, archived: Archived) -> _Content:
         """What is in no table: half of what there is to read of a page is, and is not read again."""
         reading, selection = self._options.reading, self._selection
-        headers = directives.from_headers(value for name, value in archived.headers if name == "x-robots-tag")
         if document.format == "html" and not selection.links:
-            body, content_type = plain_of(archived)
+            headers = archived.headers
+            in_head = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
+            content_type = next((value for name, value in headers if name == "content-type"), "")
+            body = plain_body(archived.body, headers).data
             weights, digest = document.weights, document.text_digest
             main, asked = main_text_of(
                 body,
@@ -160,7 +163,7 @@ class Feed:
                 weights if digest else b"",
                 lambda text: main_text_digest(text) == digest,
             )
-            return _Content(main.text, main.blocks, directives.merged(headers, asked), ())
+            return _Content(main.text, main.blocks, directives.merged(in_head, asked), ())
         found = read_again(archived, reading)
         return _Content(
             text_of(found),

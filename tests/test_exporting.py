@@ -5,11 +5,11 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from scrapy.settings import Settings
 
 from crawler.errors import AlreadyRunning, BadInput

@@ -14,6 +14,7 @@ from re import Match
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from crawler.items import Block, Key
 
@@ -62,8 +63,7 @@ class OutLink(NamedTuple):
     rel: str  # nofollow, ugc …
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class Exported(Struct, frozen=True, kw_only=True):
     """A document as it is now."""
 
     version: int  # of the change feed

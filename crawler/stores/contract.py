@@ -37,8 +37,7 @@ class NewUrl:
     via: Key | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Where a visit's records lie in the archive."""
 
     segment: str  # file name
@@ -270,8 +269,7 @@ class SiteRow:
     visits_today: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentRow:
+class DocumentRow(Struct, frozen=True, kw_only=True):
     """One archived answer."""
 
     id: int
@@ -300,8 +298,7 @@ class DocumentRow:
     weights: bytes  # of the pieces of its text, as in `Page`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+class Published(Struct, frozen=True, kw_only=True):
     """The last that the change feed says of a URL."""
 
     version: int

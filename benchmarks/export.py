@@ -1,0 +1,68 @@
+"""How many documents a second does `scrapy export` bring from a collection to jsonl on one core?
+
+The collection is the closed web, crawled for this: pages of about 26 KB with 3,400 words. Costs are user and system time
+as the kernel counts it, less that of the same command where nothing has changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import cores
+from benchmarks.report import Verdict
+from benchmarks.server import Served
+from benchmarks.sides import ROOT, Ours, Scene, scrapy
+from benchmarks.web import Web
+from crawler.stores.open import open_store
+
+PER_SECOND = 2_000  # documents, at least
+GROWTH = 40e6  # bytes of memory that documents may need, however many there are
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pages", type=int, default=3_000)
+    parser.add_argument("--rounds", type=int, default=4)
+
+
+def main(options: argparse.Namespace) -> int:
+    server_core, core = cores()
+    with tempfile.TemporaryDirectory(prefix="orbweaver-") as name:
+        with Served(Web(pages=options.pages, hosts=50), server_core, compress=True) as served:
+            scene = Scene(served=served, directory=Path(name), core=core)
+            Ours().start_up(scene)
+            Ours().crawl(scene)
+        directory = Path(name) / "crawl"
+        store = open_store(f"sqlite:{directory / 'crawl.db'}", read_only=True)
+        newest = store.version()
+        store.close()
+
+        def export(*words: str) -> tuple[float, int]:
+            cost = scrapy(
+                ["export", "--to", f"jsonl:{os.devnull}", *words],
+                {"CRAWL_DIR": directory},
+                cwd=ROOT,
+                log=Path(name) / "export.log",
+                core=core,
+            )
+            return cost.all, cost.memory
+
+        rates, grown = [], []
+        print(f"{options.pages:,} documents as jsonl")
+        for number in range(options.rounds):
+            start, before = export("--since", str(newest))
+            whole, after = export()
+            rates.append(options.pages / (whole - start))
+            grown.append(after - before)
+            print(
+                f"round {number + 1}: {rates[-1]:,.0f} a second, and {start:.2f} s to start; {after / 1e6:.0f} MB",
+                flush=True,
+            )
+    verdicts = [
+        Verdict(what=f"{max(rates):,.0f} documents a second, at least {PER_SECOND:,}", holds=max(rates) >= PER_SECOND),
+        Verdict(what=f"{min(grown) / 1e6:.0f} MB for them, at most {GROWTH / 1e6:.0f}", holds=min(grown) <= GROWTH),
+    ]
+    print(*verdicts, sep="\n")
+    return 0 if all(verdict.holds for verdict in verdicts) else 1
