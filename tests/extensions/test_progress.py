@@ -25,10 +25,23 @@ HOOK = "tests.extensions.hooks:say_a_title"
 SPELLED = r"A page is called Free [red]prizes[/red] \x1b]0;mine\x07\x1b[2J\x9b31m"
 
 
+class Written(io.StringIO):
+    """Knows when there are three lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enough = asyncio.Event()
+
+    def write(self, text: str) -> int:
+        if self.getvalue().count("\n") >= 2:
+            self.enough.set()
+        return super().write(text)
+
+
 def test_where_there_is_no_terminal_a_line_is_said_now_and_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    handler = logging.StreamHandler(io.StringIO())
+    handler = logging.StreamHandler(Written())
     monkeypatch.setattr(logging.root, "handlers", [handler])
     monkeypatch.setattr(progress.logger, "level", logging.INFO)
     monkeypatch.setattr(progress, "PLAIN_EVERY", 0.0)
@@ -39,8 +52,7 @@ def test_where_there_is_no_terminal_a_line_is_said_now_and_then(
     async def run() -> None:
         shown = Progress(SimpleNamespace(engine=None), session)  # type: ignore[arg-type]
         shown.open()
-        while handler.stream.getvalue().count("\n") < 3:
-            await asyncio.sleep(0)
+        await handler.stream.enough.wait()
         shown.close()
 
     try:
