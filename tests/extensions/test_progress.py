@@ -61,7 +61,7 @@ def test_where_there_is_no_terminal_a_line_is_said_now_and_then(
         session.close()
     first, second, *_ = handler.stream.getvalue().splitlines()
     assert first.startswith(
-        "0:00; 0 of 7 pages (0.0/s, 0.00 MB/s); 0 visits; 0 new URLs; 0 duplicates (0 near); 0 URLs"
+        "0:00; 0 of 7 pages (0.0/s, 0.00 MB/s); 0 visits; 0 new URLs; 0.0 MB; 0 duplicates (0 near); 0 URLs"
     )
     assert second.startswith("0:00; 0 of 7 pages")
 

@@ -22,6 +22,7 @@ FACTS = Facts(
     pages=1204,
     visits=1377,
     new_urls=8120,
+    bytes_received=35_640_000,
     duplicates=17,
     near_duplicates=5,
     pages_a_second=41.94,
@@ -53,7 +54,7 @@ class Nowhere:
 def test_all_facts_are_in_the_picture() -> None:
     assert drawn() == [
         "1:15        41.9 pages/s · 1.24 MB/s · data/crawl",
-        "Pages       1,204 · 1,377 visits · 8,120 new URLs",
+        "Pages       1,204 · 1,377 visits · 8,120 new URLs · 35.6 MB",
         "Queue       3,211 URLs · 11 in flight · 12 to commit",
         "Hosts       2 ready · 190 resting · 4 failing · 11 asked · 212 active",
         "Outcomes    1,204 ok · 88 redirected · 40 not_found · 3 dns_failed",
@@ -66,7 +67,7 @@ def test_all_facts_are_in_the_picture() -> None:
 
 def test_all_facts_are_in_one_line() -> None:
     assert line(FACTS) == (
-        "1:15; 1,204 pages (41.9/s, 1.24 MB/s); 1,377 visits; 8,120 new URLs; 17 duplicates (5 near); 3,211 URLs queued, "
+        "1:15; 1,204 pages (41.9/s, 1.24 MB/s); 1,377 visits; 8,120 new URLs; 35.6 MB; 17 duplicates (5 near); 3,211 URLs queued, "
         "11 in flight, 12 to commit; hosts: 2 ready, 190 resting, 4 failing, 11 asked, 212 active; 1,204 ok, 88 redirected, "
         "40 not_found, 3 dns_failed; closest gap 5.002 s, 5.000 s required; limited by politeness: 212 hosts allow 42.1 "
         "visits a second"
@@ -107,7 +108,7 @@ def test_no_terminal_is_too_small(width: int, height: int) -> None:
 def test_a_short_terminal_shows_the_numbers_and_the_last_lines_of_the_log() -> None:
     lines = drawn(height=12, width=60)
     assert len(lines) == 11
-    assert lines[1] == "Pages       1,204 · 1,377 visits · 8,120 new URLs"
+    assert lines[1] == "Pages       1,204 · 1,377 visits · 8,120 new URLs · 35.6 MB"
     assert lines[-3:] == LOG[-3:]
 
 
