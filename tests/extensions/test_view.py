@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from crawler.extensions import view
 from crawler.extensions.view import Facts, Picture, line
 from crawler.frontier.census import Census
 from crawler.items import Reason
@@ -129,3 +131,7 @@ def test_what_strangers_wrote_is_spelled_out_and_no_markup() -> None:
         assert text.isprintable()
     picture = "\n".join(drawn(hostile, [HOSTILE], width=200))
     assert picture.count(r"\x1b[2J[red]\x9b1m\u202eevil\x07\r\n") == 4
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(view).failed == 0
