@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import io
 import logging
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler import terminal as module
 from crawler.logs import KEPT, HarmlessFormatter, Tail
 from crawler.terminal import harmless, is_lively, restore
 
@@ -83,3 +85,7 @@ def test_only_a_terminal_that_can_move_its_cursor_is_drawn_on(kind: str | None, 
         restore(file)
         assert os.read(master.fileno(), 100) == b"\x1b[?25h"
     assert (tmp_path / "file").read_bytes() == b""
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(module).failed == 0

@@ -138,11 +138,17 @@ class Command(BaseRunSpiderCommand):
 
     def _supervise(self, options: Options) -> int:
         begun = time.monotonic()
-        ended = Supervisor(sys.argv, self._workers, options).run()
-        seconds = time.monotonic() - begun
-        write_last_run(options, LastRun(at=time.time(), exit_code=ended.code, seconds=seconds))
-        self._print_summary(options, merged(ended.summaries, ended.lost, seconds), time.time())
-        return ended.code
+        code = 1
+        try:
+            ended = Supervisor(sys.argv, self._workers, options).run()
+            self._print_summary(options, merged(ended.summaries, ended.lost, time.monotonic() - begun), time.time())
+            code = ended.code
+        except CrawlError as error:
+            code = error.exit_code
+            raise
+        finally:
+            write_last_run(options, LastRun(at=time.time(), exit_code=code, seconds=time.monotonic() - begun))
+        return code
 
     def _summarize(self, session: Session) -> None:
         data = as_data(session.record.finished, session.now() - session.started, session.record)

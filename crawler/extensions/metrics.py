@@ -172,8 +172,12 @@ def file_of(path: Path | None, slot: int, *, several: bool) -> Path | None:
 
 def write_last_run(options: Options, ended: LastRun) -> None:
     """How several workers together ended; their own files tell the rest."""
-    if options.metrics_file is not None:
+    if options.metrics_file is None:
+        return
+    try:
         write_whole(options.metrics_file, exposition(LastRunCollector(ended, labels_of(options))))
+    except DiskTrouble as error:
+        logger.warning("METRICS_FILE: %s", error)
 
 
 _publications: WeakKeyDictionary[Session, Publication] = WeakKeyDictionary()

@@ -72,6 +72,7 @@ def line(facts: Facts) -> str:
         f"{_pages(facts)} pages ({facts.pages_a_second:.1f}/s, {facts.bytes_a_second / 1e6:.2f} MB/s)",
         f"{facts.visits:,} visits",
         f"{facts.new_urls:,} new URLs",
+        _received(facts),
         f"{facts.duplicates:,} duplicates ({facts.near_duplicates:,} near)",
         f"{hosts.queued:,} URLs queued, {vitals.in_flight:,} in flight, {vitals.uncommitted:,} to commit",
         f"hosts: {', '.join(_hosts(facts))}",
@@ -106,7 +107,7 @@ def _rows(facts: Facts) -> Iterator[tuple[str, list[str]]]:
             facts.directory,
         ],
     )
-    yield "Pages", [_pages(facts), f"{facts.visits:,} visits", f"{facts.new_urls:,} new URLs"]
+    yield "Pages", [_pages(facts), f"{facts.visits:,} visits", f"{facts.new_urls:,} new URLs", _received(facts)]
     yield (
         "Queue",
         [
@@ -129,6 +130,10 @@ def _pages(facts: Facts) -> str:
     if not facts.max_pages:
         return f"{facts.pages:,}"
     return f"{facts.pages + facts.vitals.pages_of_others:,} of {facts.max_pages:,}"
+
+
+def _received(facts: Facts) -> str:
+    return f"{facts.bytes_received / 1e6:,.1f} MB"
 
 
 def _left(facts: Facts) -> str:

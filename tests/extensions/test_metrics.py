@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
 import socket
@@ -19,6 +20,7 @@ from scrapy.settings import Settings
 
 from crawler import settings as project
 from crawler.errors import Misconfigured
+from crawler.extensions import metrics
 from crawler.extensions.collector import LastRun, RunCollector
 from crawler.extensions.metrics import Publication, exposition, file_of
 from crawler.frontier.census import Census
@@ -336,3 +338,7 @@ def test_a_crawl_that_finds_another_leaves_its_file_alone(served: Served, tmp_pa
     with opened(tmp_path):
         assert scrapy("crawl", "web", **settings).returncode == 75
     assert not file.exists()
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(metrics).failed == 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
+
 import pytest
 
+from crawler.extensions import pace as module
 from crawler.extensions.pace import Pace, remaining
 
 
@@ -39,3 +42,7 @@ def test_what_was_long_ago_does_not_count_and_is_forgotten() -> None:
 def test_the_first_limit_ends_the_crawl(facts: dict[str, float], seconds: float | None) -> None:
     given = {"elapsed": 10.0, "max_seconds": 0.0, "pages": 0, "max_pages": 0, "pages_a_second": 0.0} | facts
     assert remaining(**given) == seconds  # type: ignore[arg-type]
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(module).failed == 0

@@ -2,21 +2,71 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
+import logging
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from scrapy.settings import Settings
 
+from crawler import settings as project
+from crawler.extensions import progress
+from crawler.extensions.progress import Progress
+from crawler.options import Options
+from crawler.session import Session
 from tests.crawl.runner import command, polite_to, scrapy, seeds_file
 from tests.extensions.screen import Screen, on_terminal
 from tests.web.server import Served
-
-pytestmark = pytest.mark.crawl
 
 HOOK = "tests.extensions.hooks:say_a_title"
 SPELLED = r"A page is called Free [red]prizes[/red] \x1b]0;mine\x07\x1b[2J\x9b31m"
 
 
+class Written(io.StringIO):
+    """Knows when there are three lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enough = asyncio.Event()
+
+    def write(self, text: str) -> int:
+        if self.getvalue().count("\n") >= 2:
+            self.enough.set()
+        return super().write(text)
+
+
+def test_where_there_is_no_terminal_a_line_is_said_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handler = logging.StreamHandler(Written())
+    monkeypatch.setattr(logging.root, "handlers", [handler])
+    monkeypatch.setattr(progress.logger, "level", logging.INFO)
+    monkeypatch.setattr(progress, "PLAIN_EVERY", 0.0)
+    settings = Settings({"CRAWL_DIR": str(tmp_path), "CRAWL_MAX_PAGES": 7})
+    settings.setmodule(project, priority="default")
+    session = Session.open(Options.of(settings))
+
+    async def run() -> None:
+        shown = Progress(SimpleNamespace(engine=None), session)  # type: ignore[arg-type]
+        shown.open()
+        await handler.stream.enough.wait()
+        shown.close()
+
+    try:
+        asyncio.run(run())
+    finally:
+        session.close()
+    first, second, *_ = handler.stream.getvalue().splitlines()
+    assert first.startswith(
+        "0:00; 0 of 7 pages (0.0/s, 0.00 MB/s); 0 visits; 0 new URLs; 0.0 MB; 0 duplicates (0 near); 0 URLs"
+    )
+    assert second.startswith("0:00; 0 of 7 pages")
+
+
+@pytest.mark.crawl
 @pytest.mark.parametrize(("rows", "columns"), [(24, 100), (12, 60)])
 def test_a_terminal_shows_one_whole_picture_and_what_strangers_wrote_does_nothing_to_it(
     rows: int, columns: int, served: Served, tmp_path: Path
@@ -42,6 +92,7 @@ def test_a_terminal_shows_one_whole_picture_and_what_strangers_wrote_does_nothin
     assert "60 pages" in (tmp_path / "output").read_text()
 
 
+@pytest.mark.crawl
 def test_elsewhere_lines_of_the_log_are_harmless_and_begin_where_they_should(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", COMMIT_STEP_HOOK=HOOK, CRAWL_MAX_PAGES=5)
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
@@ -49,3 +100,22 @@ def test_elsewhere_lines_of_the_log_are_harmless_and_begin_where_they_should(ser
     assert SPELLED in result.stderr
     assert "\n  1970-01-01 00:00:00 [crawler] INFO: nothing happened \\u202egnp\n" in result.stderr
     assert result.stderr.replace("\n", "").isprintable()
+
+
+@pytest.mark.crawl
+def test_several_workers_on_a_terminal_are_a_line_each_and_what_they_say_is_harmless(
+    served: Served, tmp_path: Path
+) -> None:
+    settings = polite_to(served, tmp_path / "crawl", COMMIT_STEP_HOOK=HOOK, POLITENESS_MIN_DELAY=0.3)
+    words = command("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", "--workers", "2", **settings)
+    code, written = on_terminal(words, 30, 200, tmp_path / "output")
+    assert code == 0
+    screen = Screen(30, 200)
+    pictures = list(screen.show(written))
+    assert any(re.match(r"2 workers: \d+ pages \(", text) for lines in pictures for text in lines)
+    assert any(text.startswith("  worker 1 (process ") for lines in pictures for text in lines)
+    left = "".join((*screen.scrolled, *pictures[-1]))
+    assert re.search(r"\[[12]\] \S+ \S+ \[strangers\] WARNING: " + re.escape(SPELLED), left)
+    assert "worker 1 (process" not in left
+    assert screen.has_cursor
+    assert "60 pages" in (tmp_path / "output").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from crawler.extensions import view
 from crawler.extensions.view import Facts, Picture, line
 from crawler.frontier.census import Census
 from crawler.items import Reason
@@ -22,6 +24,7 @@ FACTS = Facts(
     pages=1204,
     visits=1377,
     new_urls=8120,
+    bytes_received=35_640_000,
     duplicates=17,
     near_duplicates=5,
     pages_a_second=41.94,
@@ -53,7 +56,7 @@ class Nowhere:
 def test_all_facts_are_in_the_picture() -> None:
     assert drawn() == [
         "1:15        41.9 pages/s · 1.24 MB/s · data/crawl",
-        "Pages       1,204 · 1,377 visits · 8,120 new URLs",
+        "Pages       1,204 · 1,377 visits · 8,120 new URLs · 35.6 MB",
         "Queue       3,211 URLs · 11 in flight · 12 to commit",
         "Hosts       2 ready · 190 resting · 4 failing · 11 asked · 212 active",
         "Outcomes    1,204 ok · 88 redirected · 40 not_found · 3 dns_failed",
@@ -66,7 +69,7 @@ def test_all_facts_are_in_the_picture() -> None:
 
 def test_all_facts_are_in_one_line() -> None:
     assert line(FACTS) == (
-        "1:15; 1,204 pages (41.9/s, 1.24 MB/s); 1,377 visits; 8,120 new URLs; 17 duplicates (5 near); 3,211 URLs queued, "
+        "1:15; 1,204 pages (41.9/s, 1.24 MB/s); 1,377 visits; 8,120 new URLs; 35.6 MB; 17 duplicates (5 near); 3,211 URLs queued, "
         "11 in flight, 12 to commit; hosts: 2 ready, 190 resting, 4 failing, 11 asked, 212 active; 1,204 ok, 88 redirected, "
         "40 not_found, 3 dns_failed; closest gap 5.002 s, 5.000 s required; limited by politeness: 212 hosts allow 42.1 "
         "visits a second"
@@ -107,7 +110,7 @@ def test_no_terminal_is_too_small(width: int, height: int) -> None:
 def test_a_short_terminal_shows_the_numbers_and_the_last_lines_of_the_log() -> None:
     lines = drawn(height=12, width=60)
     assert len(lines) == 11
-    assert lines[1] == "Pages       1,204 · 1,377 visits · 8,120 new URLs"
+    assert lines[1] == "Pages       1,204 · 1,377 visits · 8,120 new URLs · 35.6 MB"
     assert lines[-3:] == LOG[-3:]
 
 
@@ -128,3 +131,7 @@ def test_what_strangers_wrote_is_spelled_out_and_no_markup() -> None:
         assert text.isprintable()
     picture = "\n".join(drawn(hostile, [HOSTILE], width=200))
     assert picture.count(r"\x1b[2J[red]\x9b1m\u202eevil\x07\r\n") == 4
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(view).failed == 0
