@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,8 @@ from crawler.urls.keys import key_of
 PER_HOST = 2
 WEIGHTS = {"title": 3.0, "anchors": 2.0, "characters": 2.0, "text": 1.0, "url": 0.5, "rest": 0.3}
 _TELLING = log(2)  # rarity of a word that half of the documents have
+_NEIGHBOURLY = ("title", "text")
+_NEAR = 0.3  # of a field's weight, for two words beside each other
 _LONGEST = 1_000  # characters of a question that are read
 _MOST_WORDS = 64
 _DEEPEST = 10  # parentheses: the library's parser follows them until its stack overflows, and the process with it
@@ -132,8 +135,17 @@ class Searching:
             [
                 (Occur.Must, Query.boolean_query([(Occur.Should, each) for each in some])),
                 (Occur.Should, Query.boolean_query([(Occur.Must, each) for each in every])),
+                *((Occur.Should, near) for near in self._neighbours(words)),
             ]
         )
+
+    def _neighbours(self, words: Sequence[str]) -> Iterator[Query]:
+        """Words that stand beside each other in the question, and do so in a document."""
+        terms = [self._analyzers[WORDS].analyze(word) for word in words]
+        for first, second in pairwise(terms):
+            if first and second:
+                for field in _NEIGHBOURLY:
+                    yield self._weighed(field, first + second, WEIGHTS[field] * _NEAR)
 
     def _word(self, word: str) -> Query:
         """In any field. One that is parts to the tokenizer is a phrase of these."""
@@ -149,10 +161,10 @@ class Searching:
         query = self._in_field(field, terms)
         if field == "characters":
             return Query.boost_query(query, weight)
-        rarity = max(self._rarity_of(term) for term in terms)
+        rarity = sum(self._rarity_of(term) for term in terms)
         if field == "anchors":  # most documents have none, and beside those any is long, which the library punishes
             return Query.const_score_query(query, weight * rarity)
-        own = max(_rarity(self.count, self._searcher.doc_freq(field, term)) for term in terms)
+        own = sum(_rarity(self.count, self._searcher.doc_freq(field, term)) for term in terms)
         return Query.boost_query(query, weight * min(1.0, rarity / own))
 
     def _in_field(self, field: str, terms: list[str]) -> Query:
