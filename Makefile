@@ -7,8 +7,10 @@
 # make bench-duplicates  how many near-duplicates each method finds, by the size of its fingerprints too, what a sketch costs, pages in one dress, what all that costs a crawl (about 5 minutes)
 # make bench-index  the index of near-duplicates with a million pages: speed and bytes (about 6 minutes)
 # make bench-discovery  all clusters of near-duplicates among a million sketches: time, memory, and whether they are right (about 15 seconds)
+# make bench-export  documents a second from a collection to jsonl, and in each format of files (about 3 minutes)
 # make bench-extract  what main texts are worth and cost, by every method and by libraries; and HTML parsers (about 5 minutes)
 # make bench-frontier  ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart (about 20 minutes)
+# make bench-search  the index of scrapy search: documents a second on one core, memory, bytes, and the time of a question (about 2 minutes)
 # make bench-sites  what a decision by robots.txt costs, and a sitemap of the greatest size against Scrapy's class (about a minute)
 # make bench-workers  what a second worker brings (about 4 minutes)
 # make conformance  what the tests of other projects say of URLs, robots.txt, lists, pages and documents, and why we differ where we do
@@ -27,7 +29,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-discovery bench-duplicates bench-extract bench-frontier bench-index bench-polite bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-duplicates prove-feed prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl bench bench-discovery bench-duplicates bench-export bench-extract bench-frontier bench-index bench-polite bench-search bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-duplicates prove-feed prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
@@ -110,6 +112,10 @@ bench-index: setup
 bench-discovery: setup
 	$(BIN)/python -m benchmarks discovery
 
+bench-export: setup
+	$(BIN)/python -m benchmarks export
+	$(BIN)/python -m benchmarks export-files
+
 bench-extract: .venv/peers
 	$(BIN)/python -m benchmarks extract
 	$(BIN)/python -m benchmarks parsers
@@ -127,6 +133,9 @@ bench-extract: .venv/peers
 
 bench-frontier: setup
 	$(BIN)/python -m benchmarks scale
+
+bench-search: setup
+	$(BIN)/python -m benchmarks search
 
 bench-sites: setup
 	$(BIN)/python -m benchmarks sites

@@ -20,6 +20,7 @@ from benchmarks import (
     polite,
     same_site,
     scale,
+    search,
     sites,
     sketch_index,
     urls,
@@ -44,6 +45,7 @@ BENCHMARKS = {
     "polite": (polite, "the share of the possible rate, and stock Scrapy's"),
     "frontier": (frontier, "what the next visit costs, by number of hosts"),
     "scale": (scale, "ten million URLs: time, weight, memory"),
+    "search": (search, "the index of scrapy search: documents a second, memory, bytes, and the time of a question"),
     "workers": (workers, "what a second worker brings"),
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scrapy.utils.sitemap import Sitemap
 
-from benchmarks import discovery, duplicates, polite, sites, sketch_speed
+from benchmarks import discovery, duplicates, polite, search, sites, sketch_speed
 from benchmarks.crawl import differences
 from benchmarks.duplicate_scores import best_cut
 from benchmarks.edited_texts import Editor
@@ -25,6 +25,7 @@ from crawler.duplicates.discovery import discover
 from crawler.duplicates.evaluation import Quality
 from crawler.duplicates.exact import jaccard
 from crawler.duplicates.shingles import shingle_set
+from crawler.export.searching import Searching
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.sitemaps import parse_sitemap
 
@@ -228,3 +229,23 @@ def test_planted_clusters_are_scored_by_what_is_found_of_them(tmp_path: Path) ->
 )
 def test_verdicts_on_discovery(figures: tuple[float, ...], expected: list[bool]) -> None:
     assert [verdict.holds for verdict in discovery.judge(*figures)] == expected
+
+
+def test_the_search_benchmark_indexes_every_document_and_asks_every_question(tmp_path: Path) -> None:
+    words = search.Vocabulary(Random(1))
+    texts = [words.drawn(50) for _ in range(search.TEXTS)]
+    rate, memories, weight = search.indexed(tmp_path / "index", 300, texts, words, 1)
+    times = search.asked(tmp_path / "index", [words.question() for _ in range(20)])
+    assert Searching(tmp_path / "index").count == 300
+    assert rate > 0
+    assert weight > 1
+    assert len(memories) == 100
+    assert min(memories) > 1e6
+    assert len(times) == 20
+    assert [verdict.holds for verdict in search.judge(999, [100, 200], 1.5, [0.01] * 20)] == [
+        False,
+        True,
+        False,
+        True,
+        True,
+    ]

@@ -26,6 +26,7 @@ from crawler.search_update import bring_up_to_date
 
 LIMIT = 10
 _INDENT = 4
+_MOST = 200  # characters of a question that are repeated
 
 
 class Command(ScrapyCommand):
@@ -142,7 +143,7 @@ def _show(question: str, found: Found, documents: int) -> None:
 
 def _lines(question: str, found: Found, documents: int) -> Iterator[tuple[int, Text]]:
     if not found.hits:
-        yield 0, Text(f"None of {documents:,} documents has anything of: {phrase(seemly(question))}")
+        yield 0, Text(f"None of {documents:,} documents has anything of: {phrase(seemly(question))[:_MOST]}")
         return
     last = {hit.host: rank for rank, hit in enumerate(found.hits, start=1)}
     for rank, hit in enumerate(found.hits, start=1):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,9 @@ from crawler.urls.keys import key_of
 PER_HOST = 2
 WEIGHTS = {"title": 3.0, "anchors": 2.0, "characters": 2.0, "text": 1.0, "url": 0.5, "rest": 0.3}
 _TELLING = log(2)  # rarity of a word that half of the documents have
+_FEW = 50  # documents, among which no word is common
+_NEIGHBOURLY = ("title", "text")
+_NEAR = 0.3  # of a field's weight, for two words beside each other
 _LONGEST = 1_000  # characters of a question that are read
 _MOST_WORDS = 64
 _DEEPEST = 10  # parentheses: the library's parser follows them until its stack overflows, and the process with it
@@ -71,6 +75,13 @@ class Found(NamedTuple):
     hits: Sequence[Hit]
 
 
+class Asked(NamedTuple):
+    """A question as the library takes it."""
+
+    matching: Query  # which documents
+    best: Query  # the same ones, in their order, which costs more
+
+
 class Collected(NamedTuple):
     """A document of the page that is being filled."""
 
@@ -106,34 +117,50 @@ class Searching:
                 f"{self._directory}: the index cannot be searched ({error}). If this happens again, --full builds it anew."
             ) from error
 
-    def _found(self, query: Query, words: Sequence[str], wanted: Wanted) -> Found:
-        query = self._restricted(query, wanted)
-        collected = self._collected(query, wanted)
+    def _found(self, asked: Asked, words: Sequence[str], wanted: Wanted) -> Found:
+        filters = self._filters(wanted)
+        matching, best = _both(asked.matching, *filters), _both(asked.best, *filters)
+        collected = self._collected(matching, best, wanted)
         shown = Counter(_text(document, "host") for _, document in collected)
         hosts = [host for host, count in shown.items() if 0 < wanted.per_host <= count]
-        more = {host: self._count(query, self._term("host", host)) - shown[host] for host in hosts}
+        more = {host: self._count(matching, self._term("host", host)) - shown[host] for host in hosts}
         sought = self._sought(words)
         return Found(
-            matching=self._count(query),
+            matching=self._count(matching),
             hits=[self._hit(score, document, sought, more) for score, document in collected],
         )
 
-    def _formal(self, question: str) -> Query:
+    def _formal(self, question: str) -> Asked:
         """As the library reads it: "a phrase", +must, -must_not, OR, title:word …"""
-        return self._index.parse_query(question, list(WEIGHTS), WEIGHTS, conjunction_by_default=True)
+        query = self._index.parse_query(question, list(WEIGHTS), WEIGHTS, conjunction_by_default=True)
+        return Asked(query, query)
 
-    def _plain(self, words: Sequence[str]) -> Query:
+    def _plain(self, words: Sequence[str]) -> Asked:
         """Documents with some of the words, and those that have all of them before the others."""
-        every = [self._word(word) for word in words]
-        some = every + [self._word(pair) for word in words for pair in pairs_of(word)]
-        if not every:
-            return Query.empty_query()
-        return Query.boolean_query(
-            [
-                (Occur.Must, Query.boolean_query([(Occur.Should, each) for each in some])),
-                (Occur.Should, Query.boolean_query([(Occur.Must, each) for each in every])),
-            ]
-        )
+        telling = self._telling(words)
+        every = [self._word(word) for word in telling]
+        pairs = [self._word(pair) for word in telling for pair in pairs_of(word)]
+        some = Query.boolean_query([(Occur.Should, each) for each in every + pairs])
+        preferred = [Query.boolean_query([(Occur.Must, each) for each in every]), *self._neighbours(words, telling)]
+        best = [(Occur.Must, some), *((Occur.Should, each) for each in preferred)]
+        return Asked(some, Query.boolean_query(best) if every else some)
+
+    def _telling(self, words: Sequence[str]) -> Sequence[str]:
+        """Without words that most documents have, if there are others: everything has an "and"."""
+        least = _TELLING if self.count >= _FEW else 0.0
+        return [word for word in words if UNSPACED.search(word) or self._worth(word) > least] or words
+
+    def _worth(self, word: str) -> float:
+        """That of its rarest part; 0 if it is none, such as a dash."""
+        return max((self._rarity_of(term) for term in self._analyzers[WORDS].analyze(word)), default=0.0)
+
+    def _neighbours(self, words: Sequence[str], telling: Sequence[str]) -> Iterator[Query]:
+        """Words that stand beside each other in the question, and do so in a document."""
+        for pair in pairwise(words):
+            terms = [self._analyzers[WORDS].analyze(word) for word in pair if word in telling]
+            if len(terms) == len(pair) and all(terms):
+                for field in _NEIGHBOURLY:
+                    yield self._weighed(field, terms[0] + terms[1], WEIGHTS[field] * _NEAR)
 
     def _word(self, word: str) -> Query:
         """In any field. One that is parts to the tokenizer is a phrase of these."""
@@ -149,10 +176,10 @@ class Searching:
         query = self._in_field(field, terms)
         if field == "characters":
             return Query.boost_query(query, weight)
-        rarity = max(self._rarity_of(term) for term in terms)
+        rarity = sum(self._rarity_of(term) for term in terms)
         if field == "anchors":  # most documents have none, and beside those any is long, which the library punishes
             return Query.const_score_query(query, weight * rarity)
-        own = max(_rarity(self.count, self._searcher.doc_freq(field, term)) for term in terms)
+        own = sum(_rarity(self.count, self._searcher.doc_freq(field, term)) for term in terms)
         return Query.boost_query(query, weight * min(1.0, rarity / own))
 
     def _in_field(self, field: str, terms: list[str]) -> Query:
@@ -163,12 +190,11 @@ class Searching:
     def _rarity_of(self, term: str) -> float:
         return _rarity(self.count, max(self._searcher.doc_freq(field, term) for field in ("title", "text", "rest")))
 
-    def _restricted(self, query: Query, wanted: Wanted) -> Query:
+    def _filters(self, wanted: Wanted) -> list[Query]:
         terms = {"host": wanted.host.lower(), "language": wanted.language.lower()}
-        filters = [(Occur.Must, self._term(field, value)) for field, value in terms.items() if value]
-        return Query.boolean_query([(Occur.Must, query), *filters]) if filters else query
+        return [self._term(field, value) for field, value in terms.items() if value]
 
-    def _collected(self, query: Query, wanted: Wanted) -> list[Collected]:
+    def _collected(self, matching: Query, best: Query, wanted: Wanted) -> list[Collected]:
         """The best, but not too many of a host. One that has its share is left out of the next look."""
         page: list[Collected] = []
         seen: set[str] = set()
@@ -178,14 +204,14 @@ class Searching:
             full = [host for host, count in shown.items() if 0 < wanted.per_host <= count]
             rest = [(Occur.MustNot, self._term("host", host)) for host in full]
             most = len(seen) + wanted.limit
-            found = self._searcher.search(Query.boolean_query([(Occur.Must, query), *rest]), most, count=False).hits
+            found = self._searcher.search(Query.boolean_query([(Occur.Must, best), *rest]), most, count=False).hits
             for score, address in found:
                 document = self._searcher.doc(address)
                 name, host = _text(document, "id"), _text(document, "host")
                 if name in seen:
                     continue
                 seen.add(name)
-                if 0 < wanted.per_host <= shown[host] or self._is_folded(document, query, originals):
+                if 0 < wanted.per_host <= shown[host] or self._is_folded(document, matching, originals):
                     continue
                 originals.add(_text(document, "duplicate_of") or _text(document, "url"))
                 shown[host] += 1
@@ -204,21 +230,19 @@ class Searching:
         )
 
     def _count(self, query: Query, *further: Query) -> int:
-        every = [(Occur.Must, each) for each in (query, *further)]
-        return int(self._searcher.search(Query.boolean_query(every), 1, count=True).count)  # type: ignore[attr-defined]
+        return int(self._searcher.search(_both(query, *further), 1, count=True).count)  # type: ignore[attr-defined]
 
     def _term(self, field: str, value: str) -> Query:
         """Has no influence on scores."""
         return Query.boost_query(Query.term_query(self._index.schema, field, value), 0.0)
 
     def _sought(self, words: Sequence[str]) -> Words:
-        """What to look for in texts: words that are almost everywhere only if there are no others."""
-        terms = dict.fromkeys(term for word in words for term in self._analyzers[WORDS].analyze(word))
-        weights = {term: self._rarity_of(term) for term in terms}
-        telling = {term: weight for term, weight in weights.items() if weight >= _TELLING}
-        runs = [run for word in words for run in UNSPACED.findall(word)]
+        """What to look for in texts."""
+        telling = self._telling(words)
+        terms = dict.fromkeys(term for word in telling for term in self._analyzers[WORDS].analyze(word))
+        runs = [run for word in telling for run in UNSPACED.findall(word)]
         return Words(
-            weights=telling or (weights if not runs else {}),
+            weights={term: self._rarity_of(term) for term in terms},
             runs=tuple(dict.fromkeys([*runs, *(pair for run in runs for pair in pairs_of(run))])),
             analyzer=self._analyzers[WORDS],
         )
@@ -284,6 +308,10 @@ def seemly(text: str) -> str:
 
 def _text(document: tantivy.Document, field: str) -> str:
     return str(document.get_first(field) or "")
+
+
+def _both(query: Query, *further: Query) -> Query:
+    return Query.boolean_query([(Occur.Must, each) for each in (query, *further)]) if further else query
 
 
 def _rarity(count: int, having: int) -> float:

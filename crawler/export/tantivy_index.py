@@ -155,7 +155,7 @@ class TantivyIndex:
             "host": _whole(entry.host),
             "title": title,
             "text": text,
-            "language": entry.language,
+            "language": entry.language.lower(),
             "format": entry.format,
             "published_at": _whole(entry.metadata.get("published", "")),
             "duplicate_of": _whole(entry.duplicate_of or ""),

@@ -195,6 +195,27 @@ def test_who_has_all_words_comes_before_who_has_some_of_them_often(made: Made) -
     assert found(searching, "bread butter") == ["b.test/", "a.test/"]
 
 
+def test_words_that_everything_has_find_nothing_beside_others(made: Made) -> None:
+    searching = made(
+        [document(f"http://a.test/{number}", 1 + number, text=f"The page. {FILL}") for number in range(60)]
+        + [document("http://b.test/", 90, text=f"The lantern. {FILL}")]
+    )
+    assert found(searching, "the lantern — for a while") == ["b.test/"]
+    assert len(found(searching, "the", Wanted(limit=100, per_host=0))) == 61
+    (hit,) = searching.search("the lantern", ALL).hits
+    assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["lantern"]
+
+
+def test_words_beside_each_other_count_more_than_words_apart(made: Made) -> None:
+    searching = made(
+        [
+            document("http://a.test/", 1, title="Page", text=f"The bell. {FILL} The rock."),
+            document("http://b.test/", 2, title="Page", text=f"The bell rock. {FILL} The."),
+        ]
+    )
+    assert found(searching, "bell rock") == ["b.test/", "a.test/"]
+
+
 def test_a_common_word_does_not_count_as_rare_because_few_titles_have_it(made: Made) -> None:
     searching = made(
         [

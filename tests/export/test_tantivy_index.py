@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -243,6 +245,19 @@ def test_a_disk_that_does_not_take_it_is_one_sentence(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(DiskTrouble, match="cannot be written"):
         TantivyIndex(tmp_path / "search")
+
+
+def test_a_full_disk_is_one_error_and_the_index_stays_as_it_was(directory: Path) -> None:
+    """Files may not grow beyond a size in one run, and may in the next."""
+    words = [sys.executable, "-m", "tests.export.indexing", str(directory), "2000", "300"]
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4_000, 4_000))
+    failed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, preexec_fn=limit)
+    assert failed.returncode == 1
+    assert "DiskTrouble" in failed.stderr.splitlines()[-1]
+    last = int((failed.stdout.split() or ["0"])[-1])
+    assert versions_in(directory) == left_of(feed(last, 300))
+    assert subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    assert versions_in(directory) == left_of(feed(2_000, 300))
 
 
 def test_kill_loses_nothing_that_was_acknowledged(directory: Path) -> None:

@@ -1,0 +1,197 @@
+"""`scrapy search`: the index follows the collection, and what is found can be shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.export.tantivy_index import TantivyIndex
+from tests.commands.test_show_export import Collection, one_sentence
+from tests.crawl.runner import ROOT, command, scrapy
+
+pytestmark = pytest.mark.crawl
+
+HTML = {"Content_Type": "text/html; charset=utf-8"}
+LAMP, BELL, HOSTILE = "http://a.test/lamp", "http://b.test/bell", "http://c.test/"
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[Collection]:
+    made = Collection(tmp_path)
+    yield made
+    made.close()
+
+
+def page(title: str, text: str) -> bytes:
+    return f"<!DOCTYPE html><title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>".encode()
+
+
+def searched(directory: Path, *words: str) -> list[dict[str, Any]]:
+    result = scrapy("search", "--json", *words, CRAWL_DIR=directory)
+    assert (result.returncode, result.stderr) == (0, "")
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def found(directory: Path, *words: str) -> set[str]:
+    return {hit["url"] for hit in searched(directory, *words)}
+
+
+def on_a_terminal(*words: str, **settings: object) -> str:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command(*words, **settings), cwd=ROOT, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+        os.close(theirs)
+        said = b""
+        try:
+            while part := os.read(ours, 65536):
+                said += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+    assert process.returncode == 0
+    return said.decode()
+
+
+def test_the_index_follows_the_collection(collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
+    assert found(tmp_path, "paraffin") == {LAMP}
+    collection.add(BELL, page("The bell", "It warns of paraffin, too."), **HTML)
+    assert found(tmp_path, "--no-update", "paraffin") == {LAMP}
+    assert found(tmp_path, "paraffin") == {LAMP, BELL}
+    collection.add(LAMP, page("The lamp", "It burns rapeseed now."), **HTML)
+    assert found(tmp_path, "paraffin") == {BELL}
+    assert found(tmp_path, "rapeseed") == {LAMP}
+    collection.add(BELL, status=410)
+    assert found(tmp_path, "paraffin") == set()
+
+
+def test_a_hit_has_everything_under_its_name(collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin, and smells of it."), **HTML)
+    (hit,) = searched(tmp_path, "paraffin")
+    assert [hit[name] for name in ("rank", "url", "title", "host", "format", "more_from_host")] == [
+        *(1, LAMP, "The lamp", "a.test", "html", 0)
+    ]
+    ((start, end),) = hit["highlights"]
+    assert hit["snippet"][start:end] == "paraffin"
+    assert hit["score"] > 0
+    assert hit["fetched_at"].endswith("Z")
+
+
+def test_a_copy_is_not_in_the_index(collection: Collection, tmp_path: Path) -> None:
+    body = page("The lamp", "It burns paraffin. " * 40)
+    collection.add(LAMP, body, **HTML)
+    collection.add(BELL, body, **HTML)
+    assert found(tmp_path, "paraffin") == {LAMP}
+
+
+def test_options_narrow_the_answer(collection: Collection, tmp_path: Path) -> None:
+    for number in range(5):
+        collection.add(
+            f"{LAMP}/{number}", page(f"Lamp {number}", f"Paraffin is burnt here, as number {number}."), **HTML
+        )
+    collection.add(BELL, page("The bell", "Paraffin is not needed."), **HTML)
+    assert len(searched(tmp_path, "paraffin")) == 3
+    assert len(searched(tmp_path, "paraffin", "--per-host", "0")) == 6
+    assert len(searched(tmp_path, "paraffin", "--per-host", "0", "--limit", "4")) == 4
+    assert {hit["more_from_host"] for hit in searched(tmp_path, "paraffin", "--host", "a.test")} == {3}
+    assert found(tmp_path, "paraffin", "--host", "b.test") == {BELL}
+    assert found(tmp_path, "paraffin", "--language", "xx") == set()
+
+
+def test_the_index_may_be_elsewhere_and_be_built_anew(collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
+    elsewhere = tmp_path / "else" / "where"
+    assert found(tmp_path, "paraffin", "--index", str(elsewhere)) == {LAMP}
+    assert not (tmp_path / "search").exists()
+    (elsewhere / "schema.json").write_text("{}")
+    refused = scrapy("search", "paraffin", "--index", str(elsewhere), CRAWL_DIR=tmp_path)
+    assert refused.returncode == 65
+    assert "--full builds it anew" in one_sentence(refused.stderr)
+    assert found(tmp_path, "paraffin", "--index", str(elsewhere), "--full") == {LAMP}
+
+
+def test_an_index_of_another_crawl_is_not_mixed_with_this_one(collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
+    assert found(tmp_path, "paraffin") == {LAMP}
+    other = tmp_path / "other"
+    other.mkdir()
+    second = Collection(other)
+    second.close()
+    refused = scrapy("search", "paraffin", "--index", str(tmp_path / "search"), CRAWL_DIR=other)
+    assert refused.returncode == 65
+    assert "--full" in one_sentence(refused.stderr)
+
+
+def test_while_another_fills_the_index_what_it_had_is_searched(collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
+    busy = TantivyIndex(tmp_path / "search")
+    try:
+        result = scrapy("search", "paraffin", CRAWL_DIR=tmp_path)
+        assert result.returncode == 0
+        assert "Another process" in result.stderr
+        assert result.stdout == "None of 0 documents has anything of: paraffin\n"
+        full = scrapy("search", "paraffin", "--full", CRAWL_DIR=tmp_path)
+        assert full.returncode == 75
+        assert one_sentence(full.stderr)
+    finally:
+        busy.close()
+    assert found(tmp_path, "paraffin") == {LAMP}
+
+
+def test_plain_text_where_nobody_looks(collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin, and smells of it."), **HTML)
+    result = scrapy("search", "paraffin", CRAWL_DIR=tmp_path)
+    assert result.stdout == (
+        f" 1. The lamp\n    {LAMP}  1970-01-12\n    The lamp It burns paraffin, and smells of it.\n\n"
+        "1 of 1 documents have some of it\n"
+    )
+    assert result.stderr == ""
+
+
+def test_what_a_page_says_steers_no_terminal(collection: Collection, tmp_path: Path) -> None:
+    title = "&#x1b;[31mRed [bold]paraffin[/bold] :bee: \u202e turned"
+    collection.add(HOSTILE, page(title, "[link=http://evil.test/]paraffin[/link] \x1b]0;owned\x07"), **HTML)
+    said = on_a_terminal("search", "paraffin", CRAWL_DIR=tmp_path)
+    assert "[bold]paraffin[/bold] :bee:" in said
+    assert "\x1b[1;33mparaffin\x1b[0m" in said
+    shown = re.sub(r"\x1b\[[\d;]*m|\r\n", "", said)
+    assert shown.isprintable()
+    assert "\x1b[31m" not in said
+
+
+@pytest.mark.parametrize(
+    "question", ['"', "((((", "q:r:s", "-", "🐝", "潮だまり", "x" * 10_000, "\x1b[31m \u202e", "NOT", "[bold]"]
+)
+def test_no_question_is_a_traceback(question: str, collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
+    result = scrapy("search", question, CRAWL_DIR=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("None of 1 documents has anything of: ")
+    assert result.stdout.rstrip("\n").isprintable()
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("",), ("  ",), ("a", "--limit", "0"), ("a", "--per-host", "-1"), ("a", "--full", "--no-update")]
+)
+def test_what_cannot_be_meant_is_a_usage_error(words: tuple[str, ...], tmp_path: Path) -> None:
+    result = scrapy("search", *words, CRAWL_DIR=tmp_path)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_crawl_there_is_nothing_to_search(tmp_path: Path) -> None:
+    result = scrapy("search", "paraffin", CRAWL_DIR=tmp_path)
+    assert result.returncode == 69
+    assert "there is no crawl here" in one_sentence(result.stderr)
+    result = scrapy("search", "paraffin", "--no-update", CRAWL_DIR=tmp_path)
+    assert result.returncode == 69
+    assert "there is no index yet" in one_sentence(result.stderr)
+    assert list(tmp_path.iterdir()) == []
