@@ -5,7 +5,7 @@ Each is drawn twice, for wide and for narrow windows, and the style shows one of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from crawler.commands.common import date_of
@@ -42,7 +42,7 @@ def time_chart(title: str, times: Sequence[float], lines: Sequence[Line], unit: 
     described = f"{unit} from {date_of(times[0])} to {date_of(times[-1])}. {told}."
     drawings = [_time_drawing(width, title, described, times, lines, unit, whole=whole) for width in (_WIDE, _NARROW)]
     return _figure(
-        title, [line.name for line in lines], drawings, table(["Time", *(line.name for line in lines)], rows)
+        title, "line", [line.name for line in lines], drawings, table(["Time", *(line.name for line in lines)], rows)
     )
 
 
@@ -62,12 +62,12 @@ def bar_chart(
         _bar_drawing(width, title, f"{unit}. {described}.", bars, unit, told, whole=whole) for width in (_WIDE, _NARROW)
     ]
     head = [of or "What", *(names or [unit])]
-    return _figure(title, names, drawings, table(head, [[bar.name, *map(told, bar.values)] for bar in bars]))
+    return _figure(title, "bar", names, drawings, table(head, [[bar.name, *map(told, bar.values)] for bar in bars]))
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, words: int = 1) -> Html:
-    """The first columns, `words` of them, are text; the others are numbers."""
-    kinds = ["" if place < words else "number" for place in range(len(head))]
+def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, words: Collection[int] = (0,)) -> Html:
+    """The columns at these places are words, the others numbers."""
+    kinds = ["words" if place in words else "number" for place in range(len(head))]
     return element(
         "div",
         element(
@@ -94,11 +94,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, words: int 
     )
 
 
-def _figure(title: str, names: Sequence[str], drawings: Sequence[Html], numbers: Html) -> Html:
+def _figure(title: str, kind: str, names: Sequence[str], drawings: Sequence[Html], numbers: Html) -> Html:
     legend = element(
         "ul",
         [
-            element("li", _swatch(place), " ", name)
+            element("li", _swatch(place, kind), " ", name)
             for place, name in enumerate(names, 1)
         ],
         class_="legend",
@@ -112,10 +112,12 @@ def _figure(title: str, names: Sequence[str], drawings: Sequence[Html], numbers:
     )
 
 
-def _swatch(place: int) -> Html:
+def _swatch(place: int, kind: str) -> Html:
     return element(
         "svg",
-        element("line", x1=0, y1=6, x2=24, y2=6, class_=f"line s{place}"),
+        element("line", x1=0, y1=6, x2=24, y2=6, class_=f"line s{place}")
+        if kind == "line"
+        else element("rect", x=0, y=1, width=24, height=10, class_=f"bar s{place}"),
         width=24,
         height=12,
         viewBox="0 0 24 12",
@@ -232,7 +234,7 @@ def _bar_drawing(
     values = [value for bar in bars for value in bar.values]
     right = width - 14 - _LETTER * max(len(told(value)) for value in values)
     marks = ticks(max(values), 4 if beside else 3, whole=whole)
-    thick = 16 if series == 1 else 11
+    thick = 16 if series == 1 else 14
     pitch = series * thick + (8 if beside else 24)
     bottom = 8 + pitch * len(bars)
 

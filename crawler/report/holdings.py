@@ -34,16 +34,16 @@ def duplicates(data: Data) -> Html:
         bar_chart("Copies by how they are known", tiers, "pages", of="How"),
         element("h3", "Largest clusters"),
         table(
-            ["Original, and some of its copies", "Title", "Copies"],
+            ["Copies", "Original, and some of its copies", "Title"],
             [
                 [
+                    number(row["copies"]),
                     [url(row["url"]), more("copies", listed(row["examples"]))],
                     foreign(row["title"]),
-                    number(row["copies"]),
                 ]
                 for row in facts["largest"]
             ],
-            words=2,
+            words=(1, 2),
         ),
     )
 
@@ -69,7 +69,7 @@ def pages(data: Data) -> Html:
         "pages",
         "Pages",
         charts(
-            bar_chart("URLs by depth", depths, "URLs", ["known", "visited"], of="Links from a seed")
+            bar_chart("URLs by depth: links from a seed", depths, "URLs", ["known", "visited"], of="Links from a seed")
             if depths
             else None,
             _shares("Pages by language", data["languages"], "Language"),
@@ -197,17 +197,17 @@ def refusals(data: Data) -> Html:
         "Traps and refusals",
         sentence("URLs that are known and not visited, by site and reason; those that smell of a trap are marked."),
         table(
-            ["Site", "Reason", "What it means, and an example", "URLs"],
+            ["Site", "URLs", "Reason", "What it means, and an example"],
             [
                 [
                     foreign(row["site"]),
+                    number(row["urls"]),
                     [element("code", row["reason"]), [" ", bad("trap")] if row["is_trap"] else None],
                     [row["meaning"], more("example", url(row["example"]))],
-                    number(row["urls"]),
                 ]
                 for row in rows
             ],
-            words=3,
+            words=(0, 2, 3),
         ),
     )
 

@@ -22,6 +22,7 @@ from crawler.report.parts import (
     section,
     sentence,
     state_table,
+    when,
 )
 from crawler.report.sections import rate_words
 from crawler.report.style import CSS
@@ -176,8 +177,10 @@ def _answers(data: Data) -> Html:
     return section(
         "answers",
         "What it answered",
-        bar_chart("Archived answers by status", bars, "answers", of="Status") if bars else None,
-        outcome_table(data["outcomes"]) if data["outcomes"] else sentence("No visit has ended yet."),
+        charts(
+            bar_chart("Archived answers by status", bars, "answers", of="Status") if bars else None,
+            outcome_table(data["outcomes"]) if data["outcomes"] else sentence("No visit has ended yet."),
+        ),
         more("URLs by state and reason", state_table(data["states"])),
     )
 
@@ -208,18 +211,18 @@ def _last(data: Data) -> Html:
         "last",
         "Last visits",
         table(
-            ["Time", "URL", "Title", "How it ended", "Status"],
+            ["Time", "Status", "URL", "Title", "How it ended"],
             [
                 [
-                    date(row["visited"]),
+                    when(row["visited"]),
+                    number(row["status"]) if row["status"] else "–",
                     url(row["url"]),
                     foreign(row["title"], longest=60),
                     row["meaning"],
-                    number(row["status"]) if row["status"] else "–",
                 ]
                 for row in rows
             ],
-            words=4,
+            words=(0, 2, 3, 4),
         ),
     )
 

@@ -54,6 +54,11 @@ def date(at: float | None) -> str:
     return date_of(at) if at is not None else "never"
 
 
+def when(at: float) -> Html:
+    """A time in a table."""
+    return element("span", date_of(at), class_="whole")
+
+
 def contents(sections: Sequence[tuple[str, str]]) -> Html:
     return element(
         "nav",
@@ -65,33 +70,33 @@ def contents(sections: Sequence[tuple[str, str]]) -> Html:
 def outcome_table(rows: Sequence[Mapping[str, Any]]) -> Html:
     """How visits ended, with examples."""
     return table(
-        ["Reason", "What it means, and examples", "URLs", "Answers archived"],
+        ["Reason", "URLs", "Answers", "What it means, and examples"],
         [
             [
                 element("code", row["reason"]),
-                [row["meaning"], more("examples", listed(row["examples"])) if row["examples"] else None],
                 number(row["urls"]),
                 number(row["answers"]),
+                [row["meaning"], more("examples", listed(row["examples"])) if row["examples"] else None],
             ]
             for row in rows
         ],
-        words=2,
+        words=(0, 3),
     )
 
 
 def state_table(rows: Sequence[Mapping[str, Any]]) -> Html:
     return table(
-        ["State", "Reason", "What it means, and examples", "URLs"],
+        ["State", "URLs", "Reason", "What it means, and examples"],
         [
             [
                 row["state"],
+                number(row["urls"]),
                 element("code", row["reason"]),
                 [row["meaning"], more("examples", listed(row["examples"])) if row["examples"] else None],
-                number(row["urls"]),
             ]
             for row in rows
         ],
-        words=3,
+        words=(0, 2, 3),
     )
 
 

@@ -21,6 +21,7 @@ from crawler.report.parts import (
     section,
     sentence,
     state_table,
+    when,
 )
 from crawler.report.times import number, percent, plural, seconds, size
 
@@ -97,7 +98,7 @@ def _runs(data: Data) -> Html:
             ["Ended", "How", "Took", "Pages", "A second", "Visits", "New URLs", "Received"],
             [
                 [
-                    date(run["ended"]),
+                    when(run["ended"]),
                     foreign(str(run["finished"])),
                     span_of(run["seconds"]),
                     number(run["pages"]),
@@ -108,7 +109,7 @@ def _runs(data: Data) -> Html:
                 ]
                 for run in reversed(shown)
             ],
-            words=2,
+            words=(0, 1),
         ),
     )
 
@@ -124,8 +125,10 @@ def outcomes(data: Data) -> Html:
         sentence(
             "How the last visit of each URL ended, and how many of the archived answers, old versions included, did."
         ),
-        bar_chart("URLs by how their last visit ended", bars, "URLs", of="Reason") if bars else None,
-        outcome_table(rows),
+        charts(
+            bar_chart("URLs by how their last visit ended", bars, "URLs", of="Reason") if bars else None,
+            outcome_table(rows),
+        ),
     )
 
 
@@ -144,7 +147,7 @@ def politeness(data: Data) -> Html:
         sentence(
             "What is asked is the most of our own least rest, Crawl-delay and Request-rate, as they are now; slow or troubled hosts "
             "get more. What was done is the shortest time from the end of an archived answer to the start of the next request "
-            "that was answered."
+            "that was answered; requests for robots.txt itself are left out."
         ),
         bar_chart(
             "Hosts with the least time to spare",
@@ -166,7 +169,7 @@ def _verdict(facts: Data) -> Html:
         return sentence(f"Every one of {plural(hosts, 'host')} had the rest that it is due.")
     return sentence(
         bad(
-            f"{plural(short, 'host')} of {number(hosts)} had less rest than is asked now; the runs count {early:,} early requests."
+            f"{number(short)} of {plural(hosts, 'host')} had less rest than is asked now; the runs count {plural(early, 'early request')}."
         ),
         " What a host asks may have changed since; `scrapy report --host` shows one in full.",
     )
@@ -223,10 +226,16 @@ def robots(data: Data) -> Html:
             ("Request-rate", number(facts["request_rate"]), "origins ask for one"),
             ("Visit-time", number(facts["visit_time"]), "origins have hours"),
         ),
-        sentence(
-            f"Not fetched again, because it is as it was: {plural(spared['unchanged'], 'document')}, {size(spared['unchanged_bytes'])}. "
-            f"Not fetched, because its type is not read: {plural(spared['unwanted'], 'document')}, "
-            f"{size(spared['unwanted_bytes'])}. That took {plural(spared['heads'], 'request')} for heads alone, of which "
-            f"{number(spared['followed'])} had to be followed by one for the whole."
-        ),
+        _spared(spared),
+    )
+
+
+def _spared(spared: Data) -> Html:
+    if not any(spared.values()):
+        return sentence("No request was conditional or for a head alone yet, so nothing was spared.")
+    return sentence(
+        f"Not fetched again, because it is as it was: {plural(spared['unchanged'], 'document')}, {size(spared['unchanged_bytes'])}. "
+        f"Not fetched, because its type is not read: {plural(spared['unwanted'], 'document')}, "
+        f"{size(spared['unwanted_bytes'])}. That took {plural(spared['heads'], 'request')} for heads alone, of which "
+        f"{number(spared['followed'])} had to be followed by one for the whole."
     )

@@ -17,7 +17,6 @@ h1{font-size:1.7rem;line-height:1.2;margin:0 0 .25rem;overflow-wrap:anywhere}
 h2{font-size:1.25rem;margin:2.5rem 0 .5rem;padding-top:.75rem;border-top:1px solid var(--rule)}
 h3{font-size:1rem;margin:1.5rem 0 .5rem}
 p,ul,ol,dl{max-width:70ch;margin:.5rem 0}
-.soft,small,figcaption+*{color:inherit}
 .soft{color:var(--soft)}
 .bad{color:var(--bad);font-weight:600}
 nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;list-style:none;padding:0;max-width:none}
@@ -34,7 +33,7 @@ figure>svg{display:block;max-width:100%;height:auto;overflow:visible}
 .narrow{display:none!important}
 .legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;list-style:none;padding:0;margin:0 0 .3rem;font-size:.9rem}
 .tick,.axis,.name{font-size:12px;fill:var(--soft);font-variant-numeric:tabular-nums}
-.name{fill:var(--ink)}
+.name{fill:var(--ink);direction:ltr;unicode-bidi:isolate}
 .grid{stroke:var(--rule);stroke-width:1}
 .line{fill:none;stroke-width:2.25;stroke-linejoin:round}
 .s1{stroke:var(--s1)}.s2{stroke:var(--s2);stroke-dasharray:7 3}.s3{stroke:var(--s3);stroke-dasharray:2 3}.s4{stroke:var(--s4)}
@@ -44,6 +43,8 @@ table{border-collapse:collapse;font-size:.9rem;min-width:min(100%,24rem)}
 th,td{text-align:left;vertical-align:top;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--rule)}
 th{color:var(--soft);font-weight:600;white-space:nowrap}
 td{overflow-wrap:anywhere;min-width:5rem}
+td code,.whole{white-space:nowrap}
+td details,td .plain{margin:0}
 .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;min-width:0}
 .url,code,pre{font-family:ui-monospace,"Liberation Mono",Menlo,Consolas,monospace;font-size:.85em;overflow-wrap:anywhere}
 pre{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.75rem;white-space:pre-wrap;max-height:24rem;overflow:auto}

@@ -80,7 +80,10 @@ class Filled(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """How long a host had rest between two answers that were archived, from the end of one to the start of the next."""
+    """How long a host had rest between two answers that were archived, from the end of one to the start of the next.
+
+    Rests before a request for robots.txt are not among them: nobody knows yet what it asks for.
+    """
 
     host: str
     clock: HostClock

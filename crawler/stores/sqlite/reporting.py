@@ -42,10 +42,11 @@ iif(u.visits > 1,
     coalesce((SELECT min(d.fetched) FROM documents d WHERE d.host = u.host AND d.rest = u.rest), u.visited), u.visited)
 """
 
-# Rests between archived answers, from the end of the last one. A robots.txt that has moved may have come from another host.
+# Rests between archived answers, from the end of the last one. Before a robots.txt nobody knows what it asks for, so such a
+# rest is not judged; and one that has moved may have come from another host.
 _GAPS = """
-SELECT d.host AS host, d.started - max(d.fetched) OVER (
-           PARTITION BY d.host ORDER BY d.started, d.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS gap
+SELECT d.host AS host, iif(d.kind = 1, NULL, d.started - max(d.fetched) OVER (
+           PARTITION BY d.host ORDER BY d.started, d.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS gap
 FROM documents d
 WHERE NOT (d.kind = 1 AND EXISTS (SELECT 1 FROM origins o WHERE o.host = d.host AND o.hops > 0))
 """
