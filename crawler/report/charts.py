@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from crawler.commands.common import date_of
-from crawler.report.markup import Content, Html, element
+from crawler.report.markup import Content, Html, element, shortened
 from crawler.report.times import clock_label, clock_ticks, number, short, ticks
 
 _WIDE, _NARROW = 640, 330  # pixels
@@ -244,7 +244,7 @@ def _bar_drawing(
     rows: list[Content] = []
     for place, bar in enumerate(bars):
         y = 8 + place * pitch + (0 if beside else 18)
-        name = bar.name if len(bar.name) <= most else f"{bar.name[: most - 1]}…"
+        name = shortened(bar.name, most)
         if beside:
             rows.append(_text(left - 8, y + series * thick / 2 + 4, name, "end", "name"))
         else:

@@ -30,7 +30,7 @@ from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import Reason, Tier
 from crawler.options import Options
 from crawler.report.coverage import coverage
-from crawler.report.times import slice_width
+from crawler.report.times import MOST_SLICES, slice_width
 from crawler.stores.contract import Store
 from crawler.stores.survey import Copied, Gap, Share, Slice, Standing, Survey, Trait
 
@@ -122,7 +122,7 @@ def history(ask: Callable[[float, float], Sequence[Slice]], first: float, last: 
     since = first - first % width
     happened = {row.number: row for row in ask(since, width)}
     slices, known, refused, visited, answers, pages = [], 0, 0, 0, 0, 0
-    for number in range(max(happened, default=-1) + 1):
+    for number in range(min(max(happened, default=-1) + 1, 2 * MOST_SLICES)):  # a clock may have been wrong
         row = happened.get(number, Slice(number))
         known, refused, visited = known + row.found, refused + row.refused, visited + row.visited
         answers, pages = answers + row.answers, pages + row.pages

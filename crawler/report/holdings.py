@@ -11,6 +11,12 @@ from crawler.report.parts import BARS, bad, cards, charts, listed, more, section
 from crawler.report.times import number, percent, plural, seconds, size
 
 Data = Mapping[str, Any]
+_TIERS = {
+    "body": "the same bytes",
+    "text": "the same words",
+    "sketch": "almost, by their sketches",
+    "compared": "almost, texts compared",
+}
 _FILES = 30  # of the archive that are listed
 
 
@@ -22,7 +28,7 @@ def duplicates(data: Data) -> Html:
         return section(
             "duplicates", "Duplicates", sentence(f"None of {plural(facts['pages'], 'page')} is a copy of another.")
         )
-    tiers = [Bar(row["meaning"].partition(",")[0] + _how(row), [row["duplicates"]]) for row in facts["tiers"]]
+    tiers = [Bar(_TIERS[row["tier"]], [row["duplicates"]]) for row in facts["tiers"]]
     return section(
         "duplicates",
         "Duplicates",
@@ -46,17 +52,6 @@ def duplicates(data: Data) -> Html:
             words=(1, 2),
         ),
     )
-
-
-def _how(row: Data) -> str:
-    """The two tiers of near-duplicates have one beginning.
-
-    >>> _how({"meaning": "almost the same words, as their sketches tell"}), _how({"meaning": "the same bytes"})
-    (' (sketches)', '')
-    """
-    if "," not in row["meaning"]:
-        return ""
-    return " (sketches)" if "sketches" in row["meaning"] else " (compared)"
 
 
 def pages(data: Data) -> Html:

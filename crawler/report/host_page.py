@@ -165,7 +165,7 @@ def _verdict(gaps: Data | None, least: float) -> Html:
     if gaps is None:
         return sentence("There are not two archived answers yet between which there could be a rest.")
     if gaps["shortest"] >= least:
-        return sentence(f"All {plural(gaps['gaps'], 'gap')} were at least {seconds(least)}, as is asked.")
+        return sentence(f"No gap was shorter than {seconds(least)}, which is what is asked.")
     return sentence(
         bad(f"The shortest gap was {seconds(gaps['shortest'])}; {seconds(least)} is asked now."),
         " What the host asks for may have changed since.",

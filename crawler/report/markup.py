@@ -108,22 +108,24 @@ def foreign(text: str, *, longest: int = LONGEST_SHOWN) -> Html:
     """
     if len(text) <= longest:
         return element("bdi", text)
-    return element("bdi", _shortened(text, longest), title=text[:LONGEST_TITLE])
+    return element("bdi", shortened(text, longest), title=text[:LONGEST_TITLE])
 
 
 def url(text: str) -> Html:
     """A URL, to be read and not to be followed."""
     if len(text) <= LONGEST_SHOWN:
         return element("bdi", text, class_="url")
-    return element("bdi", _shortened(text, LONGEST_SHOWN), class_="url", title=text[:LONGEST_TITLE])
+    return element("bdi", shortened(text, LONGEST_SHOWN), class_="url", title=text[:LONGEST_TITLE])
 
 
-def _shortened(text: str, longest: int) -> str:
+def shortened(text: str, longest: int) -> str:
     """Start and end tell most.
 
-    >>> _shortened("abcdefghij", 7)
-    'abcd…ij'
+    >>> shortened("abcdefghij", 7), shortened("abc", 7)
+    ('abcd…ij', 'abc')
     """
+    if len(text) <= longest:
+        return text
     kept = longest - 1
     return f"{text[: kept - kept // 3]}…{text[len(text) - kept // 3 :]}"
 

@@ -54,7 +54,7 @@ summary{cursor:pointer;color:var(--soft);font-size:.9rem}
 footer{margin-top:3rem;border-top:1px solid var(--rule);padding-top:.75rem;color:var(--soft);font-size:.85rem}
 @media (max-width:44rem){.wide{display:none!important}.narrow{display:block!important}body{padding:.9rem .8rem 2rem}
 h1{font-size:1.4rem}.cards{grid-template-columns:repeat(auto-fill,minmax(8rem,1fr));gap:.5rem}.cards dd{font-size:1.15rem}
-td,th{padding-right:.6rem}}
+td,th{padding-right:.6rem}td .url{display:inline-block;min-width:13rem}}
 @media print{:root{--ink:#000;--soft:#444;--page:#fff;--card:#fff;--rule:#bbb;--bad:#b34000;
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#cc79a7}
 body{max-width:none;padding:0;font-size:10.5pt}nav,summary{display:none}.wide{display:block!important}.narrow{display:none!important}
