@@ -71,7 +71,7 @@ REFUSALS = TRAPS | {
 def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
     """All of it, from one state of the store."""
     with store.survey() as survey:
-        runs = store.runs()
+        runs, standings = store.runs(), survey.standings(EXAMPLES)
         return {
             "directory": str(options.directory),
             "made": now,
@@ -79,10 +79,10 @@ def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
             "totals": _totals(store),
             "runs": [run_data(run) for run in runs[-MOST_RUNS:]],
             "runs_counted": len(runs),
-            "states": states(survey.standings(EXAMPLES)),
+            "states": states(standings),
             "outcomes": outcomes(survey),
             "politeness": _politeness(survey, options.politeness, runs),
-            "robots": survey.robots()._asdict() | {"urls_denied": _denied(survey)},
+            "robots": survey.robots()._asdict() | {"urls_denied": _denied(standings)},
             "spared": _spared(runs),
             "duplicates": _duplicates(survey.copied(WORST, EXAMPLES)),
             "depths": [row._asdict() for row in survey.depths(DEEPEST)],
@@ -238,8 +238,8 @@ def _gap(gap: Gap, politeness: Politeness) -> dict[str, Any]:
     }
 
 
-def _denied(survey: Survey) -> int:
-    return sum(row.urls for row in survey.standings(0) if row.reason is Reason.ROBOTS_DENIED)
+def _denied(standings: Sequence[Standing]) -> int:
+    return sum(row.urls for row in standings if row.reason is Reason.ROBOTS_DENIED)
 
 
 def _spared(runs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
