@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crawler.report.charts import Bar, bar_chart, table
+from crawler.report.bars import Bar
+from crawler.report.charts import bar_chart, table
 from crawler.report.markup import Html, element, foreign, url
 from crawler.report.parts import BARS, bad, cards, charts, listed, more, section, sentence
 from crawler.report.times import number, percent, plural, seconds, size

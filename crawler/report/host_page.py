@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crawler.commands.common import span_of
-from crawler.report.charts import Bar, bar_chart, table
+from crawler.report.bars import Bar
+from crawler.report.charts import bar_chart, table
 from crawler.report.markup import Content, Html, document, element, foreign, url
 from crawler.report.parts import (
     bad,

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crawler.commands.common import date_of
-from crawler.report.charts import Line, table, time_chart
+from crawler.report.charts import table, time_chart
+from crawler.report.lines import Line
 from crawler.report.markup import Content, Html, element, url
 from crawler.report.times import is_worth_drawing, number
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler.commands.common import span_of
-from crawler.report.charts import Bar, bar_chart, table
+from crawler.report.bars import Bar
+from crawler.report.charts import bar_chart, table
 from crawler.report.markup import Html, element, foreign
 from crawler.report.parts import (
     BARS,
@@ -166,12 +167,15 @@ def politeness(data: Data) -> Html:
 def _verdict(facts: Data) -> Html:
     hosts, short, early = facts["hosts_with_gaps"], facts["hosts_asked_too_soon"], facts["requests_before_their_time"]
     if not short and not early:
-        return sentence(f"Every one of {plural(hosts, 'host')} had the rest that it is due.")
+        who = f"Every one of {number(hosts)} hosts" if hosts > 1 else "The one host that has answered more than once"
+        return sentence(f"{who} had the rest that it is due.")
     return sentence(
         bad(
             f"{number(short)} of {plural(hosts, 'host')} had less rest than is asked now; the runs count {plural(early, 'early request')}."
         ),
-        " What a host asks may have changed since; `scrapy report --host` shows one in full.",
+        " What a host asks may have changed since; ",
+        element("code", "scrapy report --host"),
+        " shows one in full.",
     )
 
 

@@ -71,16 +71,16 @@ def number(count: float) -> str:
     return f"{count:,.1f}" if abs(count) >= 10 else f"{count:.3g}"
 
 
-def short(count: float) -> str:
-    """For an axis.
+def axis_labels(marks: Sequence[float]) -> list[str]:
+    """Marks of an axis in one unit.
 
-    >>> short(950), short(1_500), short(2_000_000), short(0.25)
-    ('950', '1,500', '2 M', '0.25')
+    >>> axis_labels([0, 500, 1_000]), axis_labels([0, 5_000, 10_000]), axis_labels([0, 500_000, 1_000_000])
+    (['0', '500', '1,000'], ['0', '5 k', '10 k'], ['0', '0.5 M', '1 M'])
     """
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e4)):
-        if count >= size:
-            return f"{count / (size if unit != 'k' else 1e3):,.4g} {unit}"
-    return number(count)
+    for unit, least, size in (("G", 1e9, 1e9), ("M", 1e6, 1e6), ("k", 1e4, 1e3)):
+        if marks[-1] >= least:
+            return [f"{mark / size:,.4g} {unit}" if mark else "0" for mark in marks]
+    return [number(mark) for mark in marks]
 
 
 def size(count: float) -> str:
