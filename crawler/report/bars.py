@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from crawler.report.drawing import LETTER, WIDE, drawing, rule, words
-from crawler.report.markup import Html, element, shortened
+from crawler.report.markup import Html, element, shortened, visible
 from crawler.report.times import axis_labels, ticks
 
 _TOP = 8
@@ -73,7 +73,7 @@ def _scale(plane: _Plane, marks: Sequence[float], bottom: float) -> Iterator[Htm
 
 def _row(plane: _Plane, place: int, bar: Bar, told: Callable[[float], str]) -> Iterator[Html]:
     y = _TOP + place * plane.pitch + (0 if plane.beside else 18)
-    name = shortened(bar.name, plane.longest)
+    name = shortened(visible(bar.name), plane.longest)
     if plane.beside:
         yield words(plane.left - 8, y + len(bar.values) * plane.thick / 2 + 4, name, "end", "name")
     else:

@@ -14,6 +14,7 @@ from typing import Final
 
 LONGEST_SHOWN = 110  # characters of a text from elsewhere; the whole is in its `title`
 LONGEST_TITLE = 2_000
+LONGEST_READ = 20_000  # nobody is shown the end of what is longer
 _NAME: Final = re.compile("[a-zA-Z][a-zA-Z0-9]*(-[a-z]+)*")
 _WORDS: Final = """
 a bdi body code dd desc details div dl dt figcaption figure footer h1 h2 h3 head header html li line main meta nav p polyline
@@ -106,16 +107,19 @@ def foreign(text: str, *, longest: int = LONGEST_SHOWN) -> Html:
     >>> str(foreign("<b>"))
     '<bdi>&lt;b&gt;</bdi>'
     """
-    if len(text) <= longest:
-        return element("bdi", text)
-    return element("bdi", shortened(text, longest), title=text[:LONGEST_TITLE])
+    return _bdi(text, longest, None)
 
 
 def url(text: str) -> Html:
     """A URL, to be read and not to be followed."""
-    if len(text) <= LONGEST_SHOWN:
-        return element("bdi", text, class_="url")
-    return element("bdi", shortened(text, LONGEST_SHOWN), class_="url", title=text[:LONGEST_TITLE])
+    return _bdi(text, LONGEST_SHOWN, "url")
+
+
+def _bdi(text: str, longest: int, class_: str | None) -> Html:
+    seen = visible(text[:LONGEST_READ])
+    if len(seen) <= longest:
+        return element("bdi", seen, class_=class_)
+    return element("bdi", shortened(seen, longest), class_=class_, title=seen[:LONGEST_TITLE])
 
 
 def shortened(text: str, longest: int) -> str:

@@ -17,6 +17,7 @@ h1{font-size:1.7rem;line-height:1.2;margin:0 0 .25rem;overflow-wrap:anywhere}
 h2{font-size:1.25rem;margin:2.5rem 0 .5rem;padding-top:.75rem;border-top:1px solid var(--rule)}
 h3{font-size:1rem;margin:1.5rem 0 .5rem}
 p,ul,ol,dl{max-width:70ch;margin:.5rem 0}
+p,li,bdi{overflow-wrap:anywhere}
 .soft{color:var(--soft)}
 .bad{color:var(--bad);font-weight:600}
 nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;list-style:none;padding:0;max-width:none}
@@ -29,7 +30,7 @@ a{color:var(--s1)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,38rem),1fr));gap:1rem 2rem;align-items:start}
 figure{margin:1rem 0 0;min-width:0}
 figcaption{font-weight:600;margin-bottom:.25rem}
-figure>svg{display:block;max-width:100%;height:auto;overflow:visible}
+figure>svg{display:block;max-width:100%;height:auto;overflow:hidden}
 .narrow{display:none!important}
 .legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;list-style:none;padding:0;margin:0 0 .3rem;font-size:.9rem}
 .tick,.axis,.name{font-size:12px;fill:var(--soft);font-variant-numeric:tabular-nums}
@@ -54,7 +55,7 @@ summary{cursor:pointer;color:var(--soft);font-size:.9rem}
 footer{margin-top:3rem;border-top:1px solid var(--rule);padding-top:.75rem;color:var(--soft);font-size:.85rem}
 @media (max-width:44rem){.wide{display:none!important}.narrow{display:block!important}body{padding:.9rem .8rem 2rem}
 h1{font-size:1.4rem}.cards{grid-template-columns:repeat(auto-fill,minmax(8rem,1fr));gap:.5rem}.cards dd{font-size:1.15rem}
-td,th{padding-right:.6rem}td .url{display:inline-block;min-width:13rem}}
+td,th{padding-right:.6rem}td.words{min-width:8rem}td .url{display:inline-block;min-width:13rem}}
 @media print{:root{--ink:#000;--soft:#444;--page:#fff;--card:#fff;--rule:#bbb;--bad:#b34000;
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#cc79a7}
 body{max-width:none;padding:0;font-size:10.5pt}nav,summary{display:none}.wide{display:block!important}.narrow{display:none!important}

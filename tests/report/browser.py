@@ -28,11 +28,11 @@ class Opened:
     console: Sequence[str]
 
 
-def opened(page: Path, profile: Path) -> Opened:
+def opened(page: Path, profile: Path, *flags: str) -> Opened:
     """Open a file in a browser that has never seen anything."""
     assert CHROMIUM is not None
     result = subprocess.run(
-        [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}", "--dump-dom", page.as_uri()],
+        [CHROMIUM, *_FLAGS, *flags, f"--user-data-dir={profile}", "--dump-dom", page.as_uri()],
         capture_output=True,
         timeout=100,
         check=True,

@@ -93,3 +93,24 @@ def test_a_page_that_takes_them_for_markup_is_found_out(tmp_path: Path) -> None:
     assert outline(seen.dom) != outline(raw)
     with pytest.raises(AssertionError):
         assert_inert(seen.dom)
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_a_page_is_no_wider_than_its_window_whatever_is_on_it(width: int, tmp_path: Path) -> None:
+    long = [payload for payload in payloads("http://127.0.0.1:1") if len(payload) > 1_000]
+    store = hostile_store(tmp_path / "crawl.db", [*long, "y" * 20_000])
+    try:
+        crawl, host = hostile_data(store, "data/" + "z" * 500)
+    finally:
+        store.close()
+    frames = []
+    for name, page in (("crawl", crawl_page(crawl)), ("host", host_page(host))):
+        (tmp_path / f"{name}.html").write_text(page.replace("<details>", "<details open>"), encoding="utf-8")
+        frames.append(f'<iframe width={width} height=900 style="border:0" src={name}.html></iframe>')
+    measure = "onload=()=>document.title=Array.from(frames).map(f=>f.document.documentElement.scrollWidth)"
+    (tmp_path / "frames.html").write_text(f"<!DOCTYPE html><script>{measure}</script>{''.join(frames)}")
+    seen = opened(tmp_path / "frames.html", tmp_path / "profile", "--allow-file-access-from-files")
+    (title,) = [text for tag, _, text, _ in outline(seen.dom) if tag == "title"]
+    measured = [int(number) for number in title.split(",")]
+    assert len(measured) == 2
+    assert max(measured) <= width
