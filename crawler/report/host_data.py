@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.items import ROBOTS_TOKEN, OriginRules, Reason
+from crawler.items import ROBOTS_TOKEN, OriginRules, Reason, State
 from crawler.options import Options
 from crawler.report.data import EXAMPLES, history, least_rest, outcomes, reason_data, shares, states, wishes_data
 from crawler.stores.contract import HostRow, Store
@@ -59,7 +59,7 @@ def host_data(store: Store, options: Options, host: int, now: float) -> dict[str
 
 
 def _totals(row: HostRow, standings: list[Standing]) -> dict[str, int]:
-    states = {name: sum(part.urls for part in standings if part.state == value) for value, name in enumerate(_STATES)}
+    states = {state.name.lower(): sum(part.urls for part in standings if part.state is state) for state in State}
     return {
         "known": row.known,
         **states,
@@ -68,9 +68,6 @@ def _totals(row: HostRow, standings: list[Standing]) -> dict[str, int]:
         "failures": row.failures,
         "bytes": row.bytes,
     }
-
-
-_STATES = ("waiting", "leased", "parked")
 
 
 def _asked(row: HostRow, options: Options) -> dict[str, Any]:

@@ -222,6 +222,7 @@ def robots(data: Data) -> Html:
         "robots.txt and what was spared",
         cards(
             ("Origins", number(facts["origins"]), "scheme, host and port"),
+            ("fetched", number(facts["fetched"]), percent(facts["fetched"], facts["origins"])),
             ("with rules", number(facts["with_rules"]), percent(facts["with_rules"], facts["origins"])),
             ("without a file", number(facts["absent"]), "everything is allowed"),
             ("unavailable", number(facts["unavailable"]), "left alone for now"),

@@ -113,6 +113,7 @@ class Robots(NamedTuple):
     """Origins, by what is known of their robots.txt."""
 
     origins: int
+    fetched: int  # the server has one, be it empty
     with_rules: int
     absent: int  # the server has none, so all is allowed
     unavailable: int  # left alone, because it cannot be had

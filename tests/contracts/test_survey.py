@@ -275,7 +275,7 @@ def test_origins_are_told_by_their_robots_txt(store: Store, survey: Survey) -> N
     rules(store, "http://b.test", status=404, body=None)
     rules(store, "http://c.test", status=503, body=None, held_until=NOW + 60)
     rules(store, "http://d.test", status=200, body=b"")
-    assert survey.robots() == (4, 1, 1, 1, 1, 0, 0)
+    assert survey.robots() == (4, 2, 1, 1, 1, 1, 0, 0)
     (known,) = survey.origins(key_of(A).host)
     assert (known.origin, known.body, known.wishes.crawl_delay) == ("http://a.test", b"Disallow: /x", 3.0)
 

@@ -197,7 +197,8 @@ class SqliteSurvey:
     def robots(self) -> Robots:
         return Robots(
             *self._one(
-                """SELECT count(*), count(*) FILTER (WHERE length(body) > 0),
+                """SELECT count(*), count(*) FILTER (WHERE status BETWEEN 200 AND 299),
+                          count(*) FILTER (WHERE length(body) > 0),
                           count(*) FILTER (WHERE coalesce(length(body), 0) = 0 AND status >= 400 AND held_until = 0),
                           count(*) FILTER (WHERE held_until > 0), count(crawl_delay),
                           count(nullif(request_rate, '')), count(nullif(visit_time, ''))
