@@ -7,6 +7,7 @@ raise `StoreUnreachable` or `DiskTrouble`; nothing is changed then.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
 from crawler.frontier.trust import Trust, Witness
 from crawler.items import Held, Key, Kind, Link, Listed, OriginRules, Reason, Refusal, State, Tier, Visit, Visited
+from crawler.stores.survey import Survey
 
 Judge = Callable[[str, int], Refusal | None]  # why a URL so many links from a seed must not be visited
 
@@ -594,6 +596,9 @@ class Store(Protocol):
 
     def runs(self) -> list[Mapping[str, Any]]:
         """The same of all that have, in order, each with the time when it `ended`."""
+
+    def survey(self) -> AbstractContextManager[Survey]:
+        """Whoever reads from this store in between, in whatever way, reads of one moment; no other process has to wait."""
 
     def account(self) -> Account:
         """The crawl in numbers."""

@@ -62,6 +62,8 @@ from crawler.stores.sqlite import (
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.likeness import Index
+from crawler.stores.sqlite.reporting import SqliteSurvey
+from crawler.stores.survey import Survey
 
 _ADD_BATCH = 20_000  # URLs a transaction when a long list is made known: others wait about a second
 
@@ -114,6 +116,9 @@ class SqliteStore:
     @contextmanager
     def _snapshot(self) -> Iterator[apsw.Connection]:
         """Several reads that see one state."""
+        if self._connection.in_transaction:
+            yield self._connection
+            return
         with trouble(self._path):
             self._connection.execute("BEGIN")
             try:
@@ -478,6 +483,11 @@ class SqliteStore:
         with trouble(self._path):
             rows: list[Any] = self._connection.execute("SELECT ended, summary FROM runs ORDER BY id").fetchall()
         return [json.loads(summary) | {"ended": ended} for ended, summary in rows]
+
+    @contextmanager
+    def survey(self) -> Iterator[Survey]:
+        with self._snapshot() as connection:
+            yield SqliteSurvey(connection)
 
     def account(self) -> Account:
         with self._snapshot() as connection:

@@ -1,0 +1,96 @@
+"""scrapy report: a crawl, or one host of it, on a page that can be read anywhere."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.clock import steady_clock
+from crawler.commands.common import failing_politely, write_whole
+from crawler.host_report import host_named, unknown_host
+from crawler.options import Options
+from crawler.report.data import crawl_data
+from crawler.report.host_data import host_data
+from crawler.report.host_page import host_page
+from crawler.report.page import crawl_page
+from crawler.stores.contract import Store
+from crawler.stores.open import open_store
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options]"
+
+    def short_desc(self) -> str:
+        return "Write a page about a crawl, or about one host for its webmaster"
+
+    def long_desc(self) -> str:
+        return (
+            "Write one HTML file about the crawl in CRAWL_DIR: what was found and fetched over time, how visits ended, how "
+            "politely hosts were asked, duplicates, sizes, traps, and how much there may be that was not found. The file needs "
+            "nothing else, runs nothing and loads nothing. --host writes a page about one host that can be sent to its "
+            "webmaster: what its robots.txt asks for and what we did. Reads only, all of one moment; a running crawl is not "
+            "disturbed. Example: scrapy report -s CRAWL_DIR=data/crawl -o report.html"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "-o",
+            "--output",
+            type=Path,
+            metavar="FILE",
+            help="where to write it (CRAWL_DIR/report.html, or report-NAME.html for a host)",
+        )
+        parser.add_argument(
+            "--json", action="store_true", help="the numbers as one JSON object, printed if no FILE is named"
+        )
+        parser.add_argument("--host", metavar="NAME", help="one host, by its name: www.example.com")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args:
+            raise UsageError(f"{args[0]}: a report is of CRAWL_DIR, or of --host NAME", print_help=False)
+        self.exitcode = failing_politely(lambda: self._report(opts.host, opts.output, as_json=opts.json))
+
+    def _report(self, host: str | None, output: Path | None, *, as_json: bool) -> int:
+        assert self.settings is not None
+        options = Options.of(self.settings)
+        store = open_store(options.store, read_only=True)
+        try:
+            data = _data(store, options, host)
+        finally:
+            store.close()
+        if data is None:
+            print(unknown_host(host or ""))
+            return 1
+        if as_json and output is None:
+            print(json.dumps(data))
+            return 0
+        path = output or options.directory / _file_name(data.get("host"))
+        draw = host_page if host is not None else crawl_page
+        write_whole(path, json.dumps(data, indent=1) + "\n" if as_json else draw(data))
+        print(f"The report is in {path}")
+        return 0
+
+
+def _data(store: Store, options: Options, host: str | None) -> dict[str, Any] | None:
+    now = steady_clock()()
+    return crawl_data(store, options, now) if host is None else host_data(store, options, host_named(host), now)
+
+
+def _file_name(host: str | None) -> str:
+    """
+    >>> _file_name(None), _file_name("www.example.com"), _file_name("[::1]")
+    ('report.html', 'report-www.example.com.html', 'report-___1_.html')
+    """
+    return f"report-{re.sub('[^a-z0-9.-]', '_', host)}.html" if host else "report.html"

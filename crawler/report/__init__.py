@@ -1,0 +1,1 @@
+"""What a crawl was, on one page: made from the store alone, for people and for programs."""

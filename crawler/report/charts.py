@@ -1,0 +1,79 @@
+"""Charts as SVG, each with a title, axes with units, and its numbers in a table.
+
+Each is drawn twice, for wide and for narrow windows, and the style shows one of them: text that is scaled cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from crawler.commands.common import date_of
+from crawler.report.bars import Bar, bar_drawing
+from crawler.report.drawing import NARROW, WIDE, swatch
+from crawler.report.lines import Line, line_drawing
+from crawler.report.markup import Content, Html, element
+from crawler.report.times import number
+
+_DESCRIBED = 5  # bars that are named to who cannot see them; the table has all
+
+
+def time_chart(title: str, times: Sequence[float], lines: Sequence[Line], unit: str, *, whole: bool = True) -> Html:
+    """How numbers went over time."""
+    told = "; ".join(
+        f"{line.name}: at most {number(max(line.values))}, {number(line.values[-1])} at the end" for line in lines
+    )
+    described = f"{unit} from {date_of(times[0])} to {date_of(times[-1])}. {told}."
+    names = [line.name for line in lines]
+    columns = zip(*(line.values for line in lines), strict=True)
+    rows = [[date_of(at), *map(number, values)] for at, values in zip(times, columns, strict=True)]
+    drawings = [line_drawing(width, title, described, times, lines, unit, whole=whole) for width in (WIDE, NARROW)]
+    return _figure(title, "line", names, drawings, table(["Time", *names], rows))
+
+
+def bar_chart(
+    title: str,
+    bars: Sequence[Bar],
+    unit: str,
+    names: Sequence[str] = (),
+    *,
+    of: str = "",
+    told: Callable[[float], str] = number,
+    whole: bool = True,
+) -> Html:
+    """Numbers side by side, a row each; with several series they have names."""
+    some = ", ".join(f"{bar.name}: {' and '.join(map(told, bar.values))}" for bar in bars[:_DESCRIBED])
+    drawings = [
+        bar_drawing(width, title, f"{unit}. {some}.", bars, unit, told, whole=whole) for width in (WIDE, NARROW)
+    ]
+    rows = [[bar.name, *map(told, bar.values)] for bar in bars]
+    return _figure(title, "bar", names, drawings, table([of or "What", *(names or [unit])], rows))
+
+
+def _figure(title: str, kind: str, names: Sequence[str], drawings: Sequence[Html], numbers: Html) -> Html:
+    keys = [element("li", swatch(place, kind), " ", name) for place, name in enumerate(names, 1)]
+    return element(
+        "figure",
+        element("figcaption", title),
+        element("ul", keys, class_="legend") if len(names) > 1 else None,
+        drawings,
+        element("details", element("summary", "The numbers"), numbers),
+    )
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, words: Collection[int] = (0,)) -> Html:
+    """The columns at these places are words, the others numbers. It scrolls by itself where it is too wide."""
+    kinds = ["words" if place in words else "number" for place in range(len(head))]
+    names = [element("th", name, scope="col", class_=kind) for name, kind in zip(head, kinds, strict=True)]
+    cells = (
+        [element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)] for row in rows
+    )  # fmt: skip
+    return element(
+        "div",
+        element(
+            "table", element("thead", element("tr", names)), element("tbody", [element("tr", row) for row in cells])
+        ),
+        class_="scroll",
+        tabindex=0,
+        role="region",
+        aria_label=f"Table: {', '.join(head)}",
+    )

@@ -1,0 +1,292 @@
+"""A crawl as one dict of numbers: what `scrapy report --json` prints and what the page is drawn from.
+
+Times are seconds since the epoch, durations seconds, sizes bytes; what is not known is null. Names are kept; new ones may come.
+
+    directory, made                 where the crawl lies, and when this was made
+    times                           first, last: when the first URL was found, and when something last happened
+    totals                          known = waiting + leased + parked URLs, hosts, documents, pages, archive_bytes, …
+    history                         slice_seconds, and slices: what was discovered, queued and fetched up to the end of each
+    runs                            how each run ended, with pages_per_second; the last ones, runs_counted of all
+    states, outcomes                URLs by state and reason; by how their last visit ended, and answers that did; examples
+    politeness                      hosts with the least time to spare between what they ask for and what they got
+    robots, spared                  origins by their robots.txt; what HEAD and conditional requests have spared, over all runs
+    duplicates                      by tier, and the largest clusters
+    depths, languages, formats, content_types, statuses, problems, sizes
+    archive                         bodies as they came against the files that they lie in
+    slowest_hosts, slowest_in_runs  by their last answer; by their slowest in a run
+    refusals                        URLs that are not visited, by site and reason; is_trap tells traps
+    coverage                        how many pages there may be that nobody has named
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from crawler.frontier.politeness import HostClock, Politeness
+from crawler.items import Reason, Tier
+from crawler.options import Options
+from crawler.report.coverage import coverage
+from crawler.report.times import MOST_SLICES, slice_width
+from crawler.stores.contract import Store
+from crawler.stores.survey import Copied, Gap, Share, Slice, Standing, Survey, Trait
+
+EXAMPLES = 3
+WORST = 20  # hosts in a list
+MOST = 30  # entries of other lists
+MOST_RUNS = 120
+DEEPEST = 30
+
+TRAPS = frozenset(
+    {
+        Reason.PATH_TOO_DEEP,
+        Reason.REPEATED_SEGMENT,
+        Reason.TOO_MANY_PARAMETERS,
+        Reason.URL_TOO_LONG,
+        Reason.TOO_FAR,
+        Reason.OVER_BUDGET,
+        Reason.QUARANTINED,
+        Reason.CRASHED,
+    }
+)
+REFUSALS = TRAPS | {
+    Reason.ROBOTS_DENIED,
+    Reason.OUT_OF_SCOPE,
+    Reason.NO_CONTACT,
+    Reason.ADDRESS_DENIED,
+    Reason.PORT_DENIED,
+    Reason.EXCLUDED,
+    Reason.NOT_INCLUDED,
+    Reason.FILE_TYPE,
+    Reason.ACTION,
+    Reason.API_CALL,
+    Reason.FILTER_FAILED,
+    Reason.UNFILLED,
+}
+
+
+def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
+    """All of it, from one state of the store."""
+    with store.survey() as survey:
+        runs, standings = store.runs(), survey.standings(EXAMPLES)
+        return {
+            "directory": str(options.directory),
+            "made": now,
+            **_activity(survey),
+            "totals": _totals(store),
+            "runs": [run_data(run) for run in runs[-MOST_RUNS:]],
+            "runs_counted": len(runs),
+            "states": states(standings),
+            "outcomes": outcomes(survey),
+            "politeness": _politeness(survey, options.politeness, runs),
+            "robots": survey.robots()._asdict() | {"urls_denied": _denied(standings)},
+            "spared": _spared(runs),
+            "duplicates": _duplicates(survey.copied(WORST, EXAMPLES)),
+            "depths": [row._asdict() for row in survey.depths(DEEPEST)],
+            **{f"{trait.value}s".replace("statuss", "statuses"): shares(survey, trait) for trait in Trait},
+            "sizes": [{"below": 2**power, "pages": pages} for power, pages in survey.sizes()],
+            "archive": _archive(store, survey),
+            "slowest_hosts": [row._asdict() for row in survey.slowest(WORST)],
+            "slowest_in_runs": _slowest_in(runs),
+            "refusals": [
+                {
+                    "site": row.site,
+                    **reason_data(row.reason),
+                    "is_trap": row.reason in TRAPS,
+                    "urls": row.urls,
+                    "example": row.example,
+                }
+                for row in survey.refused(REFUSALS, MOST)
+            ],
+            "coverage": coverage(survey.captured()),
+        }
+
+
+def reason_data(reason: Reason) -> dict[str, str]:
+    return {"reason": reason.name.lower(), "meaning": reason.meaning}
+
+
+def _activity(survey: Survey) -> dict[str, Any]:
+    span = survey.span()
+    if span is None:
+        return {"times": {"first": None, "last": None}, "history": {"since": None, "slice_seconds": None, "slices": []}}
+    return {"times": {"first": span[0], "last": span[1]}, "history": history(survey.history, *span)}
+
+
+def history(ask: Callable[[float, float], Sequence[Slice]], first: float, last: float) -> dict[str, Any]:
+    """Sums up to the end of each slice, and the rate within it."""
+    width = slice_width(last - first)
+    since = first - first % width
+    happened = {row.number: row for row in ask(since, width)}
+    slices, known, refused, visited, answers, pages = [], 0, 0, 0, 0, 0
+    for number in range(min(max(happened, default=-1) + 1, 2 * MOST_SLICES)):  # a clock may have been wrong
+        row = happened.get(number, Slice(number))
+        known, refused, visited = known + row.found, refused + row.refused, visited + row.visited
+        answers, pages = answers + row.answers, pages + row.pages
+        slices.append(
+            {
+                "end": since + (number + 1) * width,
+                "discovered": known,
+                "queued": max(known - refused - visited, 0),
+                "fetched": answers,
+                "pages": pages,
+                "answers_in_slice": row.answers,
+                "bytes_in_slice": row.bytes,
+                "pages_per_second": round(row.pages / width, 4),
+            }
+        )
+    return {"since": since, "slice_seconds": width, "slices": slices}
+
+
+def _totals(store: Store) -> dict[str, Any]:
+    account, segments = store.account(), store.segments()
+    return {
+        "known": account.known,
+        "waiting": account.waiting,
+        "leased": account.leased,
+        "parked": account.parked,
+        "collisions": account.collisions,
+        "hosts": account.hosts,
+        "documents": account.documents,
+        "pages": account.pages,
+        "archive_files": len(segments),
+        "archive_bytes": sum(segment.length for segment in segments),
+        "store_bytes": store.size(),
+        "next_due": account.next_due,
+    }
+
+
+def run_data(run: Mapping[str, Any]) -> dict[str, Any]:
+    seconds, pages = run.get("seconds") or 0.0, run.get("pages") or 0
+    return {
+        "ended": run["ended"],
+        "seconds": seconds,
+        "finished": run.get("finished", ""),
+        "visits": run.get("visits", 0),
+        "pages": pages,
+        "pages_per_second": round(pages / seconds, 3) if seconds else None,
+        "new_urls": run.get("new_urls", 0),
+        "bytes_received": run.get("bytes", {}).get("received", 0),
+        "limited_by": run.get("limited_by", ""),
+    }
+
+
+def states(standings: Sequence[Standing]) -> list[dict[str, Any]]:
+    return [
+        {"state": row.state.name.lower(), **reason_data(row.reason), "urls": row.urls, "examples": list(row.examples)}
+        for row in standings
+    ]
+
+
+def outcomes(survey: Survey, host: int | None = None) -> list[dict[str, Any]]:
+    return [
+        {**reason_data(row.reason), "urls": row.urls, "answers": row.answers, "examples": list(row.examples)}
+        for row in survey.endings(EXAMPLES, host)
+    ]
+
+
+def shares(survey: Survey, trait: Trait, host: int | None = None) -> list[dict[str, Any]]:
+    return [_share(row) for row in survey.shares(trait, MOST, host)]
+
+
+def _share(row: Share) -> dict[str, Any]:
+    return {"name": row.name, "answers": row.answers, "bytes": row.bytes}
+
+
+def least_rest(politeness: Politeness, name: str, clock: HostClock) -> float:
+    """What a host has to be given in any case: for a slow answer or after trouble it gets more."""
+    return politeness.rest(name, replace(clock, latency=0.0, last_bytes=0, backoff=0))
+
+
+def wishes_data(clock: HostClock) -> dict[str, Any]:
+    delay, rate, visit_time = clock.wishes
+    return {
+        "crawl_delay": delay,
+        "request_rate": {"requests": rate.requests, "seconds": rate.seconds, "minutes_of_day": rate.window}
+        if rate is not None
+        else None,
+        "visit_time": visit_time,
+    }
+
+
+def _politeness(survey: Survey, politeness: Politeness, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    gaps = survey.gaps(lambda name, clock: least_rest(politeness, name, clock), WORST)
+    closest = sorted(
+        (row for run in runs for row in run.get("shortest_gaps", ())), key=lambda row: row["gap"] - row["required"]
+    )
+    return {
+        "hosts_with_gaps": gaps.hosts,
+        "hosts_asked_too_soon": gaps.short,
+        "requests_before_their_time": sum(run.get("requests_before_their_time", 0) for run in runs),
+        "worst_hosts": [_gap(row, politeness) for row in gaps.worst],
+        "closest_in_runs": closest[:WORST],
+    }
+
+
+def _gap(gap: Gap, politeness: Politeness) -> dict[str, Any]:
+    return {
+        "host": gap.host,
+        "visits": gap.visits,
+        **wishes_data(gap.clock),
+        "asked": gap.asked,
+        "rest_now": politeness.rest(gap.host, gap.clock),
+        "gaps": gap.gaps,
+        "shortest_gap": gap.shortest,
+    }
+
+
+def _denied(standings: Sequence[Standing]) -> int:
+    return sum(row.urls for row in standings if row.reason is Reason.ROBOTS_DENIED)
+
+
+def _spared(runs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    sums = Counter(
+        {"unchanged": 0, "unchanged_bytes": 0, "heads": 0, "followed": 0, "unwanted": 0, "unwanted_bytes": 0}
+    )
+    for run in runs:
+        sums.update({name: int(count) for name, count in run.get("spared", {}).items() if name in sums})
+    return dict(sums)
+
+
+def _duplicates(copied: Copied) -> dict[str, Any]:
+    tiers = dict(copied.tiers)
+    count = sum(tiers.values())
+    return {
+        "pages": copied.pages,
+        "duplicates": count,
+        "share": round(count / copied.pages, 4) if copied.pages else None,
+        "tiers": [
+            {"tier": tier.name.lower(), "meaning": tier.meaning, "duplicates": tiers.get(tier, 0)} for tier in Tier
+        ],
+        "clusters": copied.clusters,
+        "largest": [row._asdict() | {"examples": list(row.examples)} for row in copied.largest],
+    }
+
+
+def _archive(store: Store, survey: Survey) -> dict[str, Any]:
+    lengths = {segment.name: segment for segment in store.segments()}
+    files = [
+        row._asdict() | {"file_bytes": lengths[row.segment].length, "is_closed": lengths[row.segment].closed}
+        for row in survey.filled()
+    ]
+    return {
+        "body_bytes": sum(row["body_bytes"] for row in files),
+        "record_bytes": sum(row["record_bytes"] for row in files),
+        "file_bytes": sum(segment.length for segment in lengths.values()),
+        "reused": sum(row["reused"] for row in files),
+        "files": files,
+    }
+
+
+def _slowest_in(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    slowest: dict[str, float] = {}
+    for run in runs:
+        for row in run.get("slowest_hosts", ()):
+            slowest[row["host"]] = max(row["seconds"], slowest.get(row["host"], 0.0))
+    return [
+        {"host": host, "seconds": seconds}
+        for host, seconds in sorted(slowest.items(), key=lambda item: (-item[1], item[0]))[:WORST]
+    ]

@@ -1,0 +1,41 @@
+"""What charts are drawn with."""
+
+from __future__ import annotations
+
+from crawler.report.markup import Content, Html, element
+
+WIDE, NARROW = 640, 330  # pixels
+LETTER = 7.2  # width of a letter, about
+
+
+def drawing(width: int, height: float, title: str, described: str, *content: Content) -> Html:
+    """A picture that says what it shows."""
+    return element(
+        "svg",
+        element("title", title),
+        element("desc", described),
+        content,
+        class_="wide" if width == WIDE else "narrow",
+        role="img",
+        aria_label=f"{title}. {described}",
+        viewBox=f"0 0 {width} {height:g}",
+        width=width,
+        height=f"{height:g}",
+    )
+
+
+def words(x: float, y: float, text: str, anchor: str = "start", class_: str = "tick") -> Html:
+    return element("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, class_=class_)
+
+
+def rule(x1: float, y1: float, x2: float, y2: float) -> Html:
+    return element("line", x1=f"{x1:.1f}", y1=f"{y1:.1f}", x2=f"{x2:.1f}", y2=f"{y2:.1f}", class_="grid")
+
+
+def swatch(place: int, kind: str) -> Html:
+    """How a series looks, for a legend."""
+    if kind == "line":
+        shape = element("line", x1=0, y1=6, x2=24, y2=6, class_=f"line s{place}")
+    else:
+        shape = element("rect", x=0, y=1, width=24, height=10, class_=f"bar s{place}")
+    return element("svg", shape, width=24, height=12, viewBox="0 0 24 12", aria_hidden="true")

@@ -1,0 +1,235 @@
+"""The second half of a crawl's page: what was brought home, and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crawler.report.bars import Bar
+from crawler.report.charts import bar_chart, table
+from crawler.report.markup import Html, element, foreign, url
+from crawler.report.parts import BARS, bad, cards, charts, listed, more, section, sentence
+from crawler.report.times import number, percent, plural, seconds, size
+
+Data = Mapping[str, Any]
+_TIERS = {
+    "body": "the same bytes",
+    "text": "the same words",
+    "sketch": "almost, by their sketches",
+    "compared": "almost, texts compared",
+}
+_FILES = 30  # of the archive that are listed
+
+
+def duplicates(data: Data) -> Html:
+    facts = data["duplicates"]
+    if not facts["pages"]:
+        return section("duplicates", "Duplicates", sentence("No whole page was fetched yet."))
+    if not facts["duplicates"]:
+        return section(
+            "duplicates", "Duplicates", sentence(f"None of {plural(facts['pages'], 'page')} is a copy of another.")
+        )
+    tiers = [Bar(_TIERS[row["tier"]], [row["duplicates"]]) for row in facts["tiers"]]
+    return section(
+        "duplicates",
+        "Duplicates",
+        cards(
+            ("Copies", number(facts["duplicates"]), f"{percent(facts['duplicates'], facts['pages'])} of all pages"),
+            ("Clusters", number(facts["clusters"]), "originals that have copies"),
+            ("Pages", number(facts["pages"]), "whole ones, a URL each"),
+        ),
+        bar_chart("Copies by how they are known", tiers, "pages", of="How"),
+        element("h3", "Largest clusters"),
+        table(
+            ["Copies", "Original, and some of its copies", "Title"],
+            [
+                [
+                    number(row["copies"]),
+                    [url(row["url"]), more("copies", listed(row["examples"]))],
+                    foreign(row["title"]),
+                ]
+                for row in facts["largest"]
+            ],
+            words=(1, 2),
+        ),
+    )
+
+
+def pages(data: Data) -> Html:
+    depths = [
+        Bar(f"{row['depth']}", [row["urls"], row["visited"]]) for row in data["depths"]
+    ]  # fmt: skip
+    if not data["totals"]["pages"] and not depths:
+        return section("pages", "Pages", sentence("No page was fetched yet."))
+    return section(
+        "pages",
+        "Pages",
+        charts(
+            bar_chart("URLs by depth: links from a seed", depths, "URLs", ["known", "visited"], of="Links from a seed")
+            if depths
+            else None,
+            _shares("Pages by language", data["languages"], "Language"),
+            _shares("Pages by format, as it turned out", data["formats"], "Format"),
+            _shares("Pages by content type, as servers say", data["content_types"], "Content type"),
+            _sizes(data["sizes"]),
+            _shares("Answers by status", data["statuses"], "Status", "answers"),
+        ),
+        _problems(data["problems"]),
+    )
+
+
+def _shares(title: str, rows: Sequence[Data], of: str, unit: str = "pages") -> Html | None:
+    bars = [Bar(row["name"] or "unknown", [row["answers"]]) for row in rows]
+    if not bars:
+        return None
+    if len(bars) > BARS:
+        rest = sum(bar.values[0] for bar in bars[BARS - 1 :])
+        bars = [*bars[: BARS - 1], Bar(f"the next {len(bars) - BARS + 1}", [rest])]
+    return bar_chart(title, bars, unit, of=of)
+
+
+def _sizes(rows: Sequence[Data]) -> Html | None:
+    if not rows:
+        return None
+    bars = [Bar(f"{_binary(row['below'] // 2)} to {_binary(row['below'])}", [row["pages"]]) for row in rows]
+    return bar_chart("Pages by size of the body, as it came", bars, "pages", of="Bytes")
+
+
+def _binary(count: int) -> str:
+    """
+    >>> _binary(512), _binary(2048), _binary(1 << 21)
+    ('512 B', '2 KiB', '2 MiB')
+    """
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << power:
+            return f"{count >> power} {unit}"
+    return f"{count} B"
+
+
+def _problems(rows: Sequence[Data]) -> Html | None:
+    found = [row for row in rows if row["name"]]
+    if not found:
+        return None
+    return more(
+        "Pages that could not be read in full",
+        table(["Problem", "Pages"], [[foreign(row["name"]), number(row["answers"])] for row in found]),
+    )
+
+
+def archive(data: Data) -> Html:
+    facts = data["archive"]
+    files = facts["files"]
+    if not files:
+        return section("archive", "Archive", sentence("Nothing was archived yet."))
+    return section(
+        "archive",
+        "Archive",
+        cards(
+            ("Bodies", size(facts["body_bytes"]), "as they came, perhaps compressed"),
+            (
+                "Answers' records",
+                size(facts["record_bytes"]),
+                percent(facts["record_bytes"], facts["body_bytes"]) + " of that",
+            ),
+            ("Files", size(facts["file_bytes"]), "with requests and metadata"),
+            ("Bodies not kept twice", number(facts["reused"]), "archived with another answer"),
+        ),
+        table(
+            ["File", "Answers", "Bodies", "Records", "File", "Records / bodies"],
+            [
+                [
+                    foreign(row["segment"]),
+                    number(row["answers"]),
+                    size(row["body_bytes"]),
+                    size(row["record_bytes"]),
+                    size(row["file_bytes"]),
+                    percent(row["record_bytes"], row["body_bytes"]),
+                ]
+                for row in files[-_FILES:]
+            ],
+        ),
+        sentence(f"These are the last of {plural(len(files), 'file')}.") if len(files) > _FILES else None,
+    )
+
+
+def slow_hosts(data: Data) -> Html:
+    now, runs = data["slowest_hosts"], data["slowest_in_runs"]
+    if not now and not runs:
+        return section("slow", "Slow hosts", sentence("No host has answered yet."))
+    return section(
+        "slow",
+        "Slow hosts",
+        charts(
+            bar_chart(
+                "Time of the last answer",
+                [Bar(row["host"], [row["latency"]]) for row in now[:BARS]],
+                "seconds",
+                of="Host",
+                told=seconds,
+                whole=False,
+            )
+            if now
+            else None,
+            bar_chart(
+                "Slowest answer in any run",
+                [Bar(str(row["host"]), [row["seconds"]]) for row in runs[:BARS]],
+                "seconds",
+                of="Host",
+                told=seconds,
+                whole=False,
+            )
+            if runs
+            else None,
+        ),
+    )
+
+
+def refusals(data: Data) -> Html:
+    rows = data["refusals"]
+    if not rows:
+        return section("refusals", "Traps and refusals", sentence("Every URL that was found may be visited."))
+    return section(
+        "refusals",
+        "Traps and refusals",
+        sentence("URLs that are known and not visited, by site and reason; those that smell of a trap are marked."),
+        table(
+            ["Site", "URLs", "Reason", "What it means, and an example"],
+            [
+                [
+                    foreign(row["site"]),
+                    number(row["urls"]),
+                    [element("code", row["reason"]), [" ", bad("trap")] if row["is_trap"] else None],
+                    [row["meaning"], more("example", url(row["example"]))],
+                ]
+                for row in rows
+            ],
+            words=(0, 2, 3),
+        ),
+    )
+
+
+def coverage(data: Data) -> Html:
+    facts = data["coverage"]
+    if facts["estimate"] is None:
+        return section("coverage", "Coverage", sentence(facts["why_not"]))
+    found = facts["linked"] + facts["listed"] - facts["both"]
+    return section(
+        "coverage",
+        "Coverage",
+        cards(
+            (
+                "Estimated pages",
+                number(facts["estimate"]),
+                f"{number(facts['low'])} to {number(facts['high'])}, 95 of 100 times",
+            ),
+            ("Found", number(found), f"{percent(found, facts['estimate'])} of the estimate"),
+            ("by links", number(facts["linked"]), ""),
+            ("in lists", number(facts["listed"]), "sitemaps and feeds"),
+            ("by both", number(facts["both"]), ""),
+        ),
+        sentence(
+            "Links and lists are two samples of the pages of sites that have lists; by what they have in common one can tell how many "
+            "there are (Chapman). ",
+            facts["assumption"],
+        ),
+    )

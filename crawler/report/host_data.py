@@ -1,0 +1,116 @@
+"""One host as one dict of numbers: what `scrapy report --host NAME --json` prints.
+
+Units as in `crawler.report.data`. Nothing in it tells of other hosts, or of the machine that crawls: it may be sent to the
+host's webmaster.
+
+    host, made, times           whom this is about, when it was made, and when the first URL was found and the last visited
+    who                         user_agent, contact, and robots_token: the name by which robots.txt can address us
+    totals                      URLs known and by state, requests, pages, failures, bytes
+    asked                       what its robots.txt asks for, and what we give: least_rest always, rest_now after its last answer
+    gaps                        between archived answers: how many, the shortest, the median; null if there are none
+    robots                      the robots.txt of each of its origins, as we have it
+    history, statuses, states, outcomes     as of a crawl
+    denied                      URLs that robots.txt keeps us from, and examples
+    last_visits                 the last ones, the newest first
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.items import ROBOTS_TOKEN, OriginRules, Reason, State
+from crawler.options import Options
+from crawler.report.data import EXAMPLES, history, least_rest, outcomes, reason_data, shares, states, wishes_data
+from crawler.stores.contract import HostRow, Store
+from crawler.stores.survey import Slice, Standing, Survey, Trait
+
+LAST_VISITS = 25
+MOST_DENIED = 10  # examples
+MOST_RULES = 65_536  # bytes of a robots.txt
+
+
+def host_data(store: Store, options: Options, host: int, now: float) -> dict[str, Any] | None:
+    """All of it, from one state of the store; None if no URL of the host is known."""
+    with store.survey() as survey:
+        row = store.find_host(host, now)
+        if row is None:
+            return None
+        span = survey.span(host)
+        standings = survey.standings(MOST_DENIED, host)
+        return {
+            "host": row.name,
+            "made": now,
+            "times": {"first": span[0], "last": span[1]} if span is not None else {"first": None, "last": None},
+            "who": {"user_agent": options.user_agent, "contact": options.contact, "robots_token": ROBOTS_TOKEN},
+            "totals": _totals(row, standings),
+            "asked": _asked(row, options),
+            "gaps": _gaps(survey, host),
+            "robots": [_rules(rules) for rules in survey.origins(host)],
+            "history": _history(survey, host, span),
+            "statuses": shares(survey, Trait.STATUS, host),
+            "states": states([row._replace(examples=row.examples[:EXAMPLES]) for row in standings]),
+            "outcomes": outcomes(survey, host),
+            "denied": _denied(standings),
+            "last_visits": [
+                seen._asdict() | {"kind": seen.kind.name.lower(), **reason_data(seen.reason)}
+                for seen in survey.last_seen(host, LAST_VISITS)
+            ],
+        }
+
+
+def _totals(row: HostRow, standings: list[Standing]) -> dict[str, int]:
+    states = {state.name.lower(): sum(part.urls for part in standings if part.state is state) for state in State}
+    return {
+        "known": row.known,
+        **states,
+        "requests": row.visits,
+        "pages": row.pages,
+        "failures": row.failures,
+        "bytes": row.bytes,
+    }
+
+
+def _asked(row: HostRow, options: Options) -> dict[str, Any]:
+    clock, politeness = row.clock, options.politeness
+    return wishes_data(clock) | {
+        "least_rest": least_rest(politeness, row.name, clock),
+        "rest_now": politeness.rest(row.name, clock),
+        "parts": politeness.parts(row.name, clock),
+        "held_until": clock.held_until or None,
+        "last_answer_took": clock.latency,
+    }
+
+
+def _gaps(survey: Survey, host: int) -> dict[str, float] | None:
+    gaps = survey.host_gaps(host)
+    return gaps._asdict() if gaps is not None else None
+
+
+def _rules(rules: OriginRules) -> dict[str, Any]:
+    return {
+        "origin": rules.origin,
+        "status": rules.status,
+        "fetched": rules.fetched,
+        "expires": rules.expires,
+        "is_unavailable": rules.held_until > 0,
+        "moved_to": rules.location,
+        "text": rules.body[:MOST_RULES].decode("utf-8", "replace") if rules.body is not None else None,
+    }
+
+
+def _history(survey: Survey, host: int, span: tuple[float, float] | None) -> dict[str, Any]:
+    if span is None:
+        return {"since": None, "slice_seconds": None, "slices": []}
+
+    def ask(since: float, width: float) -> list[Slice]:
+        return survey.history(since, width, host)
+
+    return history(ask, *span)
+
+
+def _denied(standings: list[Standing]) -> dict[str, Any]:
+    rows = [row for row in standings if row.reason is Reason.ROBOTS_DENIED]
+    return {
+        "urls": sum(row.urls for row in rows),
+        "examples": [url for row in rows for url in row.examples][:MOST_DENIED],
+    }

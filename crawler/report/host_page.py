@@ -1,0 +1,238 @@
+"""A page about one host, for whoever runs it: who asks, what was asked for, and what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crawler.commands.common import span_of
+from crawler.report.bars import Bar
+from crawler.report.charts import bar_chart, table
+from crawler.report.markup import Content, Html, document, element, foreign, url
+from crawler.report.parts import (
+    bad,
+    cards,
+    charts,
+    contents,
+    date,
+    growth,
+    listed,
+    more,
+    outcome_table,
+    rate,
+    section,
+    sentence,
+    state_table,
+    when,
+)
+from crawler.report.sections import rate_words
+from crawler.report.style import CSS
+from crawler.report.times import number, plural, seconds, size
+
+Data = Mapping[str, Any]
+
+
+def host_page(data: Data) -> str:
+    return document(
+        f"How {data['host']} was crawled",
+        CSS,
+        [
+            element(
+                "header",
+                element("h1", "How ", foreign(data["host"]), " was crawled"),
+                element("p", f"As of {date(data['made'])}", class_="soft"),
+                contents([(name, title) for name, title, _ in _SECTIONS]),
+            ),
+            element("main", [draw(data) for _, _, draw in _SECTIONS]),
+            element(
+                "footer",
+                "Made by scrapy report. This page is about one host only; nothing in it loads anything, and addresses of the "
+                "web are shown as text.",
+            ),
+        ],
+    )
+
+
+def _who(data: Data) -> Html:
+    who = data["who"]
+    contact: Content = (
+        ["Questions and complaints reach us at ", foreign(who["contact"]), "."]
+        if who["contact"]
+        else "No contact is set: this crawler visits only hosts of whoever runs it."
+    )
+    return section(
+        "who",
+        "Who we are",
+        sentence("We ask as ", element("code", who["user_agent"]), ". ", contact),
+        sentence(
+            "A robots.txt can address us as ",
+            element("code", who["robots_token"]),
+            ": Disallow, Allow, Crawl-delay, Request-rate and Visit-time are obeyed.",
+        ),
+    )
+
+
+def _asked(data: Data) -> Html:
+    asked = data["asked"]
+    return section(
+        "asked",
+        "What the host asks",
+        table(
+            ["By", "Asks for"],
+            [
+                ["Crawl-delay", seconds(asked["crawl_delay"]) if asked["crawl_delay"] is not None else "–"],
+                ["Request-rate", rate_words(asked["request_rate"])],
+                ["Visit-time", _hours(asked["visit_time"])],
+                ["Our own least rest, or more if it asks for it", seconds(asked["least_rest"])],
+                [
+                    f"Our rest after its last answer, which took {seconds(asked['last_answer_took'])}",
+                    seconds(asked["rest_now"]),
+                ],
+            ],
+        ),
+        sentence(f"It is left alone until {date(asked['held_until'])}.")
+        if asked["held_until"] is not None and asked["held_until"] > data["made"]
+        else None,
+        [_origin(row) for row in data["robots"]] or sentence("No robots.txt was asked for yet."),
+    )
+
+
+def _hours(window: list[int] | None) -> str:
+    """
+    >>> _hours([540, 1020])
+    '09:00 to 17:00 UTC'
+    """
+    if window is None:
+        return "–"
+    start, end = (f"{minute // 60:02}:{minute % 60:02}" for minute in window)
+    return f"{start} to {end} UTC"
+
+
+def _origin(row: Data) -> Html:
+    if row["is_unavailable"]:
+        told = "could not be had, so nothing else is asked for"
+    elif row["text"] is None:
+        told = f"there is none (status {row['status']}), so everything is allowed"
+    else:
+        told = f"fetched {date(row['fetched'])}, asked for again after {date(row['expires'])}"
+    return element(
+        "div",
+        sentence("robots.txt of ", url(row["origin"]), f": {told}."),
+        sentence("A redirect says that it is at ", url(row["moved_to"]), ".") if row["moved_to"] else None,
+        element("pre", row["text"]) if row["text"] else None,
+    )
+
+
+def _done(data: Data) -> Html:
+    totals, gaps, history = data["totals"], data["gaps"], data["history"]
+    if not totals["requests"]:
+        return section("done", "What we did", sentence("This host was not asked for anything yet."))
+    drawn = [
+        rate(history, f"Archived answers per {_width(history)}", "answers_in_slice", "answers", "answers"),
+        growth(history, "Answers and pages", {"fetched": "answers archived", "pages": "whole pages"}, "in all"),
+    ]
+    return section(
+        "done",
+        "What we did",
+        cards(
+            ("Requests", number(totals["requests"]), f"since {date(data['times']['first'])}"),
+            ("Pages", number(totals["pages"]), "fetched, every version counted"),
+            ("Bytes", size(totals["bytes"]), "received"),
+            ("Failures", number(totals["failures"]), "no usable answer"),
+            *_gap_cards(gaps),
+        ),
+        _verdict(gaps, data["asked"]["least_rest"]),
+        charts(*drawn) if any(drawn) else None,
+        sentence("Requests without an archived answer, such as failures and pages that had not changed, are not drawn.")
+        if any(drawn)
+        else None,
+    )
+
+
+def _width(history: Data) -> str:
+    return span_of(history["slice_seconds"]) if history["slice_seconds"] else "slice"
+
+
+def _gap_cards(gaps: Data | None) -> list[tuple[str, str, str]]:
+    if gaps is None:
+        return []
+    return [
+        ("Shortest gap", seconds(gaps["shortest"]), "from an answer's end to the next request"),
+        ("Median gap", seconds(gaps["median"]), f"of {number(gaps['gaps'])}"),
+    ]
+
+
+def _verdict(gaps: Data | None, least: float) -> Html:
+    if gaps is None:
+        return sentence("There are not two archived answers yet between which there could be a rest.")
+    if gaps["shortest"] >= least:
+        return sentence(f"No gap was shorter than {seconds(least)}, which is what is asked.")
+    return sentence(
+        bad(f"The shortest gap was {seconds(gaps['shortest'])}; {seconds(least)} is asked now."),
+        " What the host asks for may have changed since.",
+    )
+
+
+def _answers(data: Data) -> Html:
+    bars = [Bar(row["name"], [row["answers"]]) for row in data["statuses"]]
+    return section(
+        "answers",
+        "What it answered",
+        charts(
+            bar_chart("Archived answers by status", bars, "answers", of="Status") if bars else None,
+            outcome_table(data["outcomes"]) if data["outcomes"] else sentence("No visit has ended yet."),
+        ),
+        more("URLs by state and reason", state_table(data["states"])),
+    )
+
+
+def _denied(data: Data) -> Html:
+    denied = data["denied"]
+    if not denied["urls"]:
+        return section("denied", "Kept out by robots.txt", sentence("No URL that we know is forbidden by robots.txt."))
+    return section(
+        "denied",
+        "Kept out by robots.txt",
+        sentence(
+            f"{plural(denied['urls'], 'URL')} that others link to {_are(denied['urls'])} not asked for. Among them:"
+        ),
+        listed(denied["examples"]),
+    )
+
+
+def _are(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _last(data: Data) -> Html:
+    rows = data["last_visits"]
+    if not rows:
+        return section("last", "Last visits", sentence("Nothing was visited yet."))
+    return section(
+        "last",
+        "Last visits",
+        table(
+            ["Time", "Status", "URL", "Title", "How it ended"],
+            [
+                [
+                    when(row["visited"]),
+                    number(row["status"]) if row["status"] else "–",
+                    url(row["url"]),
+                    foreign(row["title"], longest=60),
+                    row["meaning"],
+                ]
+                for row in rows
+            ],
+            words=(0, 2, 3, 4),
+        ),
+    )
+
+
+_SECTIONS: tuple[tuple[str, str, Callable[[Data], Html]], ...] = (
+    ("who", "Who we are", _who),
+    ("asked", "What the host asks", _asked),
+    ("done", "What we did", _done),
+    ("answers", "What it answered", _answers),
+    ("denied", "Kept out by robots.txt", _denied),
+    ("last", "Last visits", _last),
+)

@@ -1,0 +1,88 @@
+"""Numbers over time, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from crawler.commands.common import date_of
+from crawler.report.drawing import LETTER, WIDE, drawing, rule, words
+from crawler.report.markup import Html, element
+from crawler.report.times import axis_labels, clock_label, clock_ticks, ticks
+
+_HEIGHT = 270
+_TOP, _BOTTOM = 28, _HEIGHT - 46
+
+
+class Line(NamedTuple):
+    """One series of a chart."""
+
+    name: str
+    values: Sequence[float]
+
+
+class _Plane(NamedTuple):
+    """Where times and numbers lie on a drawing."""
+
+    left: float
+    right: float
+    first: float
+    last: float
+    most: float
+
+    @property
+    def span(self) -> float:
+        return max(self.last - self.first, 1e-9)
+
+    def across(self, at: float) -> float:
+        return self.left + (at - self.first) / self.span * (self.right - self.left)
+
+    def up(self, value: float) -> float:
+        return _BOTTOM - value / self.most * (_BOTTOM - _TOP)
+
+
+def line_drawing(
+    width: int, title: str, described: str, times: Sequence[float], lines: Sequence[Line], unit: str, *, whole: bool
+) -> Html:
+    marks = ticks(max(max(line.values) for line in lines), whole=whole)
+    left = 14 + LETTER * max(map(len, axis_labels(marks)))
+    plane = _Plane(left, width - 14, times[0], times[-1], marks[-1])
+    return drawing(
+        width,
+        _HEIGHT,
+        title,
+        described,
+        words(0, 14, unit, class_="axis"),
+        _levels(plane, marks),
+        _clock(plane, 6 if width == WIDE else 3),
+        words((plane.left + plane.right) / 2, _HEIGHT - 6, _time_unit(plane), "middle", "axis"),
+        [_curve(plane, times, line, place) for place, line in enumerate(lines, 1)],
+    )
+
+
+def _levels(plane: _Plane, marks: Sequence[float]) -> Iterator[Html]:
+    for mark, label in zip(marks, axis_labels(marks), strict=True):
+        yield rule(plane.left, plane.up(mark), plane.right, plane.up(mark))
+        yield words(plane.left - 6, plane.up(mark) + 4, label, "end")
+
+
+def _clock(plane: _Plane, most: int) -> Iterator[Html]:
+    """Labels stay within the drawing, even if their place is at its edge."""
+    for at in clock_ticks(plane.first, plane.last, most):
+        label, x = clock_label(at, plane.span), plane.across(at)
+        half = len(label) * LETTER / 2
+        yield rule(x, _BOTTOM, x, _BOTTOM + 5)
+        yield words(min(max(x, half), plane.right + 14 - half), _BOTTOM + 18, label, "middle")
+
+
+def _time_unit(plane: _Plane) -> str:
+    """What the labels of the time axis leave out."""
+    if plane.span > 2 * 86_400:
+        return "time (UTC)"
+    first, last = (date_of(at)[:10] for at in (plane.first, plane.last))
+    return f"time (UTC) on {first}" if first == last else f"time (UTC) from {first} to {last}"
+
+
+def _curve(plane: _Plane, times: Sequence[float], line: Line, place: int) -> Html:
+    points = (f"{plane.across(at):.1f},{plane.up(value):.1f}" for at, value in zip(times, line.values, strict=True))
+    return element("polyline", points=" ".join(points), class_=f"line s{place}")

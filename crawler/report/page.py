@@ -1,0 +1,46 @@
+"""A crawl's page: one file that needs nothing else, drawn from `crawler.report.data`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crawler.report import holdings, sections
+from crawler.report.markup import Html, document, element, foreign
+from crawler.report.parts import contents, date
+from crawler.report.style import CSS
+
+_SECTIONS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Html]], ...] = (
+    ("overview", "Overview", sections.overview),
+    ("time", "Over time", sections.over_time),
+    ("outcomes", "Outcomes", sections.outcomes),
+    ("politeness", "Politeness", sections.politeness),
+    ("robots", "robots.txt", sections.robots),
+    ("duplicates", "Duplicates", holdings.duplicates),
+    ("pages", "Pages", holdings.pages),
+    ("archive", "Archive", holdings.archive),
+    ("slow", "Slow hosts", holdings.slow_hosts),
+    ("refusals", "Traps and refusals", holdings.refusals),
+    ("coverage", "Coverage", holdings.coverage),
+)
+
+
+def crawl_page(data: Mapping[str, Any]) -> str:
+    return document(
+        f"Crawl report: {data['directory']}",
+        CSS,
+        [
+            element(
+                "header",
+                element("h1", "Crawl report"),
+                element("p", "Crawl in ", foreign(data["directory"]), f", as of {date(data['made'])}", class_="soft"),
+                contents([(name, title) for name, title, _ in _SECTIONS]),
+            ),
+            element("main", [draw(data) for _, _, draw in _SECTIONS]),
+            element(
+                "footer",
+                "Made by scrapy report from the store alone, all of one moment. Addresses of the web are shown as text, and "
+                "nothing in this file loads anything.",
+            ),
+        ],
+    )

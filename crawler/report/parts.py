@@ -1,0 +1,128 @@
+"""What the pages of reports are put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crawler.commands.common import date_of
+from crawler.report.charts import table, time_chart
+from crawler.report.lines import Line
+from crawler.report.markup import Content, Html, element, url
+from crawler.report.times import is_worth_drawing, number
+
+BARS = 12  # in a chart; the table below has the rest
+
+
+def section(name: str, title: str, *content: Content) -> Html:
+    return element("section", element("h2", title), content, id=name)
+
+
+def sentence(*words: Content) -> Html:
+    return element("p", words)
+
+
+def bad(words: str) -> Html:
+    return element("span", words, class_="bad")
+
+
+def cards(*facts: tuple[str, str, str]) -> Html:
+    """(name, number, a few more words)"""
+    return element(
+        "dl",
+        [
+            element("div", element("dt", name), element("dd", value, element("small", more) if more else None))
+            for name, value, more in facts
+        ],
+        class_="cards",
+    )
+
+
+def charts(*figures: Html | None) -> Html:
+    return element("div", figures, class_="charts")
+
+
+def listed(urls: Sequence[str]) -> Html:
+    """URLs, one below the other."""
+    return element("ul", [element("li", url(address)) for address in urls], class_="plain")
+
+
+def more(summary: str, *content: Content) -> Html:
+    return element("details", element("summary", summary), content)
+
+
+def date(at: float | None) -> str:
+    return date_of(at) if at is not None else "never"
+
+
+def when(at: float) -> Html:
+    """A time in a table."""
+    return element("span", date_of(at), class_="whole")
+
+
+def contents(sections: Sequence[tuple[str, str]]) -> Html:
+    return element(
+        "nav",
+        element("ul", [element("li", element("a", title, href=f"#{name}")) for name, title in sections]),
+        aria_label="Contents",
+    )
+
+
+def outcome_table(rows: Sequence[Mapping[str, Any]]) -> Html:
+    """How visits ended, with examples."""
+    return table(
+        ["Reason", "URLs", "Answers", "What it means, and examples"],
+        [
+            [
+                element("code", row["reason"]),
+                number(row["urls"]),
+                number(row["answers"]),
+                [row["meaning"], more("examples", listed(row["examples"])) if row["examples"] else None],
+            ]
+            for row in rows
+        ],
+        words=(0, 3),
+    )
+
+
+def state_table(rows: Sequence[Mapping[str, Any]]) -> Html:
+    return table(
+        ["State", "URLs", "Reason", "What it means, and examples"],
+        [
+            [
+                row["state"],
+                number(row["urls"]),
+                element("code", row["reason"]),
+                [row["meaning"], more("examples", listed(row["examples"])) if row["examples"] else None],
+            ]
+            for row in rows
+        ],
+        words=(0, 2, 3),
+    )
+
+
+def times_of(history: Mapping[str, Any]) -> list[float]:
+    """The ends of the slices, and where the first begins."""
+    return [history["since"], *(row["end"] for row in history["slices"])]
+
+
+def growth(history: Mapping[str, Any], title: str, names: Mapping[str, str], unit: str) -> Html | None:
+    """Sums over time, from 0."""
+    lines = [Line(name, [0, *(row[key] for row in history["slices"])]) for key, name in names.items()]
+    if not history["slices"] or not any(is_worth_drawing(line.values) for line in lines):
+        return None
+    return time_chart(title, times_of(history), lines, unit)
+
+
+def rate(history: Mapping[str, Any], title: str, key: str, name: str, unit: str, *, per: float = 1.0) -> Html | None:
+    """What happened within each slice, as steps."""
+    times: list[float] = []
+    values: list[float] = []
+    start = history["since"]
+    for row in history["slices"]:
+        times += [start, row["end"]]
+        values += [row[key] / per] * 2
+        start = row["end"]
+    if not any(values):
+        return None
+    return time_chart(title, times, [Line(name, values)], unit, whole=False)

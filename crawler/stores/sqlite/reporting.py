@@ -1,0 +1,265 @@
+"""A crawl counted, for reports: what became of its URLs, hosts and origins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from heapq import nsmallest
+from typing import Any
+
+import apsw
+
+from crawler.frontier.politeness import HostClock
+from crawler.items import Kind, OriginRules, Reason, State
+from crawler.stores.sqlite import reporting_documents
+from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
+from crawler.stores.survey import (
+    Captured,
+    Copied,
+    Depth,
+    Ending,
+    Filled,
+    Gap,
+    Gaps,
+    HostGaps,
+    Refused,
+    Robots,
+    Seen,
+    Share,
+    Slice,
+    SlowHost,
+    Standing,
+    Trait,
+)
+from crawler.urls.scope import VERDICTS
+
+_LOOKED_THROUGH = 20_000  # URLs after the first of a kind, for further examples
+Values = tuple[int | float | str | None, ...]
+_NOT_OURS = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
+
+# When a URL was first visited. `visited` is the last time; of more than one visit the oldest document is the best witness.
+_FIRST_VISIT = """
+iif(u.visits > 1,
+    coalesce((SELECT min(d.fetched) FROM documents d WHERE d.host = u.host AND d.rest = u.rest), u.visited), u.visited)
+"""
+
+# Rests between archived answers, from the end of the last one. Before a robots.txt nobody knows what it asks for, so such a
+# rest is not judged; and one that has moved may have come from another host.
+_GAPS = """
+SELECT d.host AS host, iif(d.kind = 1, NULL, d.started - max(d.fetched) OVER (
+           PARTITION BY d.host ORDER BY d.started, d.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS gap
+FROM documents d
+WHERE NOT (d.kind = 1 AND EXISTS (SELECT 1 FROM origins o WHERE o.host = d.host AND o.hops > 0))
+"""
+
+
+class SqliteSurvey:
+    """Implements `crawler.stores.survey.Survey` inside a transaction that is somebody else's."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def span(self, host: int | None = None) -> tuple[float, float] | None:
+        first, found, visited = self._one(
+            f"SELECT min(found), max(found), max(visited) FROM urls WHERE {_of('host', host)} AND kind <> 1", (host,)
+        )
+        return (first, max(found, visited or found)) if first is not None else None
+
+    def history(self, since: float, width: float, host: int | None = None) -> list[Slice]:
+        values, counts = (host, since, width), dict[int, dict[str, int]]()
+        for names, statement in (
+            (
+                ("found", "refused"),
+                f"""SELECT cast((found - ?2) / ?3 AS INTEGER), count(*),
+                           count(*) FILTER (WHERE state = 2 AND visited IS NULL)
+                    FROM urls WHERE {_of("host", host)} AND kind <> 1 GROUP BY 1""",
+            ),
+            (
+                ("visited",),
+                f"""SELECT cast(({_FIRST_VISIT} - ?2) / ?3 AS INTEGER), count(*)
+                    FROM urls u WHERE {_of("u.host", host)} AND u.visited IS NOT NULL AND kind <> 1 GROUP BY 1""",
+            ),
+            (
+                ("answers", "pages", "bytes"),
+                f"""SELECT cast((fetched - ?2) / ?3 AS INTEGER), count(*),
+                           count(*) FILTER (WHERE {reporting_documents.IS_PAGE}), sum(body_bytes)
+                    FROM documents WHERE {_of("host", host)} GROUP BY 1""",
+            ),
+        ):
+            for number, *sums in self._all(statement, values):
+                counts.setdefault(max(number, 0), {}).update(zip(names, sums, strict=True))
+        return [Slice(number, **sums) for number, sums in sorted(counts.items())]
+
+    def standings(self, examples: int, host: int | None = None) -> list[Standing]:
+        rows = self._all(
+            f"""SELECT state, reason, count(*), min(id), max(id) FROM urls WHERE {_of("host", host)}
+                GROUP BY state, reason ORDER BY state, 3 DESC, reason""",
+            (host,),
+        ).fetchall()
+        return [
+            Standing(
+                State(state),
+                Reason(reason),
+                urls,
+                self._examples(host, f"state = {state:d} AND reason = {reason:d}", first, last, examples),
+            )
+            for state, reason, urls, first, last in rows
+        ]
+
+    def endings(self, examples: int, host: int | None = None) -> list[Ending]:
+        answers = reporting_documents.by_reason(self._connection, _of("host", host), host)
+        rows = self._all(
+            f"""SELECT last_reason, count(*), min(id), max(id) FROM urls
+                WHERE {_of("host", host)} AND last_reason IS NOT NULL GROUP BY last_reason ORDER BY 2 DESC, 1""",
+            (host,),
+        ).fetchall()
+        ended = [
+            Ending(
+                Reason(reason),
+                urls,
+                answers.pop(reason, 0),
+                self._examples(host, f"last_reason = {reason:d}", first, last, examples),
+            )
+            for reason, urls, first, last in rows
+        ]
+        return ended + [Ending(Reason(reason), 0, count, ()) for reason, count in sorted(answers.items())]
+
+    def _examples(self, host: int | None, condition: str, first: int, last: int, most: int) -> list[str]:
+        """The first ones, as far as they are found quickly, and the last."""
+        found = self._all(
+            f"""SELECT url FROM urls NOT INDEXED
+                WHERE id BETWEEN ?2 AND ?3 AND {_of("host", host)} AND {condition} ORDER BY id LIMIT ?4""",
+            (host, first, min(last, first + _LOOKED_THROUGH), most),
+        ).fetchall()
+        urls = [url for (url,) in found]
+        if len(urls) < most:
+            urls.append(self._one("SELECT url FROM urls WHERE id = ?", (last,)))
+        return list(dict.fromkeys(urls))[:most]
+
+    def depths(self, deepest: int) -> list[Depth]:
+        rows = self._all(
+            "SELECT min(depth, ?) AS depth, count(*), count(visited) FROM urls WHERE kind = 0 GROUP BY 1 ORDER BY 1",
+            (deepest,),
+        )
+        return [Depth(*row) for row in rows]
+
+    # ── hosts ──
+
+    def gaps(self, asked: Callable[[str, HostClock], float], most: int) -> Gaps:
+        hosts = short = 0
+
+        def judged() -> Any:
+            nonlocal hosts, short
+            for name, visits, gaps, shortest, *columns in self._all(
+                f"""SELECT h.name, h.visits, g.gaps, g.shortest, {CLOCK_COLUMNS}
+                    FROM (SELECT host, count(*) AS gaps, min(gap) AS shortest FROM ({_GAPS})
+                          WHERE gap IS NOT NULL GROUP BY host) g
+                    JOIN hosts h ON h.host = g.host"""
+            ):
+                clock = clock_of(columns)
+                gap = Gap(name, clock, visits, gaps, shortest, asked(name, clock))
+                hosts, short = hosts + 1, short + (shortest < gap.asked)
+                yield gap
+
+        worst = nsmallest(most, judged(), key=lambda gap: (gap.shortest - gap.asked, gap.host))
+        return Gaps(hosts, short, worst)
+
+    def host_gaps(self, host: int) -> HostGaps | None:
+        gaps = f"(SELECT gap FROM ({_GAPS} AND d.host = ?1) WHERE gap IS NOT NULL)"
+        count, shortest = self._one(f"SELECT count(*), min(gap) FROM {gaps}", (host,))
+        if not count:
+            return None
+        middle = f"SELECT avg(gap) FROM (SELECT gap FROM {gaps} ORDER BY gap LIMIT ?2 OFFSET ?3)"
+        median = self._one(middle, (host, 2 - count % 2, (count - 1) // 2))
+        return HostGaps(count, shortest, median)
+
+    def slowest(self, most: int) -> list[SlowHost]:
+        rows = self._all(
+            "SELECT name, latency, visits FROM hosts WHERE latency > 0 ORDER BY latency DESC, name LIMIT ?", (most,)
+        )
+        return [SlowHost(*row) for row in rows]
+
+    def last_seen(self, host: int, most: int) -> list[Seen]:
+        rows = self._all(
+            """SELECT url, kind, visited, coalesce(status, 0), last_reason,
+                      coalesce((SELECT d.title FROM documents d WHERE d.host = u.host AND d.rest = u.rest
+                                ORDER BY d.fetched DESC, d.id DESC LIMIT 1), '')
+               FROM urls u WHERE host = ? AND visited IS NOT NULL AND last_reason IS NOT NULL
+               ORDER BY visited DESC, id DESC LIMIT ?""",
+            (host, most),
+        )
+        return [
+            Seen(url, Kind(kind), visited, status, Reason(reason), title)
+            for url, kind, visited, status, reason, title in rows
+        ]
+
+    # ── robots.txt, and what else keeps us out ──
+
+    def robots(self) -> Robots:
+        return Robots(
+            *self._one(
+                """SELECT count(*), count(*) FILTER (WHERE status BETWEEN 200 AND 299),
+                          count(*) FILTER (WHERE length(body) > 0),
+                          count(*) FILTER (WHERE coalesce(length(body), 0) = 0 AND status >= 400 AND held_until = 0),
+                          count(*) FILTER (WHERE held_until > 0), count(crawl_delay),
+                          count(nullif(request_rate, '')), count(nullif(visit_time, ''))
+                   FROM origins"""
+            )
+        )
+
+    def origins(self, host: int) -> list[OriginRules]:
+        rows = self._all(f"SELECT {RULES_COLUMNS} FROM origins WHERE host = ? ORDER BY origin", (host,))
+        return [rules_of(row) for row in rows]
+
+    def refused(self, reasons: Collection[Reason], most: int) -> list[Refused]:
+        codes = ",".join(str(int(reason)) for reason in sorted(reasons))
+        rows = self._all(
+            f"""SELECT s.name, r.reason, r.urls, u.url
+                FROM (SELECT h.site AS site, u.reason AS reason, count(*) AS urls, min(u.id) AS first
+                      FROM urls u JOIN hosts h ON h.host = u.host
+                      WHERE u.state = 2 AND u.reason IN ({codes}) GROUP BY 1, 2) r
+                JOIN sites s ON s.site = r.site JOIN urls u ON u.id = r.first
+                ORDER BY r.urls DESC, s.name, r.reason LIMIT ?""",
+            (most,),
+        )
+        return [Refused(site, Reason(reason), urls, example) for site, reason, urls, example in rows]
+
+    def captured(self) -> Captured:
+        """A list that names a page is its `via`, too, if it came first; what other hosts call the page tells of links then."""
+        return Captured(
+            *self._one(
+                f"""SELECT count(*), coalesce(sum(linked), 0), coalesce(sum(listed), 0), coalesce(sum(linked AND listed), 0)
+                    FROM (SELECT coalesce(v.kind, 1) = 0
+                                 OR EXISTS (SELECT 1 FROM anchors a WHERE a.host = u.host AND a.rest = u.rest) AS linked,
+                                 t.lister IS NOT NULL
+                                 OR EXISTS (SELECT 1 FROM announcements n WHERE n.host = u.host AND n.rest = u.rest)
+                                 AS listed
+                          FROM urls u LEFT JOIN told t ON t.id = u.id LEFT JOIN urls v ON v.id = u.via
+                          WHERE u.kind = 0 AND NOT (u.state = 2 AND u.reason IN ({_NOT_OURS}))
+                            AND u.host IN (SELECT m.host FROM told l JOIN urls m ON m.id = l.id WHERE l.lister IS NOT NULL))"""
+            )
+        )
+
+    # ── documents ──
+
+    def shares(self, trait: Trait, most: int, host: int | None = None) -> list[Share]:
+        return reporting_documents.shares(self._connection, trait, most, _of("host", host), host)
+
+    def sizes(self) -> list[tuple[int, int]]:
+        return reporting_documents.sizes(self._connection)
+
+    def filled(self) -> list[Filled]:
+        return reporting_documents.filled(self._connection)
+
+    def copied(self, most: int, examples: int) -> Copied:
+        return reporting_documents.copied(self._connection, most, examples)
+
+    def _one(self, statement: str, values: Values = ()) -> Any:
+        return self._connection.execute(statement, values).get
+
+    def _all(self, statement: str, values: Values = ()) -> Any:
+        return self._connection.execute(statement, values)
+
+
+def _of(column: str, host: int | None) -> str:
+    """The condition on a host, which is the first value of the statement."""
+    return "?1 IS NULL" if host is None else f"{column} = ?1"

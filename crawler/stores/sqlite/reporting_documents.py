@@ -1,0 +1,93 @@
+"""A crawl counted, for reports: what its archived answers are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+
+from crawler.items import Tier
+from crawler.stores.sqlite.copies import IS_SHOWN
+from crawler.stores.survey import Cluster, Copied, Filled, Share, Trait
+
+IS_PAGE = "kind = 0 AND status BETWEEN 200 AND 299 AND reason IN (20, 21)"  # as accounts count them
+_LONGEST_NAME = 100  # of a trait
+
+_NAMES = {
+    Trait.STATUS: "status",
+    Trait.FORMAT: "format",
+    Trait.CONTENT_TYPE: "lower(trim(substr(content_type, 1, instr(content_type || ';', ';') - 1)))",
+    Trait.LANGUAGE: "language",
+    Trait.PROBLEM: "problem",
+}
+
+
+def by_reason(connection: apsw.Connection, condition: str, host: int | None) -> dict[int, int]:
+    rows: Any = connection.execute(f"SELECT reason, count(*) FROM documents WHERE {condition} GROUP BY reason", (host,))
+    return dict(rows)
+
+
+def shares(connection: apsw.Connection, trait: Trait, most: int, condition: str, host: int | None) -> list[Share]:
+    among = "TRUE" if trait is Trait.STATUS else IS_PAGE
+    rows: Any = connection.execute(
+        f"""SELECT substr({_NAMES[trait]}, 1, {_LONGEST_NAME}), count(*), sum(body_bytes) FROM documents
+            WHERE {condition} AND {among} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?2""",
+        (host, most),
+    )
+    return [Share(*row) for row in rows]
+
+
+def sizes(connection: apsw.Connection) -> list[tuple[int, int]]:
+    steps = " ".join(f"WHEN body_bytes < {1 << power} THEN {power}" for power in range(40))
+    rows: Any = connection.execute(
+        f"SELECT CASE {steps} ELSE 40 END, count(*) FROM documents WHERE {IS_PAGE} GROUP BY 1 ORDER BY 1"
+    )
+    return list(rows)
+
+
+def filled(connection: apsw.Connection) -> list[Filled]:
+    rows: Any = connection.execute(
+        """SELECT s.name, d.answers, d.body_bytes, d.record_bytes, d.reused
+           FROM (SELECT segment, count(*) AS answers, sum(body_bytes) AS body_bytes, sum(length) AS record_bytes,
+                        count(body_of) AS reused FROM documents GROUP BY segment) d
+           JOIN segments s ON s.id = d.segment ORDER BY s.id"""
+    )
+    return [Filled(*row) for row in rows]
+
+
+def copied(connection: apsw.Connection, most: int, examples: int) -> Copied:
+    tiers: Any = connection.execute(
+        f"SELECT tier, count(*) FROM documents d WHERE d.duplicate_of IS NOT NULL AND {IS_SHOWN} GROUP BY tier ORDER BY tier"
+    )
+    groups = f"""
+        SELECT o.host AS host, o.rest AS rest, count(*) AS copies, max(o.id) AS original, min(d.id) AS first
+        FROM documents d JOIN documents o ON o.id = d.duplicate_of
+        WHERE d.duplicate_of IS NOT NULL AND {IS_SHOWN} GROUP BY 1, 2"""
+    largest: Any = connection.execute(
+        f"""SELECT u.url, o.title, g.copies, g.host, g.rest
+            FROM ({groups} ORDER BY copies DESC, first LIMIT ?) g
+            JOIN urls u ON u.host = g.host AND u.rest = g.rest JOIN documents o ON o.id = g.original
+            ORDER BY g.copies DESC, g.first""",
+        (most,),
+    ).fetchall()
+    return Copied(
+        pages=connection.execute(
+            "SELECT count(*) FROM (SELECT DISTINCT host, rest FROM documents WHERE kind = 0 AND reason = 20)"
+        ).get,
+        tiers=[(Tier(tier), count) for tier, count in tiers],
+        clusters=connection.execute(f"SELECT count(*) FROM ({groups})").get,
+        largest=[
+            Cluster(url, title, copies, _copies(connection, host, rest, examples))
+            for url, title, copies, host, rest in largest
+        ],
+    )
+
+
+def _copies(connection: apsw.Connection, host: int, rest: int, most: int) -> list[str]:
+    rows: Any = connection.execute(
+        f"""SELECT u.url FROM documents o JOIN documents d ON d.duplicate_of = o.id
+            JOIN urls u ON u.host = d.host AND u.rest = d.rest
+            WHERE o.host = ? AND o.rest = ? AND {IS_SHOWN} ORDER BY d.id LIMIT ?""",
+        (host, rest, most),
+    )
+    return [url for (url,) in rows]

@@ -1,0 +1,229 @@
+"""What a report asks of a store: a crawl, or one host of it, counted.
+
+All answers are counts, or lists that are short however large the crawl is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from crawler.frontier.politeness import HostClock
+from crawler.items import Kind, OriginRules, Reason, State, Tier
+
+
+class Trait(StrEnum):
+    """By what documents can be told apart."""
+
+    STATUS = "status"
+    FORMAT = "format"
+    CONTENT_TYPE = "content_type"  # without its parameters
+    LANGUAGE = "language"
+    PROBLEM = "problem"
+
+
+class Slice(NamedTuple):
+    """A part of the time, and what happened in it."""
+
+    number: int  # from 0
+    found: int = 0  # URLs that became known; a robots.txt is no find
+    refused: int = 0  # of these, such as are parked and were never visited
+    visited: int = 0  # URLs that were visited for the first time
+    answers: int = 0  # that were archived
+    pages: int = 0  # of these, whole pages
+    bytes: int = 0  # of their bodies, as on the wire
+
+
+class Standing(NamedTuple):
+    """URLs that are in a state for a reason."""
+
+    state: State
+    reason: Reason
+    urls: int
+    examples: Sequence[str]
+
+
+class Ending(NamedTuple):
+    """URLs whose last visit ended in one way, and archived answers that did."""
+
+    reason: Reason
+    urls: int
+    answers: int
+    examples: Sequence[str]
+
+
+class Depth(NamedTuple):
+    """URLs so many links from a seed."""
+
+    depth: int
+    urls: int
+    visited: int
+
+
+class Share(NamedTuple):
+    """Archived answers that have something in common."""
+
+    name: str
+    answers: int
+    bytes: int  # of their bodies, as on the wire
+
+
+class Filled(NamedTuple):
+    """What lies in an archive file."""
+
+    segment: str
+    answers: int
+    body_bytes: int  # as on the wire, also of those that are archived elsewhere
+    record_bytes: int  # of the records of answers, compressed
+    reused: int  # answers whose body is in another record
+
+
+class Gap(NamedTuple):
+    """How long a host had rest between two answers that were archived, from the end of one to the start of the next.
+
+    Rests before a request for robots.txt are not among them: nobody knows yet what it asks for.
+    """
+
+    host: str
+    clock: HostClock
+    visits: int
+    gaps: int  # so many were looked at
+    shortest: float
+    asked: float  # what the shortest had to be
+
+
+class Gaps(NamedTuple):
+    """The rests of all hosts."""
+
+    hosts: int  # that had more than one answer
+    short: int  # of these, such as had a shorter rest than is asked
+    worst: Sequence[Gap]  # those with the least time to spare
+
+
+class HostGaps(NamedTuple):
+    """The rests of one host."""
+
+    gaps: int
+    shortest: float
+    median: float
+
+
+class Robots(NamedTuple):
+    """Origins, by what is known of their robots.txt."""
+
+    origins: int
+    fetched: int  # the server has one, be it empty
+    with_rules: int
+    absent: int  # the server has none, so all is allowed
+    unavailable: int  # left alone, because it cannot be had
+    crawl_delay: int  # ask for one
+    request_rate: int
+    visit_time: int
+
+
+class Cluster(NamedTuple):
+    """A page, and other URLs that have the same."""
+
+    url: str
+    title: str
+    copies: int
+    examples: Sequence[str]
+
+
+class Copied(NamedTuple):
+    """Pages that are copies of others."""
+
+    pages: int  # URLs that have given a whole page
+    tiers: Sequence[tuple[Tier, int]]
+    clusters: int
+    largest: Sequence[Cluster]
+
+
+class SlowHost(NamedTuple):
+    host: str
+    latency: float  # of its last answer
+    visits: int
+
+
+class Refused(NamedTuple):
+    """URLs of a site that are not visited for a reason."""
+
+    site: str
+    reason: Reason
+    urls: int
+    example: str
+
+
+class Captured(NamedTuple):
+    """URLs of pages that may be visited, on hosts that have lists."""
+
+    known: int
+    linked: int  # found on a page
+    listed: int  # by a sitemap or a feed
+    both: int
+
+
+class Seen(NamedTuple):
+    """A URL, and how its last visit ended."""
+
+    url: str
+    kind: Kind
+    visited: float
+    status: int
+    reason: Reason
+    title: str
+
+
+class Survey(Protocol):
+    """Questions that are answered from one state of the store. Where a host can be named, None means all."""
+
+    def span(self, host: int | None = None) -> tuple[float, float] | None:
+        """When the first URL was found, and when something was last found or visited."""
+
+    def history(self, since: float, width: float, host: int | None = None) -> list[Slice]:
+        """What happened from then on, in slices of so many seconds; those in which nothing did are left out."""
+
+    def standings(self, examples: int, host: int | None = None) -> list[Standing]:
+        """By state, those of most URLs first."""
+
+    def endings(self, examples: int, host: int | None = None) -> list[Ending]:
+        """Those of most URLs first."""
+
+    def depths(self, deepest: int) -> list[Depth]:
+        """In order; what lies deeper than the deepest is counted with it."""
+
+    def shares(self, trait: Trait, most: int, host: int | None = None) -> list[Share]:
+        """Archived answers by a trait, the most frequent first; but for the status, only whole pages."""
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """(n, whole pages whose bodies have less than 2ⁿ bytes, and not less than half of that), in order."""
+
+    def filled(self) -> list[Filled]:
+        """The archive's files, in order."""
+
+    def gaps(self, asked: Callable[[str, HostClock], float], most: int) -> Gaps:
+        """How long hosts had rest, against what is `asked` for a host by its name and clock."""
+
+    def host_gaps(self, host: int) -> HostGaps | None:
+        """None if there are not two answers between which there could be a rest."""
+
+    def robots(self) -> Robots: ...
+
+    def origins(self, host: int) -> list[OriginRules]:
+        """What is known of the robots.txt of a host's origins, by their names."""
+
+    def copied(self, most: int, examples: int) -> Copied:
+        """Copies, and the largest clusters."""
+
+    def slowest(self, most: int) -> list[SlowHost]:
+        """Hosts by how long their last answers took."""
+
+    def refused(self, reasons: Collection[Reason], most: int) -> list[Refused]:
+        """Parked URLs by site and reason, the most first."""
+
+    def captured(self) -> Captured:
+        """What is found on pages, and what is listed."""
+
+    def last_seen(self, host: int, most: int) -> list[Seen]:
+        """The URLs of a host that were visited last, the last first."""

@@ -1,0 +1,326 @@
+"""A crawl counted, as reports need it: promises of every store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.frontier.politeness import HostClock
+from crawler.items import Kind, Listed, OriginRules, Outcome, Page, Reason, State, Tier, Visit, Wishes
+from crawler.stores.contract import Store
+from crawler.stores.survey import Captured, Copied, Depth, Share, Slice, Survey, Trait
+from crawler.urls.keys import key_of
+from tests.contracts.engines import Opener
+from tests.contracts.visits import DAY, commit, fetch, leased, read_robots, refused
+from tests.samples import NOW, link, new_url, visit_to
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+WEEK = 8 * DAY
+
+
+@pytest.fixture
+def survey(store: Store) -> Any:
+    """Asked after the test has made its crawl: each question opens a survey of its own."""
+
+    class Asked:
+        def __getattr__(self, name: str) -> Any:
+            def ask(*words: Any, **facts: Any) -> Any:
+                with store.survey() as survey:
+                    return getattr(survey, name)(*words, **facts)
+
+            return ask
+
+    return Asked()
+
+
+def page(body: str = "a", **facts: Any) -> Page:
+    return Page(body_digest=body.encode(), payload_digest=body.encode(), **facts)
+
+
+def least(seconds: float) -> Any:
+    """What every host is given."""
+    return lambda name, clock: seconds
+
+
+# ── one state ──
+
+
+def test_what_is_read_during_a_survey_is_of_one_moment(store: Store, opener: Opener) -> None:
+    fetch(store, A, NOW)
+    reader = opener(read_only=True)
+    with reader.survey() as survey:
+        before = survey.span()
+        fetch(store, B, NOW + 5)
+        assert (survey.span(), reader.account().known, len(reader.runs())) == (before, 1, 0)
+    assert reader.account().known == 2
+    reader.close()
+
+
+def test_who_surveys_holds_up_nobody_who_writes(store: Store, opener: Opener) -> None:
+    reader = opener(read_only=True)
+    with reader.survey() as survey:
+        survey.span()
+        assert fetch(store, A, NOW).new_urls == 0
+    reader.close()
+
+
+def test_an_error_during_a_survey_leaves_the_store_as_it_was(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.survey():
+        raise ZeroDivisionError
+    fetch(store, A, NOW)
+    assert store.account().known == 1
+
+
+def test_a_crawl_of_nothing_can_be_surveyed(survey: Survey) -> None:
+    assert survey.span() is None
+    assert survey.history(NOW, 1.0) == survey.standings(3) == survey.endings(3) == survey.depths(9) == []
+    assert survey.sizes() == survey.filled() == survey.slowest(3) == survey.refused([Reason.TOO_FAR], 3) == []
+    assert survey.gaps(least(1), 3) == (0, 0, [])
+    assert survey.copied(3, 3) == Copied(0, [], 0, [])
+    assert survey.captured() == Captured(0, 0, 0, 0)
+
+
+# ── over time ──
+
+
+def test_time_is_told_from_the_first_find_to_the_last_visit(store: Store, survey: Survey) -> None:
+    store.add([new_url(A), new_url(B)], NOW)
+    commit(store, leased(store, A, NOW + 1), NOW + 20)
+    assert survey.span() == (NOW, NOW + 20)
+    assert survey.span(key_of(B).host) == (NOW, NOW)
+
+
+def test_finds_visits_and_answers_are_told_by_slices(store: Store, survey: Survey) -> None:
+    fetch(store, A, NOW, page=page(links=(link(B), link(C, refused=Reason.OUT_OF_SCOPE))))
+    commit(store, leased(store, B, NOW + 10), NOW + 25, page=page("b"))
+    assert survey.history(NOW, 10.0) == [
+        Slice(0, found=3, refused=1, visited=1, answers=1, pages=1, bytes=8),
+        Slice(2, visited=1, answers=1, pages=1, bytes=8),
+    ]
+    assert survey.history(NOW, 10.0, key_of(B).host) == [
+        Slice(0, found=1),
+        Slice(2, visited=1, answers=1, pages=1, bytes=8),
+    ]
+
+
+def test_a_page_is_first_visited_once(store: Store, survey: Survey) -> None:
+    fetch(store, A, NOW, page=page())
+    fetch(store, A, NOW + WEEK, page=page())
+    assert [row.visited for row in survey.history(NOW, DAY)] == [1, 0]
+
+
+def test_a_robots_txt_is_no_find(store: Store, survey: Survey) -> None:
+    read_robots(store, A, NOW, [])
+    assert survey.span() is None
+
+
+# ── reasons ──
+
+
+def test_states_are_told_with_examples(store: Store, survey: Survey) -> None:
+    urls = [f"http://a.test/{number}" for number in range(5)]
+    store.add([new_url(url) for url in urls], NOW)
+    store.add([new_url(B, refused=link(B, refused=Reason.TOO_FAR).refused)], NOW)
+    assert survey.standings(3) == [
+        (State.WAITING, Reason.SEED, 5, urls[:3]),
+        (State.PARKED, Reason.TOO_FAR, 1, [B]),
+    ]
+    assert survey.standings(0)[0].examples == []
+    assert survey.standings(3, key_of(B).host) == [(State.PARKED, Reason.TOO_FAR, 1, [B])]
+
+
+def test_endings_count_urls_by_their_last_visit_and_answers_by_all(store: Store, survey: Survey) -> None:
+    fetch(store, A, NOW, page=page())
+    fetch(store, B, NOW, page=page("b"))
+    refused(store, A, NOW + WEEK, Reason.NOT_FOUND, 404, page=page("c"))
+    assert survey.endings(3) == [(Reason.OK, 1, 2, [B]), (Reason.NOT_FOUND, 1, 1, [A])]
+    assert survey.endings(3, key_of(A).host) == [(Reason.NOT_FOUND, 1, 1, [A]), (Reason.OK, 0, 1, ())]
+
+
+def test_depths_are_told_up_to_the_deepest(store: Store, survey: Survey) -> None:
+    store.add([new_url(f"http://a.test/{depth}", depth=depth) for depth in (0, 1, 7, 9)], NOW)
+    commit(store, leased(store, "http://a.test/0", NOW), NOW)
+    assert survey.depths(5) == [Depth(0, 1, 1), Depth(1, 1, 0), Depth(5, 2, 0)]
+
+
+def test_refusals_are_told_by_site(store: Store, survey: Survey) -> None:
+    deep = [
+        new_url(f"http://{name}.a.test/x", refused=link("x", refused=Reason.PATH_TOO_DEEP).refused) for name in "pq"
+    ]
+    store.add([*deep, new_url("http://z.test/y", refused=link("y", refused=Reason.OVER_BUDGET).refused)], NOW)
+    reasons = [Reason.PATH_TOO_DEEP, Reason.OVER_BUDGET, Reason.ROBOTS_DENIED]
+    assert survey.refused(reasons, 9) == [
+        ("a.test", Reason.PATH_TOO_DEEP, 2, "http://p.a.test/x"),
+        ("z.test", Reason.OVER_BUDGET, 1, "http://z.test/y"),
+    ]
+    assert len(survey.refused(reasons, 1)) == 1
+
+
+# ── documents ──
+
+
+@pytest.mark.parametrize(
+    ("trait", "expected"),
+    [
+        (Trait.LANGUAGE, [Share("en", 2, 16), Share("", 1, 8)]),
+        (Trait.FORMAT, [Share("html", 2, 16), Share("pdf", 1, 8)]),
+        (Trait.CONTENT_TYPE, [Share("text/html", 2, 16), Share("application/pdf", 1, 8)]),
+        (Trait.STATUS, [Share("200", 3, 24), Share("404", 1, 8)]),
+    ],
+)
+def test_documents_are_counted_by_traits(trait: Trait, expected: list[Share], store: Store, survey: Survey) -> None:
+    html = {"format": "html", "language": "en"}
+    fetch(store, A, NOW, page=page("a", content_type="text/html; charset=utf-8", **html))
+    fetch(store, B, NOW, page=page("b", content_type="Text/HTML", **html))
+    fetch(store, C, NOW, page=page("c", content_type="application/pdf", format="pdf"))
+    refused(store, "http://d.test/", NOW, Reason.NOT_FOUND, 404, page=page("d", language="xx"))
+    assert survey.shares(trait, 9) == expected
+    assert survey.shares(trait, 1) == expected[:1]
+    assert [row.answers for row in survey.shares(trait, 9, key_of(A).host)] == [1]
+
+
+def test_sizes_double(store: Store, survey: Survey) -> None:
+    for number, length in enumerate((0, 1, 1023, 1024)):
+        fetch(store, f"http://a.test/{number}", NOW, body=b"x" * length, page=page(str(number)))
+    assert survey.sizes() == [(0, 1), (1, 1), (10, 1), (11, 1)]
+
+
+def test_files_of_the_archive_are_told_with_what_they_hold(store: Store, survey: Survey) -> None:
+    fetch(store, A, NOW, page=page())
+    fetch(store, A, NOW + WEEK, page=page(), is_revisit=True)
+    assert survey.filled() == [("x-000-00001.warc.gz", 2, 16, 60, 1)]
+
+
+def test_copies_are_told_by_tier_and_cluster(store: Store, survey: Survey) -> None:
+    fetch(store, A, NOW, page=page("same", title="the first"))
+    for number in range(4):
+        fetch(store, f"http://b.test/{number}", NOW, page=page("same"))
+    fetch(store, C, NOW, page=page("other"))
+    copied = survey.copied(5, 3)
+    assert (copied.pages, copied.tiers, copied.clusters) == (6, [(Tier.BODY, 4)], 1)
+    assert copied.largest == [(A, "the first", 4, [f"http://b.test/{number}" for number in range(3)])]
+
+
+def test_what_is_no_copy_any_more_is_not_counted(store: Store, survey: Survey) -> None:
+    fetch(store, A, NOW, page=page("same"))
+    fetch(store, B, NOW, page=page("same"))
+    fetch(store, B, NOW + WEEK, page=page("other"))
+    assert survey.copied(5, 3) == Copied(2, [], 0, [])
+
+
+# ── politeness ──
+
+
+def test_gaps_are_from_the_end_of_an_answer_to_the_start_of_the_next(store: Store, survey: Survey) -> None:
+    for number, at in enumerate((0.0, 1.0, 5.0)):  # each takes 0.1 s
+        fetch(store, f"http://a.test/{number}", NOW + at, page=page(str(number)))
+    gaps = survey.host_gaps(key_of(A).host)
+    assert gaps is not None
+    assert (gaps.gaps, gaps.shortest, gaps.median) == (2, pytest.approx(0.9), pytest.approx(2.4))
+
+
+def test_one_answer_has_no_gap(store: Store, survey: Survey) -> None:
+    fetch(store, A, NOW)
+    assert survey.host_gaps(key_of(A).host) is None
+    assert survey.gaps(least(1), 5).hosts == 0
+
+
+def test_the_hosts_with_the_least_time_to_spare_come_first(store: Store, survey: Survey) -> None:
+    for name, gap in (("a", 9.0), ("b", 2.0), ("c", 5.0)):
+        for number in range(2):
+            fetch(store, f"http://{name}.test/{number}", NOW + number * gap, page=page(f"{name}{number}"))
+
+    def asked(name: str, clock: HostClock) -> float:
+        assert clock.latency >= 0
+        return 8.5 if name == "a.test" else 1.0
+
+    gaps = survey.gaps(asked, 2)
+    assert (gaps.hosts, gaps.short) == (3, 0)
+    assert [(gap.host, gap.asked, gap.gaps) for gap in gaps.worst] == [("a.test", 8.5, 1), ("b.test", 1.0, 1)]
+    assert survey.gaps(least(3), 9).short == 1
+
+
+def test_the_gap_before_a_robots_txt_is_not_held_against_what_it_asks(store: Store, survey: Survey) -> None:
+    fetch(store, A, NOW, page=page())
+    commit(store, leased_robots(store, "http://a.test"), NOW + 0.2, page=page("rules"))
+    fetch(store, "http://a.test/2", NOW + 5, page=page("2"))
+    gaps = survey.host_gaps(key_of(A).host)
+    assert gaps is not None
+    assert (gaps.gaps, gaps.shortest) == (1, pytest.approx(4.7))
+
+
+def leased_robots(store: Store, origin: str) -> Visit:
+    visit = visit_to(f"{origin}/robots.txt", kind=Kind.ROBOTS, origin=origin)
+    assert store.lease("me", [visit], NOW).granted == [visit]
+    return visit
+
+
+# ── robots.txt ──
+
+
+def rules(store: Store, origin: str, **facts: Any) -> None:
+    visit = leased_robots(store, origin)
+    given: dict[str, Any] = {
+        "status": 200,
+        "body": b"Disallow: /x",
+        "wishes": Wishes(crawl_delay=facts.pop("delay", None)),
+    }
+    known = OriginRules(host=visit.key.host, origin=origin, fetched=NOW, expires=NOW + DAY, **given | facts)
+    commit(store, visit, NOW, rules=known, page=None)
+
+
+def test_origins_are_told_by_their_robots_txt(store: Store, survey: Survey) -> None:
+    rules(store, "http://a.test", delay=3.0)
+    rules(store, "http://b.test", status=404, body=None)
+    rules(store, "http://c.test", status=503, body=None, held_until=NOW + 60)
+    rules(store, "http://d.test", status=200, body=b"")
+    assert survey.robots() == (4, 2, 1, 1, 1, 1, 0, 0)
+    (known,) = survey.origins(key_of(A).host)
+    assert (known.origin, known.body, known.wishes.crawl_delay) == ("http://a.test", b"Disallow: /x", 3.0)
+
+
+# ── hosts ──
+
+
+def test_the_last_visits_of_a_host_are_told_newest_first(store: Store, survey: Survey) -> None:
+    for number in range(3):
+        fetch(store, f"http://a.test/{number}", NOW + number, page=page(str(number), title=f"page {number}"))
+    failed = {"outcome": Outcome.FAILED, "reason": Reason.CONNECT_FAILED, "page": None, "status": 0}
+    fetch(store, "http://a.test/3", NOW + 3, **failed)
+    fetch(store, B, NOW + 9)
+    assert survey.last_seen(key_of(A).host, 2) == [
+        ("http://a.test/3", Kind.PAGE, NOW + 3, 0, Reason.CONNECT_FAILED, ""),
+        ("http://a.test/2", Kind.PAGE, NOW + 2, 200, Reason.OK, "page 2"),
+    ]
+
+
+# ── coverage ──
+
+
+def test_pages_are_captured_by_links_and_by_lists(store: Store, survey: Survey) -> None:
+    both, listed, linked = (f"http://a.test/{name}" for name in ("both", "listed", "linked"))
+    fetch(store, A, NOW, page=page(links=(link(both), link(linked), link("http://x.test/elsewhere"))))
+    sitemap = "http://a.test/sitemap.xml"
+    read_robots(store, A, NOW, [link(sitemap)])
+    entries = [Listed(key_of(url), url, None) for url in (both, listed)]
+    commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
+    # The front page was asked for: it was neither found nor listed. The other host has no lists.
+    assert survey.captured() == Captured(known=4, linked=2, listed=2, both=1)
+
+
+def test_a_listed_page_that_another_host_links_to_is_captured_by_both(store: Store, survey: Survey) -> None:
+    sitemap, listed = "http://a.test/sitemap.xml", "http://a.test/listed"
+    read_robots(store, A, NOW, [link(sitemap)])
+    entries = [Listed(key_of(listed), listed, None)]
+    commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
+    fetch(store, B, NOW + 1, page=page("b", links=(link(listed, "look"),)))
+    assert survey.captured() == Captured(known=1, linked=1, listed=1, both=1)
+
+
+def test_what_may_not_be_visited_is_not_captured(store: Store, survey: Survey) -> None:
+    sitemap, far = "http://a.test/sitemap.xml", "http://a.test/far"
+    read_robots(store, A, NOW, [link(sitemap)])
+    entries = [Listed(key_of(far), far, link(far, refused=Reason.TOO_FAR).refused)]
+    commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
+    assert survey.captured() == Captured(0, 0, 0, 0)

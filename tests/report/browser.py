@@ -1,0 +1,76 @@
+"""A real browser, and a server that tells on whoever asks it for something."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = shutil.which("chromium")
+_FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
+    *("--enable-logging=stderr", "--v=0", "--virtual-time-budget=1000"),
+)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A page after the browser has done all that it wants to do."""
+
+    dom: str
+    console: Sequence[str]
+
+
+def opened(page: Path, profile: Path, *flags: str) -> Opened:
+    """Open a file in a browser that has never seen anything."""
+    assert CHROMIUM is not None
+    result = subprocess.run(
+        [CHROMIUM, *_FLAGS, *flags, f"--user-data-dir={profile}", "--dump-dom", page.as_uri()],
+        capture_output=True,
+        timeout=100,
+        check=True,
+    )
+    said = result.stderr.decode("utf-8", "replace").splitlines()
+    return Opened(result.stdout.decode("utf-8"), [line for line in said if "CONSOLE" in line])
+
+
+@dataclass
+class Listener:
+    """Who asked for what."""
+
+    address: str = ""
+    asked: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def listening() -> Iterator[Listener]:
+    listener = Listener()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            listener.asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        do_POST = do_HEAD = do_OPTIONS = do_GET  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    listener.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield listener
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

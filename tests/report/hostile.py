@@ -1,0 +1,107 @@
+"""A crawl of a web that means harm, with payloads wherever a report could show something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from scrapy.settings import Settings
+
+from crawler.items import Kind, OriginRules, Outcome, Page, Reason
+from crawler.options import Options
+from crawler.report.data import crawl_data
+from crawler.report.host_data import host_data
+from crawler.stores.contract import Store
+from crawler.stores.open import open_store
+from crawler.urls.keys import key_of
+from tests.contracts.visits import commit, fetch
+from tests.samples import NOW, acquire, link, visit_to
+
+HOST = "a.test"
+
+
+def options_of(directory: str, **settings: object) -> Options:
+    given = Settings({"CRAWL_DIR": directory, "CONTACT": "https://us.test/", **settings})
+    given.setmodule("crawler.settings", priority="default")
+    return Options.of(given)
+
+
+def hostile_store(path: Path, payloads: Sequence[str]) -> Store:
+    store = open_store(f"sqlite:{path}", durable=False)
+    acquire(store, "me", 0, NOW, 60, 60)
+    _rules(store, payloads)
+    for number, payload in enumerate(payloads):
+        _visits(store, number, payload)
+    store.note_run(_summary(payloads), NOW + 60)
+    return store
+
+
+def _visits(store: Store, number: int, payload: str) -> None:
+    """Two pages of a host that has the payload's name; a page, its copy, a failure and a trap of one that has a decent name."""
+    at = NOW + number
+    for part in range(2):
+        fetch(
+            store,
+            f"http://{payload.replace('/', chr(92))}.x/{part}",
+            at + part,
+            page=_page(payload, f"{number} {part}"),
+        )
+    fetch(store, f"http://{HOST}/{number}?{payload}", at, page=_page(payload, f"{number}"))
+    fetch(store, f"http://b.test/{number}?{payload}", at, page=_page(payload, f"{number}"))
+    failed = {"outcome": Outcome.FAILED, "reason": Reason.BAD_HTTP, "detail": payload, "page": None, "status": 0}
+    fetch(store, f"http://b.test/failed?{number}{payload}", at, **failed)
+    trap = link(f"http://{payload.replace('/', chr(92))}.y/trap", payload, Reason.REPEATED_SEGMENT)
+    denied = link(f"http://{HOST}/denied?{number}{payload}", payload, Reason.ROBOTS_DENIED)
+    fetch(store, f"http://c.test/{number}", at, page=_page(payload, f"c{number}", links=(trap, denied)))
+
+
+def _page(payload: str, body: str, **facts: Any) -> Page:
+    return Page(
+        title=payload,
+        content_type=payload,
+        format=payload,
+        language=payload,
+        problem=payload,
+        encoding=payload,
+        metadata={"description": payload, "author": payload, "canonical": payload},
+        body_digest=body.encode(),
+        payload_digest=body.encode(),
+        **facts,
+    )
+
+
+def _rules(store: Store, payloads: Sequence[str]) -> None:
+    origin = f"http://{HOST}"
+    visit = visit_to(f"{origin}/robots.txt", kind=Kind.ROBOTS, origin=origin)
+    assert store.lease("me", [visit], NOW).granted == [visit]
+    known = OriginRules(
+        host=key_of(f"{origin}/").host,
+        origin=origin,
+        status=200,
+        body="\n".join(payloads).encode("utf-8", "replace"),
+        fetched=NOW,
+        expires=NOW + 60,
+        location=payloads[0],
+    )
+    commit(store, visit, NOW, rules=known, page=None)
+
+
+def _summary(payloads: Sequence[str]) -> dict[str, Any]:
+    """What a run says of itself names hosts, too."""
+    return {
+        "finished": payloads[0],
+        "limited_by": payloads[0],
+        "seconds": 10.0,
+        "pages": 5,
+        "slowest_hosts": [{"host": payload, "seconds": 1.0 + number} for number, payload in enumerate(payloads)],
+        "shortest_gaps": [{"host": payload, "gap": 1.0, "required": 1.0} for payload in payloads],
+    }
+
+
+def hostile_data(store: Store, directory: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is known of the crawl, and of its one decent host."""
+    options = options_of(directory)
+    of_host = host_data(store, options, key_of(f"http://{HOST}/").host, NOW + 90)
+    assert of_host is not None
+    return crawl_data(store, options, NOW + 90), of_host

@@ -1,0 +1,116 @@
+"""Reports of a web that means harm, opened in a real browser: nothing runs, nothing is loaded, nothing is other than we wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import pytest
+
+from crawler.report.host_page import host_page
+from crawler.report.markup import visible
+from crawler.report.page import crawl_page
+from tests.report.browser import CHROMIUM, listening, opened
+from tests.report.hostile import hostile_data, hostile_store
+from tests.report.payloads import payloads
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install chromium")
+
+BATCH = 20  # payloads in one crawl: a report shows so many of a kind
+# What ends the page, or waits for somebody to close a box.
+LEFT_OUT = ("alert", "plaintext", "<!--", "refresh", "<iframe", "<xmp")
+COUNT = sum(1 for _ in payloads("http://x"))
+ALLOWED = {
+    *("html", "head", "meta", "title", "style", "body", "header", "main", "footer", "nav", "section", "div", "span"),
+    *("h1", "h2", "h3", "p", "ul", "li", "a", "dl", "dt", "dd", "small", "strong", "code", "pre", "bdi"),
+    *("figure", "figcaption", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"),
+    *("svg", "desc", "text", "line", "polyline", "rect"),
+}
+
+
+def elements(markup: str) -> Iterator[Any]:
+    """All of a document, as a parser that is not ours sees it."""
+    tree = html5lib.parse(markup, treebuilder="etree", namespaceHTMLElements=False)
+    return (node for node in tree.iter() if isinstance(node.tag, str))
+
+
+def outline(markup: str) -> list[tuple[str, dict[str, str], str, str]]:
+    """Elements with their attributes and texts; the browser adds a line's end to the last."""
+    return [
+        (node.tag.rpartition("}")[2], dict(node.attrib), node.text or "", (node.tail or "").rstrip("\n"))
+        for node in elements(markup)
+    ]
+
+
+def words_of(markup: str) -> str:
+    """All text, and what is in titles."""
+    return "\n".join(f"{text}\n{tail}\n{attributes.get('title', '')}" for _, attributes, text, tail in outline(markup))
+
+
+def test_there_are_enough_payloads() -> None:
+    assert len(set(payloads("http://127.0.0.1:1"))) == COUNT >= 200
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, BATCH))
+def test_no_payload_runs_or_loads_anything(first: int, tmp_path: Path) -> None:
+    with listening() as listener:
+        batch = list(payloads(listener.address))[first : first + BATCH]
+        store = hostile_store(tmp_path / "crawl.db", batch)
+        try:
+            crawl, host = hostile_data(store, f"data/{batch[0]}")
+        finally:
+            store.close()
+        for name, page in (("crawl", crawl_page(crawl)), ("host", host_page(host))):
+            path = tmp_path / f"{name}.html"
+            path.write_text(page, encoding="utf-8")
+            seen = opened(path, tmp_path / f"profile-{name}")
+            assert outline(seen.dom) == outline(page)
+            assert list(seen.console) == []
+            assert_inert(seen.dom)
+        assert listener.asked == []
+    shown = words_of(host_page(host))
+    for payload in batch:
+        assert visible(payload)[:60].strip() in shown
+
+
+def assert_inert(dom: str) -> None:
+    for tag, attributes, _, _ in outline(dom):
+        assert tag in ALLOWED
+        assert not [name for name in attributes if name.startswith("on") or name in {"src", "style", "srcset"}]
+        assert attributes.get("href", "#").startswith("#")
+
+
+def test_a_page_that_takes_them_for_markup_is_found_out(tmp_path: Path) -> None:
+    """Else the test above would prove nothing."""
+    with listening() as listener:
+        harmful = [payload for payload in payloads(listener.address) if not any(word in payload for word in LEFT_OUT)]
+        raw = "<!DOCTYPE html><title>x</title>" + "".join(f"<div>{payload}</div>" for payload in harmful)
+        (tmp_path / "raw.html").write_text(raw, encoding="utf-8")
+        seen = opened(tmp_path / "raw.html", tmp_path / "profile")
+        assert listener.asked
+    assert outline(seen.dom) != outline(raw)
+    with pytest.raises(AssertionError):
+        assert_inert(seen.dom)
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_a_page_is_no_wider_than_its_window_whatever_is_on_it(width: int, tmp_path: Path) -> None:
+    long = [payload for payload in payloads("http://127.0.0.1:1") if len(payload) > 1_000]
+    store = hostile_store(tmp_path / "crawl.db", [*long, "y" * 20_000])
+    try:
+        crawl, host = hostile_data(store, "data/" + "z" * 500)
+    finally:
+        store.close()
+    frames = []
+    for name, page in (("crawl", crawl_page(crawl)), ("host", host_page(host))):
+        (tmp_path / f"{name}.html").write_text(page.replace("<details>", "<details open>"), encoding="utf-8")
+        frames.append(f'<iframe width={width} height=900 style="border:0" src={name}.html></iframe>')
+    measure = "onload=()=>document.title=Array.from(frames).map(f=>f.document.documentElement.scrollWidth)"
+    (tmp_path / "frames.html").write_text(f"<!DOCTYPE html><script>{measure}</script>{''.join(frames)}")
+    seen = opened(tmp_path / "frames.html", tmp_path / "profile", "--allow-file-access-from-files")
+    (title,) = [text for tag, _, text, _ in outline(seen.dom) if tag == "title"]
+    measured = [int(number) for number in title.split(",")]
+    assert len(measured) == 2
+    assert max(measured) <= width
