@@ -49,19 +49,20 @@ def main(options: argparse.Namespace) -> int:
             )
             return cost.all, cost.memory
 
-        rates, grown = [], []
+        starts, wholes, grown = [], [], []
         print(f"{options.pages:,} documents as jsonl")
         for number in range(options.rounds):
             start, before = export("--since", str(newest))
             whole, after = export()
-            rates.append(options.pages / (whole - start))
+            starts.append(start)
+            wholes.append(whole)
             grown.append(after - before)
             print(
-                f"round {number + 1}: {rates[-1]:,.0f} a second, and {start:.2f} s to start; {after / 1e6:.0f} MB",
-                flush=True,
+                f"round {number + 1}: {whole:.2f} s, of which {start:.2f} s to start; {after / 1e6:.0f} MB", flush=True
             )
+    rate = options.pages / (min(wholes) - min(starts))  # what else a machine does makes rounds slower, none faster
     verdicts = [
-        Verdict(what=f"{max(rates):,.0f} documents a second, at least {PER_SECOND:,}", holds=max(rates) >= PER_SECOND),
+        Verdict(what=f"{rate:,.0f} documents a second, at least {PER_SECOND:,}", holds=rate >= PER_SECOND),
         Verdict(what=f"{min(grown) / 1e6:.0f} MB for them, at most {GROWTH / 1e6:.0f}", holds=min(grown) <= GROWTH),
     ]
     print(*verdicts, sep="\n")

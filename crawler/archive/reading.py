@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from isal import isal_zlib
@@ -12,13 +13,18 @@ from crawler.errors import DiskTrouble
 
 def read_block(directory: Path, segment: str, offset: int, length: int) -> bytes:
     """The content block of the record at a place: for a response, head and body as they came."""
-    path = directory / segment
-    if not path.exists():
-        path = directory / (segment + OPEN)
+    path = f"{directory}/{segment}"
     try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            record = isal_zlib.decompress(file.read(length), 31)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            path += OPEN
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            packed = os.pread(descriptor, length, offset)
+        finally:
+            os.close(descriptor)
+        record = isal_zlib.decompress(packed, 31)
     except (OSError, isal_zlib.error) as error:  # type: ignore[misc]  # its stub does not say that it is an exception
         raise DiskTrouble(f"{path}: no WARC record at byte {offset} ({error}).") from error
     return record.partition(b"\r\n\r\n")[2][:-4]
