@@ -173,18 +173,6 @@ def test_who_was_closed_lets_others_write(directory: Path) -> None:
     second.close()
 
 
-def test_nothing_writes_after_the_close(directory: Path) -> None:
-    index = TantivyIndex(directory)
-    for version, entry in enumerate(feed(3_000, 3_000), start=1):
-        index.put(entry)
-        if version % 100 == 0:  # so often that parts are merged
-            index.acknowledge()
-    index.put(document(A, 4_000))
-    index.close()
-    threads = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
-    assert [name for name in threads if name.startswith(("merge", "segment", "thrd-tantivy"))] == []
-
-
 def test_what_was_not_acknowledged_is_not_there(directory: Path) -> None:
     index = TantivyIndex(directory)
     index.put(document(A))
