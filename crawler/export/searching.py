@@ -141,26 +141,27 @@ class Searching:
         every = [self._word(word) for word in telling]
         pairs = [self._word(pair) for word in telling for pair in pairs_of(word)]
         some = Query.boolean_query([(Occur.Should, each) for each in every + pairs])
-        preferred = [Query.boolean_query([(Occur.Must, each) for each in every]), *self._neighbours(words, telling)]
+        preferred = [Query.boolean_query([(Occur.Must, each) for each in every]), *self._neighbours(words)]
         best = [(Occur.Must, some), *((Occur.Should, each) for each in preferred)]
         return Asked(some, Query.boolean_query(best) if every else some)
 
     def _telling(self, words: Sequence[str]) -> Sequence[str]:
         """Without words that most documents have, if there are others: everything has an "and"."""
+        return [word for word in words if self._is_telling(word)] or words
+
+    def _is_telling(self, word: str) -> bool:
+        """By its rarest part; a dash has none."""
         least = _TELLING if self.count >= _FEW else 0.0
-        return [word for word in words if UNSPACED.search(word) or self._worth(word) > least] or words
+        terms = self._analyzers[WORDS].analyze(word)
+        return any(self._rarity_of(term) > least for term in terms) or UNSPACED.search(word) is not None
 
-    def _worth(self, word: str) -> float:
-        """That of its rarest part; 0 if it is none, such as a dash."""
-        return max((self._rarity_of(term) for term in self._analyzers[WORDS].analyze(word)), default=0.0)
-
-    def _neighbours(self, words: Sequence[str], telling: Sequence[str]) -> Iterator[Query]:
-        """Words that stand beside each other in the question, and do so in a document."""
+    def _neighbours(self, words: Sequence[str]) -> Iterator[Query]:
+        """Words that stand beside each other in the question, and do so in a document. Common ones would cost too much."""
         for pair in pairwise(words):
-            terms = [self._analyzers[WORDS].analyze(word) for word in pair if word in telling]
-            if len(terms) == len(pair) and all(terms):
+            first, second = (self._analyzers[WORDS].analyze(word) for word in pair)
+            if first and second and all(map(self._is_telling, pair)):
                 for field in _NEIGHBOURLY:
-                    yield self._weighed(field, terms[0] + terms[1], WEIGHTS[field] * _NEAR)
+                    yield self._weighed(field, first + second, WEIGHTS[field] * _NEAR)
 
     def _word(self, word: str) -> Query:
         """In any field. One that is parts to the tokenizer is a phrase of these."""

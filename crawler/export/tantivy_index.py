@@ -101,7 +101,7 @@ class TantivyIndex:
     def clear(self) -> None:
         """Forget everything, and how far it went."""
         with _disk(self._directory):
-            self._writer.rollback()
+            self._writer.wait_merging_threads()  # else they would write what is being removed
             del self._writer, self._searcher, self._index
             _start_over(self._directory)
         self.is_new = True
@@ -111,8 +111,7 @@ class TantivyIndex:
         if self._lock.closed:
             return
         try:
-            with _disk(self._directory):
-                self._writer.rollback()
+            with suppress(ValueError):  # it has told of its troubles before, and nothing that was acknowledged is lost
                 self._writer.wait_merging_threads()
         finally:
             self._lock.close()
