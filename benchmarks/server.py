@@ -24,7 +24,7 @@ from typing import Any, Self, cast
 import uvloop
 
 from benchmarks.measure import pinned
-from benchmarks.web import MAX_HOSTS, Web
+from benchmarks.web import MAX_HOSTS, SENTENCES, Web
 
 ROOT = Path(__file__).resolve().parents[1]
 _END = b"\r\n\r\n"
@@ -98,7 +98,7 @@ class Served:
         self.web = web
         self._core = core
         self._options = [f"--pages={web.pages}", f"--hosts={web.hosts}"]
-        self._options += ["--open"] * web.is_open + ["--plain"] * (not compress)
+        self._options += ["--open"] * web.is_open + ["--plain"] * (not compress) + ["--sentences", str(web.sentences)]
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
@@ -179,9 +179,10 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=1500)
     parser.add_argument("--hosts", type=int, default=50, choices=range(1, MAX_HOSTS + 1), metavar="N")
     parser.add_argument("--open", action="store_true", dest="is_open")
+    parser.add_argument("--sentences", type=int, default=SENTENCES)
     parser.add_argument("--plain", action="store_true")
     given = parser.parse_args()
-    web = Web(pages=given.pages, hosts=given.hosts, is_open=given.is_open)
+    web = Web(pages=given.pages, hosts=given.hosts, is_open=given.is_open, sentences=given.sentences)
     uvloop.run(serve(web, compress=not given.plain))
 
 

@@ -50,6 +50,7 @@ class Web:
     hosts: int
     port: int = 0
     is_open: bool = False
+    sentences: int = SENTENCES
 
     def addresses(self) -> list[str]:
         return [f"127.30.0.{number + 1}" for number in range(self.hosts)]
@@ -85,7 +86,7 @@ class Web:
         return links
 
     def body(self, path: str) -> bytes:
-        return _html(path, self.links(path))
+        return _html(path, self.links(path), self.sentences)
 
     def answer(self, path: str, *, compress: bool) -> bytes:
         """The whole HTTP answer for a path, robots.txt and other things that do not exist included."""
@@ -139,9 +140,9 @@ def _sentences() -> list[str]:
     return [" ".join(chance.choices(_WORDS, k=chance.randint(12, 38))).capitalize() + "." for _ in range(3_000)]
 
 
-def _html(path: str, links: list[str]) -> bytes:
+def _html(path: str, links: list[str], sentences: int) -> bytes:
     chance = Random(path)
-    texts = chance.choices(_sentences(), k=SENTENCES)
+    texts = chance.choices(_sentences(), k=sentences)
     title = _title(path)
     anchors = [f'<a href="{link}">{_title(link)}</a>' for link in links]
     navigation, inline = anchors[:12], anchors[12:]
@@ -152,7 +153,7 @@ def _html(path: str, links: list[str]) -> bytes:
         f"<header><nav><ul>{''.join(f'<li>{anchor}</li>' for anchor in navigation)}</ul></nav></header>",
         f"<main><article><h1>{title}</h1>",
     ]
-    for start in range(0, SENTENCES, 4):
+    for start in range(0, sentences, 4):
         aside = inline.pop() if inline else ""
         first, second, *others = texts[start : start + 4]
         # With the spans a page has an element for every 150 bytes, like most.

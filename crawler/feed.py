@@ -162,6 +162,7 @@ class Feed:
                 reading,
                 weights if digest else b"",
                 lambda text: main_text_digest(text) == digest,
+                with_blocks=selection.blocks,
             )
             return _Content(main.text, main.blocks, directives.merged(in_head, asked), ())
         found = read_again(archived, reading)

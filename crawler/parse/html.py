@@ -176,10 +176,13 @@ def main_text_of(
     reading: Reading = AS_USUAL,
     weights: bytes = b"",
     is_right: Callable[[str], bool] = bool,
+    *,
+    with_blocks: bool = True,
 ) -> tuple[MainText, Directives]:
     """What a page is about and what it asks of crawlers, and no more: half the time of all.
 
-    A quarter, if the weights are known from when it was read before, and what they give `is_right`.
+    A quarter, if the weights are known from when it was read before, and what they give `is_right`; then there need be no
+    blocks.
     """
     decoded = decode(body, content_type)
     if not decoded.text:
@@ -188,7 +191,8 @@ def main_text_of(
     document.remove("template")
     asked = directives.read(_robots_metas(document))
     source = Source(html=decoded.text, document=document, url=url)
-    found = main_text_again(outline(document, text_only=True), weights) if weights else None
+    parts = outline(document, text_only=True) if weights else ()
+    found = main_text_again(parts, weights, with_blocks=with_blocks) if weights else None
     if found is None or not is_right(found.text):
         found = extract(source, reading.extractor, reading.second)
     return found, asked

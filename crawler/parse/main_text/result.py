@@ -61,9 +61,13 @@ def main_text(parts: Outline, importance: Sequence[float], confidence: float = 1
     return MainText(blocks=blocks, text=text, confidence=confidence, weights=weights)
 
 
-def main_text_again(parts: Outline, weights: bytes) -> MainText | None:
+def main_text_again(parts: Outline, weights: bytes, *, with_blocks: bool = True) -> MainText | None:
     """The same page read again, if what each piece of its text is worth is known; None if it has other pieces now."""
-    if sum([1 for part in parts if part.text]) != len(weights):
+    pieces = [part for part in parts if part.text]
+    if len(pieces) != len(weights):
         return None
-    numbers = iter(weights)
-    return main_text(parts, [next(numbers) / 255 if part.text else 0.0 for part in parts])
+    if with_blocks or any(part.tag in ("td", "th") for part in pieces):
+        numbers = iter(weights)
+        return main_text(parts, [next(numbers) / 255 if part.text else 0.0 for part in parts])
+    text = "\n".join([part.text for part, weight in zip(pieces, weights, strict=True) if weight >= 128])
+    return MainText(blocks=(), text=text, weights=weights)
