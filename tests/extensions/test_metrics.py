@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import random
 import re
 import socket
 import subprocess
@@ -164,8 +165,15 @@ def opened(directory: Path, *, join: bool = False, expected: int = 1, **given: A
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+    """One that is free, and the next one, too; below those that the kernel gives to whoever asks for any."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with (
+            suppress(OSError),
+            socket.create_server(("127.0.0.1", port)),
+            socket.create_server(("127.0.0.1", port + 1)),
+        ):
+            return port
 
 
 def asked(port: int) -> dict[tuple[str, ...], float]:

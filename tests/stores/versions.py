@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_9(connection)
     _undo_8(connection)
     _undo_7(connection)
     _undo_6(connection)
@@ -63,6 +64,12 @@ CREATE TABLE urls_4 (
 """
 
 
+def _undo_9(connection: apsw.Connection) -> None:
+    connection.execute("DROP TABLE anchored; DROP TABLE runs")
+    for table, column in (("changes", "reason"), ("changes", "detail"), ("documents", "weights")):
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+
+
 def _undo_8(connection: apsw.Connection) -> None:
     for table in ("sketches", "bands", "lessons"):
         connection.execute(f"DROP TABLE {table}")
@@ -85,14 +92,13 @@ def _undo_6(connection: apsw.Connection) -> None:
         connection.execute(f"ALTER TABLE urls ADD COLUMN {column} TEXT")
     connection.execute("DROP TABLE told")
     connection.execute("ALTER TABLE hosts DROP COLUMN soft404; DROP INDEX urls_sitemaps")
-    connection.execute("DROP TABLE anchored; DROP TABLE runs; DELETE FROM crawl WHERE name = 'identity'")
     connection.execute("DROP TABLE trust; DROP TABLE announcements; DROP TABLE vouchers")
     connection.execute(
         """ALTER TABLE changes RENAME TO changes_6;
            CREATE TABLE changes (
                version INTEGER PRIMARY KEY AUTOINCREMENT, host INTEGER NOT NULL, rest INTEGER NOT NULL,
                change TEXT NOT NULL CHECK (change IN ('upsert', 'delete')), document INTEGER, at REAL NOT NULL);
-           INSERT INTO changes SELECT version, host, rest, change, document, at FROM changes_6;
+           INSERT INTO changes SELECT * FROM changes_6;
            DROP TABLE changes_6;
            CREATE INDEX changes_of_url ON changes (host, rest, version)"""
     )
