@@ -127,7 +127,7 @@ class Feed:
             key=published.key,
             url=published.url,
             host=host_of(published.url),
-            fetched=document.fetched,
+            fetched=published.seen,
             status=document.status,
             content_type=document.content_type,
             title=document.title,

@@ -228,7 +228,7 @@ class Session:
                 tenure.returned,
                 tenure.quarantined,
             )
-        self.store.announce(self.now())
+        self.store.announce()
         return tenure
 
     def _full_rest(self, name: str, clock: HostClock) -> HostClock:
@@ -377,7 +377,7 @@ class Session:
 
     def _end(self) -> None:
         self.committer.close()
-        self.store.announce(self.now())
+        self.store.announce()
         self.store.leave(self.owner)
         self.store.close()
 

@@ -71,7 +71,7 @@ class Exported(Struct, frozen=True, kw_only=True):
     key: Key
     url: str
     host: str
-    fetched: float
+    fetched: float  # when it was last fetched, or found to be as it was
     status: int
     content_type: str
     title: str

@@ -308,6 +308,7 @@ class Published(Struct, frozen=True, kw_only=True):
     url: str
     document: DocumentRow | None  # None = deleted
     duplicate_of: str | None  # URL of the document that had this content first
+    seen: float  # when it was last found to be so
     is_new: bool  # it says, or is a copy of, something else than before; else only when it was fetched, and anchors, are new
     reason: Reason | None  # why it was deleted, where that is known
     detail: str  # and where it has moved
@@ -588,7 +589,7 @@ class Store(Protocol):
         anchors, is of that moment too.
         """
 
-    def announce(self, now: float) -> int:
+    def announce(self) -> int:
         """Have the change feed tell of pages that others call something new; of how many it does."""
 
     def note_run(self, summary: Mapping[str, Any], now: float) -> None:

@@ -164,7 +164,7 @@ CREATE INDEX changes_of_url ON changes (host, rest, version);
 """
 _CHANGES = _CHANGES_8.replace(
     "    at REAL NOT NULL\n",
-    """    at REAL NOT NULL,
+    """    at REAL NOT NULL,                   -- when the document was last seen as it is told of here, or not at all
     reason INTEGER,                     -- of a deletion: how it is known that the document is gone
     detail TEXT NOT NULL DEFAULT ''     -- and where it has moved
 """,

@@ -44,7 +44,8 @@ def test_a_page_that_came_again_as_it_was_is_no_new_version(store: Store) -> Non
     row = last(store, A, seen)
     assert row is not None
     assert row.document is not None
-    assert (row.is_new, row.document.fetched > NOW) == (False, True)
+    assert (row.is_new, row.seen) == (False, row.document.fetched)
+    assert row.seen > NOW
 
 
 def test_who_has_not_heard_of_a_page_hears_all_of_it_whatever_came_last(store: Store) -> None:
@@ -71,6 +72,17 @@ def test_a_page_that_becomes_the_copy_of_another_is_a_new_version(store: Store) 
     row = last(store, B, seen)
     assert row is not None
     assert (row.is_new, row.duplicate_of) == (True, A)
+
+
+def test_a_page_that_the_server_says_is_unchanged_was_seen_then(store: Store) -> None:
+    fetch(store, A, NOW, page=page())
+    before = last(store, A)
+    fetch(store, A, NOW + WEEK, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED, status=304, page=page(""))
+    after = last(store, A, before.version if before is not None else 0)
+    assert before is not None
+    assert after is not None
+    assert after.document == before.document
+    assert (after.is_new, after.seen - before.seen) == (False, WEEK)
 
 
 # ── what is gone ──
@@ -123,17 +135,19 @@ def test_new_words_for_a_page_are_told_once_however_many_there_are(store: Store)
     fetch(store, B, NOW, page=calls(A, "one"))
     fetch(store, C, NOW, page=calls(A, "two"))
     seen = store.version()
-    assert store.announce(NOW + 1) == 1
+    assert store.announce() == 1
     row = last(store, A, seen)
     assert row is not None
     assert (row.is_new, store.anchors(key_of(A))) == (False, [("b.test", "one"), ("c.test", "two")])
-    assert store.announce(NOW + 2) == 0
+    assert row.document is not None
+    assert row.seen == row.document.fetched  # nobody has looked at it since
+    assert store.announce() == 0
 
 
 def test_words_that_came_before_the_page_are_told_with_it(store: Store) -> None:
     fetch(store, B, NOW, page=calls(A, "one"))
     fetch(store, A, NOW + WEEK, page=page())
-    assert store.announce(NOW + WEEK) == 0
+    assert store.announce() == 0
     assert changes(store, A) == ["upsert"]
 
 
@@ -142,22 +156,22 @@ def test_words_for_what_was_never_fetched_or_is_gone_are_not_told(store: Store) 
     refused(store, C, NOW + WEEK, Reason.GONE, 410)
     fetch(store, B, NOW + WEEK, page=calls(C, "one"))
     fetch(store, B, NOW + 2 * WEEK, page=calls("http://d.test/", "two"))
-    assert store.announce(NOW + 2 * WEEK) == 0
+    assert store.announce() == 0
 
 
 def test_a_link_without_words_is_nothing_to_tell(store: Store) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=calls(A, ""))
-    assert store.announce(NOW) == 0
+    assert store.announce() == 0
 
 
 def test_what_one_process_has_found_another_can_tell(store: Store, opener: Opener) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=calls(A, "one"))
     another = opener()
-    assert another.announce(NOW) == 1
+    assert another.announce() == 1
     another.close()
-    assert store.announce(NOW) == 0
+    assert store.announce() == 0
 
 
 # ── of the crawl itself ──

@@ -11,7 +11,7 @@ _MOST = 64  # batches of visits whose anchors are told of in one transaction
 
 _TELL = """
 INSERT INTO changes (host, rest, change, document, at)
-    SELECT ?1, ?2, 'meta', c.document, ?4 FROM changes c
+    SELECT ?1, ?2, 'meta', c.document, c.at FROM changes c
     WHERE c.version = (SELECT max(version) FROM changes WHERE host = ?1 AND rest = ?2)
       AND c.version <= ?3 AND c.change <> 'delete'
 """
@@ -21,7 +21,7 @@ def has_some(connection: apsw.Connection) -> bool:
     return connection.execute("SELECT 1 FROM anchored LIMIT 1").get is not None
 
 
-def announce(connection: apsw.Connection, now: float) -> int:
+def announce(connection: apsw.Connection) -> int:
     """Tell of some; of how many."""
     rows: list[Any] = connection.execute(
         "SELECT serial, version, targets FROM anchored ORDER BY serial LIMIT ?", (_MOST,)
@@ -31,7 +31,7 @@ def announce(connection: apsw.Connection, now: float) -> int:
         numbers = array.array("q", targets)
         latest.update(dict.fromkeys(zip(numbers[::2], numbers[1::2], strict=True), version))
     before = connection.total_changes()
-    connection.executemany(_TELL, [(*key, version, now) for key, version in latest.items()])
+    connection.executemany(_TELL, [(*key, version) for key, version in latest.items()])
     told = connection.total_changes() - before
     connection.execute("DELETE FROM anchored WHERE serial <= ?", (rows[-1][0] if rows else 0,))
     return told

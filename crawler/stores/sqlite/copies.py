@@ -156,25 +156,30 @@ class Copies:
         self._index.show(page.id, indexed=True)
 
     def _note(self, page: _Page, original: int | None, share: float | None, tier: Tier | None) -> None:
-        """What a page is a copy of is told with it, so if that is another URL now, the change feed says so."""
-        before = self._original_of(page.document)
+        """What a page is a copy of, and how alike, is told with it, so if that is other than it was, the change feed says so."""
+        before = self._told_of(page.document)
         self._connection.execute(
             "UPDATE documents SET duplicate_of = ?, similarity = ?, tier = ? WHERE id = ?",
             (original, share, tier, page.document),
         )
-        if self._original_of(page.document) == before:
+        now_so = self._told_of(page.document)
+        if now_so == before:
             return
+        change = "meta" if now_so[:2] == before[:2] else "upsert"
         self._connection.execute(
-            "INSERT INTO changes (host, rest, change, document, at) VALUES (?, ?, 'upsert', ?, ?)",
-            (*page.key, page.document, self._now),
+            """INSERT INTO changes (host, rest, change, document, at) SELECT ?1, ?2, ?3, ?4, coalesce(
+                   (SELECT c.at FROM changes c WHERE c.host = ?1 AND c.rest = ?2 ORDER BY c.version DESC LIMIT 1), ?5)""",
+            (*page.key, change, page.document, self._now),
         )
 
-    def _original_of(self, document: int) -> tuple[int, int] | None:
-        key: tuple[int, int] | None = self._connection.execute(
-            "SELECT o.host, o.rest FROM documents d JOIN documents o ON o.id = d.duplicate_of WHERE d.id = ?",
+    def _told_of(self, document: int) -> tuple[Any, ...]:
+        """The key of its original, and how alike they are."""
+        row: tuple[Any, ...] = self._connection.execute(
+            """SELECT o.host, o.rest, d.similarity, d.tier FROM documents d LEFT JOIN documents o ON o.id = d.duplicate_of
+               WHERE d.id = ?""",
             (document,),
         ).get
-        return key
+        return row
 
     def _page(self, document: int) -> _Page | None:
         return _page_of(self._connection.execute(f"{_NOW} WHERE d.id = ?", (document,)).get)

@@ -271,7 +271,7 @@ def _publish(connection: apsw.Connection, settled: Settled, document: int | None
         return ""
     connection.execute(
         "INSERT INTO changes (host, rest, change, document, at, reason, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (*key, change, document, now, reason, detail),
+        (*key, change, document, visited.fetched.ended if visited.fetched is not None else now, reason, detail),
     )
     return change
 

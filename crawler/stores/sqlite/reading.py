@@ -224,7 +224,7 @@ def published(
                    c.change = 'upsert' OR EXISTS (
                        SELECT 1 FROM changes n
                        WHERE n.host = c.host AND n.rest = c.rest AND n.version > ?1 AND n.change = 'upsert'),
-                   c.reason, c.detail, {_DOCUMENT}
+                   c.reason, c.detail, c.at, {_DOCUMENT}
             FROM changes c CROSS JOIN urls u ON u.host = c.host AND u.rest = c.rest
             LEFT JOIN documents d ON d.id = c.document
             LEFT JOIN segments s ON s.id = d.segment
@@ -236,7 +236,7 @@ def published(
             ORDER BY c.version LIMIT ?3""",
         (after, until if until is not None else _NEWEST, most if most is not None else -1),
     )
-    for version, host, rest, url, is_there, original, is_new, reason, detail, *document in rows:
+    for version, host, rest, url, is_there, original, is_new, reason, detail, seen, *document in rows:
         key = Key(host, rest)
         yield Published(
             version=version,
@@ -244,6 +244,7 @@ def published(
             url=url,
             document=_document_of(key, url, document) if is_there else None,
             duplicate_of=original if is_there else None,
+            seen=seen,
             is_new=bool(is_new),
             reason=Reason(reason) if reason is not None else None,
             detail=detail,

@@ -468,11 +468,11 @@ class SqliteStore:
         with trouble(self._path):
             yield from reading.published(self._connection, after, until, most)
 
-    def announce(self, now: float) -> int:
+    def announce(self) -> int:
         told = 0
         while announcing.has_some(self._connection):
             with self._transaction() as connection:
-                told += announcing.announce(connection, now)
+                told += announcing.announce(connection)
         return told
 
     def note_run(self, summary: Mapping[str, Any], now: float) -> None:
