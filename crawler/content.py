@@ -122,6 +122,8 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
         page = _with_document(page, document, visit, scope, now, follow=not asked.nofollow)
     if asked.unavailable_after is not None:
         page = replace(page, unavailable_after=asked.unavailable_after)
+    if asked.noarchive:
+        page = replace(page, metadata={**page.metadata, "robots": "noarchive"})
     if visit.kind is Kind.PROBE:
         return replace(page, soft404=sketch(page.text, visit.url)), None
     return page, _verdict(page, visit, asked, now, is_login=is_login)

@@ -8,31 +8,34 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
+from crawler.errors import AlreadyRunning, BadInput, DiskTrouble, StoreUnreachable
 from crawler.export.directory import DirectorySink, last_version
+from crawler.export.documents import Exported
 from crawler.export.engines import ENGINES
 from crawler.export.formats import DELETED, FORMATS, Format
 from crawler.export.http import without_password
 from crawler.export.markdown import MarkdownSink
 from crawler.export.opensearch import OpenSearch
-from crawler.export.sink import Checkpoint, Rejected, Sink, SinkDown, read_checkpoint, write_checkpoint
+from crawler.export.sink import Checkpoint, Rejected, Sink, SinkDown, read_checkpoint, sync_directory, write_checkpoint
 from crawler.export.solr import Solr
 from crawler.export.tantivy_index import TantivyIndex, has_index
 from crawler.export.vespa import Vespa
 from crawler.feed import FOLD, KEEP, Feed, Selection
 from crawler.options import Options
 from crawler.stores.contract import Store
+from crawler.stores.open import open_store
 
 CHECKPOINT = "checkpoint.json"  # in a directory that a sink keeps
 WITH_BLOCKS = ("markdown", "tantivy", "trecweb")  # whose documents are made of them
 NAMES = (*FORMATS, "markdown", "tantivy", *ENGINES)
 _TELLING = 20  # documents that are not all bad by chance
+_DOCUMENT = re.compile("[0-9a-f]{32}[.]md")
 _PLAIN = re.compile(r"[^a-z0-9.-]+")
 
 Progress = Callable[[str, int, int], None]
@@ -47,6 +50,8 @@ class Target:
     checkpoint: Path
     open: Callable[[int, bool], Sink]  # after a version; whether it begins anew
     has: Callable[[int], int] = lambda noted: noted  # the version up to which it has everything, if so much is noted
+    is_ordered: bool = False  # it is read in the order in which it is written, so nothing may come again later
+    keeps_others: bool = False  # documents that are not of this crawl stay, whatever is exported
 
     @property
     def rejected(self) -> Path:
@@ -74,6 +79,7 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
             notes=notes,
             checkpoint=notes.with_name(f"{notes.name}.json"),
             open=lambda after, anew: _engine(engine, place, fields, after),
+            keeps_others=True,
         )
     if not place and name != "tantivy":
         raise BadInput(f"--to {name}: name a directory, such as {name}:documents. Nothing was exported.")
@@ -83,7 +89,7 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
         written=written,
         notes=options.directory / "exports" / _file_name(written),
         checkpoint=directory / CHECKPOINT,
-        open=lambda after, anew: MarkdownSink(directory),
+        open=lambda after, anew: _tree(directory) if anew else MarkdownSink(directory),
     )
     if name == "tantivy":
         return replace(
@@ -95,7 +101,8 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
         form = FORMATS[name].keeping(selection.fields) if selection.fields else FORMATS[name]
         return replace(
             target,
-            open=lambda after, anew: _files(directory, form) if anew else DirectorySink(directory, form, after),
+            open=lambda after, anew: DirectorySink(directory, form, after) if after else _files(directory, form),
+            is_ordered=True,
             # A kill may have come after a file had its name, and before that was noted.
             has=lambda noted: max(noted, last_version(directory, form.suffix) or 0),
         )
@@ -112,7 +119,7 @@ class Exporter:
         self.feed = Feed(store, options, selection)
         self.version = 0  # up to which the target has everything
         self.rejected = 0
-        self._letters = 0  # of what the archive does not have, that are written
+        self.feed.must_have_files = True
 
     def run(self, progress: Progress, *, full: bool = False, since: int | None = None, every: int = 0) -> None:
         """Everything that came after what it has; with `full` everything there is, with `since` what came after that version.
@@ -120,7 +127,7 @@ class Exporter:
         The sink acknowledges after so many entries, or as often as it likes.
         """
         with _alone(self._target.lock):
-            after = 0 if full else since if since is not None else self._after()
+            after = self._begin_anew() if full else self._after(since)
             until = self._store.version()
             self.version = after
             if until <= after and not full:
@@ -132,49 +139,81 @@ class Exporter:
                 sink.close()
 
     def _carry(self, sink: Sink, after: int, until: int, every: int, progress: Progress) -> None:
-        count, last = 0, after
+        count, documents, last = 0, 0, after
         for entry in self.feed.increments(after, until):
             sink.put(entry)
-            count, last = count + 1, entry.version
+            count, documents, last = count + 1, documents + isinstance(entry, Exported), entry.version
             if count == every:
-                self._settle(sink, last, count)
+                self._settle(sink, last, documents)
                 progress("exporting", last - after, until - after)
-                count = 0
-        self._settle(sink, until, count)
+                count = documents = 0
+        self._settle(sink, until, documents)
 
-    def _settle(self, sink: Sink, version: int, count: int) -> None:
+    def _settle(self, sink: Sink, version: int, documents: int) -> None:
         """Named before the checkpoint passes them, what is refused cannot be forgotten by a kill."""
         refused = list(sink.acknowledge())
-        if count >= _TELLING and len(refused) >= count:
+        if documents >= _TELLING and len(refused) >= documents:
             raise SinkDown(
                 f"{self._target.written}: refuses every document ({refused[0].error}). All that it acknowledged before is "
                 "noted; see to its schema, then export again."
             )
-        refused += self.feed.unreadable[self._letters :]
-        self._letters = len(self.feed.unreadable)
+        refused += self.feed.unreadable
+        self.feed.unreadable.clear()
         self.rejected += len(refused)
         if refused:
             _append(self._target.rejected, refused)
         write_checkpoint(self._target.checkpoint, self._checkpoint(version))
         self.version = version
 
-    def _after(self) -> int:
-        """The version up to which the target has everything, or an error if what it has is something else."""
-        noted = read_checkpoint(self._target.checkpoint)
-        if noted is None:
-            return 0
-        now_so = self._checkpoint(noted.version)
-        if noted.crawl != now_so.crawl or noted.version > self._store.version():
+    def _begin_anew(self) -> int:
+        """What the target has is not noted any more, before it is touched."""
+        noted = self._noted()
+        if noted is not None and self._target.keeps_others and noted.crawl != self._store.facts()["identity"]:
             raise BadInput(
-                f"{self._target.written} has documents of another crawl. Nothing was exported; give another place, the "
-                "CRAWL_DIR that they are from, or --full to begin anew."
+                f"{self._target.written} has documents of another crawl, and would keep them. Nothing was exported; empty it "
+                f"and remove {self._target.checkpoint}, or give another place."
+            )
+        try:
+            self._target.checkpoint.unlink(missing_ok=True)
+            if self._target.checkpoint.parent.is_dir():
+                sync_directory(self._target.checkpoint.parent)
+        except OSError as error:
+            raise DiskTrouble(
+                f"{self._target.checkpoint}: cannot be removed ({error.strerror}). Nothing was exported."
+            ) from error
+        return 0
+
+    def _after(self, since: int | None) -> int:
+        """The version up to which the target has everything, or an error if what it has is something else."""
+        noted = self._noted()
+        if noted is None:
+            return since or 0
+        now_so = self._checkpoint(noted.version)
+        if noted.crawl != now_so.crawl or (noted.mark and noted.mark != now_so.mark):
+            raise BadInput(
+                f"{self._target.written} has documents of another crawl, or of this one before it was set back. Nothing was "
+                "exported; give another place, the CRAWL_DIR that they are from, or --full to begin anew."
             )
         if noted.selection != now_so.selection:
             raise BadInput(
                 f"{self._target.written} was filled with other options ({noted.selection}, now {now_so.selection}). Nothing "
                 "was exported; give the same, another place, or --full to begin anew."
             )
-        return self._target.has(noted.version)
+        has = self._target.has(noted.version)
+        if since is not None and (since > has or (since < has and self._target.is_ordered)):
+            raise BadInput(
+                f"--since {since}: {self._target.written} has everything up to version {has}. Nothing was exported; leave "
+                "--since away, or give --full to begin anew."
+            )
+        return has if since is None else since
+
+    def _noted(self) -> Checkpoint | None:
+        noted = read_checkpoint(self._target.checkpoint)
+        if noted is not None and noted.to.partition(":")[0] != self._target.written.partition(":")[0]:
+            raise BadInput(
+                f"{self._target.checkpoint.parent} was filled by --to {noted.to}. Nothing was exported; give another place."
+            )
+        return noted
 
     def _checkpoint(self, version: int) -> Checkpoint:
         return Checkpoint(
@@ -182,7 +221,35 @@ class Exporter:
             to=self._target.written,
             selection=self._selection.written(),
             version=version,
+            mark=self._store.mark_of(version),
         )
+
+
+def _tree(directory: Path) -> MarkdownSink:
+    """Of Markdown; documents that were there may be of another crawl, and nobody would remove them."""
+    try:
+        for path in directory.glob("*/*.md"):
+            if _DOCUMENT.fullmatch(path.name) and not path.parent.is_symlink():
+                path.unlink()
+    except OSError as error:
+        raise DiskTrouble(f"{directory}: cannot be begun anew ({error.strerror}); some files may be gone.") from error
+    return MarkdownSink(directory)
+
+
+def tell_what_is_left(options: Options) -> None:
+    """A crawl that was killed has left pages whose new anchors the feed has yet to tell of."""
+    store = open_store(options.store, read_only=True)
+    try:
+        is_left = store.has_to_announce()
+    finally:
+        store.close()
+    if is_left:
+        with suppress(StoreUnreachable, DiskTrouble):  # who may only read gets them when a crawl has run again
+            store = open_store(options.store)
+            try:
+                store.announce()
+            finally:
+                store.close()
 
 
 def _engine(kind: type[OpenSearch | Solr | Vespa], place: str, fields: Collection[str] | None, after: int) -> Sink:

@@ -33,6 +33,10 @@ EVIDENCE: Mapping[Reason | None, Evidence] = {
     Reason.SOFT_404: Evidence.NOT_FOUND,
     Reason.CAME_EMPTY: Evidence.NOT_FOUND,
     Reason.CLIENT_ERROR: Evidence.NOT_FOUND,
+    Reason.BAD_STATUS: Evidence.NOT_FOUND,
+    Reason.BAD_LOCATION: Evidence.NOT_FOUND,
+    Reason.REDIRECT_LOOP: Evidence.NOT_FOUND,
+    Reason.TOO_MANY_REDIRECTS: Evidence.NOT_FOUND,
     Reason.GONE: Evidence.GONE,
     Reason.NOINDEX: Evidence.NOINDEX,
     Reason.ROBOTS_DENIED: Evidence.ROBOTS,
@@ -61,9 +65,14 @@ class Selection:
         return json.dumps({name: value for name, value in facts.items() if value}, sort_keys=True)
 
     def has(self, published: Published, document: DocumentRow) -> bool:
-        return (not self.hosts or matches(host_of(published.url), self.hosts)) and (
-            not self.languages or document.language in self.languages
-        )
+        return self._has_host(published.url) and (not self.languages or document.language in self.languages)
+
+    def folds(self, original: str) -> bool:
+        """Whether an original stands for its duplicates: not if it is not there itself."""
+        return self.duplicates == FOLD and self._has_host(original)
+
+    def _has_host(self, url: str) -> bool:
+        return not self.hosts or matches(host_of(url), self.hosts)
 
 
 class Feed:
@@ -75,7 +84,8 @@ class Feed:
         self._selection = selection
         self.counts: Counter[str] = Counter()
         self.version = 0  # of the last change that was looked at
-        self.unreadable: list[Rejected] = []
+        self.unreadable: list[Rejected] = []  # since somebody last took them
+        self.must_have_files = False  # an archive without some of its files is not gone round
 
     def snapshot(self, since: int | None) -> Iterator[Entry]:
         """The collection at one moment, or what of it is other than at a version. Deletions only with such a version."""
@@ -83,8 +93,9 @@ class Feed:
             yield from self._entries(published, with_deletions=since is not None)
 
     def increments(self, since: int, until: int) -> Iterator[Entry]:
-        """What has changed between two versions; a document that goes on changing meanwhile comes with the next increment."""
-        while block := list(self._store.published(since, until, _BLOCK)):
+        """What has changed between two versions, as it was at the second."""
+        told = since
+        while block := list(self._store.published(since, until, _BLOCK, told)):
             for published in block:
                 yield from self._entries(published, with_deletions=True)
             since = block[-1].version
@@ -108,11 +119,16 @@ class Feed:
             return _deleted(published, EVIDENCE.get(published.reason, Evidence.UNKNOWN), published.detail or None)
         if not selection.has(published, document):
             return _deleted(published, Evidence.NOT_SELECTED, None)
-        if published.duplicate_of is not None and selection.duplicates == FOLD:
+        if published.duplicate_of is not None and selection.folds(published.duplicate_of):
             return _deleted(published, Evidence.DUPLICATE, published.duplicate_of)
         try:
             return self._read(published, document)
         except DiskTrouble as error:
+            if self.must_have_files and isinstance(error.__cause__, FileNotFoundError):
+                raise DiskTrouble(
+                    f"{error} What was exported before is noted; restore the file, then export again."
+                ) from error
+            self.counts["unreadable"] += 1
             self.unreadable.append(
                 Rejected(id=identifier(published.key), url=published.url, version=published.version, error=str(error))
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawler.exporting import Exporter, Progress, target_of
+from crawler.exporting import Exporter, Progress, target_of, tell_what_is_left
 from crawler.feed import FOLD, Selection
 from crawler.options import Options
 from crawler.stores.open import open_store
@@ -12,11 +12,16 @@ from crawler.stores.open import open_store
 _SELECTION = Selection(duplicates=FOLD, blocks=True)
 
 
-def bring_up_to_date(options: Options, directory: Path, *, full: bool = False, progress: Progress) -> None:
-    """Afterwards the index has every document that can be read, and none that is gone or says the same as another."""
+def bring_up_to_date(options: Options, directory: Path, *, full: bool = False, progress: Progress) -> int:
+    """Afterwards the index has every document that can be read, and none that is gone or says the same as another.
+
+    How many could not be.
+    """
+    tell_what_is_left(options)
     store = open_store(options.store, read_only=True)
     try:
-        target = target_of("tantivy", str(directory), options, _SELECTION)
-        Exporter(store, options, _SELECTION, target).run(progress, full=full)
+        exporter = Exporter(store, options, _SELECTION, target_of("tantivy", str(directory), options, _SELECTION))
+        exporter.run(progress, full=full)
     finally:
         store.close()
+    return exporter.rejected

@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 from scrapy.settings import Settings
 
-from crawler.errors import AlreadyRunning, BadInput
+from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.export.documents import Deleted, Entry, Exported, identifier
 from crawler.export.sink import Rejected, SinkDown, read_checkpoint
-from crawler.exporting import Exporter, Target, duplicates_of, target_of
+from crawler.exporting import Exporter, Target, duplicates_of, target_of, tell_what_is_left
 from crawler.feed import EVIDENCE, FOLD, Feed, Selection
 from crawler.items import Reason
 from crawler.options import Options
@@ -190,15 +190,142 @@ def test_a_document_that_the_archive_does_not_have_is_named_and_does_not_stop_th
     segment.write_bytes(b"")
     export = exporter(store, options, Shelf())
     export.run(lambda *_: None)
-    assert (export.rejected, [one.url for one in export.feed.unreadable]) == (1, [A])
+    assert (export.rejected, export.feed.counts["unreadable"], export.feed.unreadable) == (1, 1, [])
     assert A in (options.directory / "exports" / "shelf.rejected.jsonl").read_text()
+
+
+def test_an_archive_without_its_files_is_not_gone_round(collection: Collection, store: Store, options: Options) -> None:
+    collection.add(A, body("one"), **HTML)
+    away = options.directory / "away"
+    (options.directory / "warc").rename(away)
+    with pytest.raises(DiskTrouble, match="restore the file"):
+        run(store, options)
+    away.rename(options.directory / "warc")
+    assert told(run(store, options)) == [(A, "upsert")]
+
+
+def test_who_was_not_told_of_a_page_hears_of_all_of_it_in_whatever_part(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    for at in (NOW, NOW + 1):
+        for number in range(5):
+            collection.add(f"http://a.test/{number}", body(f"page {number}"), at=at, **HTML)
+    for part in (store.published(5, 7, None, 0), store.published(7, 10, None, 0)):
+        assert all(published.is_new for published in part)
+    assert [published.is_new for published in store.published(5)] == [False] * 5
+    assert {event for _, event in told(run(store, options, every=2))} == {"upsert"}
+
+
+def test_an_increment_is_what_held_at_its_last_version_though_a_crawl_goes_on(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    until = store.version()
+    collection.add(A, body("two"), at=NOW + 1, **HTML)
+    (found,) = Feed(store, options, EVERYTHING).increments(0, until)
+    assert isinstance(found, Exported)
+    assert (found.version, found.title) == (until, "one")
+
+
+@pytest.mark.parametrize("since", [1, 3])
+def test_a_directory_has_no_gap_and_nothing_twice(
+    since: int, collection: Collection, store: Store, options: Options
+) -> None:
+    target = target_of("jsonl", str(options.directory / "out"), options, EVERYTHING)
+    for url in (A, B):
+        collection.add(url, body(url), **HTML)
+    Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
+    collection.add(C, body(C), **HTML)
+    with pytest.raises(BadInput, match="has everything up to version 2"):
+        Exporter(store, options, EVERYTHING, target).run(lambda *_: None, since=since)
+
+
+def test_a_directory_has_one_format(collection: Collection, store: Store, options: Options) -> None:
+    collection.add(A, body("one"), **HTML)
+    place = str(options.directory / "out")
+    Exporter(store, options, EVERYTHING, target_of("jsonl", place, options, EVERYTHING)).run(lambda *_: None)
+    other = Exporter(store, options, EVERYTHING, target_of("jsoncollection", place, options, EVERYTHING))
+    for full in (False, True):
+        with pytest.raises(BadInput, match="was filled by --to jsonl"):
+            other.run(lambda *_: None, full=full)
+
+
+@pytest.mark.parametrize("name", ["jsonl", "markdown", "tantivy"])
+def test_who_begins_anew_and_is_killed_has_nothing_noted(
+    name: str, collection: Collection, store: Store, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = target_of(name, str(options.directory / "out"), options, EVERYTHING)
+    for url in (A, B):
+        collection.add(url, body(url), **HTML)
+    Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
+    killed = Exporter(store, options, EVERYTHING, target)
+    monkeypatch.setattr(killed, "_settle", lambda *_: pytest.fail("killed"))
+    with pytest.raises(pytest.fail.Exception):
+        killed.run(lambda *_: None, full=True)
+    again = Exporter(store, options, EVERYTHING, target)
+    again.run(lambda *_: None)
+    assert again.feed.counts["documents"] == 2
+
+
+def test_a_tree_that_begins_anew_has_nothing_of_before(collection: Collection, store: Store, options: Options) -> None:
+    collection.add(A, body("one"), **HTML)
+    target = target_of("markdown", str(options.directory / "out"), options, EVERYTHING)
+    Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
+    stranger = options.directory / "out" / "x.test" / f"{'0' * 32}.md"
+    stranger.parent.mkdir()
+    for path in (stranger, stranger.with_name("mine.md")):
+        path.write_text("here before")
+    Exporter(store, options, EVERYTHING, target).run(lambda *_: None, full=True)
+    names = sorted(path.name for path in (options.directory / "out").glob("*/*.md"))
+    assert names == sorted([f"{identifier(key_of(A))}.md", "mine.md"])
+
+
+def test_an_engine_keeps_what_another_crawl_gave_it_so_it_is_not_begun_anew(store: Store, options: Options) -> None:
+    target = target_of("opensearch", "http://127.0.0.1:9/pages", options, EVERYTHING)
+    target.checkpoint.parent.mkdir(parents=True)
+    noted = {"crawl": "another", "to": target.written, "selection": "{}", "version": 9}
+    target.checkpoint.write_text(json.dumps(noted))
+    with pytest.raises(BadInput, match="would keep them"):
+        Exporter(store, options, EVERYTHING, target).run(lambda *_: None, full=True)
+
+
+def test_an_original_that_is_not_selected_stands_for_nobody(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, body("one"), **HTML)
+    selection = Selection(hosts=["b.test"], duplicates=FOLD)
+    assert told(run(store, options, selection=selection)) == [(A, "not_selected"), (B, "upsert")]
+
+
+def test_what_a_killed_crawl_has_not_told_is_told_before_an_export(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, b'<p>see <a href="http://a.test/">that page</a>', **HTML)
+    before = store.version()
+    tell_what_is_left(options)
+    assert [(published.url, published.is_new) for published in store.published(before)] == [(A, False)]
+    tell_what_is_left(options)
+    assert store.version() == before + 1
+
+
+def test_a_page_that_forbids_copies_from_now_on_is_not_as_it_was(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    run(store, options)
+    collection.add(A, body("one"), at=NOW + 1, X_Robots_Tag="noarchive", **HTML)
+    (found,) = run(store, options)
+    assert isinstance(found, Exported)
+    assert (found.event, found.noarchive) == ("upsert", True)
 
 
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
         ({"crawl": "another"}, "another crawl"),
-        ({"version": 99}, "another crawl"),
+        ({"mark": "1:2:3"}, "set back"),
         ({"selection": "{}"}, "other options"),
     ],
 )
@@ -358,9 +485,22 @@ def test_an_index_that_is_gone_is_built_anew(collection: Collection, store: Stor
     assert again.feed.counts["documents"] == 1
 
 
-def test_no_password_is_noted(options: Options) -> None:
-    target = target_of("opensearch", "http://me:secret@127.0.0.1:9200/pages", options, Selection())
+@pytest.mark.parametrize(
+    "place",
+    [
+        "http://me:secret@127.0.0.1:9200/pages",
+        "me:secret@127.0.0.1:9200/pages",
+        "http:/me:secret@127.0.0.1/pages",
+        "http://127.0.0.1:9200/pages?token=secret",
+    ],
+)
+def test_no_password_is_noted_nor_shown(place: str, options: Options) -> None:
+    target = target_of("opensearch", place, options, EVERYTHING)
     assert "secret" not in f"{target.written}{target.notes}{target.checkpoint}"
+    if not place.startswith("http://me"):
+        with pytest.raises(BadInput) as refused:
+            target.open(0, False)  # noqa: FBT003
+        assert "secret" not in str(refused.value)
 
 
 def test_of_every_reason_for_which_documents_go_there_is_evidence() -> None:

@@ -18,7 +18,7 @@ from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.documents import Entry
 from crawler.export.files import output_to
 from crawler.export.formats import FORMATS, Apart, write_deleted
-from crawler.exporting import NAMES, WITH_BLOCKS, Exporter, duplicates_of, target_of
+from crawler.exporting import NAMES, WITH_BLOCKS, Exporter, duplicates_of, target_of, tell_what_is_left
 from crawler.feed import FOLD, KEEP, Feed, Selection
 from crawler.options import Options
 from crawler.stores.contract import Store
@@ -110,6 +110,7 @@ class Command(ScrapyCommand):
         gc.collect()
         gc.freeze()
         gc.set_threshold(100_000, 20, 100)
+        tell_what_is_left(options)
         store = open_store(options.store, read_only=True)
         try:
             if opts.since is not None and opts.since > (newest := store.version()):
@@ -160,13 +161,13 @@ def _report(feed: Feed, version: int) -> int:
     counts = feed.counts
     if counts["deletions"]:
         _say(f"{counts['deletions']} deletions")
-    if feed.unreadable:
+    if counts["unreadable"]:
         _say(
-            f"orbweaver: {len(feed.unreadable)} documents could not be read from the archive and are left out; restore "
-            "the files named above from a backup, then export again."
+            f"orbweaver: {counts['unreadable']} documents could not be read from the archive and are left out; restore "
+            "the files named from a backup, then export again with --full."
         )
     _say(f"{counts['documents']} documents, {counts['duplicates']} duplicates, up to version {version}")
-    return DiskTrouble.exit_code if feed.unreadable else 0
+    return DiskTrouble.exit_code if counts["unreadable"] else 0
 
 
 def _say(sentence: str) -> None:

@@ -106,7 +106,9 @@ class Command(ScrapyCommand):
 def _update(options: Options, directory: Path, *, full: bool) -> None:
     try:
         with showing_progress() as progress:
-            bring_up_to_date(options, directory, full=full, progress=progress)
+            unread = bring_up_to_date(options, directory, full=full, progress=progress)
+        if unread:
+            print(f"{unread} documents could not be read from the archive and will not be found.", file=sys.stderr)
     except AlreadyRunning:
         if full or not has_index(directory):
             raise

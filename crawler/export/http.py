@@ -108,8 +108,14 @@ def without_password(where: str) -> str:
 
     >>> without_password("opensearch:https://me:a@b@search.example/pages")
     'opensearch:https://search.example/pages'
+    >>> without_password("opensearch:me:secret@search.example/pages?token=a")
+    'opensearch:search.example/pages'
     """
-    return re.sub("//.*@", "//", where, flags=re.DOTALL)  # rather too much than half a password
+    # Rather too much than half a password, however wrong the rest is.
+    kind = _KIND.match(where)
+    scheme = re.match("https?://", _KIND.sub("", where))
+    before = (kind[0] if kind else "") + (scheme[0] if scheme else "")
+    return before + re.split("[?#]", where[len(before) :].rpartition("@")[2])[0]
 
 
 def plain(text: bytes | str) -> str:

@@ -53,6 +53,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     to: str  # the sink
     selection: str  # what it is to have
     version: int  # up to which it has everything
+    mark: str = ""  # what tells that version from one by the same number, if the crawl was set back
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:

@@ -580,10 +580,13 @@ class Store(Protocol):
     def version(self) -> int:
         """Of the newest change; 0 before the first."""
 
-    def published(self, after: int = 0, until: int | None = None, most: int | None = None) -> Iterator[Published]:
+    def published(
+        self, after: int = 0, until: int | None = None, most: int | None = None, told: int | None = None
+    ) -> Iterator[Published]:
         """What now holds of each URL that changed after a version, in the order of the versions.
 
-        Up to a version, and so many at most. A URL that has changed since then is not among them.
+        Up to a version: what held then; and so many at most. Whoever asks was `told` all up to a version, or up to the one
+        after which he asks.
 
         As of the moment when reading begins, however long it takes: what is read from this store in between, such as
         anchors, is of that moment too.
@@ -591,6 +594,12 @@ class Store(Protocol):
 
     def announce(self) -> int:
         """Have the change feed tell of pages that others call something new; of how many it does."""
+
+    def has_to_announce(self) -> bool:
+        """Whether there is something to `announce`."""
+
+    def mark_of(self, version: int) -> str:
+        """What tells a version of the feed from one by the same number in a store that was set back; empty if there is none."""
 
     def note_run(self, summary: Mapping[str, Any], now: float) -> None:
         """What a crawl that has ended says of itself."""

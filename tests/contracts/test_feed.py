@@ -85,6 +85,26 @@ def test_a_page_that_the_server_says_is_unchanged_was_seen_then(store: Store) ->
     assert (after.is_new, after.seen - before.seen) == (False, WEEK)
 
 
+def test_a_page_that_came_cut_is_not_taken_back_to_what_it_was_before(store: Store) -> None:
+    fetch(store, A, NOW, page=page("same"))
+    fetch(store, B, NOW + 1, page=page("same"))
+    fetch(store, B, NOW + WEEK, page=page("cut", title="new"), reason=Reason.CUT_LENGTH)
+    refused(store, A, NOW + 2 * WEEK, Reason.GONE, 410)
+    row = last(store, B)
+    assert row is not None
+    assert row.document is not None
+    assert (row.document.title, row.duplicate_of) == ("new", None)
+
+
+def test_a_copy_does_not_stay_one_of_a_page_that_came_cut(store: Store) -> None:
+    fetch(store, A, NOW, page=page("same"))
+    fetch(store, B, NOW + 1, page=page("same"))
+    fetch(store, A, NOW + WEEK, page=page("cut"), reason=Reason.CUT_LENGTH)
+    row = last(store, B)
+    assert row is not None
+    assert row.duplicate_of is None
+
+
 # ── what is gone ──
 
 

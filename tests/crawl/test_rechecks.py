@@ -121,7 +121,7 @@ def test_what_is_missing_is_deleted_when_that_is_certain(tmp_path: Path) -> None
         make_due(tmp_path / "crawl")
         crawl(pages, settings)
         told = changes(tmp_path / "crawl")
-        assert sorted(told[6:]) == [("delete", "/gone"), ("delete", "/moved"), ("upsert", "/"), ("upsert", "/new")]
+        assert sorted(told[6:]) == [("delete", "/gone"), ("delete", "/moved"), ("meta", "/"), ("upsert", "/new")]
         make_due(tmp_path / "crawl")
         crawl(pages, settings)
         again = changes(tmp_path / "crawl")[len(told) :]

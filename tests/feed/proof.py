@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 from tests.crawl.pages import pages_served, seeds_of
-from tests.crawl.runner import ROOT, command, scrapy
+from tests.crawl.runner import ROOT, command, crawling, scrapy
 from tests.feed.consumers import Consumer, Documents, snapshot
 from tests.feed.web import ChangingWeb
 
@@ -25,7 +25,6 @@ class Findings:
     exports: int = 0
     kills: int = 0
     documents: int = 0  # in the last snapshot
-    deletions: int = 0
     wrong: list[str] = field(default_factory=list)
 
 
@@ -40,7 +39,10 @@ def prove(
                 web.change()
                 _make_due(directory / "crawl")
             web.on(port)
-            result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(web.pages, port)}", timeout=300, **settings)
+            words = ("crawl", "web", "-a", f"seeds={seeds_of(web.pages, port)}")
+            if number % 2:
+                _crawl_and_kill(words, settings, directory, chance)
+            result = scrapy(*words, timeout=300, **settings)
             assert result.returncode == 0, result.stderr
             findings.crawls += 1
             for place, consumer in enumerate(consumers):
@@ -48,6 +50,15 @@ def prove(
                 _feed(consumer, directory, findings, chance, planned)
             _compare(consumers, directory, findings, number)
     return findings
+
+
+def _crawl_and_kill(
+    words: tuple[str, ...], settings: dict[str, object], directory: Path, chance: random.Random
+) -> None:
+    """What it had committed stays, and what it had yet to tell is told by whoever comes next."""
+    with crawling(*words, output=directory / "killed.txt", **settings) as process:
+        time.sleep(chance.uniform(1.0, 4.0))
+        process.kill()
 
 
 def _feed(consumer: Consumer, directory: Path, findings: Findings, chance: random.Random, planned: int) -> None:

@@ -66,7 +66,16 @@ class ChangingWeb:
         self._link()
 
     def _acts(self) -> list[Callable[[str, str], None]]:
-        return [self._rewrite, self._rewrite, self._lose, self._move, self._copy, self._hide, self._show_again]
+        return [
+            self._rewrite,
+            self._rewrite,
+            self._lose,
+            self._move,
+            self._copy,
+            self._almost_copy,
+            self._hide,
+            self._show_again,
+        ]
 
     def _add(self, host: str) -> None:
         self._count += 1
@@ -95,6 +104,11 @@ class ChangingWeb:
 
     def _copy(self, host: str, path: str) -> None:
         self._show(host, path, self._random.choice(sorted(self._texts.values())))
+
+    def _almost_copy(self, host: str, path: str) -> None:
+        words = self._random.choice(sorted(self._texts.values())).split()
+        words[self._random.randrange(len(words))] = self._random.choice(WORDS)
+        self._show(host, path, " ".join(words))
 
     def _hide(self, host: str, path: str) -> None:
         self.pages[host][path] = Answer(f"<meta name=robots content=noindex><p>{self._texts[host, path]}")

@@ -47,11 +47,11 @@ _NOW = """
 SELECT u.id, u.host, u.rest, u.url, d.metadata, d.id, d.body_digest, d.text_digest
 FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest
 """
-# The last whole page, which may be looked for again in vain before it counts as gone.
+# What the feed says that its URL has, if it is a whole page; it may be looked for again in vain before it counts as gone.
 IS_SHOWN = """
-d.id = (SELECT n.id FROM documents n WHERE n.host = d.host AND n.rest = d.rest AND n.kind = 0 AND n.reason = 20
-        ORDER BY n.fetched DESC, n.id DESC LIMIT 1)
-AND (SELECT c.change FROM changes c WHERE c.host = d.host AND c.rest = d.rest ORDER BY c.version DESC LIMIT 1) <> 'delete'
+d.kind = 0 AND d.reason = 20 AND d.id = (
+    SELECT iif(c.change = 'delete', NULL, c.document) FROM changes c WHERE c.host = d.host AND c.rest = d.rest
+    ORDER BY c.version DESC LIMIT 1)
 """
 _COPIES = f"""
 JOIN documents o ON o.id = d.duplicate_of

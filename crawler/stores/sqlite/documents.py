@@ -244,11 +244,11 @@ def _present(connection: apsw.Connection, key: Key) -> tuple[bytes, bytes] | Non
 
 
 def _has_changed(before: tuple[bytes, bytes], visited: Visited) -> bool:
-    """Whether a whole page says something else than the one before it."""
+    """Whether a page says something else than the whole one before it, or is not whole."""
     page = visited.page
-    if page is None or not _may_be_copied(visited) or before[0] == page.body_digest:
-        return False
-    return not page.text_digest or before[1] != page.text_digest
+    if page is None or not _may_be_copied(visited):
+        return True
+    return before[0] != page.body_digest and (not page.text_digest or before[1] != page.text_digest)
 
 
 def _publish(connection: apsw.Connection, settled: Settled, document: int | None, now: float) -> str:
@@ -288,7 +288,7 @@ def _is_told(connection: apsw.Connection, key: Key, document: int) -> bool:
 def _content(connection: apsw.Connection, document: int) -> object:
     """What a document says, and what it is a copy of."""
     return connection.execute(
-        """SELECT d.body_digest, d.content_type, d.encoding, d.status, d.reason, o.host, o.rest, d.similarity, d.tier
+        """SELECT d.body_digest, d.content_type, d.encoding, d.status, d.reason, d.metadata, o.host, o.rest, d.similarity, d.tier
            FROM documents d LEFT JOIN documents o ON o.id = d.duplicate_of WHERE d.id = ?""",
         (document,),
     ).get

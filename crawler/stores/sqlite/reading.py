@@ -215,7 +215,7 @@ def version(connection: apsw.Connection) -> int:
 
 
 def published(
-    connection: apsw.Connection, after: int, until: int | None = None, most: int | None = None
+    connection: apsw.Connection, after: int, until: int | None = None, most: int | None = None, told: int | None = None
 ) -> Iterator[Published]:
     # Changes are walked in their order and the rest is looked up: nothing is sorted, so nothing is held in memory. While
     # the walk goes on, all reading by this connection is of the state that it began with.
@@ -223,7 +223,8 @@ def published(
         f"""SELECT c.version, c.host, c.rest, u.url, c.change <> 'delete', ou.url,
                    c.change = 'upsert' OR EXISTS (
                        SELECT 1 FROM changes n
-                       WHERE n.host = c.host AND n.rest = c.rest AND n.version > ?1 AND n.change = 'upsert'),
+                       WHERE n.host = c.host AND n.rest = c.rest AND n.version > ?4 AND n.version < c.version
+                         AND n.change = 'upsert'),
                    c.reason, c.detail, c.at, {_DOCUMENT}
             FROM changes c CROSS JOIN urls u ON u.host = c.host AND u.rest = c.rest
             LEFT JOIN documents d ON d.id = c.document
@@ -232,9 +233,15 @@ def published(
             LEFT JOIN urls ou ON ou.host = o.host AND ou.rest = o.rest
             WHERE c.version > ?1 AND c.version <= ?2
               AND NOT EXISTS (
-                  SELECT 1 FROM changes n WHERE n.host = c.host AND n.rest = c.rest AND n.version > c.version)
+                  SELECT 1 FROM changes n
+                  WHERE n.host = c.host AND n.rest = c.rest AND n.version > c.version AND n.version <= ?2)
             ORDER BY c.version LIMIT ?3""",
-        (after, until if until is not None else _NEWEST, most if most is not None else -1),
+        (
+            after,
+            until if until is not None else _NEWEST,
+            most if most is not None else -1,
+            told if told is not None else after,
+        ),
     )
     for version, host, rest, url, is_there, original, is_new, reason, detail, seen, *document in rows:
         key = Key(host, rest)

@@ -15,10 +15,10 @@ _BLOCK = 8_192  # pages that are read at a time: no reading is so long that the 
 
 _COPIES = f"""
 SELECT id FROM (
-    SELECT d.id, d.host, d.rest FROM documents d
+    SELECT d.id, d.host, d.rest, d.kind, d.reason FROM documents d
     WHERE d.body_digest = ?1 AND d.kind = 0 AND d.reason = 20 AND d.body_bytes > 0
     UNION
-    SELECT d.id, d.host, d.rest FROM documents d
+    SELECT d.id, d.host, d.rest, d.kind, d.reason FROM documents d
     WHERE d.text_digest = ?2 AND d.kind = 0 AND d.reason = 20 AND d.text_digest <> x''
 ) d WHERE {IS_SHOWN} ORDER BY id LIMIT ?3
 """

@@ -464,9 +464,11 @@ class SqliteStore:
         with trouble(self._path):
             return reading.version(self._connection)
 
-    def published(self, after: int = 0, until: int | None = None, most: int | None = None) -> Iterator[Published]:
+    def published(
+        self, after: int = 0, until: int | None = None, most: int | None = None, told: int | None = None
+    ) -> Iterator[Published]:
         with trouble(self._path):
-            yield from reading.published(self._connection, after, until, most)
+            yield from reading.published(self._connection, after, until, most, told)
 
     def announce(self) -> int:
         told = 0
@@ -474,6 +476,15 @@ class SqliteStore:
             with self._transaction() as connection:
                 told += announcing.announce(connection)
         return told
+
+    def has_to_announce(self) -> bool:
+        with trouble(self._path):
+            return announcing.has_some(self._connection)
+
+    def mark_of(self, version: int) -> str:
+        with trouble(self._path):
+            row = self._connection.execute("SELECT host, rest, at FROM changes WHERE version = ?", (version,)).get
+        return ":".join(map(str, row)) if row is not None else ""
 
     def note_run(self, summary: Mapping[str, Any], now: float) -> None:
         with self._transaction() as connection:
