@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
+import msgspec
 from scrapy.crawler import Crawler
 
 from crawler.archive import segments
@@ -27,7 +28,7 @@ from crawler.clock import steady_clock
 from crawler.committer import Committer
 from crawler.duplicates.cascade import Rule
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
-from crawler.frontier.politeness import LONGEST_HOLD, HostClock
+from crawler.frontier.politeness import LONGEST_HOLD, HostClock, Politeness
 from crawler.likeness import Answer
 from crawler.options import PRODUCT, VERSION, Options
 from crawler.run_record import RunRecord
@@ -37,6 +38,8 @@ from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, matches, port_of, registered_domain
 
 logger = logging.getLogger(__name__)
+
+_POLITENESS = "politeness"  # the fact that tells it
 T = TypeVar("T")
 
 _FILES = 65_536  # open files that are asked for
@@ -188,6 +191,7 @@ class Session:
             self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
             self._group(store)
             self._match_sketches(store)
+            store.note_facts({_POLITENESS: msgspec.json.encode(self.options.politeness).decode()})
             self.tenure = self.keep()
             self.learn(self.new_seeds())
             self.refuse_strangers(self.seeds)
@@ -380,6 +384,14 @@ class Session:
         self.store.announce()
         self.store.leave(self.owner)
         self.store.close()
+
+
+def last_politeness(store: Store, otherwise: Politeness) -> Politeness:
+    """As the last crawl had it: what it did is to be held against that."""
+    try:
+        return msgspec.json.decode(store.facts().get(_POLITENESS, ""), type=Politeness)
+    except msgspec.MsgspecError:
+        return otherwise
 
 
 def sketches_of(rule: Rule) -> str:

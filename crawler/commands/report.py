@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
 from crawler.report.host_page import host_page
 from crawler.report.page import crawl_page
+from crawler.session import last_politeness
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 
@@ -67,7 +69,7 @@ class Command(ScrapyCommand):
         options = Options.of(self.settings)
         store = open_store(options.store, read_only=True)
         try:
-            data = _data(store, options, host)
+            data = _data(store, replace(options, politeness=last_politeness(store, options.politeness)), host)
         finally:
             store.close()
         if data is None:

@@ -9,9 +9,14 @@ from typing import Any
 
 import apsw
 import pytest
+from scrapy.settings import Settings
 
+from crawler.frontier.politeness import Politeness
+from crawler.options import Options
 from crawler.report import data as crawl_report
 from crawler.report import host_data as host_report
+from crawler.session import Session, last_politeness
+from crawler.stores.open import open_store
 from tests.commands.test_show_export import one_sentence
 from tests.crawl.runner import polite_to, scrapy, seeds_file
 from tests.web.server import Served
@@ -157,3 +162,17 @@ def test_a_report_that_cannot_be_written_is_one_sentence(
 
 def test_a_url_is_wrong_usage(tmp_path: Path) -> None:
     assert scrapy("report", "http://a.test/", CRAWL_DIR=tmp_path).returncode == 2
+
+
+def test_what_was_done_is_held_against_the_politeness_that_the_crawl_had(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
+    assert last_politeness(store, Politeness(floor=7.0)) == Politeness(floor=7.0)
+    store.close()
+    settings = Settings({"CRAWL_DIR": str(tmp_path), "OWN_HOSTS": "*.test", "POLITENESS_MIN_DELAY": 0.2})
+    settings.setmodule("crawler.settings", priority="default")
+    options = Options.of(settings)
+    Session.open(options).close()
+    store = open_store(f"sqlite:{tmp_path / 'crawl.db'}", read_only=True)
+    kept = last_politeness(store, Politeness())
+    store.close()
+    assert (kept.floor_of("a.test"), kept.floor_of("a.example"), Politeness().floor_of("a.test")) == (0.2, 1.0, 5.0)
