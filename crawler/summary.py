@@ -158,6 +158,7 @@ def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Ite
         ("show URL --text", "a page as it was archived"),
         ("inspect URL", "what the crawler sees in it"),
         ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
+        ("report", "a page about the crawl"),
         ("search WORDS", "pages about something"),
     ):
         yield f"    {what + ':':32} scrapy {command} -s CRAWL_DIR={where}"
