@@ -39,6 +39,7 @@ from crawler.urls.hosts import host_of, matches, port_of, registered_domain
 
 logger = logging.getLogger(__name__)
 
+ANNOUNCE_EVERY = 60.0  # seconds; what others call a page is told of as seldom, since more words may come
 _POLITENESS = "politeness"  # the fact that tells it
 T = TypeVar("T")
 
@@ -76,6 +77,7 @@ class Session:
         self.content: Content | None = None
         self.content_is_open = asyncio.Event()
         self._last_seed = 0
+        self._announce_at = 0.0
         self.seeds: list[str] = []
         self.tenure = Tenure(partitions={}, workers=1, share=0)  # what the session began with
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # who else must know of new seeds
@@ -232,7 +234,9 @@ class Session:
                 tenure.returned,
                 tenure.quarantined,
             )
-        self.store.announce()
+        if self.now() >= self._announce_at:
+            self._announce_at = self.now() + ANNOUNCE_EVERY
+            self.store.announce()
         return tenure
 
     def _full_rest(self, name: str, clock: HostClock) -> HostClock:

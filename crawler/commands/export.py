@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,6 +25,7 @@ from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 
 _PROGRESS = 5_000  # documents between two signs of life
+_BAR = 50  # and between two pictures of a bar
 
 
 class Command(ScrapyCommand):
@@ -136,9 +137,9 @@ def _write(store: Store, options: Options, selection: Selection, name: str, plac
     form = FORMATS[name].keeping(selection.fields) if selection.fields else FORMATS[name]
     feed = Feed(store, options, selection)
     version = store.version()
-    with output_to(place) as output:
+    with output_to(place) as output, showing_progress() as progress:
         writer = Apart(form, output)
-        for entry in _noticing(feed.snapshot(since), feed):
+        for entry in _noticing(feed.snapshot(since), feed, lambda: progress("exporting", feed.version, version)):
             writer.write(entry)
         writer.finish()
         if since is not None and not form.has_deletions and place not in ("", "-"):
@@ -148,12 +149,15 @@ def _write(store: Store, options: Options, selection: Selection, name: str, plac
     return _report(feed, max(feed.version, version if since is None else since))
 
 
-def _noticing(entries: Iterable[Entry], feed: Feed) -> Iterable[Entry]:
-    """With a sign of life now and then."""
+def _noticing(entries: Iterable[Entry], feed: Feed, show: Callable[[], None]) -> Iterable[Entry]:
+    """With a sign of life now and then: a bar on a terminal, lines elsewhere."""
     for entry in entries:
         yield entry
-        if feed.counts["documents"] % _PROGRESS == 0 and feed.counts["documents"]:
-            _say(f"{feed.counts['documents']} documents …")
+        count = feed.counts["documents"]
+        if count % _BAR == 0:
+            show()
+        if count % _PROGRESS == 0 and count and not sys.stderr.isatty():
+            _say(f"{count} documents …")
 
 
 def _report(feed: Feed, version: int) -> int:
