@@ -141,18 +141,20 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
     is_twice = _repeated(blocks)
     total, all_prose, last = seen.size[0] or 1, seen.prose[0] or 1, len(blocks) - 1
     sizes, starts, ends, prose, own_prose = seen.size, seen.start, seen.end, seen.prose, seen.own_prose
+    alike, h1, top, top_end = seen.alike, seen.h1, seen.top, ends[seen.top]
+    shape, neighbours, standing = facets.shape, facets.neighbours, facets.standing
     among = [-1] * len(parts)  # by number of an element, how much of what stands in it is paragraphs
     found: list[list[T]] = []
     count = -1  # blocks so far
     for number, part in enumerate(parts):
         size, start, parent = sizes[number], starts[number], part.parent
-        is_block = bool(part.text)
-        if is_block:
+        likes = bisect_right(_ALIKE, alike[number]) if alike[number] > 1 else -1
+        if part.text:
             count += 1
             kind = kinds[count]
             of_part = [
-                facets.shape(kind, "" if part.is_bare else part.tag, _look(part.text, kind[0])),
-                facets.neighbours(
+                shape(kind, "" if part.is_bare else part.tag, _look(part.text, kind[0])),
+                neighbours(
                     kinds[count - 1] if count else None,
                     kinds[count + 1] if count < last else None,
                     count > 0 and is_heading[count - 1],
@@ -160,8 +162,17 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
                     is_twice[count],
                     bool(title) and 8 < size < _LONGEST_TITLE and _is_title(part.text.lower(), title),
                 ),
+                # Most parts are blocks, which hold nothing: the questions below, asked of all, would be calls.
+                standing(
+                    True,  # noqa: FBT003
+                    start * 10 // total,
+                    "h1 before" if number > h1 >= 0 else _place_to_h1(number, number, seen),
+                    "in top" if top < number <= top_end else _place_to_top(number, number, parent, seen),
+                    _place_to_paragraphs(True, number, number, seen),  # noqa: FBT003
+                    among[parent] if number else -1,
+                    likes,
+                ),
             ]
-            place = start * 10 // total
         else:
             of_part = [
                 facets.container(
@@ -176,19 +187,18 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
                     bisect_right(_PARTS, prose[number] / (prose[parent] or 1)) if number else -1,
                 ),
             ]
-            place = start * 5 // total * 10 + (start + size) * 5 // total
             among[number] = bisect_right(_AMONG, own_prose[number] / size)
-        of_part.append(
-            facets.standing(
-                is_block,
-                place,
-                _place_to_h1(number, ends[number], seen),
-                _place_to_top(number, ends[number], parent, seen),
-                _place_to_paragraphs(is_block, number, ends[number], seen),
-                among[parent] if number else -1,
-                bisect_right(_ALIKE, seen.alike[number]) if seen.alike[number] > 1 else -1,
+            of_part.append(
+                standing(
+                    False,  # noqa: FBT003
+                    start * 5 // total * 10 + (start + size) * 5 // total,
+                    _place_to_h1(number, ends[number], seen),
+                    _place_to_top(number, ends[number], parent, seen),
+                    _place_to_paragraphs(False, number, ends[number], seen),  # noqa: FBT003
+                    among[parent] if number else -1,
+                    likes,
+                )
             )
-        )
         if part.names:
             of_part.append(facets.names(seen.names[number]))
             if part.names.startswith(HIDDEN):
