@@ -117,8 +117,11 @@ class Recommendations:
         self._write_sites()
 
     def _tell_later(self) -> None:
-        """Note which pages have new anchors: the feed tells of a page once, however many come in the meantime."""
-        targets = {anchor[:2]: None for anchor in self._anchors if anchor[3]}
+        """Note which pages have new anchors: the feed tells of a page once, however many come in the meantime.
+
+        Of what has just become known there is no page yet; when there is, its anchors are told with it.
+        """
+        targets = {anchor[:2]: None for anchor in self._anchors if anchor[3] and anchor[:2] not in self._new}
         if targets:
             packed = array.array("q", chain.from_iterable(targets)).tobytes()
             self._connection.execute(
