@@ -26,6 +26,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from crawler.commands.common import as_data
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import Reason, Tier
 from crawler.options import Options
@@ -142,21 +143,7 @@ def history(ask: Callable[[float, float], Sequence[Slice]], first: float, last: 
 
 
 def _totals(store: Store) -> dict[str, Any]:
-    account, segments = store.account(), store.segments()
-    return {
-        "known": account.known,
-        "waiting": account.waiting,
-        "leased": account.leased,
-        "parked": account.parked,
-        "collisions": account.collisions,
-        "hosts": account.hosts,
-        "documents": account.documents,
-        "pages": account.pages,
-        "archive_files": len(segments),
-        "archive_bytes": sum(segment.length for segment in segments),
-        "store_bytes": store.size(),
-        "next_due": account.next_due,
-    }
+    return as_data(store.account(), store.segments()) | {"store_bytes": store.size()}
 
 
 def run_data(run: Mapping[str, Any]) -> dict[str, Any]:
