@@ -83,9 +83,9 @@ class Served:
 
 
 @contextmanager
-def served(hosts: Mapping[str, Site], directory: Path) -> Iterator[Served]:
-    """In a thread, so that what a site says can be changed while it is visited."""
-    (listening,) = listeners(["127.0.0.1"], 0)
+def served(hosts: Mapping[str, Site], directory: Path, port: int = 0) -> Iterator[Served]:
+    """In a thread, so that what a site says can be changed while it is visited. Port 0 is any that is free."""
+    (listening,) = listeners(["127.0.0.1"], port)
     port = listening.getsockname()[1]
     log, hosts_file = directory / "access.jsonl", directory / "hosts"
     log.touch()
