@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks.edited_texts import WORD, Editor
 from crawler.duplicates.evaluation import Pairs
-from crawler.duplicates.exact import jaccard
+from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.shingles import shingle_set
 from crawler.duplicates.words import word_hashes
 from crawler.parse.html import parse_html

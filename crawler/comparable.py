@@ -10,7 +10,7 @@ from typing import Protocol
 from crawler.archived import read_archived
 from crawler.compared import CODE_FORMATS, Compared, Reader
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.exact import jaccard
+from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.words import Hashes
 from crawler.errors import BadInput, DiskTrouble
 from crawler.stores.contract import DocumentRow, Store

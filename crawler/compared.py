@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote, urlsplit
 from crawler.archived import Archived, plain_of
 from crawler.content import words_digest
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.code import tokens_of
-from crawler.duplicates.exact import jaccard
-from crawler.duplicates.pages import words_shingles, words_sketch
+from crawler.duplicates.jaccard import jaccard
+from crawler.duplicates.page_sketch import words_shingles, words_sketch
+from crawler.duplicates.source_code.code import tokens_of
 from crawler.duplicates.words import Hashes, token_hashes, word_hashes
 from crawler.errors import BadInput
 from crawler.parse.charset import decode

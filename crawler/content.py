@@ -13,20 +13,20 @@ from xxhash import xxh3_64_intdigest
 from crawler.archive.records import visit_records
 from crawler.content_lists import list_link, read_feed, read_sitemap
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.pages import page_sketch
+from crawler.duplicates.page_sketch import page_sketch
 from crawler.duplicates.template import mark_of as template_mark
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.coding import MOST_PLAIN, plain_body
-from crawler.parse.dates import seconds_of
 from crawler.parse.directives import Directives
 from crawler.parse.documents import Document, convert, format_of
 from crawler.parse.feeds import looks_like_feed
 from crawler.parse.html import AS_USUAL, Html, Reading, looks_like_html, parse_html
 from crawler.parse.language import language_of
 from crawler.parse.links import LONGEST_ANCHOR, MOST_LINKS, HtmlLink
-from crawler.parse.metadata import Metadata
-from crawler.parse.page_dates import likely_date
+from crawler.parse.metadata.dates import seconds_of
+from crawler.parse.metadata.metadata import Metadata
+from crawler.parse.metadata.page_dates import likely_date
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
 from crawler.urls.filters import is_login

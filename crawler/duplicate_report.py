@@ -10,7 +10,7 @@ from crawler.duplicates.evaluation import Quality, Row
 from crawler.evaluating import Evaluated
 from crawler.export.documents import safe_json
 from crawler.likest import Like, Likest
-from crawler.parse.plain import phrase
+from crawler.parse.clean_text import phrase
 
 MOST_LISTED = 10  # documents of a cluster that people see
 

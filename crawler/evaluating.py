@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.evaluation import THRESHOLDS, Evidence, Row, sweep
-from crawler.duplicates.marked import arranged, read_pairs, read_texts
+from crawler.duplicates.labelled_pairs import arranged, read_pairs, read_texts
 from crawler.errors import BadInput
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from crawler.archived import Archived, read_again
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.exact import jaccard
-from crawler.duplicates.pages import page_shingles, page_sketch
+from crawler.duplicates.jaccard import jaccard
+from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import packed, template_of
 from crawler.parse.html import Reading
 from crawler.parse.reading import text_of

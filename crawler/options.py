@@ -17,8 +17,8 @@ from crawler.fetch.addresses import AddressGuard
 from crawler.fetch.dns import Lifetimes, read_hosts_file, read_server
 from crawler.fetch.http import FetchLimits
 from crawler.fetch.types import Types
-from crawler.frontier.aftermath import RevisitPolicy
 from crawler.frontier.budgets import Budgets
+from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
 from crawler.parse.html import Reading
 from crawler.parse.main_text.extractors import EXTRACTORS, NEEDED

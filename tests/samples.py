@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.frontier.aftermath import Aftermath, RevisitPolicy
+from crawler.frontier.next_state import Aftermath, RevisitPolicy
 from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.stores.contract import NewUrl, Settled, Store, Worker

@@ -23,7 +23,7 @@ from benchmarks.web import LINKS, NEW_LINKS, Web, page_path
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.discovery import discover
 from crawler.duplicates.evaluation import Quality
-from crawler.duplicates.exact import jaccard
+from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.shingles import shingle_set
 from crawler.export.searching import Searching
 from crawler.fetch.robots import RobotsRules

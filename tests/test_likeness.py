@@ -9,8 +9,8 @@ import pytest
 from crawler.archived import Archived
 from crawler.content import examine
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.exact import jaccard
-from crawler.duplicates.pages import page_shingles, page_sketch
+from crawler.duplicates.jaccard import jaccard
+from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import PAGES, mark_of, unpacked
 from crawler.items import Kind, Page
 from crawler.likeness import compare, study

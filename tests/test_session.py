@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 
 from crawler import session as module
 from crawler import settings as project
-from crawler.duplicates.pages import page_sketch
+from crawler.duplicates.page_sketch import page_sketch
 from crawler.errors import Misconfigured
 from crawler.items import Page, Reason, Refusal, State
 from crawler.options import Options

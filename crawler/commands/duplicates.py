@@ -34,7 +34,7 @@ from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.evaluating import evaluated
 from crawler.likest import likest
 from crawler.options import LEAST_THRESHOLD, Options
-from crawler.parse.plain import phrase
+from crawler.parse.clean_text import phrase
 from crawler.plots import PICTURES, draw_evaluation
 from crawler.session import sketches_of
 from crawler.stores.contract import Store

@@ -25,11 +25,11 @@ from crawler.export.documents import safe_json
 from crawler.items import Block
 from crawler.options import Options
 from crawler.parse.charset import HOW_KNOWN, decode
+from crawler.parse.clean_text import phrase
 from crawler.parse.documents import Document
 from crawler.parse.html import Html, Reading
 from crawler.parse.main_text.extractors import EXTRACTORS
 from crawler.parse.main_text.slope import slope_curve
-from crawler.parse.plain import phrase
 from crawler.parse.reading import Read, blocks_of, read, text_of
 from crawler.plots import draw_slope
 

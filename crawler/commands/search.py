@@ -21,7 +21,7 @@ from crawler.export.documents import safe_json
 from crawler.export.searching import PER_HOST, Found, Hit, Searching, Wanted, seemly
 from crawler.export.tantivy_index import has_index
 from crawler.options import Options
-from crawler.parse.plain import phrase
+from crawler.parse.clean_text import phrase
 from crawler.search_update import bring_up_to_date
 
 LIMIT = 10

@@ -21,7 +21,7 @@ from crawler.duplicates.bands import bands_for
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.sketch_file import Band, SketchFile
-from crawler.duplicates.unions import Places, Unions
+from crawler.duplicates.union_find import Places, Unions
 
 MEMORY: Final = 512_000_000  # bytes that the arrays of one band may have
 ROUNDS: Final = 16  # documents with which all others that share a key are compared

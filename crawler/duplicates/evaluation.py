@@ -12,9 +12,9 @@ from xxhash import xxh3_64_intdigest
 
 from crawler.duplicates.bands import band_columns, bands_for, simhash_columns
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.exact import jaccard
+from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.minhash import PERMUTATIONS, Marks, firsts, sketch_of
-from crawler.duplicates.pages import sample_simhash
+from crawler.duplicates.page_sketch import sample_simhash
 from crawler.duplicates.words import Hashes
 
 THRESHOLDS: Final = tuple(step / 100 for step in range(50, 101, 5))

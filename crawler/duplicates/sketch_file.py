@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from crawler.duplicates.bands import SIMHASH_PARTS, STORED, Bands, band_columns, simhash_columns
 from crawler.duplicates.minhash import PERMUTATIONS, Marks
-from crawler.duplicates.unions import Places
+from crawler.duplicates.union_find import Places
 from crawler.duplicates.words import Hashes
 
 _AT_ONCE: Final = 8_192  # sketches whose keys are computed together

@@ -19,7 +19,7 @@ from crawler.errors import DiskTrouble
 from crawler.export.documents import Entry
 from crawler.export.files import PART
 from crawler.export.formats import DELETED, Apart, Format, deleted_lines
-from crawler.export.place import Place
+from crawler.export.locked_directory import Place
 from crawler.export.sink import Rejected, sync_directory
 
 _EVERY: Final = 100_000

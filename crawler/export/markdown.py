@@ -19,9 +19,9 @@ from crawler.errors import DiskTrouble
 from crawler.export.characters import on_one_line, printable
 from crawler.export.documents import Deleted, Entry, Exported, date_of, identifier
 from crawler.export.files import PART
-from crawler.export.parts import HEADINGS, Part, parts_of
-from crawler.export.place import Place
+from crawler.export.locked_directory import Place
 from crawler.export.sink import Rejected
+from crawler.export.text_parts import HEADINGS, Part, parts_of
 from crawler.urls.hosts import host_of
 
 _EVERY: Final = 1_000

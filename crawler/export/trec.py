@@ -17,7 +17,7 @@ from typing import Final
 
 from crawler.export.characters import on_one_line, printable
 from crawler.export.documents import Exported, identifier
-from crawler.export.parts import Part, parts_of
+from crawler.export.text_parts import Part, parts_of
 
 _AROUND: Final = {"li": ("<ul>", "</ul>"), "tr": ("<table>", "</table>")}
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}

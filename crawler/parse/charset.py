@@ -7,10 +7,10 @@ import re
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from crawler.parse.detection import detected, escaped
-from crawler.parse.labels import DEFAULT, UTF_8, name_of, text_in
-from crawler.parse.prescan import in_meta, in_xml
-from crawler.parse.wide import is_markup_in_utf_32, wide
+from crawler.parse.encodings.detection import detected, escaped
+from crawler.parse.encodings.labels import DEFAULT, UTF_8, name_of, text_in
+from crawler.parse.encodings.prescan import in_meta, in_xml
+from crawler.parse.encodings.utf16 import is_markup_in_utf_32, wide
 
 Source = Literal["bom", "header", "meta", "xml", "utf-8", "detected", "fallback"]
 HOW_KNOWN: Final[dict[str, str]] = {

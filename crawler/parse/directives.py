@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crawler.items import ROBOTS_TOKEN
-from crawler.parse.dates import seconds_of
+from crawler.parse.metadata.dates import seconds_of
 
 # Those that have values of their own after a colon: what stands before it is no crawler's name.
 _WITH_VALUE = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")

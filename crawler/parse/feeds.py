@@ -23,7 +23,7 @@ import turbohtml
 from turbohtml import PlainText
 
 from crawler.parse.charset import decode
-from crawler.parse.dates import seconds_of
+from crawler.parse.metadata.dates import seconds_of
 from crawler.urls.canonical import resolve
 
 MOST_ENTRIES = 1_000

@@ -23,7 +23,7 @@ from crawler.parse.links import MOST_LINKS, Canonicalize, HtmlLink, base_of, lin
 from crawler.parse.main_text.extractors import DEFAULT, extract
 from crawler.parse.main_text.outline import outline
 from crawler.parse.main_text.result import NO_TEXT, MainText, Source, main_text_again
-from crawler.parse.metadata import NO_METADATA, Metadata, metadata_of
+from crawler.parse.metadata.metadata import NO_METADATA, Metadata, metadata_of
 from crawler.urls import canonical
 
 _DAY = 86_400.0  # of grace for zones of time

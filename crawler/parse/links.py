@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from turbohtml import Document, Element
 
+from crawler.parse.clean_text import phrase
 from crawler.parse.elements import FORMATTING
-from crawler.parse.labels import codec_of
-from crawler.parse.plain import phrase
+from crawler.parse.encodings.labels import codec_of
 from crawler.urls.canonical import resolve
 
 MOST_LINKS = 5_000

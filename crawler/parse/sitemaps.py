@@ -20,7 +20,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from crawler.parse.dates import seconds_of
+from crawler.parse.metadata.dates import seconds_of
 from crawler.parse.sitemap_entries import Facts, alternates_in, as_more, media_in, plain_entry
 from crawler.urls.canonical import resolve
 

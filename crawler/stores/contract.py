@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from crawler.frontier.aftermath import Aftermath
 from crawler.frontier.frontier import HostLoad
+from crawler.frontier.next_state import Aftermath
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
 from crawler.frontier.trust import Trust, Witness

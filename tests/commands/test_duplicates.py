@@ -18,7 +18,7 @@ from scrapy.settings import Settings
 
 from crawler.commands.duplicates import Command
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.pages import page_shingles
+from crawler.duplicates.page_sketch import page_shingles
 from crawler.duplicates.template import packed
 from crawler.stores.contract import Learned
 from crawler.stores.open import open_store

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from crawler.parse.charset import Decoded, decode
-from crawler.parse.labels import codec_of, name_of, text_in
-from crawler.parse.wide import is_markup_in_utf_32
+from crawler.parse.encodings.labels import codec_of, name_of, text_in
+from crawler.parse.encodings.utf16 import is_markup_in_utf_32
 from tests.conformance.scores import Known, Score, score
 from tests.conftest import SHARED
 

@@ -18,8 +18,8 @@ import turbohtml
 
 from crawler.parse.charset import decode
 from crawler.parse.language import declared_language, language
-from crawler.parse.metadata import Metadata, metadata_of
-from crawler.parse.titles import words
+from crawler.parse.metadata.metadata import Metadata, metadata_of
+from crawler.parse.metadata.titles import words
 from tests.conformance.scores import Score, score
 from tests.conftest import SHARED
 

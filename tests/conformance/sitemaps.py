@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from crawler.fetch.robots import RobotsRules
-from crawler.parse.dates import seconds_of
+from crawler.parse.metadata.dates import seconds_of
 from crawler.parse.sitemaps import Entry, Sitemap, parse_sitemap
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of

@@ -12,7 +12,7 @@ from benchmarks.duplicate_scores import estimates
 from benchmarks.duplicate_sets import Corpus, revisions
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.evaluation import Evidence, cascade, quality
-from crawler.duplicates.exact import jaccard
+from crawler.duplicates.jaccard import jaccard
 
 pytestmark = pytest.mark.needs_shared
 LISTED = 0.2  # pairs that have less in common may not be in the list

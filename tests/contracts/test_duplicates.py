@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from crawler.duplicates.cascade import Rule
-from crawler.duplicates.exact import jaccard
-from crawler.duplicates.pages import page_shingles, page_sketch
+from crawler.duplicates.jaccard import jaccard
+from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import mark_of, packed, template_of
 from crawler.items import Outcome, Page, Reason, Tier
 from crawler.stores.contract import Learned, Settled, Store

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
-from crawler.frontier.aftermath import Aftermath
+from crawler.frontier.next_state import Aftermath
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import (
     Kind,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crawler.frontier.aftermath import RevisitPolicy
+from crawler.frontier.next_state import RevisitPolicy
 from crawler.items import Kind, Link, Outcome, Page, Reason, Visit
 from crawler.stores.contract import Committed, Place, SegmentState, Store, UrlRow
 from crawler.urls.hosts import origin_of

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawler.duplicates import bands as module
 from crawler.duplicates.bands import STORED, SURE, Bands, bands_for, estimates, keys_of
-from crawler.duplicates.exact import jaccard
+from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.minhash import PERMUTATIONS, Sketch, similarity, sketch, sketch_of
 from crawler.duplicates.simhash import simhash
 from tests.duplicates.sets import band_keys, pairs, simhash_keys

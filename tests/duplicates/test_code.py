@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.duplicates import code
-from crawler.duplicates.code import MOST_CHARACTERS, MOST_WORDS, NAME, NUMBER, STRING, tokens_of
-from crawler.duplicates.fingerprints import hashes, ngrams, winnowed
+from crawler.duplicates.source_code import code
+from crawler.duplicates.source_code.code import MOST_CHARACTERS, MOST_WORDS, NAME, NUMBER, STRING, tokens_of
+from crawler.duplicates.textbook.fingerprints import hashes, ngrams, winnowed
 
 # Of each language a program, its copy under other names, and another one that does the same in another way.
 PYTHON = '''

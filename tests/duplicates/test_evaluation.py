@@ -13,7 +13,7 @@ import pytest
 from crawler.duplicates import evaluation
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.evaluation import Evidence, Quality, cascade, quality, sweep
-from crawler.duplicates.marked import MarkedPair, Truth, arranged, read_pairs, read_texts
+from crawler.duplicates.labelled_pairs import MarkedPair, Truth, arranged, read_pairs, read_texts
 from crawler.errors import BadInput
 
 RULE = Rule(threshold=0.9)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.duplicates import exact as module
-from crawler.duplicates.exact import containment, cosine, jaccard
+from crawler.duplicates import jaccard as module
+from crawler.duplicates.jaccard import containment, cosine, jaccard
 from crawler.duplicates.shingles import shingle_set
 from crawler.duplicates.words import Hashes
 

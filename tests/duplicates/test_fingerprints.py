@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.duplicates import fingerprints, rabin
-from crawler.duplicates.fingerprints import hashes, modulo, ngrams, winnowed, winnowed_places, with_prefix
+from crawler.duplicates.textbook import fingerprints, rabin
+from crawler.duplicates.textbook.fingerprints import hashes, modulo, ngrams, winnowed, winnowed_places, with_prefix
 
 # Croft, Metzler and Strohman, chapter 3.7: a sentence, and hashes that they made up for its trigrams.
 SENTENCE = (

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.duplicates import inverted
-from crawler.duplicates.fingerprints import hashes, ngrams
-from crawler.duplicates.inverted import Candidate, InvertedIndex
+from crawler.duplicates.textbook import inverted
+from crawler.duplicates.textbook.fingerprints import hashes, ngrams
+from crawler.duplicates.textbook.inverted import Candidate, InvertedIndex
 
 fingerprints = st.lists(st.integers(0, 20), max_size=12)
 collections = st.dictionaries(st.sampled_from("abcdefgh"), fingerprints)

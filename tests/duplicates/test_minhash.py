@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates import minhash as module
-from crawler.duplicates.exact import jaccard
+from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.minhash import PERMUTATIONS, Sketch, similarity, sketch, sketch_of
 from crawler.duplicates.shingles import shingle_set
 from tests.duplicates.sets import pairs

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.duplicates import rabin
-from crawler.duplicates.rabin import EMPTY, POLYNOMIAL, fingerprint, rolling
+from crawler.duplicates.textbook import rabin
+from crawler.duplicates.textbook.rabin import EMPTY, POLYNOMIAL, fingerprint, rolling
 
 X = 0b10
 DIGITS_OF_PI = 0x243F_6A88_85A3_08D3

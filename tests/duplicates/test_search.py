@@ -12,7 +12,7 @@ from crawler.duplicates import search
 from crawler.duplicates.bands import STORED
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.minhash import PERMUTATIONS
-from crawler.duplicates.pages import page_sketch
+from crawler.duplicates.page_sketch import page_sketch
 from crawler.duplicates.search import Candidate, floor_for, nearest
 
 RULE = Rule()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pygments.lexers import get_all_lexers
 
-from crawler.duplicates.syntax import PLAIN, syntax_of
+from crawler.duplicates.source_code.syntax import PLAIN, syntax_of
 
 
 def parts(source: str, language: str) -> list[tuple[str | None, str]]:

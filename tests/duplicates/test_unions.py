@@ -8,14 +8,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.duplicates import unions
-from crawler.duplicates.unions import Unions
+from crawler.duplicates import union_find
+from crawler.duplicates.union_find import Unions
 
 PAIRS = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19)), max_size=40)
 
 
 def test_the_examples() -> None:
-    assert doctest.testmod(unions).failed == 0
+    assert doctest.testmod(union_find).failed == 0
 
 
 @given(PAIRS, st.integers(1, 40))

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from statistics import mean
 
-from crawler.frontier.aftermath import RevisitPolicy
+from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.priority import LEVELS, BiasedDraw, Standing, level_of
 from crawler.items import (

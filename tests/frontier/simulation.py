@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from crawler import settings
-from crawler.frontier.aftermath import RevisitPolicy
+from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.priority import Draw, most_important
 from crawler.items import Kind, OriginRules, Outcome, Visit, Visited

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.aftermath import MISSING, TRIES, Aftermath, RevisitPolicy
+from crawler.frontier.next_state import MISSING, TRIES, Aftermath, RevisitPolicy
 from crawler.items import Kind, Outcome, Page, Reason, State
 from tests.samples import NOW, answer, visit_to, visited
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from crawler.frontier.aftermath import LEAST_INTERVAL
+from crawler.frontier.next_state import LEAST_INTERVAL
 from crawler.items import Kind, Outcome, Page, Reason, Visit, Visited
 from crawler.stores.contract import Store
 from tests.frontier.simulation import DAY, Respond, Simulation, fetched_page

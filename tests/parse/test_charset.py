@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.parse import charset
 from crawler.parse.charset import Source, decode
-from crawler.parse.labels import BEYOND_THE_STANDARD, NAMES
+from crawler.parse.encodings.labels import BEYOND_THE_STANDARD, NAMES
 
 META = b'<meta charset="%s"><p>'
 XML = b"<?xml version='1.0' encoding='%s'?><a>"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parse import dates
-from crawler.parse.dates import date_of, dates_in, seconds_of
+from crawler.parse.metadata.dates import date_of, dates_in, seconds_of
+from crawler.parse.metadata.metadata import dates
 
 DATE_LIKE = st.text() | st.from_regex(r"[0-9]{1,5}[-./ ][0-9]{1,3}[-./ ][0-9]{1,4}[T ]?[0-9:+-]*", fullmatch=True)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.parse import detection
-from crawler.parse.detection import LONGEST_SAMPLE, detected, escaped
+from crawler.parse.encodings import detection
+from crawler.parse.encodings.detection import LONGEST_SAMPLE, detected, escaped
 
 RUSSIAN = "Мой дядя самых честных правил, когда не в шутку занемог, он уважать себя заставил и лучше выдумать не мог. "
 GERMAN = "Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du kaum einen Hauch; die Vöglein schweigen im Walde. "

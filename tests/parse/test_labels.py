@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parse import labels
-from crawler.parse.labels import BEYOND_THE_STANDARD, NAMES, codec_of, name_of, text_in
+from crawler.parse.encodings import labels
+from crawler.parse.encodings.labels import BEYOND_THE_STANDARD, NAMES, codec_of, name_of, text_in
 
 ASCII_ALIKE = [
     name for name in (*NAMES, *BEYOND_THE_STANDARD) if not name.startswith(("UTF-16", "UTF-32", "ISO-2022", "repl"))

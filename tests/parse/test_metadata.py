@@ -12,12 +12,11 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parse import bylines, json_ld, metadata, page_dates, titles
-from crawler.parse.bylines import names_in
-from crawler.parse.json_ld import by_weight, things_in
-from crawler.parse.marks import MOST_BOLD, MOST_HEADINGS, Heading
-from crawler.parse.metadata import Metadata, metadata_of
-from crawler.parse.titles import best_title
+from crawler.parse.metadata.bylines import names_in
+from crawler.parse.metadata.json_ld import by_weight, things_in
+from crawler.parse.metadata.metadata import Metadata, bylines, json_ld, metadata, metadata_of, page_dates, titles
+from crawler.parse.metadata.titles import best_title
+from crawler.parse.page_scan import MOST_BOLD, MOST_HEADINGS, Heading
 
 URL = "http://www.paper.example/a/b.html"
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parse import plain
-from crawler.parse.plain import cleaned, lines, phrase
+from crawler.parse import clean_text
+from crawler.parse.clean_text import cleaned, lines, phrase
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -28,7 +28,7 @@ def test_a_phrase_is_its_words_with_single_spaces(text):
 
 @given(st.text(st.characters(max_codepoint=0xFF), max_size=5), st.integers(0, 80))
 def test_whether_a_long_text_is_plain_is_told_as_that_of_a_short_one(text, length):
-    assert plain._is_printable("a" * length + text) == text.isprintable()
+    assert clean_text._is_printable("a" * length + text) == text.isprintable()
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", ""), (" a\n\n\tb ", "a\nb"), ("\n \n", "")])
@@ -37,4 +37,4 @@ def test_lines_are_not_empty(text, expected):
 
 
 def test_the_examples_are_true():
-    assert doctest.testmod(plain).failed == 0
+    assert doctest.testmod(clean_text).failed == 0

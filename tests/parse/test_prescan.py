@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parse import prescan
-from crawler.parse.prescan import in_meta, in_xml
+from crawler.parse.encodings import prescan
+from crawler.parse.encodings.prescan import in_meta, in_xml
 
 FILLER = b"<!-- %s -->" % (b"x" * 1_100)
 SPACES = b"\t\n\f\r "

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parse import wide as module
-from crawler.parse.wide import wide
+from crawler.parse.encodings import utf16 as module
+from crawler.parse.encodings.utf16 import wide
 
 ENGLISH = "It was a bright cold day in April, and the clocks were striking.\n"
 RUSSIAN = "Все счастливые семьи похожи друг на друга.\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from crawler.fetch.limits import FetchLimits
-from crawler.frontier.aftermath import RevisitPolicy
+from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.priority import BiasedDraw
 from crawler.items import Key, Visit, Visited
 from crawler.options import Options

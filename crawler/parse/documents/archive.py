@@ -6,7 +6,7 @@ from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.formats import format_of
-from crawler.parse.documents.packed import opened
+from crawler.parse.documents.zip_reader import opened
 
 
 def read(body: bytes, draft: Draft) -> None:

@@ -10,7 +10,7 @@ from crawler.parse.documents.cell_format import BUILT_IN
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline
 from crawler.parse.documents.drawings import read_drawn
-from crawler.parse.documents.package import Package
+from crawler.parse.documents.ooxml import Package
 from crawler.parse.documents.sheets import number_text, without_codes
 
 _ROW, _RK, _ERROR, _BOOLEAN, _REAL, _STRING, _SHARED = 0, 2, 3, 4, 5, 6, 7

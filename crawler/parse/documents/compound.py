@@ -13,8 +13,8 @@ import olefile
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
-from crawler.parse.documents.packed import MOST_MEMBER, base_name
 from crawler.parse.documents.properties import property_sets
+from crawler.parse.documents.zip_reader import MOST_MEMBER, base_name
 
 MAGIC = olefile.MAGIC
 # What the library raises on files that are not as they should be, directories that are chains or circles among them.
@@ -44,10 +44,10 @@ _FIRST_STREAMS = {
 _MOST_EMBEDDED = 100
 _LAST_SECTOR = 0xFFFFFFFA  # numbers above it mean that there is none
 _MAIN = {
-    "worddocument": "old_word",
-    "powerpoint document": "old_slides",
-    "workbook": "old_sheets",
-    "book": "old_sheets",
+    "worddocument": "ole_word",
+    "powerpoint document": "ole_slides",
+    "workbook": "ole_sheets",
+    "book": "ole_sheets",
 }
 _MACROS = frozenset({"_vba_project", "macros", "vba", "_vba_project_cur"})
 

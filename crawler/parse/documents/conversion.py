@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol
 
+from crawler.parse.clean_text import lines, phrase
 from crawler.parse.documents.document import Document, Problem
 from crawler.parse.documents.draft import DEEPEST, Draft
 from crawler.parse.documents.formats import declared_format, format_of
-from crawler.parse.plain import lines, phrase
 
 # Format → the file here whose `read` reads it. They are imported when the first such file comes: most never do.
 _READERS = {
@@ -19,9 +19,9 @@ _READERS = {
     "spreadsheetml": "sheet_xml",
     **dict.fromkeys(("odt", "ods", "odp", "odg", "odf-flat"), "opendocument"),
     "epub": "epub",
-    "doc": "old_word",
-    "ppt": "old_slides",
-    "xls": "old_sheets",
+    "doc": "ole_word",
+    "ppt": "ole_slides",
+    "xls": "ole_sheets",
     "msg": "outlook",
     "pub": "publisher",
     "ole": "compound",
@@ -35,7 +35,7 @@ _READERS = {
     "markdown": "markdown",
     "zip": "archive",
     "gz": "gzip",
-    "tar": "tape",
+    "tar": "tar",
     "vsdx": "visio",
     "xps": "xps",
     "iwork": "iwork",

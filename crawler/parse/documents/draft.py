@@ -13,8 +13,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from crawler.parse.charset import decode
+from crawler.parse.clean_text import cleaned, phrase
 from crawler.parse.documents.document import DocumentLink, Problem
-from crawler.parse.plain import cleaned, phrase
 from crawler.urls.canonical import resolve
 
 MOST_TEXT = 2 << 20  # characters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.parse.documents.draft import Draft, Run
-from crawler.parse.documents.package import Package, Relation
-from crawler.parse.documents.trees import attribute, first, name_of, text_of
+from crawler.parse.documents.ooxml import Package, Relation
+from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of
 
 _DRAWN = ("chart", "chartEx", "diagramData", "drawing", "chartUserShapes")
 

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
 from crawler.parse.documents.html import read as read_page
-from crawler.parse.documents.packed import Archive, opened
-from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree
+from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree
+from crawler.parse.documents.zip_reader import Archive, opened
 
 _PROPERTIES = {
     "creator": "author",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from crawler.parse.documents.format_names import BY_ENDING, BY_TYPE, COMPOUND, MAGIC, WITH_MAGIC, ZIPPED
+from crawler.parse.encodings.utf16 import wide
 from crawler.parse.html import looks_like_html
-from crawler.parse.wide import wide
 
 SNIFFED = 4_096  # bytes that are looked at, but for the directories of containers
 _NEVER_TEXT = ("image/", "audio/", "video/", "font/")

@@ -6,7 +6,7 @@ from crawler.parse.coding import plain_body
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
-from crawler.parse.documents.packed import MOST_MEMBER, base_name
+from crawler.parse.documents.zip_reader import MOST_MEMBER, base_name
 
 _PROBLEMS = {"bomb": Problem.BOMB, "truncated": Problem.TRUNCATED}
 _HAS_NAME, _HAS_EXTRA = 0x8, 0x4

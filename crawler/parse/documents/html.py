@@ -8,9 +8,9 @@ from typing import Any
 import turbohtml
 from turbohtml import Element, Text
 
+from crawler.parse.clean_text import phrase
 from crawler.parse.documents.draft import Draft, Run
 from crawler.parse.elements import BLOCKS
-from crawler.parse.plain import phrase
 from crawler.urls.canonical import resolve
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")

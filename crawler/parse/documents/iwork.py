@@ -6,8 +6,8 @@ from typing import Any
 
 from crawler.parse.coding import plain_body
 from crawler.parse.documents.draft import Draft
-from crawler.parse.documents.packed import MOST_MEMBER, opened
-from crawler.parse.documents.trees import attribute, first, name_of, tree_and_problem
+from crawler.parse.documents.xml_tree import attribute, first, name_of, tree_and_problem
+from crawler.parse.documents.zip_reader import MOST_MEMBER, opened
 
 _INDEXES = ("index.xml", "index.apxl", "index.xml.gz", "index.apxl.gz")
 _PROPERTIES = {"authors": "author", "keywords": "keywords", "comment": "description", "copyright": "rights"}

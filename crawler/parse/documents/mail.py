@@ -11,12 +11,12 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 
 from crawler.parse.charset import decode
+from crawler.parse.clean_text import phrase
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
 from crawler.parse.documents.html import read_html
 from crawler.parse.documents.text import read_text
-from crawler.parse.plain import phrase
 
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n))From [^\r\n]*\r?\n")
 _SHOWN = ("From", "To", "Cc", "Date")

@@ -7,8 +7,8 @@ from typing import Any
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, Run
-from crawler.parse.documents.packed import Archive, base_name, opened
-from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree, tree_and_problem
+from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree, tree_and_problem
+from crawler.parse.documents.zip_reader import Archive, base_name, opened
 
 _PROPERTIES = {
     "creator": "modified_by",

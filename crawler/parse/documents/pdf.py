@@ -22,7 +22,7 @@ from crawler.parse.documents.broken_pdf import mended
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, MOST_TEXT, Draft, Run
-from crawler.parse.documents.trees import name_of, tree
+from crawler.parse.documents.xml_tree import name_of, tree
 
 _PROPERTIES = {
     "Author": "author",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.parse.documents.draft import Draft, Inline, Run
-from crawler.parse.documents.trees import attribute, name_of, text_of, tree_and_problem
+from crawler.parse.documents.xml_tree import attribute, name_of, text_of, tree_and_problem
 
 _PROPERTIES = {
     "Author": "author",

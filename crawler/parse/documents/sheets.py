@@ -11,8 +11,8 @@ from crawler.parse.documents.cell_format import BUILT_IN, plain_number, shown
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, Run
 from crawler.parse.documents.drawings import read_drawn
-from crawler.parse.documents.package import Package, Relation
-from crawler.parse.documents.trees import attribute, elements, first, name_of, text_of
+from crawler.parse.documents.ooxml import Package, Relation
+from crawler.parse.documents.xml_tree import attribute, elements, first, name_of, text_of
 
 # &L &C &R begin the left, the middle and the right; the others are looks, or what the program fills in.
 _CODE = re.compile(r'&(?:[LCR]|"[^"]*"|K[0-9A-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]|(&))')

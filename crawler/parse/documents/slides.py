@@ -7,8 +7,8 @@ from typing import Any
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
 from crawler.parse.documents.drawings import read_drawn, runs_of
-from crawler.parse.documents.package import Package, Relation
-from crawler.parse.documents.trees import attribute, first, name_of, text_of
+from crawler.parse.documents.ooxml import Package, Relation
+from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of
 
 _TITLES = frozenset({"title", "ctrTitle"})
 _SHOWN_OF_MASTERS = frozenset({"ftr", "hdr", "dt", "sldNum"})  # placeholders that are more than a hint for the author

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
-from crawler.parse.documents.package import Package
-from crawler.parse.documents.trees import attribute, first, text_of
+from crawler.parse.documents.ooxml import Package
+from crawler.parse.documents.xml_tree import attribute, first, text_of
 
 
 def read(body: bytes, draft: Draft) -> None:

@@ -12,9 +12,9 @@ from crawler.parse.documents.draft import Draft, Run
 from crawler.parse.documents.drawings import read_drawn
 from crawler.parse.documents.fields import hyperlink, references
 from crawler.parse.documents.numbering import Counters, Level
-from crawler.parse.documents.package import Package, Relation
-from crawler.parse.documents.packed import base_name
-from crawler.parse.documents.trees import attribute, first, name_of, text_of, tree_and_problem
+from crawler.parse.documents.ooxml import Package, Relation
+from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree_and_problem
+from crawler.parse.documents.zip_reader import base_name
 
 _TRANSPARENT = frozenset(
     [

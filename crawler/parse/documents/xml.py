@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.parse.documents.draft import Draft
-from crawler.parse.documents.trees import attribute, name_of, tree_and_problem
+from crawler.parse.documents.xml_tree import attribute, name_of, tree_and_problem
 
 _TITLES = ("title", "Title", "book-title", "entry_title")
 

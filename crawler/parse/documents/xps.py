@@ -7,8 +7,8 @@ from typing import Any
 
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
-from crawler.parse.documents.package import Package
-from crawler.parse.documents.trees import attribute
+from crawler.parse.documents.ooxml import Package
+from crawler.parse.documents.xml_tree import attribute
 
 _NUMBERS = re.compile(r"\d+")
 

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import Final, cast
 
 from crawler.errors import Misconfigured
+from crawler.parse.clean_text import lines
 from crawler.parse.main_text.outline import Outline, blocks_of, outline_of
 from crawler.parse.main_text.result import MainText, Source, main_text
-from crawler.parse.plain import lines
 
 _RUN: Final = 4  # words, by which text is known again
 _MOST_WORDS_APART: Final = 0.5  # runs of a block that the library's text may lack: it cuts and joins as it likes

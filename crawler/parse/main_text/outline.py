@@ -13,8 +13,8 @@ from typing import Final, cast
 from turbohtml import Document, Element, Node, Text
 
 from crawler.items import Block
+from crawler.parse.clean_text import cleaned, phrase
 from crawler.parse.elements import BLOCKS, FORMATTING, PREFORMATTED, UNREAD
-from crawler.parse.plain import cleaned, phrase
 
 _NOT_IN_LEAVES: Final = BLOCKS | UNREAD
 HIDDEN: Final = "! "  # begins the names of what is not shown

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import apsw
 
-from crawler.frontier.aftermath import CONFIRMED
+from crawler.frontier.next_state import CONFIRMED
 from crawler.frontier.priority import Standing, level_of
 from crawler.items import (
     NOTHING_HELD,

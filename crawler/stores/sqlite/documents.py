@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
-from crawler.frontier.aftermath import CONFIRMED, is_moved
+from crawler.frontier.next_state import CONFIRMED, is_moved
 from crawler.items import Key, Kind, Outcome, Page, Reason, Tier, Visited
 from crawler.stores.contract import Original, Settled
 from crawler.stores.sqlite.copies import IS_SHOWN, Copied, Copies

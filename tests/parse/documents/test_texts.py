@@ -4,7 +4,7 @@ import doctest
 
 import pytest
 
-from crawler.parse.documents import convert, csv, fields, markdown, packed, text
+from crawler.parse.documents import convert, csv, fields, markdown, text, zip_reader
 from crawler.parse.documents.outlook import unpacked
 from tests.parse.documents.files import LETTER, RTF
 
@@ -176,6 +176,6 @@ def test_xml_gives_its_texts():
     assert (document.title, document.links) == ("T", [("http://a.example/", "x")])
 
 
-@pytest.mark.parametrize("module", [csv, fields, markdown, packed, text])
+@pytest.mark.parametrize("module", [csv, fields, markdown, zip_reader, text])
 def test_the_examples_hold(module):
     assert doctest.testmod(module).failed == 0

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from turbohtml import Document
 
-from crawler.parse.dates import Date, date_of, dates_in, may_name_a_day
-from crawler.parse.marks import Beside, Marks, is_elsewhere, text_of
+from crawler.parse.metadata.dates import Date, date_of, dates_in, may_name_a_day
+from crawler.parse.page_scan import Beside, Marks, is_elsewhere, text_of
 
 EARLIEST = -2208902400.0  # 1900-01-02: machines that know no date write the first
 _DAY = 86_400.0

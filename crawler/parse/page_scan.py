@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from turbohtml import Document, Element, Namespace, Text
 
-from crawler.parse.plain import phrase
+from crawler.parse.clean_text import phrase
 
 MOST_ELEMENTS = 20_000  # looked at in one walk; of 197 pages the fullest has 1,200 of these
 MOST_HEADINGS = 200

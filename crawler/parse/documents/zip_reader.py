@@ -14,7 +14,7 @@ from typing import NamedTuple
 from crawler.parse.charset import decode
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_ENTRIES, Draft
-from crawler.parse.labels import text_in
+from crawler.parse.encodings.labels import text_in
 
 MOST_MEMBER = 32 << 20  # bytes: a tree of XML takes several times as many
 _MIB = 1 << 20

@@ -15,12 +15,21 @@ from math import inf
 
 from turbohtml import Document, Element
 
-from crawler.parse.bylines import authors_of
-from crawler.parse.json_ld import Thing, by_weight, kinds_of, texts, things_in
-from crawler.parse.marks import LONGEST_PHRASE, LONGEST_TEXT, Heading, Marks, items_of, lines_beside, marks_of, text_of
-from crawler.parse.page_dates import page_dates
-from crawler.parse.plain import phrase
-from crawler.parse.titles import best_title
+from crawler.parse.clean_text import phrase
+from crawler.parse.metadata.bylines import authors_of
+from crawler.parse.metadata.json_ld import Thing, by_weight, kinds_of, texts, things_in
+from crawler.parse.metadata.page_dates import page_dates
+from crawler.parse.metadata.titles import best_title
+from crawler.parse.page_scan import (
+    LONGEST_PHRASE,
+    LONGEST_TEXT,
+    Heading,
+    Marks,
+    items_of,
+    lines_beside,
+    marks_of,
+    text_of,
+)
 from crawler.urls.canonical import resolve
 from crawler.urls.hosts import host_of, registered_domain
 

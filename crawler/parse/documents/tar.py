@@ -10,7 +10,7 @@ from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.formats import format_of
-from crawler.parse.documents.packed import MOST_MEMBER
+from crawler.parse.documents.zip_reader import MOST_MEMBER
 
 _HEAD = 8_192
 

@@ -14,7 +14,7 @@ from crawler.parse.documents.compound import Compound
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_TEXT, Draft, Run
 from crawler.parse.documents.fields import hyperlink
-from crawler.parse.documents.old_numbering import Lists
+from crawler.parse.documents.ole_numbering import Lists
 
 _PAGE = 512
 _IS_COMPLEX, _IS_ENCRYPTED, _OTHER_TABLE = 0x0004, 0x0100, 0x0200

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from crawler.parse.marks import Heading
+from crawler.parse.page_scan import Heading
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•:»›«‹⋆★*/\\~<>]{1,2}\s+|\s*[|»›«‹]\s+|\s+::\s+|: (?=\S+$)")
 _WORD = re.compile(r"\w+")

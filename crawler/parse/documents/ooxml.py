@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.draft import Draft
-from crawler.parse.documents.packed import Archive, base_name, opened
-from crawler.parse.documents.trees import attribute, elements, name_of, text_of, tree_and_problem
+from crawler.parse.documents.xml_tree import attribute, elements, name_of, text_of, tree_and_problem
+from crawler.parse.documents.zip_reader import Archive, base_name, opened
 
 _PROPERTIES = {
     "creator": "author",

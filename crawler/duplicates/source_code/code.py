@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawler.duplicates.syntax import Syntax, syntax_of
+from crawler.duplicates.source_code.syntax import Syntax, syntax_of
 
 # Of a source; so many cost 0.1 s if they are a program, and at most half a second whatever they are.
 MOST_CHARACTERS = 100_000  # what follows is not looked at

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from turbohtml import Document, Element
 
-from crawler.parse.dates import dates_in
-from crawler.parse.marks import Beside, Marks, is_elsewhere, text_of
-from crawler.parse.titles import words
+from crawler.parse.metadata.dates import dates_in
+from crawler.parse.metadata.titles import words
+from crawler.parse.page_scan import Beside, Marks, is_elsewhere, text_of
 
 MOST_AUTHORS = 20
 LONGEST_NAME = 80

@@ -13,7 +13,7 @@ from typing import Final
 import turbohtml
 from turbohtml import TokenType
 
-from crawler.parse.labels import DEFAULT, UTF_8, name_of
+from crawler.parse.encodings.labels import DEFAULT, UTF_8, name_of
 
 _BEGINNING: Final = 1_024  # bytes in which the standard wants it
 _LONGEST_HEAD: Final = 12_288  # of 28 pages in 297 that have it later, 26 have it here

@@ -12,7 +12,7 @@ from html import unescape
 from itertools import islice
 from typing import Any
 
-from crawler.parse.plain import phrase
+from crawler.parse.clean_text import phrase
 
 Thing = Mapping[str, Any]
 MOST_THINGS = 200

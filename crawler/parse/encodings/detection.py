@@ -14,7 +14,7 @@ from typing import Final
 import cchardet
 from turbohtml.detect import detect
 
-from crawler.parse.labels import name_of, text_in
+from crawler.parse.encodings.labels import name_of, text_in
 
 LONGEST_SAMPLE: Final = 8_192  # bytes, about half a millisecond: 4,096 read five of those above less, 65,536 none more
 _BEFORE: Final = 64

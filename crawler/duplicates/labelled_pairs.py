@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.evaluation import Evidence, Pairs, Said
-from crawler.duplicates.pages import words_shingles
+from crawler.duplicates.page_sketch import words_shingles
 from crawler.duplicates.words import word_hashes
 from crawler.errors import BadInput
 

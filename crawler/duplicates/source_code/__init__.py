@@ -1,0 +1,1 @@
+"""Copies of source code, found whatever its names, comments and layout."""

@@ -1,0 +1,1 @@
+"""Fingerprints as textbooks describe them, to study and to compare with; the crawl does not use them."""
