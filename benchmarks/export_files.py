@@ -18,9 +18,8 @@ from msgspec.structs import replace
 
 from benchmarks.measure import cores, peak_memory, pinned
 from benchmarks.report import Verdict
-from crawler.export.documents import Event, Exported
 from crawler.export.formats import FORMATS, Format
-from crawler.items import Block, Key
+from crawler.items import Block, Event, Exported, Key
 
 WORDS, WORDS_A_BLOCK = 3_500, 50
 PER_SECOND = 500  # documents, at least

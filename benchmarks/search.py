@@ -18,10 +18,9 @@ from statistics import median, quantiles
 
 from benchmarks.measure import cores, pinned
 from benchmarks.report import Verdict
-from crawler.export.documents import Event, Exported
-from crawler.export.searching import Searching, Wanted
-from crawler.export.tantivy_index import TantivyIndex
-from crawler.items import Block
+from crawler.items import Block, Event, Exported
+from crawler.search.index import TantivyIndex
+from crawler.search.query import Searching, Wanted
 from crawler.urls.keys import key_of
 
 RATE, MEMORY, GROWTH, DISK, QUESTION = 1_000.0, 400e6, 1.25, 2.0, 0.05

@@ -16,18 +16,19 @@ import msgspec
 
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble, StoreUnreachable
 from crawler.export.directory import DirectorySink, last_version
-from crawler.export.documents import Exported
 from crawler.export.engines import ENGINES
 from crawler.export.formats import DELETED, FORMATS, Format
 from crawler.export.http import without_password
 from crawler.export.markdown import MarkdownSink
 from crawler.export.opensearch import OpenSearch
-from crawler.export.sink import Checkpoint, Rejected, Sink, SinkDown, read_checkpoint, sync_directory, write_checkpoint
+from crawler.export.sink import Checkpoint, Sink, SinkDown, read_checkpoint, write_checkpoint
 from crawler.export.solr import Solr
-from crawler.export.tantivy_index import TantivyIndex, has_index
 from crawler.export.vespa import Vespa
 from crawler.feed import FOLD, KEEP, Feed, Selection
+from crawler.files import sync_directory
+from crawler.items import Exported, Rejected
 from crawler.options import Options
+from crawler.search.index import TantivyIndex, has_index
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 

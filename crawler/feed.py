@@ -11,9 +11,7 @@ from typing import NamedTuple
 from crawler.archived import Archived, asked_of, read_again, read_archived
 from crawler.content import main_text_digest
 from crawler.errors import DiskTrouble
-from crawler.export.documents import Deleted, Entry, Event, Evidence, Exported, OutLink, identifier
-from crawler.export.sink import Rejected
-from crawler.items import Block, Reason
+from crawler.items import Block, Deleted, Entry, Event, Evidence, Exported, OutLink, Reason, Rejected, identifier
 from crawler.options import Options
 from crawler.parse import directives
 from crawler.parse.coding import plain_body

@@ -28,6 +28,7 @@ from crawler.clock import steady_clock
 from crawler.committer import Committer
 from crawler.duplicates.cascade import Rule
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
+from crawler.files import sync_directory
 from crawler.frontier.politeness import LONGEST_HOLD, HostClock, Politeness
 from crawler.likeness import Answer
 from crawler.options import PRODUCT, VERSION, Options
@@ -415,7 +416,7 @@ def prepare_directory(options: Options) -> None:
             file.flush()
             os.fsync(file.fileno())
         probe.unlink()
-        segments.sync_directory(directory)
+        sync_directory(directory)
     except (FileExistsError, NotADirectoryError) as error:
         raise Misconfigured(
             f"CRAWL_DIR={str(directory)!r}: {error.filename} is not a directory; name another."

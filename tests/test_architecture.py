@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1] / "crawler"
 FILES = sorted(ROOT.rglob("*.py"))
-STAGES = {"frontier", "fetch", "parse", "archive", "export", "duplicates"}
-GROUND = {"items", "errors", "urls"}
+STAGES = {"frontier", "fetch", "parse", "archive", "export", "duplicates", "search"}
+GROUND = {"items", "errors", "files", "urls"}
 PROPER = STAGES | GROUND | {"stores"}
 # What only the Scrapy side may know: the framework and the event loop.
 FRAMEWORKS = {"scrapy", "twisted", "asyncio", "uvloop"}
@@ -36,7 +36,7 @@ def imports_of(path: Path) -> Iterator[str]:
 
 def allowed_of(part: str) -> set[str]:
     if part in GROUND:
-        return {"items", "errors", part} | ({"urls"} if part == "urls" else set())
+        return {"items", "errors", "files", part} | ({"urls"} if part == "urls" else set())
     if part in STAGES:
         return GROUND | {part}
     if part == "stores":

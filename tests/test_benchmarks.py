@@ -25,9 +25,9 @@ from crawler.duplicates.discovery import discover
 from crawler.duplicates.evaluation import Quality
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.shingles import shingle_set
-from crawler.export.searching import Searching
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.sitemaps import parse_sitemap
+from crawler.search.query import Searching
 
 CLOSED = Web(pages=40, hosts=5, port=8000)
 OPEN = replace(CLOSED, is_open=True)

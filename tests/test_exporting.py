@@ -13,11 +13,10 @@ from msgspec.structs import replace
 from scrapy.settings import Settings
 
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
-from crawler.export.documents import Deleted, Entry, Exported, identifier
-from crawler.export.sink import Rejected, SinkDown, read_checkpoint
+from crawler.export.sink import SinkDown, read_checkpoint
 from crawler.exporting import Exporter, Target, duplicates_of, target_of, tell_what_is_left
 from crawler.feed import EVIDENCE, FOLD, Feed, Selection
-from crawler.items import Reason
+from crawler.items import Deleted, Entry, Exported, Reason, Rejected, identifier
 from crawler.options import Options
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from crawler.archive.records import warcinfo_record
 from crawler.errors import DiskTrouble
+from crawler.files import sync_directory
 from crawler.items import Record
 
 OPEN = ".open"
@@ -189,15 +190,6 @@ def _size(path: Path, length: int) -> int:
             f"{length}). Nothing was changed; restore the file from a backup."
         )
     return size
-
-
-def sync_directory(directory: Path) -> None:
-    """Make creations and renames in a directory durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class _disk:  # noqa: N801

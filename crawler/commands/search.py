@@ -18,10 +18,10 @@ from crawler.commands.common import failing_politely
 from crawler.commands.progress import showing_progress
 from crawler.errors import AlreadyRunning, NoCrawl
 from crawler.export.documents import safe_json
-from crawler.export.searching import PER_HOST, Found, Hit, Searching, Wanted, seemly
-from crawler.export.tantivy_index import has_index
 from crawler.options import Options
 from crawler.parse.clean_text import phrase
+from crawler.search.index import has_index
+from crawler.search.query import PER_HOST, Found, Hit, Searching, Wanted, seemly
 from crawler.search_update import bring_up_to_date
 
 LIMIT = 10

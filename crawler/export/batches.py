@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from crawler.export.documents import Entry, facts_of
+from crawler.export.documents import facts_of
 from crawler.export.http import plain
-from crawler.export.sink import Rejected
+from crawler.items import Entry, Rejected
 
 ALWAYS = frozenset({"id", "url", "version"})  # what is sent of a document whatever fields were chosen
 LONGEST_TERM = 8191  # characters: Lucene takes no term of more than 32,766 bytes

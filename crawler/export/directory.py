@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from crawler.errors import DiskTrouble
-from crawler.export.documents import Entry
 from crawler.export.files import PART
 from crawler.export.formats import DELETED, Apart, Format, deleted_lines
 from crawler.export.locked_directory import Place
-from crawler.export.sink import Rejected, sync_directory
+from crawler.files import sync_directory
+from crawler.items import Entry, Rejected
 
 _EVERY: Final = 100_000
 _UNFINISHED = re.compile(r"\.[0-9]{12,}\.\w+" + re.escape(PART))

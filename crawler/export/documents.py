@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import struct
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from re import Match
-from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
 
-from crawler.items import Block, Key
+from crawler.items import Block, Deleted, Entry, Exported, OutLink, identifier
 
-_KEY = struct.Struct(">qq")
 # Half a surrogate pair is no character, and many readers refuse the whole line for it. The others are line ends to some
 # who read line by line, or steer a terminal.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -29,79 +22,6 @@ _TOLD = {  # what documents say of themselves: our name for it → the one in th
     "modified_at": "modified",
     "canonical": "canonical",
 }
-
-
-class Event(StrEnum):
-    """What has become of a document."""
-
-    UPSERT = "upsert"  # it is new, or says something else
-    META = "meta"  # it says the same: only when it was fetched, and what others call it, is new
-
-
-class Evidence(StrEnum):
-    """Why a document must go from an index. What may be back tomorrow is no evidence."""
-
-    NOT_FOUND = "not_found"  # 404, or a page that says so, more than once
-    GONE = "gone"  # 410
-    NOINDEX = "noindex"  # the page asks for it
-    ROBOTS = "robots"  # robots.txt forbids it now
-    PRIVATE = "private"  # only who signs in may read it, found more than once
-    DUPLICATE = "duplicate"  # the target says the same, and stands for it
-    REDIRECTED = "redirected"  # it has moved to the target
-    NOT_A_PAGE = "not_a_page"  # there is something else now: a feed, a sitemap, a type that is not read
-    FORGOTTEN = "forgotten"  # somebody had it removed
-    NOT_SELECTED = "not_selected"  # it is still there, but not what this export is to have
-    UNKNOWN = "unknown"  # it went before reasons were noted
-
-
-class OutLink(NamedTuple):
-    """A link of a document, inside the crawl's scope or not."""
-
-    key: Key
-    url: str
-    anchor: str
-    rel: str  # nofollow, ugc …
-
-
-class Exported(Struct, frozen=True, kw_only=True):
-    """A document as it is now."""
-
-    version: int  # of the change feed
-    event: Event
-    key: Key
-    url: str
-    host: str
-    fetched: float  # when it was last fetched, or found to be as it was
-    status: int
-    content_type: str
-    title: str
-    text: str
-    blocks: Sequence[Block] | None  # the text in parts, each with its weight; None if nobody asked for them
-    language: str
-    format: str  # html, pdf, docx …
-    problem: str  # what kept us from reading all of it
-    metadata: Mapping[str, str]  # what it says of itself
-    digest: bytes  # of the body, codings undone
-    duplicate_of: str | None  # URL of the document that stands for this one, too
-    similarity: float | None  # to that
-    tier: str | None  # how it is known: body, text, sketch, compared
-    anchors: Sequence[tuple[str, str]]  # (host, what its links call this document)
-    links: Sequence[OutLink] | None  # None if nobody asked for them
-    noarchive: bool  # no copy of it may be shown
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted:
-    """A document that was there and is no more."""
-
-    version: int
-    key: Key
-    url: str
-    evidence: Evidence = Evidence.UNKNOWN
-    target: str | None = None  # URL of the document that stands for it, or to which it has moved
-
-
-Entry = Exported | Deleted
 
 
 def facts_of(entry: Entry) -> dict[str, object]:
@@ -180,11 +100,6 @@ def _deletion(entry: Deleted) -> dict[str, object]:
         "target": entry.target,
         "version": entry.version,
     }
-
-
-def identifier(key: Key) -> str:
-    """The same for a URL for ever: the 16 bytes of its key, which are hashes of its host and of the rest of it."""
-    return _KEY.pack(*key).hex()
 
 
 def date_of(seconds: float) -> str:

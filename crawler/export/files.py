@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawler.errors import AlreadyRunning, DiskTrouble
-from crawler.export.sink import sync_directory
+from crawler.files import sync_directory
 
 PART = ".part"  # of a file's name, until it is whole
 

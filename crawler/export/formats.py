@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO, Protocol, Self
 
-from crawler.export.documents import Deleted, Entry, identifier
 from crawler.export.files import whole_file
 from crawler.export.parquet import Parquet
 from crawler.export.records import JsonLines, Records, collection_line
 from crawler.export.trec import trectext, trecweb
+from crawler.items import Deleted, Entry, identifier
 
 DELETED = "deleted"  # suffix of a list of ids beside a file that cannot say of a document that it is no more
 

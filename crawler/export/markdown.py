@@ -17,11 +17,11 @@ from typing import Final
 
 from crawler.errors import DiskTrouble
 from crawler.export.characters import on_one_line, printable
-from crawler.export.documents import Deleted, Entry, Exported, date_of, identifier
+from crawler.export.documents import date_of
 from crawler.export.files import PART
 from crawler.export.locked_directory import Place
-from crawler.export.sink import Rejected
 from crawler.export.text_parts import HEADINGS, Part, parts_of
+from crawler.items import Deleted, Entry, Exported, Rejected, identifier
 from crawler.urls.hosts import host_of
 
 _EVERY: Final = 1_000

@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from crawler.errors import BadInput
 from crawler.export.batches import LONGEST_TERM, Batches, Piece, chosen, halves
-from crawler.export.documents import Deleted, Entry, safe_json
+from crawler.export.documents import safe_json
 from crawler.export.http import ATTEMPTS, Answer, Client, HttpOptions, place_of, plain
-from crawler.export.sink import Rejected
+from crawler.items import Deleted, Entry, Rejected
 
 EXAMPLE = "http://127.0.0.1:9200/pages"
 NDJSON = "application/x-ndjson"

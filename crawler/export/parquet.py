@@ -9,8 +9,9 @@ from typing import Any, BinaryIO, Final, Self
 
 from crawler.errors import Misconfigured
 from crawler.export.characters import encoded
-from crawler.export.documents import Deleted, Entry, facts_of
+from crawler.export.documents import facts_of
 from crawler.export.fields import FIELDS, chosen
+from crawler.items import Deleted, Entry
 
 _ROWS: Final = 4_096  # of a row group, at most
 _BYTES: Final = 64_000_000  # of its text, about

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Self
 
 from crawler.errors import Misconfigured
-from crawler.export.documents import Entry, Exported, facts_of, identifier, json_line, safe_json
+from crawler.export.documents import facts_of, json_line, safe_json
 from crawler.export.fields import FIELDS, chosen
+from crawler.items import Entry, Exported, identifier
 
 
 class RecordWriter:

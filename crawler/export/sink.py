@@ -10,22 +10,14 @@ from typing import Protocol
 import msgspec
 
 from crawler.errors import BadInput, CrawlError, DiskTrouble
-from crawler.export.documents import Entry
+from crawler.files import sync_directory
+from crawler.items import Entry, Rejected
 
 
 class SinkDown(CrawlError):
     """It did not take what it was given, and may take it later. What it has acknowledged stays noted."""
 
     exit_code = 69
-
-
-class Rejected(msgspec.Struct, frozen=True, kw_only=True):
-    """A document that a sink refused, and would refuse again."""
-
-    id: str
-    url: str
-    version: int
-    error: str
 
 
 class Sink(Protocol):
@@ -83,12 +75,3 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         raise DiskTrouble(
             f"{path}: cannot be written ({error.strerror}). The sink has more than is noted here; it will get some of it again."
         ) from error
-
-
-def sync_directory(directory: Path) -> None:
-    """Make what was renamed in it durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

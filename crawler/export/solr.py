@@ -12,9 +12,9 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from crawler.export.batches import LONGEST_TERM, Batches, Piece, chosen, flat, halves
-from crawler.export.documents import Deleted, Entry, safe_json
+from crawler.export.documents import safe_json
 from crawler.export.http import ATTEMPTS, Answer, Client, HttpOptions, place_of
-from crawler.export.sink import Rejected
+from crawler.items import Deleted, Entry, Rejected
 
 EXAMPLE = "http://127.0.0.1:8983/solr/pages"
 _BATCH = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from crawler.export.documents import Exported
+from crawler.items import Exported
 
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _KINDS: Final = frozenset([*HEADINGS, "li", "tr", "pre", "blockquote"])

@@ -16,8 +16,8 @@ from re import Match
 from typing import Final
 
 from crawler.export.characters import on_one_line, printable
-from crawler.export.documents import Exported, identifier
 from crawler.export.text_parts import Part, parts_of
+from crawler.items import Exported, identifier
 
 _AROUND: Final = {"li": ("<ul>", "</ul>"), "tr": ("<table>", "</table>")}
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}

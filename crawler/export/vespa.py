@@ -13,9 +13,9 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from crawler.export.batches import Batches, Piece, chosen, flat
-from crawler.export.documents import Deleted, Entry, safe_json
+from crawler.export.documents import safe_json
 from crawler.export.http import ATTEMPTS, Answer, Client, HttpOptions, place_of
-from crawler.export.sink import Rejected
+from crawler.items import Deleted, Entry, Rejected
 
 EXAMPLE = "http://127.0.0.1:8080/web/page"
 IN_FLIGHT = 8

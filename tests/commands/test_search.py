@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from crawler.export.tantivy_index import TantivyIndex
+from crawler.search.index import TantivyIndex
 from tests.commands.test_show_export import Collection, one_sentence
 from tests.crawl.runner import ROOT, command, scrapy
 

@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 
 from crawler.export.directory import DirectorySink, last_version
-from crawler.export.documents import Deleted, Entry
 from crawler.export.formats import FORMATS
 from crawler.export.markdown import MarkdownSink
 from crawler.export.sink import Sink
-from crawler.items import Key
+from crawler.items import Deleted, Entry, Key
 from tests.export.test_documents import exported
 
 EVERY = 20

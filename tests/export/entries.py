@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any
 
-from crawler.export.documents import Deleted, Entry, Event, Exported, identifier
+from crawler.items import Deleted, Entry, Event, Exported, identifier
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from crawler.export.sink import Checkpoint, read_checkpoint, write_checkpoint
-from crawler.export.tantivy_index import CHECKPOINT, TantivyIndex
+from crawler.search.index import CHECKPOINT, TantivyIndex
 from tests.export.entries import feed
 
 EVERY = 40

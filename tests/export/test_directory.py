@@ -12,9 +12,8 @@ import pytest
 
 from crawler.errors import AlreadyRunning, DiskTrouble
 from crawler.export.directory import DirectorySink, last_version
-from crawler.export.documents import Deleted, Entry, identifier
 from crawler.export.formats import FORMATS, Format
-from crawler.items import Key
+from crawler.items import Deleted, Entry, Key, identifier
 from tests.export.test_documents import exported
 
 JSONL, TRECTEXT = FORMATS["jsonl"], FORMATS["trectext"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.export.documents import Deleted, Event, Evidence, Exported, json_line
-from crawler.items import Block, Key
+from crawler.export.documents import json_line
+from crawler.items import Block, Deleted, Event, Evidence, Exported, Key
 
 any_text = st.text(st.characters(exclude_categories=()))  # surrogates too
 

@@ -16,14 +16,13 @@ import pytest
 import urllib3
 
 from crawler.errors import BadInput
-from crawler.export.documents import Deleted, Entry, Exported, identifier
 from crawler.export.engines import ENGINES
 from crawler.export.http import AUTHORIZATION, HttpOptions
 from crawler.export.opensearch import OpenSearch
-from crawler.export.sink import Rejected, Sink, SinkDown
+from crawler.export.sink import Sink, SinkDown
 from crawler.export.solr import Solr
 from crawler.export.vespa import Vespa
-from crawler.items import Key
+from crawler.items import Deleted, Entry, Exported, Key, Rejected, identifier
 from tests.export.engines import SERVERS, Engine, Fault, Faults, OpenSearchServer, SolrServer, VespaServer
 from tests.export.test_documents import exported
 

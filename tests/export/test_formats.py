@@ -17,10 +17,9 @@ from lxml import etree
 
 from crawler.errors import Misconfigured
 from crawler.export.characters import on_one_line, printable
-from crawler.export.documents import Deleted, Entry, Evidence, identifier
 from crawler.export.fields import ALWAYS, FIELDS
 from crawler.export.formats import FORMATS, Apart, write_deleted
-from crawler.items import Block, Key
+from crawler.items import Block, Deleted, Entry, Evidence, Key, identifier
 from tests.export.test_documents import any_text, exported
 from tests.export.trec_reader import text_records, web_records
 

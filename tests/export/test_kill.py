@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from crawler.export.directory import last_version
-from crawler.export.documents import identifier
 from crawler.export.formats import FORMATS
-from crawler.items import Key
+from crawler.items import Key, identifier
 from tests.export.endless import END, EVERY, GONE
 from tests.export.trec_reader import text_records, web_records
 

@@ -14,9 +14,8 @@ from markdown_it.token import Token
 
 from crawler.errors import AlreadyRunning, DiskTrouble
 from crawler.export.characters import on_one_line, printable
-from crawler.export.documents import Deleted, identifier
 from crawler.export.markdown import MarkdownSink, directory_of, markdown_of
-from crawler.items import Block, Key
+from crawler.items import Block, Deleted, Key, identifier
 from tests.export.test_documents import any_text, exported
 from tests.export.test_formats import TRAPS
 

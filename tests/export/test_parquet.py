@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from crawler.export.documents import Deleted, Entry, Evidence, OutLink, facts_of, identifier
+from crawler.export.documents import facts_of
 from crawler.export.fields import FIELDS
 from crawler.export.parquet import Parquet
-from crawler.items import Block, Key
+from crawler.items import Block, Deleted, Entry, Evidence, Key, OutLink, identifier
 from tests.export.test_documents import any_text, exported
 from tests.export.test_formats import whole, written
 

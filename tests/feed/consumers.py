@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import pyarrow.parquet
 import tantivy
 
-from crawler.export.tantivy_index import open_index
+from crawler.search.index import open_index
 from tests.crawl.runner import ROOT
 
 Documents = Mapping[str, Mapping[str, Any]]

@@ -10,10 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.errors import BadInput
-from crawler.export.documents import Exported
-from crawler.export.searching import Hit, Searching, Wanted
-from crawler.export.tantivy_index import TantivyIndex
-from crawler.items import Block
+from crawler.items import Block, Exported
+from crawler.search.index import TantivyIndex
+from crawler.search.query import Hit, Searching, Wanted
 from tests.export.entries import document
 
 ALL = Wanted(limit=100, per_host=0)

@@ -16,8 +16,8 @@ import msgspec
 import tantivy
 
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
-from crawler.export.documents import Entry, Exported, identifier
-from crawler.export.sink import Rejected, sync_directory
+from crawler.files import sync_directory
+from crawler.items import Entry, Exported, Rejected, identifier
 
 SCHEMA_VERSION = 1  # raise it when fields or tokenizers change: what is there must then be built anew
 CHECKPOINT = "checkpoint.json"  # in the directory; whoever fills the index keeps it, and it goes when the index goes

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.export.snippets import LENGTH, Snippet, Words, snippet_of
-from crawler.export.tantivy_index import WORDS, analyzers
+from crawler.search.index import WORDS, analyzers
+from crawler.search.snippets import LENGTH, Snippet, Words, snippet_of
 
 ANALYZER = analyzers()[WORDS]
 FILL = "And so it went on for a while, as such things do, until it came to an end. " * 10

@@ -17,10 +17,10 @@ import pytest
 import tantivy
 
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
-from crawler.export import tantivy_index
 from crawler.export.sink import Checkpoint, Sink, write_checkpoint
-from crawler.export.tantivy_index import CHECKPOINT, DOCUMENTS, TantivyIndex, open_index
 from crawler.items import Block
+from crawler.search import index as index_module
+from crawler.search.index import CHECKPOINT, DOCUMENTS, TantivyIndex, open_index
 from tests.crawl.runner import ROOT
 from tests.export.entries import deletion, document, feed, left_of
 from tests.export.indexing import EVERY
@@ -148,7 +148,7 @@ def test_any_text_can_be_indexed(index: TantivyIndex, directory: Path) -> None:
 def test_long_documents_are_written_before_anybody_asks(
     index: TantivyIndex, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tantivy_index, "_WAITING", 10_000)
+    monkeypatch.setattr(index_module, "_WAITING", 10_000)
     for number in range(1, 21):
         index.put(document(f"http://a.test/{number}", number, text="word " * 400))
     assert len(documents_in(directory)) == 20
@@ -216,7 +216,7 @@ def test_an_index_of_another_format_is_built_anew_only_if_asked(said: str, direc
     index = TantivyIndex(directory, full=True)
     assert index.is_new
     index.close()
-    assert json.loads((directory / "schema.json").read_text())["schema"] == tantivy_index.SCHEMA_VERSION
+    assert json.loads((directory / "schema.json").read_text())["schema"] == index_module.SCHEMA_VERSION
 
 
 def test_a_damaged_index_is_built_anew_only_if_asked(directory: Path) -> None:

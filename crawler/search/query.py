@@ -17,9 +17,9 @@ import tantivy
 from tantivy import Occur, Query
 
 from crawler.errors import DiskTrouble
-from crawler.export.documents import identifier
-from crawler.export.snippets import Snippet, Words, snippet_of
-from crawler.export.tantivy_index import CHARACTERS, UNSPACED, WORDS, analyzers, open_index
+from crawler.items import identifier
+from crawler.search.index import CHARACTERS, UNSPACED, WORDS, analyzers, open_index
+from crawler.search.snippets import Snippet, Words, snippet_of
 from crawler.urls.keys import key_of
 
 PER_HOST = 2
