@@ -13,9 +13,9 @@ from pathlib import Path
 
 from benchmarks.web import Web, page_path
 from crawler.items import Reason
-from crawler.stores import schema
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
+from crawler.stores.sqlite import schema
 from crawler.urls.keys import key_of
 
 DAYS = 30 * 86_400.0  # until they are due

@@ -19,7 +19,7 @@ from benchmarks.report import Verdict
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.stores.sqlite.connection import open_for_writing
-from crawler.stores.sqlite.likeness import Entry, Index
+from crawler.stores.sqlite.similarity_index import Entry, Index
 
 BATCH = 100
 SLICE = 20_000  # pages over which a rate is measured

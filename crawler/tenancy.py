@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.items import Visit
 from crawler.stores.contract import Tenure
-from crawler.stores.schema import PARTITIONS
+from crawler.stores.sqlite.schema import PARTITIONS
 
 
 class Tenancy:

@@ -9,7 +9,7 @@ from crawler.committer import Committer
 from crawler.content import examine
 from crawler.fetch.answers import meaning_of
 from crawler.stores.open import open_store
-from crawler.stores.sqlite.doubts import MOST_LOOKS
+from crawler.stores.sqlite.similarity_doubts import MOST_LOOKS
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
 from tests.samples import NOW, acquire, answer, new_url, settled, visit_to, visited

@@ -14,7 +14,7 @@ from crawler.commands import crawl, seed, status, urls, why
 from crawler.frontier.budgets import Budgets
 from crawler.items import Reason, Refusal
 from crawler.stores.open import open_store
-from crawler.stores.schema import SCHEMA_VERSION
+from crawler.stores.sqlite.schema import SCHEMA_VERSION
 from crawler.urls.keys import key_of
 from tests.crawl.runner import polite_to, rows, scrapy, seeds_file
 from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visited

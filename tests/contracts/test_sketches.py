@@ -8,7 +8,7 @@ import pytest
 
 from crawler.items import Page, Reason
 from crawler.stores.contract import Learned, Store
-from crawler.stores.sqlite import sketches as blocks
+from crawler.stores.sqlite import similarity_index as blocks
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.test_duplicates import ONE, A, B, C, page, words_of

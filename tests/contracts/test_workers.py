@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from crawler.frontier.politeness import HostClock
 from crawler.items import Kind, OriginRules, Reason, Refusal, State, Visit
 from crawler.stores.contract import LateCommit, Store, Tenure, Worker
-from crawler.stores.schema import PARTITIONS
+from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import partition_of
 from crawler.urls.keys import host_key, key_of
 from tests.contracts.engines import Opener

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.items import Reason
 from crawler.stores.contract import NewUrl
-from crawler.stores.schema import PARTITIONS
+from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.keys import key_of
 from tests.frontier.month import Web
 from tests.simulation.workers import LEASE, LONGEST, Crew

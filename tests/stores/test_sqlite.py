@@ -15,9 +15,9 @@ from crawler.errors import CrawlError, DiskTrouble, StoreUnreachable
 from crawler.items import Reason, Refusal, State
 from crawler.stores.contract import Reconsidered, Store
 from crawler.stores.open import open_store
-from crawler.stores.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION, TABLES
 from crawler.stores.sqlite import scope
 from crawler.stores.sqlite.connection import bring_forward, open_for_reading, open_for_writing
+from crawler.stores.sqlite.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION, TABLES
 from crawler.urls.keys import key_of
 from tests.samples import NOW, acquire, link, new_url, settled, visited
 from tests.stores.versions import as_version_1

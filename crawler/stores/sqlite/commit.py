@@ -26,16 +26,16 @@ from crawler.items import (
     Visited,
 )
 from crawler.stores.contract import Committed, LateCommit, SegmentState, Settled
-from crawler.stores.sqlite import mirrors, probes, templates, twins
-from crawler.stores.sqlite.copies import Copied
+from crawler.stores.sqlite import index_pages, preferred_hosts, site_templates, soft404
 from crawler.stores.sqlite.documents import Documents, kind_of
-from crawler.stores.sqlite.known import LONGEST_DETAIL, Known, Row, id_of, insert, verdict, whole
+from crawler.stores.sqlite.host_trust import Observations
+from crawler.stores.sqlite.inlinks import Recommendations
 from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.likeness import Index
-from crawler.stores.sqlite.lists import Lists
-from crawler.stores.sqlite.recommendations import Recommendations
+from crawler.stores.sqlite.listed_urls import Lists
+from crawler.stores.sqlite.originals import Copied
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
-from crawler.stores.sqlite.sayings import Observations
+from crawler.stores.sqlite.similarity_index import Index
+from crawler.stores.sqlite.urls import LONGEST_DETAIL, Known, Row, id_of, insert, verdict, whole
 
 _WHOLE = frozenset({Reason.OK, Reason.NOINDEX})
 _EMPTY = hashlib.sha256(b"").digest()
@@ -56,12 +56,16 @@ def commit(
     _note_rules(connection, batch)
     connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
     _note_hosts(connection, ledger, batch)
-    hosts = twins.settle(connection, ledger, batch, now) | mirrors.settle(connection, ledger, batch, now)
+    hosts: set[int] = set()
+    for host, level in index_pages.settle(connection, batch, now):
+        ledger.waits(host, now, level)
+        hosts.add(host)
+    hosts |= preferred_hosts.settle(connection, ledger, batch, now)
     documents, observations = Documents(connection, index, batch, now), Observations(connection)
     lists = Lists(connection, known, ledger, now)
     observations.hold_against_head(batch)
-    probes.settle(connection, batch)
-    found = probes.wanted(connection, batch, probe_after, now)
+    soft404.settle(connection, batch)
+    found = soft404.wanted(connection, batch, probe_after, now)
     said: list[tuple[int, list[Link]]] = []
     duplicates = near = 0
     for settled in batch:
@@ -88,7 +92,7 @@ def commit(
         duplicates=duplicates,
         near_duplicates=near,
         hosts_with_new=hosts | inserted.hosts,
-        lessons=templates.wanted(connection, batch),
+        lessons=site_templates.wanted(connection, batch),
     )
 
 

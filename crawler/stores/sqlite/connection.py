@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from crawler.errors import CrawlError, DiskTrouble, NoCrawl, StoreUnreachable
-from crawler.stores import schema
+from crawler.stores.sqlite import schema
 from crawler.urls.hosts import host_of, registered_domain
 from crawler.urls.keys import host_key
 

@@ -10,8 +10,8 @@ import apsw
 from crawler.frontier.next_state import CONFIRMED, is_moved
 from crawler.items import Key, Kind, Outcome, Page, Reason, Tier, Visited
 from crawler.stores.contract import Original, Settled
-from crawler.stores.sqlite.copies import IS_SHOWN, Copied, Copies
-from crawler.stores.sqlite.likeness import Entry, Index
+from crawler.stores.sqlite.originals import IS_SHOWN, Copied, Copies
+from crawler.stores.sqlite.similarity_index import Entry, Index
 
 _DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})  # at once
 

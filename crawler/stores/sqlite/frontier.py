@@ -15,11 +15,11 @@ from crawler.frontier.frontier import HostLoad
 from crawler.frontier.priority import LEVELS, Draw
 from crawler.items import Kind, Reason, State, Visit
 from crawler.stores.contract import Leased, NewUrl, Outlook
-from crawler.stores.sqlite.known import Known, insert, row_of
+from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.lists import vouchers_of
+from crawler.stores.sqlite.listed_urls import vouchers_of
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
-from crawler.stores.sqlite.sayings import trust_of
+from crawler.stores.sqlite.urls import Known, insert, row_of
 
 
 def _of_each_level(statement: str) -> str:

@@ -15,7 +15,7 @@ import apsw
 from crawler.frontier.budgets import Budgets, Limits, day_of, next_day
 from crawler.frontier.priority import LEVELS
 from crawler.items import Reason, State
-from crawler.stores.sqlite.same_page import fetched_twin
+from crawler.stores.sqlite.index_pages import fetched_twin
 
 _REVIEWED_SITES = 50  # in one go
 _REVIEWED_HOSTS = 100  # of a site

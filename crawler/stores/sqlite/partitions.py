@@ -16,9 +16,9 @@ from crawler.frontier.frontier import CRASHES
 from crawler.frontier.politeness import HostClock
 from crawler.items import Key, Kind, Reason, State, Visit
 from crawler.stores.contract import Recovered, Tenure, Worker
-from crawler.stores.schema import PARTITIONS
 from crawler.stores.sqlite.ledger import Ledger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, clock_of
+from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import origin_of, partition_of
 from crawler.urls.keys import key_of
 

@@ -6,9 +6,9 @@ import apsw
 
 from crawler.items import Reason, Refusal, State
 from crawler.stores.contract import Judge, Reconsidered
-from crawler.stores.sqlite.known import LONGEST_DETAIL, VERDICT_CODES
+from crawler.stores.sqlite.index_pages import fetched_twin
 from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.same_page import fetched_twin
+from crawler.stores.sqlite.urls import LONGEST_DETAIL, VERDICT_CODES
 from crawler.urls.hosts import reversed_name
 
 _RECONSIDERED = 10_000  # URLs a transaction

@@ -45,24 +45,24 @@ from crawler.stores.contract import (
     Worker,
 )
 from crawler.stores.sqlite import (
-    announcing,
     commit,
-    copies,
     documents,
-    doubts,
     frontier,
-    known,
+    host_trust,
+    originals,
     partitions,
+    pending_anchors,
     reading,
-    sayings,
     scope,
-    sketches,
-    templates,
+    similarity_doubts,
+    similarity_index,
+    site_templates,
 )
+from crawler.stores.sqlite import urls as url_rows
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
 from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.likeness import Index
-from crawler.stores.sqlite.reporting import SqliteSurvey
+from crawler.stores.sqlite.similarity_index import Index
+from crawler.stores.sqlite.survey import SqliteSurvey
 from crawler.stores.survey import Survey
 
 _ADD_BATCH = 20_000  # URLs a transaction when a long list is made known: others wait about a second
@@ -88,7 +88,7 @@ class SqliteStore:
         self._probe_after = probe_after
         self._rule = duplicates or Rule()
         self._looked: tuple[int, Index] | None = None  # what was looked up for a batch, and in which state of the store
-        self._known = known.Known(group_of)
+        self._known = url_rows.Known(group_of)
         self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check, durable=durable)
 
     @contextmanager
@@ -185,16 +185,16 @@ class SqliteStore:
 
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
         def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
-            rows = [known.row_of(connection, url, now) for url in batch]
-            return len(known.insert(connection, self._known, ledger, rows).new)
+            rows = [url_rows.row_of(connection, url, now) for url in batch]
+            return len(url_rows.insert(connection, self._known, ledger, rows).new)
 
         return self._in_batches(urls, add, now)
 
     def add_seeds(self, urls: Iterable[NewUrl], now: float, *, urgent: bool = False) -> int:
         def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
-            new = known.add_seeds(connection, self._known, ledger, batch, now)
+            new = url_rows.add_seeds(connection, self._known, ledger, batch, now)
             if urgent:
-                known.put_in_front(connection, ledger, batch)
+                url_rows.put_in_front(connection, ledger, batch)
             return new
 
         return self._in_batches(urls, add, now)
@@ -314,7 +314,7 @@ class SqliteStore:
     def doubts(self, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
         with trouble(self._path):
             version, index = self._connection.pragma("data_version"), Index(self._connection, self._rule)
-            found = doubts.doubts(self._connection, index, batch)
+            found = similarity_doubts.doubts(self._connection, index, batch)
             self._looked = (version, index)
             return found
 
@@ -327,19 +327,19 @@ class SqliteStore:
 
     def lessons(self, owner: str) -> list[int]:
         with trouble(self._path):
-            return templates.lessons(self._connection, owner)
+            return site_templates.lessons(self._connection, owner)
 
     def lesson(self, host: int) -> Lesson | None:
         with self._transaction() as connection:
-            return templates.lesson(connection, host)
+            return site_templates.lesson(connection, host)
 
     def learn(self, learned: Learned, now: float) -> Sequence[Unsure]:
         with self._transaction() as connection:
-            return templates.learn(connection, Index(connection, self._rule), learned, now)
+            return site_templates.learn(connection, Index(connection, self._rule), learned, now)
 
     def decide(self, unsure: Unsure, compared: Mapping[int, float], now: float) -> None:
         with self._transaction() as connection:
-            templates.decide(connection, Index(connection, self._rule), unsure, compared, now)
+            site_templates.decide(connection, Index(connection, self._rule), unsure, compared, now)
 
     def rebuild_index(self) -> int:
         with self._transaction() as connection:
@@ -406,7 +406,7 @@ class SqliteStore:
 
     def trust(self, host: int) -> Mapping[Witness, Trust]:
         with trouble(self._path):
-            return sayings.trust_of(self._connection, host)
+            return host_trust.trust_of(self._connection, host)
 
     def announcements(self, key: Key) -> list[Announcement]:
         with trouble(self._path):
@@ -430,27 +430,27 @@ class SqliteStore:
 
     def sketches(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
         with trouble(self._path):
-            yield from sketches.sketches(self._connection)
+            yield from similarity_index.sketches(self._connection)
 
     def count_sketches(self) -> int:
         with trouble(self._path):
-            return sketches.count_sketches(self._connection)
+            return similarity_index.count_sketches(self._connection)
 
     def sketched(self, number: int) -> Doubt | None:
         with self._snapshot() as connection:
-            return sketches.sketched(connection, number)
+            return similarity_index.sketched(connection, number)
 
     def template(self, host: int) -> bytes:
         with trouble(self._path):
-            return sketches.template(self._connection, host)
+            return similarity_index.template(self._connection, host)
 
     def duplicates(self, key: Key) -> list[str]:
         with trouble(self._path):
-            return copies.duplicates(self._connection, key)
+            return originals.duplicates(self._connection, key)
 
     def copies(self, body_digest: bytes, text_digest: bytes, most: int) -> list[DocumentRow]:
         with self._snapshot() as connection:
-            return sketches.copies(connection, body_digest, text_digest, most)
+            return originals.copies(connection, body_digest, text_digest, most)
 
     def anchors(self, key: Key) -> list[tuple[str, str]]:
         with trouble(self._path):
@@ -472,14 +472,14 @@ class SqliteStore:
 
     def announce(self) -> int:
         told = 0
-        while announcing.has_some(self._connection):
+        while pending_anchors.has_some(self._connection):
             with self._transaction() as connection:
-                told += announcing.announce(connection)
+                told += pending_anchors.announce(connection)
         return told
 
     def has_to_announce(self) -> bool:
         with trouble(self._path):
-            return announcing.has_some(self._connection)
+            return pending_anchors.has_some(self._connection)
 
     def mark_of(self, version: int) -> str:
         with trouble(self._path):

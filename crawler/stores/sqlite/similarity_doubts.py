@@ -9,10 +9,9 @@ import apsw
 from crawler.items import Key, Outcome, Page, Reason
 from crawler.stores.contract import Doubt, Settled
 from crawler.stores.sqlite.documents import is_elsewhere
-from crawler.stores.sqlite.known import id_of
-from crawler.stores.sqlite.likeness import Candidate, Index
 from crawler.stores.sqlite.reading import find_document
-from crawler.stores.sqlite.sketches import template
+from crawler.stores.sqlite.similarity_index import Candidate, Index, template
+from crawler.stores.sqlite.urls import id_of
 
 MOST_LOOKS = 2  # times that a visit is held back; then its sketch decides
 

@@ -17,8 +17,8 @@ import apsw
 from crawler.frontier.budgets import MOST_ENDORSERS
 from crawler.frontier.priority import Standing, level_of
 from crawler.items import Key, Link, Reason, State
-from crawler.stores.sqlite.known import INLINKS, Known, Row
 from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.urls import INLINKS, Known, Row
 
 ANCHORS_PER_TARGET = 64
 

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from crawler.items import Tier
-from crawler.stores.sqlite.copies import IS_SHOWN
+from crawler.stores.sqlite.originals import IS_SHOWN
 from crawler.stores.survey import Cluster, Copied, Filled, Share, Trait
 
 IS_PAGE = "kind = 0 AND status BETWEEN 200 AND 299 AND reason IN (20, 21)"  # as accounts count them

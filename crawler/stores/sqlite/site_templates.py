@@ -12,10 +12,10 @@ import apsw
 from crawler.duplicates.template import MOST_PAGES, PAGES, mark_of, seems_dressed
 from crawler.items import Kind
 from crawler.stores.contract import DocumentRow, Learned, Lesson, Settled, Unsure
-from crawler.stores.sqlite.copies import Copies
-from crawler.stores.sqlite.doubts import doubt_of
-from crawler.stores.sqlite.likeness import NONE, Index, sketch_in
+from crawler.stores.sqlite.originals import Copies
 from crawler.stores.sqlite.reading import find_document
+from crawler.stores.sqlite.similarity_doubts import doubt_of
+from crawler.stores.sqlite.similarity_index import NONE, Index, sketch_in
 
 _MOST_SKETCHED = 32  # pages that are read again at a time
 _MOST_BYTES = 8 * 1024 * 1024  # of their bodies, as on the wire

@@ -10,7 +10,7 @@ from xxhash import xxh3_64_hexdigest
 
 from crawler.items import Kind, Outcome, Reason, State
 from crawler.stores.contract import Settled
-from crawler.stores.sqlite.known import Row, whole
+from crawler.stores.sqlite.urls import Row, whole
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 

@@ -11,10 +11,9 @@ import apsw
 from crawler.frontier.priority import Standing, level_of
 from crawler.items import Key, Kind, Link, Reason, Refusal, State
 from crawler.stores.contract import NewUrl
-from crawler.stores.schema import PARTITIONS
+from crawler.stores.sqlite.index_pages import fetched_twin, park
 from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.same_page import fetched_twin
-from crawler.stores.sqlite.twins import park
+from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import host_of, partition_of, registered_domain, reversed_name
 from crawler.urls.keys import host_key
 from crawler.urls.scope import VERDICTS

@@ -12,9 +12,20 @@ import apsw
 
 from crawler.items import Key, Kind, Outcome, Reason, State
 from crawler.stores.contract import Settled
-from crawler.stores.sqlite.ledger import Ledger
 from crawler.urls.keys import key_of
 from crawler.urls.twins import index_twins
+
+
+def fetched_twin(connection: apsw.Connection, url: str) -> str | None:
+    """The page that shows what this URL would show, fetched when it was last visited."""
+    for twin in index_twins(url):
+        found = connection.execute(
+            "SELECT 1 FROM urls WHERE host = ? AND rest = ? AND url = ? AND kind = ? AND last_reason IN (?, ?, ?) AND state <> ?",
+            (*key_of(twin), twin, Kind.PAGE, Reason.OK, Reason.NOT_MODIFIED, Reason.SAME_HEAD, State.PARKED),
+        ).get
+        if found is not None:
+            return twin
+    return None
 
 
 def park(connection: apsw.Connection, pairs: Iterable[tuple[Key, str]]) -> None:
@@ -29,9 +40,9 @@ def park(connection: apsw.Connection, pairs: Iterable[tuple[Key, str]]) -> None:
     )
 
 
-def settle(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled], now: float) -> set[int]:
-    """Park the twins of what was fetched, open those of what is there no more; the hosts that have new ones to visit."""
-    hosts: set[int] = set()
+def settle(connection: apsw.Connection, batch: Sequence[Settled], now: float) -> list[tuple[int, int]]:
+    """Park the twins of what was fetched, open those of what is there no more; (host, level) of each that now waits."""
+    opened: list[tuple[int, int]] = []
     for settled in batch:
         visited = settled.visited
         url = visited.visit.url
@@ -41,16 +52,14 @@ def settle(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled]
         if visited.outcome is Outcome.FETCHED and visited.reason is Reason.OK:
             park(connection, [(key, url) for key in keys])
         elif settled.aftermath.state is State.PARKED or settled.aftermath.missing:
-            hosts.update(_open(connection, ledger, keys, url, now))
-    return hosts
+            opened += _open(connection, keys, url, now)
+    return opened
 
 
-def _open(connection: apsw.Connection, ledger: Ledger, keys: Iterable[Key], url: str, now: float) -> set[int]:
+def _open(connection: apsw.Connection, keys: Iterable[Key], url: str, now: float) -> list[tuple[int, int]]:
     opened: list[Any] = connection.executemany(
         """UPDATE urls SET state = ?, reason = ?, detail = '', due = ?
            WHERE host = ? AND rest = ? AND state = ? AND reason = ? AND detail = ? RETURNING host, level""",
         [(State.WAITING, Reason.LINK, now, *key, State.PARKED, Reason.SAME_PAGE, url) for key in keys],
     ).fetchall()
-    for host, level in opened:
-        ledger.waits(host, now, level)
-    return {host for host, _ in opened}
+    return opened

@@ -10,7 +10,7 @@ import apsw
 
 from crawler.frontier.politeness import HostClock
 from crawler.items import Kind, OriginRules, Reason, State
-from crawler.stores.sqlite import reporting_documents
+from crawler.stores.sqlite import survey_documents
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 from crawler.stores.survey import (
     Captured,
@@ -81,7 +81,7 @@ class SqliteSurvey:
             (
                 ("answers", "pages", "bytes"),
                 f"""SELECT cast((fetched - ?2) / ?3 AS INTEGER), count(*),
-                           count(*) FILTER (WHERE {reporting_documents.IS_PAGE}), sum(body_bytes)
+                           count(*) FILTER (WHERE {survey_documents.IS_PAGE}), sum(body_bytes)
                     FROM documents WHERE {_of("host", host)} GROUP BY 1""",
             ),
         ):
@@ -106,7 +106,7 @@ class SqliteSurvey:
         ]
 
     def endings(self, examples: int, host: int | None = None) -> list[Ending]:
-        answers = reporting_documents.by_reason(self._connection, _of("host", host), host)
+        answers = survey_documents.by_reason(self._connection, _of("host", host), host)
         rows = self._all(
             f"""SELECT last_reason, count(*), min(id), max(id) FROM urls
                 WHERE {_of("host", host)} AND last_reason IS NOT NULL GROUP BY last_reason ORDER BY 2 DESC, 1""",
@@ -242,16 +242,16 @@ class SqliteSurvey:
     # ── documents ──
 
     def shares(self, trait: Trait, most: int, host: int | None = None) -> list[Share]:
-        return reporting_documents.shares(self._connection, trait, most, _of("host", host), host)
+        return survey_documents.shares(self._connection, trait, most, _of("host", host), host)
 
     def sizes(self) -> list[tuple[int, int]]:
-        return reporting_documents.sizes(self._connection)
+        return survey_documents.sizes(self._connection)
 
     def filled(self) -> list[Filled]:
-        return reporting_documents.filled(self._connection)
+        return survey_documents.filled(self._connection)
 
     def copied(self, most: int, examples: int) -> Copied:
-        return reporting_documents.copied(self._connection, most, examples)
+        return survey_documents.copied(self._connection, most, examples)
 
     def _one(self, statement: str, values: Values = ()) -> Any:
         return self._connection.execute(statement, values).get

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -18,8 +18,11 @@ from crawler.duplicates.bands import bands_for, estimates, keys_of
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.minhash import PERMUTATIONS, Sketch
 from crawler.items import Tier
+from crawler.stores.contract import Doubt
+from crawler.stores.sqlite.reading import find_document
 
 MOST_IN_BAND = 64  # pages that share a key; more would only make it slower
+_BLOCK = 8_192  # pages that are read at a time: no reading is so long that the log could not be put into the file
 MOST_COMPARED = 3  # texts that are read again for one page
 _MARKS = 2 * PERMUTATIONS  # bytes of a sketch before its simhash
 
@@ -247,3 +250,35 @@ class Index:
 def sketch_in(data: bytes) -> Sketch:
     """The MinHash of what is kept of a page."""
     return Sketch.from_bytes(data[:_MARKS])
+
+
+# ── all pages that can be compared, for whoever goes through the whole collection; a crawl may go on meanwhile ──
+
+
+def sketches(connection: apsw.Connection) -> Iterator[Sequence[tuple[int, int, bytes]]]:
+    rows = _block(connection, -1)
+    while rows:
+        yield rows
+        rows = _block(connection, rows[-1][0])
+
+
+def count_sketches(connection: apsw.Connection) -> int:
+    count: int = connection.execute("SELECT count(*) FROM sketches").get
+    return count
+
+
+def sketched(connection: apsw.Connection, number: int) -> Doubt | None:
+    document = connection.execute("SELECT document FROM sketches WHERE id = ?", (number,)).get
+    found = find_document(connection, document) if document is not None else None
+    return Doubt(id=number, document=found, template=template(connection, found.key.host)) if found else None
+
+
+def template(connection: apsw.Connection, host: int) -> bytes:
+    found: bytes | None = connection.execute("SELECT template FROM hosts WHERE host = ?", (host,)).get
+    return found or b""
+
+
+def _block(connection: apsw.Connection, after: int) -> list[Any]:
+    return connection.execute(
+        "SELECT id, document, sketch FROM sketches WHERE id > ? ORDER BY id LIMIT ?", (after, _BLOCK)
+    ).fetchall()

@@ -15,7 +15,9 @@ import apsw
 from crawler.duplicates.minhash import similarity
 from crawler.duplicates.preference import Claim, best_first, is_better
 from crawler.items import Key, Tier
-from crawler.stores.sqlite.likeness import Index, sketch_in
+from crawler.stores.contract import DocumentRow
+from crawler.stores.sqlite.reading import find_document
+from crawler.stores.sqlite.similarity_index import Index, sketch_in
 
 _MOST_MOVED = (
     100  # copies that are given another original because a page names it: a chain of such pages would never end
@@ -56,6 +58,16 @@ d.kind = 0 AND d.reason = 20 AND d.id = (
 _COPIES = f"""
 JOIN documents o ON o.id = d.duplicate_of
 WHERE o.host = ? AND o.rest = ? AND NOT (d.host = o.host AND d.rest = o.rest) AND {IS_SHOWN}
+"""
+
+_SAME_DIGEST = f"""
+SELECT id FROM (
+    SELECT d.id, d.host, d.rest, d.kind, d.reason FROM documents d
+    WHERE d.body_digest = ?1 AND d.kind = 0 AND d.reason = 20 AND d.body_bytes > 0
+    UNION
+    SELECT d.id, d.host, d.rest, d.kind, d.reason FROM documents d
+    WHERE d.text_digest = ?2 AND d.kind = 0 AND d.reason = 20 AND d.text_digest <> x''
+) d WHERE {IS_SHOWN} ORDER BY id LIMIT ?3
 """
 
 
@@ -213,3 +225,8 @@ def _page_of(row: Any) -> _Page | None:
     number, host, rest, url, metadata, document, body_digest, text_digest = row
     claim = Claim(url, json.loads(metadata).get("canonical", ""))
     return _Page(number, Key(host, rest), claim, document, body_digest, text_digest)
+
+
+def copies(connection: apsw.Connection, body_digest: bytes, text_digest: bytes, most: int) -> list[DocumentRow]:
+    rows: list[Any] = connection.execute(_SAME_DIGEST, (body_digest, text_digest, most)).fetchall()
+    return [found for (number,) in rows if (found := find_document(connection, number)) is not None]

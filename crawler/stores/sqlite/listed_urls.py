@@ -10,9 +10,9 @@ import apsw
 from crawler.frontier.priority import Standing, level_of
 from crawler.frontier.trust import UNKNOWN, Witness
 from crawler.items import Key, Kind, Link, Listed, Reason, Visit, Visited
-from crawler.stores.sqlite.known import VERDICT_CODES, Known, Row, id_of, verdict, whole
+from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.sayings import trust_of
+from crawler.stores.sqlite.urls import VERDICT_CODES, Known, Row, id_of, verdict, whole
 from crawler.urls.hosts import host_of, registered_domain
 
 SITEMAPS_OF_A_HOST = 5_000

@@ -14,8 +14,8 @@ import apsw
 from crawler.frontier.politeness import SNOOZE_AFTER
 from crawler.items import Key, Kind, Outcome, Reason
 from crawler.stores.contract import Settled
-from crawler.stores.sqlite.known import LONGEST_DETAIL
 from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.urls import LONGEST_DETAIL
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
