@@ -13,9 +13,9 @@ import time
 import uvloop
 
 from benchmarks.web import Web, page_path
-from crawler.content import examine
-from crawler.content_pool import ContentPool
-from crawler.content_process import Configuration
+from crawler.content.examine import examine
+from crawler.content.pool import ContentPool
+from crawler.content.process import Configuration
 from crawler.duplicates.cascade import Rule
 from crawler.items import Fetched, Kind, Outcome, Reason, Visit, Visited
 from crawler.parse.html import Reading

@@ -31,7 +31,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, BinaryIO
 
-from crawler.commands.common import failing_politely
+from crawler.engine.command import failing_politely
 from crawler.errors import BadInput, Misconfigured
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "demo-web"

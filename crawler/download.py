@@ -21,8 +21,8 @@ from crawler.fetch.robots import LARGEST_FILE
 from crawler.items import Fetched, Kind, Link, Reason, Visit
 from crawler.lookups import Lookups
 from crawler.parse.sitemaps import MOST_BYTES
-from crawler.session import Session, connections_possible, session_of
 from crawler.urls.hosts import host_of
+from crawler.worker.session import Session, connections_possible, session_of
 
 T = TypeVar("T")
 

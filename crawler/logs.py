@@ -11,7 +11,7 @@ from typing import Any
 
 from scrapy.logformatter import LogFormatter
 
-from crawler.terminal import harmless
+from crawler.monitor.terminal import harmless
 
 KEPT = 200  # warnings that are told again after a picture
 

@@ -23,7 +23,6 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.bottleneck import Load, bottleneck
 from crawler.download import RULES, TRUST, VISIT, Denied, client_of
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
@@ -31,14 +30,15 @@ from crawler.frontier.census import Census, census
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.priority import BiasedDraw
 from crawler.items import Kind, Outcome, Reason, Visit, Visited
-from crawler.messenger import Messenger
-from crawler.session import Session, connections_possible, session_of
+from crawler.monitor.bottleneck import Load, bottleneck
+from crawler.monitor.vitals import Vitals
 from crawler.stores.contract import NewUrl
 from crawler.surroundings import Surroundings
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.visits import broken, exactly_one, refused
-from crawler.vitals import Vitals
+from crawler.worker.session import Session, connections_possible, session_of
+from crawler.worker.worker import Messenger
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

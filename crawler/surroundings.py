@@ -7,14 +7,14 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from crawler.archived import Archived
-from crawler.committer import Acknowledged, Doubted
+from crawler.content.answers import Archived
+from crawler.content.similarity import Answer
 from crawler.download import client_of
 from crawler.duplicates.template import mark_of
 from crawler.items import Visited
-from crawler.likeness import Answer
-from crawler.session import Content, Session
 from crawler.stores.contract import Committed, Learned, Lesson, Settled, Store, Tenure, Unsure
+from crawler.worker.committer import Acknowledged, Doubted
+from crawler.worker.session import Content, Session
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class Scheduler(Protocol):
 
 
 class Surroundings:
-    """Implements `crawler.messenger.Surroundings`."""
+    """Implements `crawler.worker.worker.Surroundings`."""
 
     def __init__(self, scheduler: Scheduler, session: Session) -> None:
         self.owner = session.owner

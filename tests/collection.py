@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from crawler.archive.segments import SegmentWriter
-from crawler.committer import Committer
-from crawler.content import examine
+from crawler.content.examine import examine
 from crawler.fetch.answers import meaning_of
 from crawler.stores.open import open_store
 from crawler.stores.sqlite.similarity_doubts import MOST_LOOKS
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
+from crawler.worker.committer import Committer
 from tests.samples import NOW, acquire, answer, new_url, settled, visit_to, visited
 
 

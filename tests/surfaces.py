@@ -18,8 +18,8 @@ from scrapy.settings import Settings
 from crawler import commands, errors
 from crawler import settings as project
 from crawler.export.fields import FIELDS
-from crawler.extensions.collector import LastRun, RunCollector
 from crawler.items import Kind, Outcome, Reason, State, Tier
+from crawler.monitor.prometheus import LastRun, RunCollector
 from tests.extensions.test_metrics import VITALS, run
 
 LIST = Path(__file__).with_name("surfaces.txt")

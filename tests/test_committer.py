@@ -12,14 +12,14 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawler.archive.reading import read_block
 from crawler.archive.segments import OPEN, SegmentWriter
-from crawler.committer import LINKS_A_VISIT, STEPS, Committer
-from crawler.content import examine
+from crawler.content.examine import examine
 from crawler.errors import DiskTrouble
 from crawler.items import Fetched, Link, Outcome, Reason, State, Visit
 from crawler.stores.contract import Settled, Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
+from crawler.worker.committer import LINKS_A_VISIT, STEPS, Committer
 from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.content import MAX_HOPS, examine
+from crawler.content.examine import MAX_HOPS, examine
 from crawler.fetch.answers import meaning_of
 from crawler.items import Fetched, Kind, Outcome, Page, Reason, Refusal, Visited
 from crawler.urls.keys import key_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from crawler.content import examine
-from crawler.content_lists import DEEPEST_INDEX, MOST_SITEMAPS, list_link, list_refusal, read_feed, read_sitemap
+from crawler.content.examine import examine
+from crawler.content.lists import DEEPEST_INDEX, MOST_SITEMAPS, list_link, list_refusal, read_feed, read_sitemap
 from crawler.items import Kind, Listed, Outcome, Page, Reason, Refusal
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from crawler.archived import Archived
-from crawler.content_pool import ContentDied, ContentPool
-from crawler.content_process import Configuration
+from crawler.content.answers import Archived
+from crawler.content.pool import ContentDied, ContentPool
+from crawler.content.process import Configuration
+from crawler.content.similarity import compare, study
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.template import PAGES
 from crawler.items import Reason
-from crawler.likeness import compare, study
 from crawler.parse.html import AS_USUAL
 from crawler.urls.scope import UrlOptions
 

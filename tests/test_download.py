@@ -16,7 +16,7 @@ from crawler import settings as project
 from crawler.download import Client
 from crawler.items import Reason
 from crawler.options import Options
-from crawler.session import Session
+from crawler.worker.session import Session
 from tests.fetch.dns_server import NXDOMAIN, SERVFAIL, DnsServer, Says, addresses
 from tests.fetch.raw_server import RawServer
 

@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 from scrapy.settings import Settings
 
+from crawler.collection.change_feed import EVIDENCE, FOLD, Feed, Selection
+from crawler.collection.exporter import Exporter, Target, duplicates_of, target_of, tell_what_is_left
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.export.sink import SinkDown, read_checkpoint
-from crawler.exporting import Exporter, Target, duplicates_of, target_of, tell_what_is_left
-from crawler.feed import EVIDENCE, FOLD, Feed, Selection
 from crawler.items import Deleted, Entry, Exported, Reason, Rejected, identifier
 from crawler.options import Options
 from crawler.stores.contract import Store

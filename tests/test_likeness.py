@@ -6,14 +6,14 @@ from random import Random
 
 import pytest
 
-from crawler.archived import Archived
-from crawler.content import examine
+from crawler.content.answers import Archived
+from crawler.content.examine import examine
+from crawler.content.similarity import compare, study
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import PAGES, mark_of, unpacked
 from crawler.items import Kind, Page
-from crawler.likeness import compare, study
 from crawler.parse.html import AS_USUAL
 from crawler.urls.scope import UrlOptions
 from tests.samples import answer, visit_to, visited

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler import terminal as module
 from crawler.logs import KEPT, HarmlessFormatter, Tail
-from crawler.terminal import harmless, is_lively, restore
+from crawler.monitor import terminal as module
+from crawler.monitor.terminal import harmless, is_lively, restore
 
 
 @pytest.mark.parametrize(

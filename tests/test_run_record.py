@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from crawler import run_record
 from crawler.items import Outcome, Reason
-from crawler.run_record import Gap, RunRecord
+from crawler.monitor import record as record_module
+from crawler.monitor.record import Gap, RunRecord
 from tests.samples import visit_to, visited
 
 
@@ -52,7 +52,7 @@ def test_a_host_is_failing_while_its_last_visit_failed_for_reasons_of_its_own() 
 
 
 def test_hosts_that_are_not_followed_one_by_one_are_not_counted(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(run_record, "HOSTS", 1)
+    monkeypatch.setattr(record_module, "HOSTS", 1)
     record = RunRecord()
     for _ in range(3):
         end(record, "a.test", Reason.TIMEOUT)

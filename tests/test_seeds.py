@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from crawler.errors import BadInput
 from crawler.items import Reason
-from crawler.seeds import MAX_LINE, BadLine, read_seeds, seeds_in
 from crawler.stores.contract import NewUrl
 from crawler.urls.keys import key_of
+from crawler.worker.seeds import MAX_LINE, BadLine, read_seeds, seeds_in
 
 
 def told(found: Iterator[NewUrl | BadLine]) -> list[str]:

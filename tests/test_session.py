@@ -12,16 +12,16 @@ import apsw
 import pytest
 from scrapy.settings import Settings
 
-from crawler import session as module
 from crawler import settings as project
 from crawler.duplicates.page_sketch import page_sketch
 from crawler.errors import Misconfigured
 from crawler.items import Page, Reason, Refusal, State
 from crawler.options import Options
-from crawler.session import Session
 from crawler.stores.contract import Place, SegmentState, Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
+from crawler.worker import session as module
+from crawler.worker.session import Session
 from tests.samples import NOW, acquire, link, new_url, settled, visited
 from tests.stores.versions import as_version_1
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from crawler.errors import AlreadyRunning
-from crawler.slots import SlotLock, free_slots, running
+from crawler.worker.slots import SlotLock, free_slots, running
 from tests.samples import NOW
 
 ROOT = Path(__file__).resolve().parents[1]
 HOLD = """
 import sys
 from pathlib import Path
-from crawler.slots import SlotLock
+from crawler.worker.slots import SlotLock
 lock = SlotLock.take(Path(sys.argv[1]), int(sys.argv[2]))
 lock.sign(1_000_000.0)
 print("held", flush=True)

@@ -19,24 +19,25 @@ from scrapy.commands import BaseRunSpiderCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
-from crawler.commands import common
-from crawler.commands.common import failing_politely, write_whole
+from crawler.engine.command import failing_politely
 from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
-from crawler.extensions.collector import LastRun
 from crawler.extensions.metrics import Publication, publication_of, write_last_run
+from crawler.files import write_whole
 from crawler.items import Outcome
 from crawler.logs import quieten
+from crawler.monitor import text as text_for_people
+from crawler.monitor.prometheus import LastRun
+from crawler.monitor.summary import as_data, lines, merged
+from crawler.monitor.terminal import restore
 from crawler.options import Options
 from crawler.quick_signals import QuickSignals
 from crawler.scheduler import FrontierScheduler
-from crawler.seeds import BadLine, read_seeds, seeds_in
-from crawler.session import Session, attach
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
-from crawler.summary import as_data, lines, merged
-from crawler.supervisor import Supervisor, end_with_supervisor
-from crawler.terminal import restore
 from crawler.urls.canonical import Policy
+from crawler.worker.seeds import BadLine, read_seeds, seeds_in
+from crawler.worker.session import Session, attach
+from crawler.worker.supervisor import Supervisor, end_with_supervisor
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +159,7 @@ class Command(BaseRunSpiderCommand):
         store = open_store(options.store)
         try:
             account, segments = store.account(), store.segments()
-            data["crawl"] = common.as_data(account, segments)
+            data["crawl"] = text_for_people.as_data(account, segments)
             store.note_run(data, now)
         finally:
             store.close()

@@ -13,32 +13,33 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
-from crawler.clustering import clustered, members_of
-from crawler.commands.archived import newest_archived
-from crawler.commands.common import failing_politely
-from crawler.commands.progress import showing_progress
-from crawler.comparable import Collection, Comparable, Files, Pages, Programs, files_in
-from crawler.compared import Compared, Features, Reader
-from crawler.duplicate_report import (
+from crawler.collection.archive_reader import newest_archived
+from crawler.collection.similar.clusters import clustered, members_of
+from crawler.collection.similar.document import Compared, Features, Reader
+from crawler.collection.similar.evaluate import evaluated
+from crawler.collection.similar.find import likest
+from crawler.collection.similar.output import (
     MOST_LISTED,
     cluster_json,
     cluster_lines,
     clusters_line,
+    draw_evaluation,
     evaluation_json,
     evaluation_lines,
     find_json,
     find_lines,
 )
+from crawler.collection.similar.sources import Collection, Comparable, Files, Pages, Programs, files_in
 from crawler.duplicates.cascade import THRESHOLD, Rule
+from crawler.engine.command import failing_politely
 from crawler.errors import BadInput, DiskTrouble, Misconfigured
-from crawler.evaluating import evaluated
-from crawler.likest import likest
+from crawler.monitor.charts import CHART_TYPES
+from crawler.monitor.progress_bar import showing_progress
 from crawler.options import LEAST_THRESHOLD, Options
 from crawler.parse.clean_text import phrase
-from crawler.plots import PICTURES, draw_evaluation
-from crawler.session import sketches_of
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
+from crawler.worker.session import sketches_of
 
 FIND_THRESHOLD = 0.8
 MOST = 20  # documents or clusters that are shown
@@ -184,8 +185,8 @@ def _refuse(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:
     foreign = next((name for name, is_given in given.items() if is_given and name not in used[verb].split()), None)
     if foreign is not None:
         raise UsageError(f"{foreign}: means nothing to {verb}", print_help=False)
-    if opts.plot is not None and opts.plot.suffix not in PICTURES:
-        raise UsageError(f"--plot {opts.plot}: must end in {', '.join(PICTURES)}", print_help=False)
+    if opts.plot is not None and opts.plot.suffix not in CHART_TYPES:
+        raise UsageError(f"--plot {opts.plot}: must end in {', '.join(CHART_TYPES)}", print_help=False)
 
 
 def _rule(options: Options, opts: argparse.Namespace) -> Rule:

@@ -12,14 +12,14 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.common import failing_politely
-from crawler.commands.progress import showing_progress
+from crawler.collection.change_feed import FOLD, KEEP, Feed, Selection
+from crawler.collection.exporter import NAMES, WITH_BLOCKS, Exporter, duplicates_of, target_of, tell_what_is_left
+from crawler.engine.command import failing_politely
 from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.files import output_to
 from crawler.export.formats import FORMATS, Apart, write_deleted
-from crawler.exporting import NAMES, WITH_BLOCKS, Exporter, duplicates_of, target_of, tell_what_is_left
-from crawler.feed import FOLD, KEEP, Feed, Selection
 from crawler.items import Entry
+from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store

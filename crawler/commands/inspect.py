@@ -17,21 +17,22 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.archived import plain_of
-from crawler.commands.archived import newest_archived
-from crawler.commands.common import date_of, failing_politely
+from crawler.collection.archive_reader import newest_archived
+from crawler.content.answers import plain_of
+from crawler.engine.command import failing_politely
 from crawler.errors import BadInput, Misconfigured
 from crawler.export.documents import safe_json
 from crawler.items import Block
+from crawler.monitor.charts import INK, SOFT, save_chart
+from crawler.monitor.text import date_of
 from crawler.options import Options
 from crawler.parse.charset import HOW_KNOWN, decode
 from crawler.parse.clean_text import phrase
 from crawler.parse.documents import Document
 from crawler.parse.html import Html, Reading
 from crawler.parse.main_text.extractors import EXTRACTORS
-from crawler.parse.main_text.slope import slope_curve
+from crawler.parse.main_text.slope import SlopeCurve, slope_curve
 from crawler.parse.reading import Read, blocks_of, read, text_of
-from crawler.plots import draw_slope
 
 MOST_LINKS = 40  # that are shown, unless only they are asked for
 _WIDEST = 100  # characters of a block that are shown
@@ -255,3 +256,23 @@ def _as_data(found: Read, origin: str, size: int, content_type: str | None) -> d
         "metadata": metadata | {"headings": [heading._asdict() for heading in found.metadata.headings]},
         "text": found.main_text,
     }
+
+
+def draw_slope(curve: SlopeCurve, name: str, path: Path) -> None:
+    """The document slope curve of a page: where it rises there are tags, where it is level there are words."""
+    from matplotlib.figure import Figure  # half a second that only who draws should pay
+
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    axes = figure.subplots()
+    tokens, tags = [point[0] for point in curve.points], [point[1] for point in curve.points]
+    first, last = curve.chosen
+    axes.axvspan(first, last, color=SOFT, alpha=0.4, label=f"the part that it chooses: tokens {first:,} to {last:,}")
+    axes.plot(tokens, tags, color=INK)
+    axes.set_title(name if len(name) <= 90 else f"{name[:89]}…", fontsize=10, parse_math=False)
+    axes.set_xlabel("tokens: words and tags, but for those that only format")
+    axes.set_ylabel("tags up to there")
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0)
+    axes.legend(loc="upper left")
+    axes.spines[["top", "right"]].set_visible(False)
+    save_chart(figure, path)

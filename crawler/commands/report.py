@@ -13,16 +13,17 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.commands.common import failing_politely, write_whole
-from crawler.host_report import host_named, unknown_host
+from crawler.engine.command import failing_politely
+from crawler.files import write_whole
+from crawler.monitor.host import host_named, unknown_host
 from crawler.options import Options
 from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
 from crawler.report.host_page import host_page
 from crawler.report.page import crawl_page
-from crawler.session import last_politeness
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
+from crawler.worker.session import last_politeness
 
 
 class Command(ScrapyCommand):

@@ -14,15 +14,15 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.common import failing_politely
-from crawler.commands.progress import showing_progress
+from crawler.collection.search_update import bring_up_to_date
+from crawler.engine.command import failing_politely
 from crawler.errors import AlreadyRunning, NoCrawl
 from crawler.export.documents import safe_json
+from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
 from crawler.parse.clean_text import phrase
 from crawler.search.index import has_index
 from crawler.search.query import PER_HOST, Found, Hit, Searching, Wanted, seemly
-from crawler.search_update import bring_up_to_date
 
 LIMIT = 10
 _INDENT = 4

@@ -13,16 +13,16 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.bulk import in_key_order
 from crawler.clock import steady_clock
-from crawler.commands.common import failing_politely
+from crawler.engine.command import failing_politely
 from crawler.errors import BadInput
 from crawler.options import Options
-from crawler.seeds import BadLine, read_seeds, size_of
-from crawler.session import prepare_directory
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.canonical import Policy
+from crawler.worker.bulk_seeds import in_key_order
+from crawler.worker.seeds import BadLine, read_seeds, size_of
+from crawler.worker.session import prepare_directory
 
 _REPORTED = 20  # bad lines that are shown one by one
 _PROGRESS = 100_000  # lines between two signs of life

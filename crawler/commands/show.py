@@ -11,11 +11,12 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.archived import Archived, plain_of, read_again, read_archived
-from crawler.commands.archived import archived_versions
-from crawler.commands.common import date_of, failing_politely
+from crawler.collection.archive_reader import archived_versions
+from crawler.content.answers import Archived, plain_of, read_again, read_archived
+from crawler.engine.command import failing_politely
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output
+from crawler.monitor.text import date_of
 from crawler.options import Options
 from crawler.parse.documents import Document, convert
 from crawler.parse.html import Reading

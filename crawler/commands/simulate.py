@@ -16,9 +16,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.common import failing_politely
+from crawler.engine.command import failing_politely
+from crawler.monitor.charts import CHART_TYPES
 from crawler.options import Options
-from crawler.plots import PICTURES, draw_simulation
+from crawler.simulation.chart import draw_simulation
 from crawler.simulation.findings import as_data, lines, simulate
 from crawler.simulation.web import Plan
 
@@ -103,8 +104,8 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise UsageError("takes options only, no arguments", print_help=False)
-        if opts.plot is not None and opts.plot.suffix not in PICTURES:
-            raise UsageError(f"--plot {opts.plot}: must end in {', '.join(PICTURES)}", print_help=False)
+        if opts.plot is not None and opts.plot.suffix not in CHART_TYPES:
+            raise UsageError(f"--plot {opts.plot}: must end in {', '.join(CHART_TYPES)}", print_help=False)
         if sum(share for _, share in opts.delay) > 1 + 1e-9:
             raise UsageError("--delay: the shares are more than 1 in all", print_help=False)
         self.exitcode = failing_politely(lambda: self._simulate(opts))

@@ -17,8 +17,9 @@ from xml.sax.saxutils import escape
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.common import failing_politely, write_whole
+from crawler.engine.command import failing_politely
 from crawler.errors import CrawlError
+from crawler.files import write_whole
 from crawler.parse.sitemaps import MOST_BYTES, MOST_ENTRIES
 from crawler.urls.canonical import resolve
 

@@ -10,13 +10,14 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawler.clock import steady_clock
-from crawler.commands.common import as_data, failing_politely, next_due, span_of
-from crawler.host_report import tell_host
+from crawler.engine.command import failing_politely
 from crawler.items import State
+from crawler.monitor.host import tell_host
+from crawler.monitor.text import as_data, next_due, span_of
 from crawler.options import Options
 from crawler.stores.contract import Account, SegmentState, Worker
 from crawler.stores.open import open_store
-from crawler.supervisor import line_of
+from crawler.worker.supervisor import line_of
 
 
 class Command(ScrapyCommand):

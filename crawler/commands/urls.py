@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.common import failing_politely
+from crawler.engine.command import failing_politely
 from crawler.errors import NoCrawl
 from crawler.options import Options
 from crawler.stores.open import open_store

@@ -10,13 +10,14 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.commands.common import date_of, failing_politely, span_of
+from crawler.engine.command import failing_politely
 from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
 from crawler.frontier.priority import LEVELS, Standing, parts_of
-from crawler.host_report import trust_lines
 from crawler.items import ROBOTS_TOKEN, Kind, Reason, State, Tier
+from crawler.monitor.host import trust_lines
+from crawler.monitor.text import date_of, span_of
 from crawler.options import Options
 from crawler.parse.charset import HOW_KNOWN
 from crawler.stores.contract import DocumentRow, HostRow, Store, UrlRow

@@ -16,7 +16,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler.download import HEADERS, TRUST, VISIT
 from crawler.frontier.trust import UNKNOWN, Trust, Witness
 from crawler.items import Visit
-from crawler.session import session_of
+from crawler.worker.session import session_of
 
 
 class ConditionalMiddleware:

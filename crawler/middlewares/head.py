@@ -19,7 +19,7 @@ from crawler.fetch.answers import Meaning, meaning_of
 from crawler.fetch.types import READ, Types, ending_of, essence_of
 from crawler.frontier.trust import UNKNOWN, Trust, Witness
 from crawler.items import Fetched, Held, Kind, Outcome, Reason, Visit
-from crawler.session import session_of
+from crawler.worker.session import session_of
 
 _KINDS = (Kind.PAGE, Kind.FEED)
 _SHAPES = 50_000  # kinds of URLs whose answers are remembered

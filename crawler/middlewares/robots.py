@@ -16,16 +16,16 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
-from crawler.content_lists import list_link
+from crawler.content.lists import list_link
 from crawler.download import FETCHED, RULES, SITEMAPS, VISIT, Denied
 from crawler.fetch.answers import Meaning, meaning_of
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
 from crawler.items import NO_WISHES, ROBOTS_TOKEN, Fetched, Kind, Link, OriginRules, Outcome, Reason, Visit
 from crawler.parse.coding import plain_body
-from crawler.session import session_of
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import Scope
+from crawler.worker.session import session_of
 
 MOST_SITEMAPS = 100  # that a robots.txt may name
 MAX_HOPS = 5  # redirects of a robots.txt that are followed

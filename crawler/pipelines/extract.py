@@ -8,15 +8,15 @@ from typing import Any, Self
 from msgspec.structs import replace
 from scrapy.crawler import Crawler
 
-from crawler.archived import Archived
-from crawler.content import examine
-from crawler.content_pool import ContentDied, ContentPool
-from crawler.content_process import Configuration
+from crawler.content.answers import Archived
+from crawler.content.examine import examine
+from crawler.content.pool import ContentDied, ContentPool
+from crawler.content.process import Configuration
+from crawler.content.similarity import Answer, compare, study
 from crawler.errors import CrawlError
 from crawler.fetch.answers import meaning_of
 from crawler.items import Outcome, Reason, Visited
-from crawler.likeness import Answer, compare, study
-from crawler.session import Session, session_of
+from crawler.worker.session import Session, session_of
 
 
 class ExtractPipeline:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from crawler.commands.common import date_of
+from crawler.monitor.text import date_of
 from crawler.report.bars import Bar, bar_drawing
 from crawler.report.drawing import NARROW, WIDE, swatch
 from crawler.report.lines import Line, line_drawing

@@ -26,9 +26,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from crawler.commands.common import as_data
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import Reason, Tier
+from crawler.monitor.text import as_data
 from crawler.options import Options
 from crawler.report.coverage import coverage
 from crawler.report.times import MOST_SLICES, slice_width

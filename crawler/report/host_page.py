@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from crawler.commands.common import span_of
+from crawler.monitor.text import span_of
 from crawler.report.bars import Bar
 from crawler.report.charts import bar_chart, table
 from crawler.report.markup import Content, Html, document, element, foreign, url

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from crawler.commands.common import date_of
+from crawler.monitor.text import date_of
 from crawler.report.drawing import LETTER, WIDE, drawing, rule, words
 from crawler.report.markup import Html, element
 from crawler.report.times import axis_labels, clock_label, clock_ticks, ticks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crawler.commands.common import date_of
+from crawler.monitor.text import date_of
 from crawler.report.charts import table, time_chart
 from crawler.report.lines import Line
 from crawler.report.markup import Content, Html, element, url

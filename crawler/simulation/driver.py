@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from crawler.committer import Acknowledged, Doubted
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw
 from crawler.items import Key, Visit, Visited
-from crawler.messenger import Messenger
 from crawler.options import Options
 from crawler.stores.contract import Committed, LateCommit, Learned, Lesson, Settled, Store, Tenure, Unsure, Worker
+from crawler.worker.committer import Acknowledged, Doubted
+from crawler.worker.worker import Messenger
 
 T = TypeVar("T")
 _FOREVER = 1e12

@@ -13,13 +13,13 @@ from typing import Any
 from crawler.frontier.priority import BiasedDraw
 from crawler.frontier.supply import Supply
 from crawler.items import Reason, Visit, Visited
+from crawler.monitor.summary import supply_line
 from crawler.options import Options
 from crawler.simulation.driver import Simulation
 from crawler.simulation.observer import SLICES, Observer, Slice
 from crawler.simulation.web import MadeUpWeb, Plan
 from crawler.stores.contract import Account, NewUrl
 from crawler.stores.open import open_store
-from crawler.summary import supply_line
 from crawler.urls.keys import key_of
 
 START = 1_800_000_000.0  # an arbitrary moment

@@ -22,14 +22,14 @@ from scrapy.settings import Settings
 from crawler import settings as project
 from crawler.errors import Misconfigured
 from crawler.extensions import metrics
-from crawler.extensions.collector import LastRun, RunCollector
 from crawler.extensions.metrics import Publication, exposition, file_of
 from crawler.frontier.census import Census
 from crawler.items import Outcome, Reason
+from crawler.monitor.prometheus import LastRun, RunCollector
+from crawler.monitor.record import RunRecord
+from crawler.monitor.vitals import Vitals
 from crawler.options import Options
-from crawler.run_record import RunRecord
-from crawler.session import Session
-from crawler.vitals import Vitals
+from crawler.worker.session import Session
 from tests.crawl.runner import ROOT, crawling, polite_to, scrapy, seeds_file
 from tests.samples import visit_to, visited
 from tests.web.server import Served

@@ -6,8 +6,8 @@ import doctest
 
 import pytest
 
-from crawler.extensions import pace as module
-from crawler.extensions.pace import Pace, remaining
+from crawler.monitor import rates as module
+from crawler.monitor.rates import Pace, remaining
 
 
 @pytest.mark.parametrize("every", [0.25, 1.0, 15.0])

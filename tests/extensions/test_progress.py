@@ -16,7 +16,7 @@ from crawler import settings as project
 from crawler.extensions import progress
 from crawler.extensions.progress import Progress
 from crawler.options import Options
-from crawler.session import Session
+from crawler.worker.session import Session
 from tests.crawl.runner import command, polite_to, scrapy, seeds_file
 from tests.extensions.screen import Screen, on_terminal
 from tests.web.server import Served

@@ -10,12 +10,12 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from crawler.extensions import view
-from crawler.extensions.view import Facts, Picture, line
 from crawler.frontier.census import Census
 from crawler.items import Reason
-from crawler.run_record import Gap
-from crawler.vitals import Vitals
+from crawler.monitor import live_view
+from crawler.monitor.live_view import Facts, Picture, line
+from crawler.monitor.record import Gap
+from crawler.monitor.vitals import Vitals
 
 VITALS = Vitals(hosts=Census(asked=11, ready=2, resting=190, waiting=9, queued=3211), in_flight=11, uncommitted=12)
 FACTS = Facts(
@@ -134,4 +134,4 @@ def test_what_strangers_wrote_is_spelled_out_and_no_markup() -> None:
 
 
 def test_the_examples_are_true() -> None:
-    assert doctest.testmod(view).failed == 0
+    assert doctest.testmod(live_view).failed == 0

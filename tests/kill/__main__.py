@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from crawler.committer import STEPS
+from crawler.worker.committer import STEPS
 from tests.kill.proof import MEMORY, PATIENCE, Findings, Proof
 from tests.web.server import Served
 

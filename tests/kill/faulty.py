@@ -11,9 +11,9 @@ from typing import Any
 
 from crawler.archive import segments
 from crawler.archive.segments import SegmentWriter
-from crawler.committer import Committer
 from crawler.stores.contract import Committed, Settled
 from crawler.stores.sqlite import partitions
+from crawler.worker.committer import Committer
 
 BETWEEN = "between commit and append"  # a step that only the faulty order has
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.committer import STEPS
+from crawler.worker.committer import STEPS
 from tests.kill.faulty import BETWEEN, FAULTS
 from tests.kill.proof import MEMORY, PATIENCE, Proof
 from tests.web.server import Served

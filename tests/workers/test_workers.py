@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.supervisor import ORPHANED
+from crawler.worker.supervisor import ORPHANED
 from tests.crawl.runner import crawling, polite_to, rows, scrapy, seeds_file
 from tests.web.log import missing_pages, refetches
 from tests.web.server import Served

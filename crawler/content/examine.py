@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records
-from crawler.content_lists import list_link, read_feed, read_sitemap
+from crawler.content.lists import list_link, read_feed, read_sitemap
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.page_sketch import page_sketch
 from crawler.duplicates.template import mark_of as template_mark

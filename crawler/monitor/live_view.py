@@ -13,9 +13,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from crawler.items import Reason
-from crawler.run_record import Gap
-from crawler.terminal import harmless
-from crawler.vitals import Vitals
+from crawler.monitor.record import Gap
+from crawler.monitor.terminal import harmless
+from crawler.monitor.vitals import Vitals
 
 OUTCOMES = 6  # reasons that are named
 TAIL = 6  # lines of the log that are shown

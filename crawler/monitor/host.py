@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from crawler.clock import steady_clock
-from crawler.commands.common import span_of
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.trust import Trust, Witness
+from crawler.monitor.text import span_of
 from crawler.stores.contract import HostRow, Store
 from crawler.urls.canonical import resolve
 from crawler.urls.hosts import host_of

@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from crawler.archived import Archived
-from crawler.content_process import (
+from crawler.content.answers import Archived
+from crawler.content.process import (
     COMPARE,
     CONFIGURE,
     FRAME,
@@ -30,9 +30,9 @@ from crawler.content_process import (
     Schooling,
     Task,
 )
+from crawler.content.similarity import Answer
 from crawler.errors import CrawlError
 from crawler.items import Reason, Visited
-from crawler.likeness import Answer
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class ContentPool:
         return len(self._waiting)
 
     async def examine(self, visited: Visited, location: str | None) -> Visited:
-        """`crawler.content.examine`, elsewhere. Raises `ContentDied`, or `CrawlError` when no process can be had."""
+        """`crawler.content.examine.examine`, elsewhere. Raises `ContentDied`, or `CrawlError` when no process can be had."""
         seen: Examined = await self._ask(TASK, Task(visited, location))
         return replace(
             visited,
@@ -95,12 +95,12 @@ class ContentPool:
         )
 
     async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float]:
-        """`crawler.likeness.compare`, elsewhere."""
+        """`crawler.content.similarity.compare`, elsewhere."""
         shares: list[float] = await self._ask(COMPARE, Comparison(new, list(others)))
         return shares
 
     async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]]:
-        """`crawler.likeness.study`, elsewhere."""
+        """`crawler.content.similarity.study`, elsewhere."""
         learned: tuple[bytes, list[bytes]] = await self._ask(STUDY, Schooling(list(pages), template))
         return learned
 
@@ -160,7 +160,7 @@ class ContentPool:
     def _give_up(self) -> None:
         error = CrawlError(
             f"{FAILED_STARTS} content processes in a row died at their start; what was committed is kept. Run "
-            f"`{sys.executable} -m crawler.content_process` to see why."
+            f"`{sys.executable} -m crawler.content.process` to see why."
         )
         self._failure = error
         for job in self._waiting:
@@ -236,7 +236,7 @@ class _Worker(asyncio.Protocol):
         ours.setblocking(False)  # noqa: FBT003
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 -- ourselves
-                [sys.executable, "-m", "crawler.content_process", str(theirs.fileno())],
+                [sys.executable, "-m", "crawler.content.process", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=_environment(),

@@ -1,40 +1,12 @@
-"""What the commands share."""
+"""Times, spans and counts as people read them, and as JSON has them."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from crawler.errors import CrawlError, DiskTrouble
 from crawler.stores.contract import Account, SegmentState
-
-
-def failing_politely(act: Callable[[], int]) -> int:
-    """The exit code of a command; what stops it is one sentence, not a traceback."""
-    try:
-        return act()
-    except CrawlError as error:
-        print(f"orbweaver: {error}", file=sys.stderr)
-        return error.exit_code
-    except BrokenPipeError:
-        return 0
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that nobody ever sees half of it."""
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error
 
 
 def date_of(seconds: float) -> str:

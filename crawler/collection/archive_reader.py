@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.archived import Archived, read_archived
+from crawler.content.answers import Archived, read_archived
 from crawler.errors import CrawlError
 from crawler.items import State
 from crawler.options import Options

@@ -9,8 +9,8 @@ from enum import Enum
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from crawler.archived import Archived, plain_of
-from crawler.content import words_digest
+from crawler.content.answers import Archived, plain_of
+from crawler.content.examine import words_digest
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import words_shingles, words_sketch

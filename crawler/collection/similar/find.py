@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.comparable import Collection, Programs, Progress
-from crawler.compared import Compared, Features
+from crawler.collection.similar.document import Compared, Features
+from crawler.collection.similar.sources import Collection, Programs, Progress
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.differences import Differences, differences
 from crawler.duplicates.search import floor_for, nearest

@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from crawler.archived import read_archived
-from crawler.compared import CODE_FORMATS, Compared, Reader
+from crawler.collection.similar.document import CODE_FORMATS, Compared, Reader
+from crawler.content.answers import read_archived
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.words import Hashes

@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from crawler.archived import Archived
-from crawler.content import examine
+from crawler.content.answers import Archived
+from crawler.content.examine import examine
+from crawler.content.similarity import Answer, compare, study
 from crawler.duplicates.cascade import Rule
 from crawler.items import Link, Outcome, Page, Reason, Record, Visited
-from crawler.likeness import Answer, compare, study
 from crawler.parse.html import AS_USUAL, Reading
 from crawler.urls.scope import UrlOptions
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from crawler.commands.common import next_due, span_of
 from crawler.items import Outcome
-from crawler.run_record import RunRecord
+from crawler.monitor.record import RunRecord
+from crawler.monitor.text import next_due, span_of
 from crawler.stores.contract import Account
 
 _SHOWN = 5  # hosts in a list

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawler.exporting import Exporter, Progress, target_of, tell_what_is_left
-from crawler.feed import FOLD, Selection
+from crawler.collection.change_feed import FOLD, Selection
+from crawler.collection.exporter import Exporter, Progress, target_of, tell_what_is_left
 from crawler.options import Options
 from crawler.stores.open import open_store
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.archived import Archived, read_again
+from crawler.content.answers import Archived, read_again
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from crawler.archive.records import NOT_MODIFIED, revisit_record
 from crawler.archive.segments import SegmentWriter
-from crawler.archived import Archived, read_archived
+from crawler.content.answers import Archived, read_archived
 from crawler.errors import DiskTrouble
 from crawler.items import Key, Kind, Link, Listed, Outcome, Reason, Record, Visited
 from crawler.stores.contract import (

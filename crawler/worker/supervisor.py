@@ -24,10 +24,10 @@ from rich.live import Live
 from rich.text import Text
 
 from crawler.errors import FINISHED_BADLY, CrawlError
+from crawler.monitor.terminal import harmless, is_lively, restore
 from crawler.options import Options
 from crawler.stores.contract import Store, Worker
 from crawler.stores.open import open_store
-from crawler.terminal import harmless, is_lively, restore
 
 logger = logging.getLogger(__name__)
 

@@ -15,15 +15,15 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from crawler.committer import Acknowledged, Doubted
-from crawler.errands import Errands
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
 from crawler.items import Key, OriginRules, Reason, Visit, Visited
 from crawler.options import Options
 from crawler.stores.contract import Committed, Learned, Leased, Lesson, NewUrl, Outlook, Settled, Store, Tenure, Unsure
-from crawler.tenancy import Tenancy
 from crawler.urls.hosts import host_of
+from crawler.worker.committer import Acknowledged, Doubted
+from crawler.worker.partitions import Tenancy
+from crawler.worker.remote_robots import Errands
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.archived import Archived, asked_of, read_again, read_archived
-from crawler.content import main_text_digest
+from crawler.content.answers import Archived, asked_of, read_again, read_archived
+from crawler.content.examine import main_text_digest
 from crawler.errors import DiskTrouble
 from crawler.items import Block, Deleted, Entry, Event, Evidence, Exported, OutLink, Reason, Rejected, identifier
 from crawler.options import Options

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from crawler.run_record import RunRecord
-from crawler.vitals import Vitals, resident_memory
+from crawler.monitor.record import RunRecord
+from crawler.monitor.vitals import Vitals, resident_memory
 
 PREFIX = "orbweaver"
 NO_LABELS: Mapping[str, str] = {}

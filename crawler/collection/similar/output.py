@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from crawler.clustering import Clustered, Member
+from crawler.collection.similar.clusters import Clustered, Member
+from crawler.collection.similar.evaluate import Evaluated
+from crawler.collection.similar.find import Like, Likest
 from crawler.duplicates.differences import Differences
 from crawler.duplicates.evaluation import Quality, Row
-from crawler.evaluating import Evaluated
 from crawler.export.documents import safe_json
-from crawler.likest import Like, Likest
+from crawler.monitor.charts import INK, LIMIT, save_chart
 from crawler.parse.clean_text import phrase
 
 MOST_LISTED = 10  # documents of a cluster that people see
@@ -133,3 +135,24 @@ def _differing(found: Differences | None) -> str:
 
 def _differences_data(found: Differences | None) -> dict[str, object]:
     return {"added": found.added, "removed": found.removed} if found is not None else {}
+
+
+def draw_evaluation(rows: Sequence[Row], name: str, path: Path) -> None:
+    """Precision and recall of the sketches alone and of the whole cascade, by threshold."""
+    from matplotlib.figure import Figure  # half a second that only who draws should pay
+
+    figure = Figure(figsize=(9, 5.5), layout="constrained")
+    axes = figure.subplots()
+    thresholds = [row.threshold for row in rows]
+    for of, style in (("sketch", "--"), ("cascade", "-")):
+        for what, ink in (("precision", INK), ("recall", LIMIT)):
+            values = [getattr(getattr(row, of), what) for row in rows]
+            label = f"{what}, {'sketch alone' if of == 'sketch' else of}"
+            axes.plot(thresholds, values, style, color=ink, marker="o", markersize=4, label=label)
+    axes.set_title(name if len(name) <= 90 else f"{name[:89]}…", fontsize=10, parse_math=False)
+    axes.set_xlabel("threshold: share of their runs of words from which documents are near-duplicates")
+    axes.set_ylabel("precision, recall")
+    axes.set_ylim(top=1.005)
+    axes.legend(loc="lower left")
+    axes.spines[["top", "right"]].set_visible(False)
+    save_chart(figure, path)

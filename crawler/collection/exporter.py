@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from crawler.collection.change_feed import FOLD, KEEP, Feed, Selection
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble, StoreUnreachable
 from crawler.export.directory import DirectorySink, last_version
 from crawler.export.engines import ENGINES
@@ -24,7 +25,6 @@ from crawler.export.opensearch import OpenSearch
 from crawler.export.sink import Checkpoint, Sink, SinkDown, read_checkpoint, write_checkpoint
 from crawler.export.solr import Solr
 from crawler.export.vespa import Vespa
-from crawler.feed import FOLD, KEEP, Feed, Selection
 from crawler.files import sync_directory
 from crawler.items import Exported, Rejected
 from crawler.options import Options

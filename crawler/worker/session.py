@@ -23,20 +23,20 @@ from scrapy.crawler import Crawler
 
 from crawler.archive import segments
 from crawler.archive.segments import SegmentWriter
-from crawler.archived import Archived
 from crawler.clock import steady_clock
-from crawler.committer import Committer
+from crawler.content.answers import Archived
+from crawler.content.similarity import Answer
 from crawler.duplicates.cascade import Rule
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.files import sync_directory
 from crawler.frontier.politeness import LONGEST_HOLD, HostClock, Politeness
-from crawler.likeness import Answer
+from crawler.monitor.record import RunRecord
 from crawler.options import PRODUCT, VERSION, Options
-from crawler.run_record import RunRecord
-from crawler.slots import SlotLock, free_slots, take_slot
 from crawler.stores.contract import Reconsidered, Store, Tenure, Worker
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, matches, port_of, registered_domain
+from crawler.worker.committer import Committer
+from crawler.worker.slots import SlotLock, free_slots, take_slot
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from crawler.comparable import Comparable, Progress, comparing
+from crawler.collection.similar.sources import Comparable, Progress, comparing
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.differences import Differences, differences
 from crawler.duplicates.discovery import Cluster, discover

@@ -1,0 +1,1 @@
+"""What was collected, read back: the archive, the change feed, exports, search, duplicates."""

@@ -1,0 +1,1 @@
+"""Near-duplicates in the whole collection: finding, clustering and judging them."""

@@ -1,0 +1,1 @@
+"""What one answer contains, found in processes with limits of their own."""
