@@ -13,7 +13,7 @@ COMMANDS_MODULE = "crawler.commands"
 
 # ── The flow ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 1. The frontier releases a visit when its host may be asked.
-SCHEDULER = "crawler.scheduler.FrontierScheduler"
+SCHEDULER = "crawler.engine.scheduler.FrontierScheduler"
 # 2. Middlewares judge it; they never download.
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}  # redirects, retries, robots.txt, cookies are visits of the frontier
 DOWNLOADER_MIDDLEWARES = {
@@ -22,9 +22,9 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.head.HeadMiddleware": 300,
 }
 # 3. The handler fetches it, from a checked address.
-DOWNLOADER = "crawler.downloader.FrontierDownloader"
+DOWNLOADER = "crawler.engine.downloader.FrontierDownloader"
 DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}  # no file:, data:, ftp: or s3: can ever be fetched
-DOWNLOAD_HANDLERS = {"http": "crawler.download.CurlHandler", "https": "crawler.download.CurlHandler"}
+DOWNLOAD_HANDLERS = {"http": "crawler.engine.handler.CurlHandler", "https": "crawler.engine.handler.CurlHandler"}
 # 4. The spider says what became of it; the scheduler sees to it that this is exactly one item, whatever happens.
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 # 5. The page is looked at, then the visit is committed.
@@ -197,5 +197,5 @@ COOKIES_ENABLED = False
 REFERER_ENABLED = False
 ROBOTSTXT_OBEY = False  # by Scrapy; ours is a visit and a middleware
 LOG_LEVEL = "INFO"
-LOG_FORMATTER = "crawler.logs.QuietLogFormatter"
+LOG_FORMATTER = "crawler.engine.logs.QuietLogFormatter"
 STATS_DUMP = False

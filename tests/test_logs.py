@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.logs import KEPT, HarmlessFormatter, Tail
+from crawler.engine.logs import KEPT, HarmlessFormatter, Tail
 from crawler.monitor import terminal as module
 from crawler.monitor.terminal import harmless, is_lively, restore
 

@@ -14,9 +14,9 @@ from typing import Any
 import pycares
 import pytest
 
-from crawler import lookups as module
+from crawler.engine import dns as module
+from crawler.engine.dns import Lookups, Threads
 from crawler.fetch.dns import Found, read_hosts_file
-from crawler.lookups import Lookups, Threads
 from tests.fetch.dns_server import (
     AAAA,
     NXDOMAIN,
@@ -302,7 +302,7 @@ def test_who_is_waiting_at_the_end_is_told(server: DnsServer) -> None:
 
 ENDS = """
 import asyncio, sys
-from crawler.lookups import Lookups
+from crawler.engine.dns import Lookups
 async def main():
     lookups = Lookups(servers=[sys.argv[1]], threads=1, timeout=100)
     for number in range(50):

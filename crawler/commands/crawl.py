@@ -20,18 +20,18 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
 from crawler.engine.command import failing_politely
+from crawler.engine.logs import quieten
+from crawler.engine.scheduler import FrontierScheduler
+from crawler.engine.signals import QuickSignals
 from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
 from crawler.extensions.metrics import Publication, publication_of, write_last_run
 from crawler.files import write_whole
 from crawler.items import Outcome
-from crawler.logs import quieten
 from crawler.monitor import text as text_for_people
 from crawler.monitor.prometheus import LastRun
 from crawler.monitor.summary import as_data, lines, merged
 from crawler.monitor.terminal import restore
 from crawler.options import Options
-from crawler.quick_signals import QuickSignals
-from crawler.scheduler import FrontierScheduler
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.canonical import Policy

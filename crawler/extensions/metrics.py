@@ -17,12 +17,12 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from crawler.engine.scheduler import FrontierScheduler
 from crawler.errors import DiskTrouble, Misconfigured
 from crawler.files import write_whole
 from crawler.monitor.prometheus import LastRun, LastRunCollector, RunCollector
 from crawler.monitor.vitals import Vitals
 from crawler.options import LAST_PORT, Options
-from crawler.scheduler import FrontierScheduler
 from crawler.worker.session import Session, session_of
 
 logger = logging.getLogger(__name__)

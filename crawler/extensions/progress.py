@@ -14,12 +14,12 @@ from rich.live import Live
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from crawler.logs import Tail, make_harmless, tailed
+from crawler.engine.logs import Tail, make_harmless, tailed
+from crawler.engine.scheduler import FrontierScheduler
 from crawler.monitor.live_view import OUTCOMES, TAIL, Facts, Picture, line
 from crawler.monitor.rates import Pace, remaining
 from crawler.monitor.terminal import is_lively
 from crawler.monitor.vitals import Vitals
-from crawler.scheduler import FrontierScheduler
 from crawler.worker.session import Session, session_of
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
-from crawler.download import HEADERS, TRUST, VISIT
+from crawler.engine.handler import HEADERS, TRUST, VISIT
 from crawler.frontier.trust import UNKNOWN, Trust, Witness
 from crawler.items import Visit
 from crawler.worker.session import session_of

@@ -14,7 +14,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from crawler.download import FETCHED, MEANING, METHOD, TRUST, VISIT
+from crawler.engine.handler import FETCHED, MEANING, METHOD, TRUST, VISIT
 from crawler.fetch.answers import Meaning, meaning_of
 from crawler.fetch.types import READ, Types, ending_of, essence_of
 from crawler.frontier.trust import UNKNOWN, Trust, Witness

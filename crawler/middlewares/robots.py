@@ -17,7 +17,7 @@ from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
 from crawler.content.lists import list_link
-from crawler.download import FETCHED, RULES, SITEMAPS, VISIT, Denied
+from crawler.engine.handler import FETCHED, RULES, SITEMAPS, VISIT, Denied
 from crawler.fetch.answers import Meaning, meaning_of
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
 from crawler.items import NO_WISHES, ROBOTS_TOKEN, Fetched, Kind, Link, OriginRules, Outcome, Reason, Visit

@@ -7,9 +7,9 @@ from typing import Any
 
 from scrapy import Spider
 
-from crawler.download import FetchedResponse
+from crawler.engine.handler import FetchedResponse
+from crawler.engine.results import visited_of
 from crawler.items import Visited
-from crawler.visits import visited_of
 
 
 class WebSpider(Spider):

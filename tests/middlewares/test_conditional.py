@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
-from crawler.download import HEADERS, TRUST, VISIT
+from crawler.engine.handler import HEADERS, TRUST, VISIT
 from crawler.frontier.trust import Trust, Witness
 from crawler.items import NOTHING_HELD, Held, Kind
 from crawler.middlewares.conditional import ConditionalMiddleware

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.download import FETCHED, MEANING, METHOD, TRUST, VISIT
+from crawler.engine.handler import FETCHED, MEANING, METHOD, TRUST, VISIT
 from crawler.fetch.answers import Meaning
 from crawler.fetch.types import Types
 from crawler.frontier.trust import Trust, Witness

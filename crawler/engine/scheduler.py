@@ -23,7 +23,9 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.download import RULES, TRUST, VISIT, Denied, client_of
+from crawler.engine.handler import RULES, TRUST, VISIT, Denied, client_of
+from crawler.engine.results import broken, exactly_one, refused
+from crawler.engine.runtime import Surroundings
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.census import Census, census
@@ -33,10 +35,8 @@ from crawler.items import Kind, Outcome, Reason, Visit, Visited
 from crawler.monitor.bottleneck import Load, bottleneck
 from crawler.monitor.vitals import Vitals
 from crawler.stores.contract import NewUrl
-from crawler.surroundings import Surroundings
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
-from crawler.visits import broken, exactly_one, refused
 from crawler.worker.session import Session, connections_possible, session_of
 from crawler.worker.worker import Messenger
 

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 
 from crawler.content.answers import Archived
 from crawler.content.similarity import Answer
-from crawler.download import client_of
 from crawler.duplicates.template import mark_of
+from crawler.engine.handler import client_of
 from crawler.items import Visited
 from crawler.stores.contract import Committed, Learned, Lesson, Settled, Store, Tenure, Unsure
 from crawler.worker.committer import Acknowledged, Doubted

@@ -15,11 +15,11 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
+from crawler.engine.dns import Lookups
 from crawler.fetch.dns import Answer, Resolver
 from crawler.fetch.http import FetchLimits, HttpClient
 from crawler.fetch.robots import LARGEST_FILE
 from crawler.items import Fetched, Kind, Link, Reason, Visit
-from crawler.lookups import Lookups
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.urls.hosts import host_of
 from crawler.worker.session import Session, connections_possible, session_of
