@@ -67,16 +67,16 @@ lint: setup
 	$(BIN)/mypy
 
 prove-sites: setup
-	$(BIN)/python -m tests.sites
+	$(BIN)/python -m tests.proofs.sites
 
 prove-duplicates: setup
-	$(BIN)/python -m tests.copies
+	$(BIN)/python -m tests.proofs.copies
 
 prove-feed: setup
-	$(BIN)/python -m tests.feed
+	$(BIN)/python -m tests.proofs.feed
 
 prove-docs: setup
-	$(BIN)/python -m tests.docs
+	$(BIN)/python -m tests.proofs.docs
 
 prove-urls: setup
 	$(BIN)/python -m tests.urls.mutations
@@ -88,13 +88,13 @@ prove-month: setup
 	$(BIN)/python -m tests.frontier.month
 
 prove-polite: setup
-	$(BIN)/python -m tests.polite --request-rate --address-limit 4 $(if $(WORKERS),--workers $(WORKERS))
+	$(BIN)/python -m tests.proofs.polite --request-rate --address-limit 4 $(if $(WORKERS),--workers $(WORKERS))
 
 prove-kill: setup
-	$(BIN)/python -m tests.kill $(if $(WORKERS),--workers $(WORKERS))
+	$(BIN)/python -m tests.proofs.kill $(if $(WORKERS),--workers $(WORKERS))
 
 prove-workers: setup
-	$(BIN)/python -m tests.workers --alone
+	$(BIN)/python -m tests.proofs.workers --alone
 
 bench: setup
 	$(BIN)/python -m benchmarks crawl

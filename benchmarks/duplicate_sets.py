@@ -26,7 +26,7 @@ from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.shingles import shingle_set
 from crawler.duplicates.words import word_hashes
 from crawler.parse.html import parse_html
-from tests.docs.packages import site_of
+from tests.proofs.docs.packages import site_of
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "neardup"
 PACKAGES = ("python3-doc", "postgresql-doc-15", "debian-handbook")

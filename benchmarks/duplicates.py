@@ -21,7 +21,7 @@ from benchmarks.sketch_speed import OURS, THEIRS, rates, thousands
 from crawler.duplicates.cascade import Rule
 from crawler.duplicates.evaluation import Cascade, Evidence, Quality, cascade, quality
 from crawler.duplicates.minhash import PERMUTATIONS
-from tests.docs.packages import Unavailable
+from tests.proofs.docs.packages import Unavailable
 
 REQUIRED = {0.9: (0.99, 0.97), 0.8: (0.97, 0.96)}  # precision and recall of the cascade, by threshold
 FASTER = 4.0  # times as fast as datasketch

@@ -18,8 +18,8 @@ from benchmarks.duplicate_sets import PACKAGES, documents_of
 from benchmarks.edited_texts import WORD
 from benchmarks.report import Verdict
 from crawler.duplicates.shingles import shingle_set
-from tests.copies.proof import Findings, crawl_pages
-from tests.docs.packages import Unavailable
+from tests.proofs.copies.proof import Findings, crawl_pages
+from tests.proofs.docs.packages import Unavailable
 
 PAGES, COPIES = 500, 100
 OWN, DRESS = 150, 600  # words: four fifths are the same on all pages

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.web.server import Served
+from tests.webgraph.server import Served
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -19,7 +19,7 @@ from crawler.urls.keys import key_of
 from tests.crawl.runner import polite_to, rows, scrapy, seeds_file
 from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visited
 from tests.stores.versions import as_version_1
-from tests.web.server import Served
+from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.crawl.runner import ROOT, polite_to, rows, scrapy, seeds_file
-from tests.web.server import Served
+from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
 

@@ -19,7 +19,7 @@ from crawler.stores.open import open_store
 from crawler.worker.session import Session, last_politeness
 from tests.commands.test_show_export import one_sentence
 from tests.crawl.runner import polite_to, scrapy, seeds_file
-from tests.web.server import Served
+from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
 

@@ -23,10 +23,10 @@ from scrapy.settings import Settings
 
 from crawler.commands import export
 from crawler.urls.keys import key_of
-from tests.collection import Collection
 from tests.crawl.runner import ROOT, command, polite_to, rows, scrapy, seeds_file
 from tests.samples import NOW
-from tests.web.server import Served
+from tests.small_collection import Collection
+from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from tests.web.server import Served
+from tests.webgraph.server import Served
 
 ROOT = Path(__file__).resolve().parents[2]
 

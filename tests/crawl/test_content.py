@@ -8,7 +8,7 @@ import pytest
 
 from tests.crawl.pages import Pages, pages_served, seeds_of
 from tests.crawl.runner import rows, scrapy
-from tests.kill import archive
+from tests.proofs.kill import archive
 
 pytestmark = pytest.mark.crawl
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.crawl.broken import is_third
 from tests.crawl.runner import polite_to, rows, scrapy, seeds_file
-from tests.web.server import Served
+from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
 

@@ -11,10 +11,10 @@ import pytest
 
 from tests.crawl.broken import is_third
 from tests.crawl.runner import ROOT, command, crawling, polite_to, rows, scrapy, seeds_file
-from tests.kill import archive
-from tests.kill.proof import Proof
-from tests.web.log import forbidden_hits, gaps, missing_pages, politeness, refetches, robots_first
-from tests.web.server import Served
+from tests.proofs.kill import archive
+from tests.proofs.kill.proof import Proof
+from tests.webgraph.log import forbidden_hits, gaps, missing_pages, politeness, refetches, robots_first
+from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
 

@@ -32,7 +32,7 @@ from crawler.options import Options
 from crawler.worker.session import Session
 from tests.crawl.runner import ROOT, crawling, polite_to, scrapy, seeds_file
 from tests.samples import visit_to, visited
-from tests.web.server import Served
+from tests.webgraph.server import Served
 
 VITALS = Vitals(
     hosts=Census(asked=1, ready=2, resting=3, waiting=4, queued=50),

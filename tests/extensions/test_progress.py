@@ -18,8 +18,8 @@ from crawler.extensions.progress import Progress
 from crawler.options import Options
 from crawler.worker.session import Session
 from tests.crawl.runner import command, polite_to, scrapy, seeds_file
-from tests.extensions.screen import Screen, on_terminal
-from tests.web.server import Served
+from tests.monitor.screen import Screen, on_terminal
+from tests.webgraph.server import Served
 
 HOOK = "tests.extensions.hooks:say_a_title"
 SPELLED = r"A page is called Free [red]prizes[/red] \x1b]0;mine\x07\x1b[2J\x9b31m"

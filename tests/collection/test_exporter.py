@@ -1,0 +1,506 @@
+"""What of the collection goes where, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from scrapy.settings import Settings
+
+from crawler.collection.change_feed import EVIDENCE, FOLD, Feed, Selection
+from crawler.collection.exporter import Exporter, Target, duplicates_of, target_of, tell_what_is_left
+from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
+from crawler.export.sink import SinkDown, read_checkpoint
+from crawler.items import Deleted, Entry, Exported, Reason, Rejected, identifier
+from crawler.options import Options
+from crawler.stores.contract import Store
+from crawler.stores.open import open_store
+from crawler.stores.sqlite.documents import _DELETED_BY
+from crawler.urls.keys import key_of
+from tests.samples import NOW
+from tests.small_collection import Collection
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+WORDS = "It was a bright cold day in April and the clocks were striking thirteen as the man came slowly home again "
+EVERYTHING = Selection()
+HTML = {"Content_Type": "text/html; charset=utf-8"}
+
+
+def body(words: str, lang: str = "en") -> bytes:
+    return f"<html lang={lang}><title>{words}</title><p>{words} {WORDS}</p>".encode()
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[Collection]:
+    made = Collection(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def options(collection: Collection) -> Options:
+    settings = Settings({"CRAWL_DIR": str(collection.directory)})
+    settings.setmodule("crawler.settings", priority="default")
+    return Options.of(settings)
+
+
+@pytest.fixture
+def store(collection: Collection, options: Options) -> Iterator[Store]:
+    opened = open_store(options.store, read_only=True)
+    yield opened
+    opened.close()
+
+
+class Shelf:
+    """A sink that remembers what it was given, and refuses what it is told to."""
+
+    every = 100
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.acknowledged: list[int] = []  # how many had been put each time
+        self.refuses: set[str] = set()
+        self.is_down = False
+
+    def put(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+    def acknowledge(self) -> Sequence[Rejected]:
+        if self.is_down:
+            raise SinkDown("down")
+        new = self.entries[self.acknowledged[-1] if self.acknowledged else 0 :]
+        self.acknowledged.append(len(self.entries))
+        return [
+            Rejected(id=identifier(entry.key), url=entry.url, version=entry.version, error="bad")
+            for entry in new
+            if entry.url in self.refuses
+        ]
+
+    def close(self) -> None:
+        pass
+
+
+def exporter(
+    store: Store, options: Options, shelf: Shelf, selection: Selection = EVERYTHING, written: str = "shelf"
+) -> Exporter:
+    notes = options.directory / "exports" / written
+    target = Target(
+        written=written, notes=notes, checkpoint=notes.with_name(f"{written}.json"), open=lambda after, anew: shelf
+    )
+    return Exporter(store, options, selection, target)
+
+
+def run(store: Store, options: Options, shelf: Shelf | None = None, **given: Any) -> list[Entry]:
+    """One export; what it brought."""
+    shelf = shelf or Shelf()
+    before = len(shelf.entries)
+    selection = given.pop("selection", Selection())
+    exporter(store, options, shelf, selection).run(lambda *_: None, **given)
+    return shelf.entries[before:]
+
+
+def told(entries: Sequence[Entry]) -> list[tuple[str, str]]:
+    return [(entry.url, entry.evidence.value if isinstance(entry, Deleted) else entry.event.value) for entry in entries]
+
+
+# ── increments ──
+
+
+def test_each_export_brings_what_came_after_the_one_before(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, body("two"), **HTML)
+    assert told(run(store, options)) == [(A, "upsert"), (B, "upsert")]
+    assert run(store, options) == []
+    collection.add(A, body("one"), at=NOW + 1, **HTML)
+    collection.add(B, body("three"), at=NOW + 2, **HTML)
+    collection.add(C, status=404, **HTML)
+    assert told(run(store, options)) == [(A, "meta"), (B, "upsert")]
+    collection.add(B, b"", at=NOW + 3, status=410, **HTML)
+    assert told(run(store, options)) == [(B, "gone")]
+
+
+def test_a_full_export_begins_anew_and_brings_deletions_too(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, body("two"), **HTML)
+    collection.add(B, b"", at=NOW + 1, status=410, **HTML)
+    run(store, options)
+    assert told(run(store, options, full=True)) == [(A, "upsert"), (B, "gone")]
+    assert told(run(store, options, since=1)) == [(B, "gone")]
+
+
+def test_what_is_not_acknowledged_comes_again(collection: Collection, store: Store, options: Options) -> None:
+    for number in range(5):
+        collection.add(f"http://a.test/{number}", body(f"page {number}"), **HTML)
+    shelf = Shelf()
+    shelf.is_down = True
+    with pytest.raises(SinkDown):
+        run(store, options, shelf)
+    assert read_checkpoint(options.directory / "exports" / "shelf.json") is None
+    shelf.is_down = False
+    assert len(run(store, options, shelf, every=2)) == 5
+    assert shelf.acknowledged == [7, 9, 10]
+
+
+def test_what_a_sink_refuses_is_named_before_it_is_passed_over(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, body("two"), **HTML)
+    shelf = Shelf()
+    shelf.refuses = {B}
+    export = exporter(store, options, shelf)
+    export.run(lambda *_: None)
+    letters = (options.directory / "exports" / "shelf.rejected.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in letters] == [
+        {"id": identifier(key_of(B)), "url": B, "version": 2, "error": "bad"}
+    ]
+    assert (export.rejected, export.version) == (1, 2)
+    assert run(store, options) == []
+
+
+def test_a_sink_that_refuses_everything_is_not_passed_over(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    shelf = Shelf()
+    for number in range(25):
+        url = f"http://a.test/{number}"
+        collection.add(url, body(f"page {number}"), **HTML)
+        shelf.refuses.add(url)
+    with pytest.raises(SinkDown, match="refuses every document"):
+        run(store, options, shelf)
+    assert len(run(store, options)) == 25
+
+
+def test_a_document_that_the_archive_does_not_have_is_named_and_does_not_stop_the_others(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.close()
+    (segment,) = (options.directory / "warc").iterdir()
+    segment.write_bytes(b"")
+    export = exporter(store, options, Shelf())
+    export.run(lambda *_: None)
+    assert (export.rejected, export.feed.counts["unreadable"], export.feed.unreadable) == (1, 1, [])
+    assert A in (options.directory / "exports" / "shelf.rejected.jsonl").read_text()
+
+
+def test_an_archive_without_its_files_is_not_gone_round(collection: Collection, store: Store, options: Options) -> None:
+    collection.add(A, body("one"), **HTML)
+    away = options.directory / "away"
+    (options.directory / "warc").rename(away)
+    with pytest.raises(DiskTrouble, match="restore the file"):
+        run(store, options)
+    away.rename(options.directory / "warc")
+    assert told(run(store, options)) == [(A, "upsert")]
+
+
+def test_who_was_not_told_of_a_page_hears_of_all_of_it_in_whatever_part(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    for at in (NOW, NOW + 1):
+        for number in range(5):
+            collection.add(f"http://a.test/{number}", body(f"page {number}"), at=at, **HTML)
+    for part in (store.published(5, 7, None, 0), store.published(7, 10, None, 0)):
+        assert all(published.is_new for published in part)
+    assert [published.is_new for published in store.published(5)] == [False] * 5
+    assert {event for _, event in told(run(store, options, every=2))} == {"upsert"}
+
+
+def test_an_increment_is_what_held_at_its_last_version_though_a_crawl_goes_on(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    until = store.version()
+    collection.add(A, body("two"), at=NOW + 1, **HTML)
+    (found,) = Feed(store, options, EVERYTHING).increments(0, until)
+    assert isinstance(found, Exported)
+    assert (found.version, found.title) == (until, "one")
+
+
+@pytest.mark.parametrize("since", [1, 3])
+def test_a_directory_has_no_gap_and_nothing_twice(
+    since: int, collection: Collection, store: Store, options: Options
+) -> None:
+    target = target_of("jsonl", str(options.directory / "out"), options, EVERYTHING)
+    for url in (A, B):
+        collection.add(url, body(url), **HTML)
+    Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
+    collection.add(C, body(C), **HTML)
+    with pytest.raises(BadInput, match="has everything up to version 2"):
+        Exporter(store, options, EVERYTHING, target).run(lambda *_: None, since=since)
+
+
+def test_a_directory_has_one_format(collection: Collection, store: Store, options: Options) -> None:
+    collection.add(A, body("one"), **HTML)
+    place = str(options.directory / "out")
+    Exporter(store, options, EVERYTHING, target_of("jsonl", place, options, EVERYTHING)).run(lambda *_: None)
+    other = Exporter(store, options, EVERYTHING, target_of("jsoncollection", place, options, EVERYTHING))
+    for full in (False, True):
+        with pytest.raises(BadInput, match="was filled by --to jsonl"):
+            other.run(lambda *_: None, full=full)
+
+
+@pytest.mark.parametrize("name", ["jsonl", "markdown", "tantivy"])
+def test_who_begins_anew_and_is_killed_has_nothing_noted(
+    name: str, collection: Collection, store: Store, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = target_of(name, str(options.directory / "out"), options, EVERYTHING)
+    for url in (A, B):
+        collection.add(url, body(url), **HTML)
+    Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
+    killed = Exporter(store, options, EVERYTHING, target)
+    monkeypatch.setattr(killed, "_settle", lambda *_: pytest.fail("killed"))
+    with pytest.raises(pytest.fail.Exception):
+        killed.run(lambda *_: None, full=True)
+    again = Exporter(store, options, EVERYTHING, target)
+    again.run(lambda *_: None)
+    assert again.feed.counts["documents"] == 2
+
+
+def test_a_tree_that_begins_anew_has_nothing_of_before(collection: Collection, store: Store, options: Options) -> None:
+    collection.add(A, body("one"), **HTML)
+    target = target_of("markdown", str(options.directory / "out"), options, EVERYTHING)
+    Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
+    stranger = options.directory / "out" / "x.test" / f"{'0' * 32}.md"
+    stranger.parent.mkdir()
+    for path in (stranger, stranger.with_name("mine.md")):
+        path.write_text("here before")
+    Exporter(store, options, EVERYTHING, target).run(lambda *_: None, full=True)
+    names = sorted(path.name for path in (options.directory / "out").glob("*/*.md"))
+    assert names == sorted([f"{identifier(key_of(A))}.md", "mine.md"])
+
+
+def test_an_engine_keeps_what_another_crawl_gave_it_so_it_is_not_begun_anew(store: Store, options: Options) -> None:
+    target = target_of("opensearch", "http://127.0.0.1:9/pages", options, EVERYTHING)
+    target.checkpoint.parent.mkdir(parents=True)
+    noted = {"crawl": "another", "to": target.written, "selection": "{}", "version": 9}
+    target.checkpoint.write_text(json.dumps(noted))
+    with pytest.raises(BadInput, match="would keep them"):
+        Exporter(store, options, EVERYTHING, target).run(lambda *_: None, full=True)
+
+
+def test_an_original_that_is_not_selected_stands_for_nobody(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, body("one"), **HTML)
+    selection = Selection(hosts=["b.test"], duplicates=FOLD)
+    assert told(run(store, options, selection=selection)) == [(A, "not_selected"), (B, "upsert")]
+
+
+def test_what_a_killed_crawl_has_not_told_is_told_before_an_export(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, b'<p>see <a href="http://a.test/">that page</a>', **HTML)
+    before = store.version()
+    tell_what_is_left(options)
+    assert [(published.url, published.is_new) for published in store.published(before)] == [(A, False)]
+    tell_what_is_left(options)
+    assert store.version() == before + 1
+
+
+def test_a_page_that_forbids_copies_from_now_on_is_not_as_it_was(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    run(store, options)
+    collection.add(A, body("one"), at=NOW + 1, X_Robots_Tag="noarchive", **HTML)
+    (found,) = run(store, options)
+    assert isinstance(found, Exported)
+    assert (found.event, found.noarchive) == ("upsert", True)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"crawl": "another"}, "another crawl"),
+        ({"mark": "1:2:3"}, "set back"),
+        ({"selection": "{}"}, "other options"),
+    ],
+)
+def test_a_place_that_has_something_else_is_left_alone(
+    change: dict[str, Any], complaint: str, collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    run(store, options)
+    path = options.directory / "exports" / "shelf.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(BadInput, match=complaint):
+        run(store, options)
+    assert len(run(store, options, full=True)) == 1
+
+
+def test_only_one_export_at_a_time_goes_to_a_place(collection: Collection, store: Store, options: Options) -> None:
+    lock = options.directory / "exports" / "shelf.lock"
+    lock.parent.mkdir()
+    with lock.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(AlreadyRunning):
+            run(store, options)
+    assert run(store, options) == []
+
+
+# ── what of it ──
+
+
+def test_a_duplicate_goes_when_its_original_is_to_stand_for_it(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, body("one"), **HTML)
+    kept = run(store, options)
+    assert [(entry.url, entry.duplicate_of) for entry in kept if isinstance(entry, Exported)] == [(A, None), (B, A)]
+    folded = run(store, options, full=True, selection=Selection(duplicates=FOLD))
+    assert told(folded) == [(A, "upsert"), (B, "duplicate")]
+    assert isinstance(folded[1], Deleted)
+    assert folded[1].target == A
+
+
+def test_when_an_original_goes_its_copy_takes_its_place(collection: Collection, store: Store, options: Options) -> None:
+    fold = Selection(duplicates=FOLD)
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, body("one"), **HTML)
+    run(store, options, selection=fold)
+    collection.add(A, b"", at=NOW + 1, status=410, **HTML)
+    assert told(run(store, options, selection=fold)) == [(A, "gone"), (B, "upsert")]
+
+
+def test_what_is_not_selected_any_more_goes(collection: Collection, store: Store, options: Options) -> None:
+    german = "Es war ein klarer kalter Tag im April und die Uhren schlugen gerade dreizehn als der Mann nach Hause kam "
+    english = Selection(languages=["en"])
+    collection.add(A, body("one"), **HTML)
+    collection.add(B, f"<html lang=de><p>{german * 3}".encode(), **HTML)
+    assert told(run(store, options, selection=english)) == [(A, "upsert"), (B, "not_selected")]
+    collection.add(A, f"<html lang=de><p>{german * 2}".encode(), at=NOW + 1, **HTML)
+    assert told(run(store, options, selection=english)) == [(A, "not_selected")]
+
+
+def test_hosts_are_selected_by_patterns(collection: Collection, store: Store, options: Options) -> None:
+    for url in (A, B, "http://www.a.test/"):
+        collection.add(url, body(url), **HTML)
+    found = Feed(store, options, Selection(hosts=["a.test", "*.a.test"])).snapshot(None)
+    assert [entry.url for entry in found] == [A, "http://www.a.test/"]
+
+
+def test_links_and_blocks_come_if_they_are_asked_for(collection: Collection, store: Store, options: Options) -> None:
+    page = body("one") + b'<a href="/b" rel=nofollow>there</a><a href="http://b.test/">and here</a>'
+    collection.add(A, page, **HTML)
+    (plain,) = Feed(store, options, Selection()).snapshot(None)
+    (whole,) = Feed(store, options, Selection(links=True, blocks=True)).snapshot(None)
+    assert isinstance(plain, Exported)
+    assert isinstance(whole, Exported)
+    assert (plain.links, plain.blocks, plain.text) == (None, None, whole.text)
+    assert [(link.url, link.anchor, link.rel) for link in whole.links or ()] == [
+        ("http://a.test/b", "there", "nofollow"), (B, "and here", "")
+    ]  # fmt: skip
+    assert [block.text for block in whole.blocks or () if block.importance >= 0.5] == whole.text.split("\n")
+
+
+def test_a_text_is_the_same_whether_it_is_read_quickly_or_not(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    rows = "".join(f"<tr><td>{name}<td>{WORDS}" for name in ("first", "second"))
+    page = (
+        f"<nav><a href=/x>x</a></nav><article><h1>t</h1><p>{WORDS}<table>{rows}</table></article><footer>© we</footer>"
+    )
+    collection.add(A, page.encode(), **HTML)
+    (quick,) = Feed(store, options, Selection()).snapshot(None)
+    (slow,) = Feed(store, options, Selection(links=True)).snapshot(None)
+    assert store.documents(key_of(A))[0].weights
+    assert isinstance(quick, Exported)
+    assert isinstance(slow, Exported)
+    assert quick == replace(slow, links=None)
+
+
+def test_what_says_the_page_of_an_old_way_of_reading_is_read_anew(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    """Weights that do not give the words that were noted are not believed."""
+    collection.add(A, body("one"), **HTML)
+    (published,) = store.published()
+    assert published.document is not None
+    wrong = replace(published.document, weights=bytes(len(published.document.weights)))
+    feed = Feed(store, options, Selection())
+    found = feed._read(replace(published, document=wrong), wrong)
+    assert found.text.startswith("one It was a bright")
+
+
+# ── where to ──
+
+
+def test_searchers_want_one_of_each_and_collectors_all() -> None:
+    assert [duplicates_of(name) for name in ("opensearch", "tantivy", "jsonl", "markdown")] == [
+        "fold", "fold", "keep", "keep"
+    ]  # fmt: skip
+
+
+def test_a_directory_begins_anew_without_what_was_there(collection: Collection, store: Store, options: Options) -> None:
+    target = target_of("jsonl", str(options.directory / "out"), options, Selection())
+    collection.add(A, body("one"), **HTML)
+    Exporter(store, options, Selection(), target).run(lambda *_: None)
+    collection.add(B, body("two"), **HTML)
+    Exporter(store, options, Selection(), target).run(lambda *_: None)
+    names = sorted(path.name for path in (options.directory / "out").glob("0*"))
+    assert names == ["000000000000-000000000001.jsonl", "000000000001-000000000002.jsonl"]
+    Exporter(store, options, Selection(), target).run(lambda *_: None, full=True)
+    assert [path.name for path in (options.directory / "out").glob("0*")] == ["000000000000-000000000002.jsonl"]
+
+
+def test_a_file_that_has_its_name_is_not_written_again_though_that_was_not_noted(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    target = target_of("jsonl", str(options.directory / "out"), options, Selection())
+    collection.add(A, body("one"), **HTML)
+    Exporter(store, options, Selection(), target).run(lambda *_: None)
+    before = target.checkpoint.read_bytes()
+    collection.add(B, body("two"), **HTML)
+    Exporter(store, options, Selection(), target).run(lambda *_: None)
+    target.checkpoint.write_bytes(before)  # as if it had been killed
+    again = Exporter(store, options, Selection(), target)
+    again.run(lambda *_: None)
+    assert again.feed.counts["documents"] == 0
+
+
+def test_an_index_that_is_gone_is_built_anew(collection: Collection, store: Store, options: Options) -> None:
+    fold = Selection(duplicates=FOLD, blocks=True)
+    target = target_of("tantivy", "", options, fold)
+    collection.add(A, body("one"), **HTML)
+    Exporter(store, options, fold, target).run(lambda *_: None)
+    for path in (options.directory / "search").rglob("*"):
+        if path.is_file() and path.name != "checkpoint.json":
+            path.unlink()
+    again = Exporter(store, options, fold, target)
+    again.run(lambda *_: None)
+    assert again.feed.counts["documents"] == 1
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "http://me:secret@127.0.0.1:9200/pages",
+        "me:secret@127.0.0.1:9200/pages",
+        "http:/me:secret@127.0.0.1/pages",
+        "http://127.0.0.1:9200/pages?token=secret",
+    ],
+)
+def test_no_password_is_noted_nor_shown(place: str, options: Options) -> None:
+    target = target_of("opensearch", place, options, EVERYTHING)
+    assert "secret" not in f"{target.written}{target.notes}{target.checkpoint}"
+    if not place.startswith("http://me"):
+        with pytest.raises(BadInput) as refused:
+            target.open(0, False)  # noqa: FBT003
+        assert "secret" not in str(refused.value)
+
+
+def test_of_every_reason_for_which_documents_go_there_is_evidence() -> None:
+    assert {*_DELETED_BY, Reason.NOT_FOUND, Reason.SOFT_404, Reason.LOGIN_WALL, Reason.REDIRECTED} <= EVIDENCE.keys()

@@ -1,0 +1,1 @@
+"""Promises of crawler/duplicates/source_code."""

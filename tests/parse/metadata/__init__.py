@@ -1,0 +1,1 @@
+"""Promises of crawler/parse/metadata."""

@@ -1,0 +1,26 @@
+"""What is planted is found, by two workers, whatever kills them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.proofs.copies.proof import crawl
+from tests.proofs.copies.web import Copies
+
+pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
+WEB = Copies(hosts=6, pages=16, clusters=14)
+
+
+def test_a_crawl_finds_the_clusters_that_were_planted(tmp_path: Path) -> None:
+    found = crawl(WEB, tmp_path)
+    assert found.clusters == WEB.clusters_of_copies()
+    assert found.pages == WEB.hosts * (WEB.pages + 1)
+    assert found.templates == WEB.hosts // 3
+
+
+def test_kills_change_nothing_of_it(tmp_path: Path) -> None:
+    found = crawl(WEB, tmp_path, kills=6)
+    assert found.clusters == WEB.clusters_of_copies()
+    assert found.kills >= 3

@@ -1,0 +1,60 @@
+"""The proof in its small profile, and a test of the proof."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from crawler.worker.committer import STEPS
+from tests.proofs.kill.faulty import BETWEEN, FAULTS
+from tests.proofs.kill.proof import MEMORY, PATIENCE, Proof
+from tests.webgraph.server import Served
+
+pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
+
+
+def prove(tmp_path: Path, web: dict[str, object], segment_bytes: int) -> tuple[Served, Proof]:
+    served = Served(web, tmp_path)
+    served.start()
+    return served, Proof(served, tmp_path, WARC_SEGMENT_BYTES=segment_bytes)
+
+
+def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
+    served, proof = prove(tmp_path, {"seed": 11, "hosts": 30, "pages": 1500, "crawl_delay": PATIENCE}, 300_000)
+    try:
+        proof.run_killed_at_random(20, 2.0, seed=11, deadline=time.monotonic() + 300)
+        findings = proof.verify()
+    finally:
+        served.stop()
+    assert findings.wrong == []
+    assert findings.kills >= 10  # a crawl may be done before the last of them comes
+    assert findings.pages == 1500
+    assert findings.accounts > 20
+    assert findings.memory <= MEMORY
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_kill_inside_a_step_of_the_commit_loses_nothing(step: str, tmp_path: Path) -> None:
+    served, proof = prove(tmp_path, {"seed": 3, "hosts": 8, "pages": 60, "crawl_delay": PATIENCE}, 12_000)
+    try:
+        proof.run_killed_in(step, [1, 3], deadline=time.monotonic() + 100)
+        findings = proof.verify()
+    finally:
+        served.stop()
+    assert findings.wrong == []
+    assert findings.kills == 2
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_proof_notices_a_planted_fault(fault: str, tmp_path: Path) -> None:
+    served, proof = prove(tmp_path, {"seed": 4, "hosts": 8, "pages": 80, "crawl_delay": 0.2}, 12_000)
+    proof.program = ["-m", "tests.proofs.kill.faulty", fault]
+    try:
+        step = BETWEEN if fault == "commit_before_append" else "after append"
+        proof.run_killed_in(step, [2, 3, 2], deadline=time.monotonic() + 60)
+        findings = proof.findings if proof.findings.wrong else proof.verify()
+    finally:
+        served.stop()
+    assert findings.wrong

@@ -1,0 +1,287 @@
+"""Was every host of the world left alone for as long as it should be?
+
+Reads nothing but the log, the world, and when the crawl was stopped and started again. What is required is a lower
+bound of what crawler/frontier/politeness.py promises, computed from what the server saw, so that no tolerance is needed:
+
+- The crawl measures an answer from before it connects until it has read the end, which is never less than the server's
+  time from the first byte of the request to just before the last byte of the answer.
+- What one host tells about another's rules is read a moment later; only from then on the rules bind.
+- When a client goes before the answer ended, the server learns it a moment later; only there a moment is forgiven.
+- A kill loses what was not committed. The visit's host was being asked then, so it rests from the restart on, by
+  what was certainly known: the floor, and the rules if a page has been asked for under them. An answer that came
+  `COMMITTED` seconds before the kill is taken to be remembered with all it asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+from tests.proofs.polite.log import Entry
+from tests.proofs.polite.world import Host, World
+
+NOTICED = 0.25  # seconds within which the server learns that a client has gone
+LEARNED = 0.25  # seconds within which the crawl has read what another host told of this one's rules
+COMMITTED = 5.0  # seconds after which an answer is certainly committed
+MOST_DOUBLINGS = 4  # that an answer leaves, itself not counted
+TIGHT = 0.02  # a gap that is less than this longer than required was decided by the rule
+BUSY = (429, 503)
+AFTER_KILL = "after a kill"
+
+
+class Stop(NamedTuple):
+    """The crawl was stopped at a time, and started again at another."""
+
+    at: float
+    restarted: float
+    is_clean: bool
+
+
+class Rest(NamedTuple):
+    """How long a host is to be left alone, and by which rule."""
+
+    seconds: float
+    rule: str
+
+
+class Violation(NamedTuple):
+    """A request that should not have been made, or not yet."""
+
+    rule: str
+    entry: Entry
+    previous: Entry | None = None
+    gap: float = 0.0
+    required: float = 0.0
+
+    def __str__(self) -> str:
+        entry, previous = self.entry, self.previous
+        if previous is None:
+            return f"{self.rule}: {entry.host}{entry.target} at {entry.t0:.6f}"
+        return (
+            f"{self.rule}: {entry.host}{entry.target} began {self.gap:.6f} s after {previous.target} ({previous.status}"
+            f"{', left by the client' if previous.aborted else ''}, {previous.t0:.6f} – {previous.t1:.6f}, connection "
+            f"{previous.connection}) ended, {self.required:.6f} s were due; connection {entry.connection}"
+        )
+
+
+@dataclass
+class Margin:
+    """How close to a rule the crawl went."""
+
+    smallest: float = inf
+    gaps: int = 0  # for which the rule asked for the longest rest
+    tight: int = 0
+
+    def note(self, margin: float) -> None:
+        self.smallest = min(self.smallest, margin)
+        self.gaps += 1
+        self.tight += margin < TIGHT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manners:
+    """What the crawl was told to keep to."""
+
+    floor: float
+    factor: float
+    cap: float = 30.0
+    address_limit: int = 0  # requests at once to one address; 0 = not judged
+
+
+@dataclass
+class Verdict:
+    """What is wrong, and how close it was."""
+
+    violations: list[Violation] = field(default_factory=list)
+    margins: defaultdict[str, Margin] = field(default_factory=lambda: defaultdict(Margin))
+    at_once: dict[str, int] = field(default_factory=dict)  # address → requests at the same time, at most
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(violation.rule for violation in self.violations)
+
+
+def judge(log: Sequence[Entry], world: World, manners: Manners, stops: Sequence[Stop] = ()) -> Verdict:
+    """Hold a log, in order of the requests' beginnings, against the world."""
+    verdict = Verdict(at_once=_at_once(log))
+    served = _rules_served(log, world)
+    hosts: defaultdict[str, list[Entry]] = defaultdict(list)
+    for entry in log:
+        hosts[entry.host].append(entry)
+    for name, entries in hosts.items():
+        host = world.host(name)
+        if host is not None:
+            _HostJudge(host, world, manners, stops, served[name], verdict).judge(entries)
+    if manners.address_limit:
+        verdict.violations += _crowded(log, manners.address_limit)
+    return verdict
+
+
+def _rules_served(log: Iterable[Entry], world: World) -> defaultdict[str, list[Entry]]:
+    """By host: the answers, be they of other hosts, that told its rules or that there are none."""
+    served: defaultdict[str, list[Entry]] = defaultdict(list)
+    for entry in log:
+        owner = world.rules_owner(entry.host, entry.target)
+        if owner is not None and not entry.aborted and entry.status in (200, 404):
+            served[owner].append(entry)
+    return served
+
+
+class _HostJudge:
+    """Goes through the requests of one host, remembering what a polite crawl would know."""
+
+    def __init__(
+        self,
+        host: Host,
+        world: World,
+        manners: Manners,
+        stops: Sequence[Stop],
+        served: Sequence[Entry],
+        verdict: Verdict,
+    ) -> None:
+        self._host = host
+        self._world = world
+        self._manners = manners
+        self._stops = stops
+        self._served = served
+        self._verdict = verdict
+        self._backoff = 0  # doublings, at least
+        self._forgotten = 0.0  # rules that were served before this may have been lost in a kill
+        self._obeyed = False  # a page has been asked for, so the rules are committed
+
+    def judge(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self._check_page(entry)
+        self._obeyed = bool(entries) and self._is_page(entries[0])
+        latest: Entry | None = None
+        for previous, entry in pairwise(entries):
+            if latest is not None and latest.t1 > previous.t1:
+                previous = latest  # two at once: the later end counts
+            self._check_gap(previous, entry)
+            self._obeyed = self._obeyed or self._is_page(entry)
+            latest = previous
+
+    def _is_page(self, entry: Entry) -> bool:
+        return self._world.is_page(entry.target)
+
+    def _check_page(self, entry: Entry) -> None:
+        if entry.address and entry.address != self._host.address:
+            self._blame(Violation("wrong address", entry))
+        if self._world.forbids(entry.host, entry.target):
+            self._blame(Violation("forbidden", entry))
+        if self._is_page(entry) and not any(rules.t1 <= entry.t0 for rules in self._served if _tells(rules, entry)):
+            self._blame(Violation("robots.txt first", entry))
+
+    def _blame(self, violation: Violation) -> None:
+        self._verdict.violations.append(violation)
+
+    # ── the rest between two requests ──
+
+    def _check_gap(self, previous: Entry, entry: Entry) -> None:
+        crossed = [stop for stop in self._stops if previous.t0 < stop.restarted <= entry.t0]
+        self._count_trouble(previous, crossed)
+        gap = entry.t0 - previous.t1
+        if gap < 0:
+            rule = "one at a time" if entry.connection == previous.connection else "one connection at a time"
+            self._blame(Violation(rule, entry, previous, gap))
+            return
+        rest = self._required(previous, entry, crossed)
+        forgiven = NOTICED if previous.aborted and rest.rule != AFTER_KILL else 0.0
+        margin = gap + forgiven - rest.seconds
+        if margin < 0:
+            self._blame(Violation(rest.rule, entry, previous, gap, rest.seconds))
+        self._verdict.margins[rest.rule].note(margin)
+
+    def _count_trouble(self, previous: Entry, crossed: Sequence[Stop]) -> None:
+        """At least so often is the rest doubled: one more for each trouble, one of at most four less for other answers."""
+        timed_out = previous.aborted and not _in_flight(previous, crossed)
+        if timed_out or (previous.status in BUSY and not previous.aborted):
+            self._backoff += 1
+        else:
+            self._backoff = max(0, min(self._backoff, MOST_DOUBLINGS) - 1)
+
+    def _required(self, previous: Entry, entry: Entry, crossed: Sequence[Stop]) -> Rest:
+        if not crossed or crossed[0].is_clean:
+            return self._full_rest(previous, entry)
+        kill = crossed[0]
+        if not self._obeyed and not any(rules.t1 + COMMITTED < kill.at for rules in self._served):
+            self._forgotten = kill.restarted
+        full = self._full_rest(previous, entry)
+        self._backoff = 0
+        if previous.t1 + COMMITTED < kill.at:
+            return full
+        after_restart = Rest(kill.restarted - previous.t1 + self._known_rest(entry), AFTER_KILL)
+        return after_restart if _in_flight(previous, crossed) else min(full, after_restart)
+
+    def _known_rest(self, entry: Entry) -> float:
+        """What a host rests by, if nothing is known of its last answer."""
+        return max([Rest(self._manners.floor, "floor"), *self._wishes(entry)]).seconds
+
+    def _full_rest(self, previous: Entry, entry: Entry) -> Rest:
+        manners, duration = self._manners, previous.t1 - previous.t0
+        if previous.aborted:
+            duration = max(0.0, duration - NOTICED)
+        base = max(
+            Rest(manners.floor, "floor"),
+            Rest(min(manners.factor * duration, manners.cap), "answer's time"),
+            *self._wishes(entry),
+        )
+        rests = [base, Rest(previous.not_before - previous.t1, "Retry-After")]
+        if self._backoff:
+            rests.append(Rest(base.seconds * 2**self._backoff, "doubled"))
+        return max(rests)
+
+    def _wishes(self, entry: Entry) -> list[Rest]:
+        """What the rules ask for, if they were known when the request was made."""
+        known = any(
+            rules.status == 200 and self._forgotten <= _learned(rules, entry) <= entry.t0 for rules in self._served
+        )
+        if not known:
+            return []
+        requests, seconds = self._host.rate or (1, 0)
+        return [Rest(self._host.crawl_delay, "Crawl-delay"), Rest(seconds / requests, "Request-rate")]
+
+
+def _in_flight(previous: Entry, crossed: Sequence[Stop]) -> bool:
+    """Whether a request was cut off by a stop; the client goes after that, or it went by itself."""
+    return bool(crossed) and previous.aborted and previous.t1 >= crossed[0].at
+
+
+def _tells(rules: Entry, entry: Entry) -> bool:
+    """Whether rules of a host are those of the request's origin."""
+    return rules.door == entry.door or rules.host != entry.host
+
+
+def _learned(rules: Entry, entry: Entry) -> float:
+    """When the rules were certainly known. What a host itself tells was read before it is asked again."""
+    return rules.t1 if rules.host == entry.host else rules.t1 + LEARNED
+
+
+# ── requests at the same time ──
+
+
+def _at_once(log: Sequence[Entry]) -> dict[str, int]:
+    most: Counter[str] = Counter()
+    for entry, count in _crowds(log):
+        most[entry.address] = max(most[entry.address], count)
+    return dict(most)
+
+
+def _crowded(log: Sequence[Entry], limit: int) -> list[Violation]:
+    return [Violation("address limit", entry) for entry, count in _crowds(log) if count > limit]
+
+
+def _crowds(log: Sequence[Entry]) -> Iterator[tuple[Entry, int]]:
+    """Each request, with how many its address was busy with when it began, itself included."""
+    ends: defaultdict[str, list[float]] = defaultdict(list)
+    for entry in log:
+        busy = ends[entry.address]
+        while busy and busy[0] <= entry.t0:
+            heappop(busy)
+        heappush(busy, entry.t1 - NOTICED if entry.aborted else entry.t1)
+        yield entry, len(busy)

@@ -1,0 +1,26 @@
+"""The proof in its small profile."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.proofs.polite.proof import KILLS, Proof
+
+pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
+
+
+def test_a_crawl_that_is_killed_now_and_then_is_polite_by_the_servers_log(tmp_path: Path) -> None:
+    proof = Proof(tmp_path, requests=8_000, seed=11)
+    findings = proof.run(time.monotonic() + 330)
+    assert findings.wrong == []
+    assert list(map(str, findings.verdict.violations[:10])) == []
+    assert findings.kills == KILLS
+    assert findings.requests >= 8_000
+    margins = findings.verdict.margins
+    assert margins["floor"].smallest < 0.05  # the rules were put to the test: it would have come earlier without them
+    assert margins["Crawl-delay"].smallest < 0.05
+    assert margins["Retry-After"].gaps > 5
+    assert margins["after a kill"].gaps > 5

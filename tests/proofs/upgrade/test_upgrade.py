@@ -1,0 +1,32 @@
+"""A crawl directory of an older version opens, exports what it did, and is crawled to the same end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawler.stores.open import open_store
+from tests.proofs.sites.web import served
+from tests.proofs.upgrade.fixture import KILLED, STOPPED, crawl, export, leased, states, timeless, unpack
+from tests.proofs.upgrade.web import PORT, hosts
+
+pytestmark = pytest.mark.crawl
+
+
+@pytest.mark.parametrize("name", [STOPPED, KILLED])
+def test_a_crawl_of_an_older_version_is_exported_as_it_was_there(name: str, tmp_path: Path) -> None:
+    before = unpack(tmp_path)
+    open_store(f"sqlite:{tmp_path / name / 'crawl.db'}").close()  # brings it forward
+    assert export(tmp_path / name) == before[name]
+
+
+def test_a_crawl_of_an_older_version_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    before = unpack(tmp_path)
+    with served(hosts(), tmp_path, PORT) as web:
+        for name in (STOPPED, KILLED):
+            assert bool(leased(tmp_path / name)) is (name == KILLED)
+            crawl(web, tmp_path / name)
+            assert timeless(export(tmp_path / name)) == before["finished"]
+            ended = {url: list(state) for url, state in states(tmp_path / name).items()}
+            assert ended == before["states"]

@@ -1,0 +1,172 @@
+"""Crawl a generated web with several workers, of which one is killed and one stopped again and again, and judge the log.
+
+A worker that is stopped (SIGSTOP) longer than its lease cannot know that others have taken over when it wakes.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter, defaultdict
+from contextlib import suppress
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import pairwise
+from pathlib import Path
+
+from tests.crawl.runner import ROOT, command, rows
+from tests.proofs.kill.proof import BATCH, FLOOR, Proof
+from tests.webgraph.log import Entry, gaps
+from tests.webgraph.log import Rest as Required
+from tests.webgraph.server import Served
+
+LEASE = 3.0
+LONGEST = 4.0  # request
+AT_ONCE = 4  # visits to one address
+NOTICED = 0.25  # seconds within which the server learns that a client has gone
+GROUP = "h??1.*"  # hosts that count as one
+PAUSE = (0.5, 2.5)  # seconds between two blows
+
+
+@dataclass
+class Blows:
+    """What was done to workers."""
+
+    kills: int = 0
+    stops: int = 0
+    took_over: int = 0  # stops after which others had what the stopped worker had had
+    late: dict[int, int] = field(default_factory=dict)  # visits whose commit was refused, by process
+    pids: set[int] = field(default_factory=set)
+
+
+class WorkersProof(Proof):
+    """One crawl of one web by several workers."""
+
+    def __init__(self, served: Served, directory: Path, workers: int, **settings: object) -> None:
+        super().__init__(
+            served, directory, PARTITION_LEASE=LEASE, FETCH_TIMEOUT=LONGEST, FETCH_FIRST_BYTE_TIMEOUT=2,
+            POLITENESS_GROUPS=GROUP, **settings,
+        )  # fmt: skip
+        self.workers = workers
+        self.blows = Blows()
+        self.summary = directory / "summary.json"
+        self.words = (*self.words, "--workers", str(workers), "--summary", str(self.summary))
+        self._struck: list[float] = []  # when
+
+    def run(self, seconds: float, seed: int, deadline: float) -> None:
+        """Strike for so long, then let the crawl end."""
+        chance = random.Random(seed)
+        given = command(*self.words, **self.settings)
+        begun = time.monotonic()
+        with self.accounting(), self.output.open("ab") as log:
+            crawl = subprocess.Popen(given, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+            try:
+                while crawl.poll() is None and time.monotonic() < min(begun + seconds, deadline):
+                    time.sleep(chance.uniform(*PAUSE))
+                    self._strike(chance)
+                while crawl.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.5)
+                    self._living()
+                code = crawl.wait(timeout=1.0)
+                self.findings.expect(code == 0, f"the crawl ended with exit code {code}; see {self.output}")
+            except subprocess.TimeoutExpired:
+                self.findings.wrong.append("the crawl did not end in time")
+            finally:
+                if crawl.poll() is None:
+                    crawl.terminate()
+                    with suppress(subprocess.TimeoutExpired):
+                        crawl.wait(30)
+                crawl.kill()
+                crawl.wait()
+                for pid in self.blows.pids:  # none outlives the proof
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+        self.restarts = sorted(self._struck)
+
+    def _living(self) -> dict[int, int]:
+        """Process → partitions."""
+        with suppress(Exception):
+            found = rows(
+                self.directory,
+                "SELECT w.pid, (SELECT count(*) FROM partitions p WHERE p.owner = w.owner), w.late FROM workers w",
+            )
+            living = {int(str(pid)): int(str(count)) for pid, count, _ in found}
+            self.blows.late |= {int(str(pid)): int(str(late)) for pid, _, late in found}
+            self.blows.pids |= living.keys()
+            return living
+        return {}
+
+    def _strike(self, chance: random.Random) -> None:
+        busy = [pid for pid, partitions in self._living().items() if partitions]
+        if len(busy) < 2:
+            return
+        victim, sleeper = chance.sample(busy, 2)
+        with suppress(ProcessLookupError):
+            os.kill(sleeper, signal.SIGSTOP)
+            self.blows.stops += 1
+            self._struck.append(time.monotonic())
+        time.sleep(chance.uniform(0, LEASE))
+        with suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+            self.blows.kills += 1
+            self._struck.append(time.monotonic())
+        time.sleep(max(0.0, self._struck[-2 if self.blows.kills else -1] + 2 * LEASE + LONGEST - time.monotonic()))
+        self.blows.took_over += not self._living().get(sleeper)
+        with suppress(ProcessLookupError):
+            os.kill(sleeper, signal.SIGCONT)
+
+    # ── judging ──
+
+    def verify_refetches(self) -> None:
+        """A blow costs at most a batch and what was in flight."""
+        findings, hosts = self.findings, len(self.served.web.addresses())
+        seen: Counter[str] = Counter()
+        for entry in self.served.log():
+            if entry.is_complete and entry.status < 500:
+                seen[entry.url] += 1
+        findings.refetched = sum(count - 1 for count in seen.values())
+        most = len(self._struck) * (BATCH + hosts)
+        findings.expect(findings.refetched <= most, f"{findings.refetched} fetched again, at most {most} may be")
+
+    def judge_servers(self) -> None:
+        """Clocks that several hosts share, over all workers."""
+        log = sorted(self.served.log(), key=lambda entry: entry.t0)
+        ends: defaultdict[str, list[float]] = defaultdict(list)
+        for entry in log:
+            busy = ends[entry.address]
+            while busy and busy[0] <= entry.t0:
+                heappop(busy)
+            heappush(busy, entry.t1 - NOTICED if entry.aborted else entry.t1)
+            if len(busy) > AT_ONCE:
+                self.findings.wrong.append(f"{len(busy)} at once at {entry.address}: {entry.url}")
+        group = [entry._replace(host="group") for entry in log if _is_in_group(entry.host)]
+        early = gaps(group, lambda history, entry: Required(FLOOR, "floor of the group"))
+        self.findings.wrong += [f"too early in the group: {violation}" for violation in early[:5]]
+        self.findings.expect(
+            len({entry.host for entry in log if _is_in_group(entry.host)}) > 1, "the group is no group"
+        )
+
+    @property
+    def gaps_in_group(self) -> list[float]:
+        log = sorted((entry for entry in self.served.log() if _is_in_group(entry.host)), key=lambda entry: entry.t0)
+        return [later.t0 - earlier.t1 for earlier, later in pairwise(log)]
+
+
+def _is_in_group(host: str) -> bool:
+    return host.partition(".")[0].endswith("1")
+
+
+def documents(directory: Path) -> dict[str, str]:
+    """Pages and their digests, as a crawl keeps them."""
+    found = rows(
+        directory,
+        "SELECT u.url, hex(d.body_digest) FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest "
+        "WHERE d.status = 200 AND d.kind = 0 AND d.reason = 20",
+    )
+    return {str(url): str(digest) for url, digest in found}
+
+
+__all__ = ["LEASE", "Entry", "WorkersProof", "documents"]
