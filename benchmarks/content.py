@@ -15,8 +15,8 @@ import uvloop
 from benchmarks.web import Web, page_path
 from crawler.content.examine import examine
 from crawler.content.pool import ContentPool
-from crawler.content.process import Configuration
-from crawler.duplicates.cascade import Rule
+from crawler.content.process import ContentConfiguration
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.items import Fetched, Kind, Outcome, Reason, Visit, Visited
 from crawler.parse.html import Reading
 from crawler.urls.keys import key_of
@@ -42,8 +42,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _elsewhere(pages: list[Visited], count: int) -> float:
-    configuration = Configuration(
-        urls=UrlOptions(), reading=READING, rule=Rule(), cpu_seconds=10, memory=1024**3, hook=""
+    configuration = ContentConfiguration(
+        urls=UrlOptions(), reading=READING, rule=DuplicateRule(), cpu_seconds=10, memory=1024**3, hook=""
     )
     pool = ContentPool(1, configuration, 20.0)
     pool.start()

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from benchmarks.measure import peak_memory
 from benchmarks.report import Verdict
 from crawler.duplicates.bands import STORED
-from crawler.duplicates.cascade import Rule
-from crawler.duplicates.discovery import Cluster, discover
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.duplicates.discovery import DuplicateCluster, discover
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.words import mixed
 
@@ -45,7 +45,7 @@ def main(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
         started = time.monotonic()
         sketches = drawn(planted, chance)
-        found = discover(sketches, Rule(threshold=THRESHOLD), Path(directory))
+        found = discover(sketches, DuplicateRule(threshold=THRESHOLD), Path(directory))
         seconds = time.monotonic() - started
     memory = peak_memory(os.getpid())
     together, unmixed = scores(planted, found)
@@ -102,7 +102,7 @@ def drawn(planted: NDArray[np.int64], chance: np.random.Generator) -> Iterator[t
             yield number, sketch.tobytes()
 
 
-def scores(planted: NDArray[np.int64], found: Sequence[Cluster]) -> tuple[float, float]:
+def scores(planted: NDArray[np.int64], found: Sequence[DuplicateCluster]) -> tuple[float, float]:
     """The share of planted pairs that are together, and of planted clusters that are with no other."""
     pairs, mixed_up = 0, set()
     for cluster in found:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.duplicates.evaluation import Pairs, Quality, Said, by_pair, marks_of, quality
+from crawler.duplicates.evaluation import DocumentPairs, Quality, Said, by_pair, marks_of, quality
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.simhash import simhash_of_words
 
 
-def estimates(corpus: Pairs, permutations: int = PERMUTATIONS) -> NDArray[np.float64]:
+def estimates(corpus: DocumentPairs, permutations: int = PERMUTATIONS) -> NDArray[np.float64]:
     """What MinHash takes the similarity of each pair for."""
     return by_pair(corpus, marks_of(corpus.sets, permutations), lambda one, other: (one == other).mean(axis=1))
 
 
-def agreements(corpus: Pairs, bits: int) -> NDArray[np.float64]:
+def agreements(corpus: DocumentPairs, bits: int) -> NDArray[np.float64]:
     """In how many bits the simhashes of each pair agree."""
     numbers = [simhash_of_words(words, bits).to_bytes(bits // 8, "little") for words in corpus.words]
     rows = np.frombuffer(b"".join(numbers), dtype=np.uint8).reshape(len(numbers), -1)

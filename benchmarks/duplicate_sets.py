@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.edited_texts import WORD, Editor
-from crawler.duplicates.evaluation import Pairs
+from crawler.duplicates.evaluation import DocumentPairs
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.shingles import shingle_set
 from crawler.duplicates.words import word_hashes
@@ -36,7 +36,7 @@ _SEED = 2009
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Corpus(Pairs):
+class Corpus(DocumentPairs):
     """With how similar they are."""
 
     name: str

@@ -18,8 +18,8 @@ from benchmarks.duplicate_scores import agreements, best_cut, estimates
 from benchmarks.duplicate_sets import DATA, Corpus, edited_pages, revisions
 from benchmarks.report import Verdict
 from benchmarks.sketch_speed import OURS, THEIRS, rates, thousands
-from crawler.duplicates.cascade import Rule
-from crawler.duplicates.evaluation import Cascade, Evidence, Quality, cascade, quality
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.duplicates.evaluation import CascadeDecisions, PairEvidence, Quality, cascade, quality
 from crawler.duplicates.minhash import PERMUTATIONS
 from tests.proofs.docs.packages import Unavailable
 
@@ -50,8 +50,8 @@ def main(options: argparse.Namespace) -> int:
         return 0
     verdicts: list[Verdict] = []
     for corpus in corpora:
-        evidence = Evidence(corpus)
-        cascades = {threshold: cascade(evidence, Rule(threshold=threshold)) for threshold in REQUIRED}
+        evidence = PairEvidence(corpus)
+        cascades = {threshold: cascade(evidence, DuplicateRule(threshold=threshold)) for threshold in REQUIRED}
         rows = [*_rows(corpus), Row("cascade", [_quality(corpus, *found) for found in cascades.items()])]
         print(_opening(corpus), "", _table(rows), "", *_kept(corpus, cascades), "", sep="\n")
         verdicts += judge(corpus.name, rows[-1].qualities)
@@ -92,7 +92,7 @@ def _rows(corpus: Corpus) -> Iterator[Row]:
         yield Row(f"simhash-{bits}, {usual} bits agree", [quality(simhash >= usual, truth) for truth in truths])
 
 
-def _quality(corpus: Corpus, threshold: float, found: Cascade) -> Quality:
+def _quality(corpus: Corpus, threshold: float, found: CascadeDecisions) -> Quality:
     return quality(found.said, corpus.similarities >= threshold)
 
 
@@ -127,7 +127,7 @@ def _table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _kept(corpus: Corpus, cascades: Mapping[float, Cascade]) -> Iterator[str]:
+def _kept(corpus: Corpus, cascades: Mapping[float, CascadeDecisions]) -> Iterator[str]:
     """How much the cascade saves."""
     for threshold, found in cascades.items():
         truth = corpus.similarities >= threshold

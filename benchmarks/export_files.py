@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from benchmarks.measure import cores, peak_memory, pinned
 from benchmarks.report import Verdict
-from crawler.export.formats import FORMATS, Format
-from crawler.items import Block, Event, Exported, Key
+from crawler.export.formats import FORMATS, FileFormat
+from crawler.items import ChangeEvent, ExportedDocument, Key, TextBlock
 
 WORDS, WORDS_A_BLOCK = 3_500, 50
 PER_SECOND = 500  # documents, at least
@@ -68,7 +68,7 @@ class Measured:
         return self.documents / self.seconds
 
 
-def measured(form: Format, documents: Sequence[Exported], count: int) -> Measured:
+def measured(form: FileFormat, documents: Sequence[ExportedDocument], count: int) -> Measured:
     stream = Counting()
     writer = form.open(stream)
     seconds, half = 0.0, 0
@@ -110,18 +110,18 @@ class Counting(io.RawIOBase):
         return len(data)
 
 
-def made(chance: Random, *, with_blocks: bool) -> list[Exported]:
+def made(chance: Random, *, with_blocks: bool) -> list[ExportedDocument]:
     return [_document(number, chance, with_blocks=with_blocks) for number in range(DIFFERENT)]
 
 
-def _document(number: int, chance: Random, *, with_blocks: bool) -> Exported:
+def _document(number: int, chance: Random, *, with_blocks: bool) -> ExportedDocument:
     letters = _LETTERS[number % 5 == 0]
     vocabulary = ["".join(chance.choices(letters, k=chance.randrange(2, 10))) for _ in range(1_000)]
     words = chance.choices(vocabulary, k=WORDS)
     lines = [" ".join(words[start : start + WORDS_A_BLOCK]) for start in range(0, WORDS, WORDS_A_BLOCK)]
-    return Exported(
+    return ExportedDocument(
         version=number,
-        event=Event.UPSERT,
+        event=ChangeEvent.UPSERT,
         key=Key(number, number),
         url=f"http://h{number % 20}.test/{number}",
         host=f"h{number % 20}.test",
@@ -130,7 +130,7 @@ def _document(number: int, chance: Random, *, with_blocks: bool) -> Exported:
         content_type="text/html; charset=utf-8",
         title=" ".join(words[:8]),
         text="\n".join(lines),
-        blocks=[Block(line, "p", 0, 0.9) for line in lines] if with_blocks else None,
+        blocks=[TextBlock(line, "p", 0, 0.9) for line in lines] if with_blocks else None,
         language="en",
         format="html",
         problem="",

@@ -21,7 +21,7 @@ import turbohtml
 from benchmarks.extraction_sets import DATA, SETS, Counts, MarkedPage, Quality, counts, pages_of, quality
 from benchmarks.report import Verdict
 from crawler.parse.main_text.extractors import DEFAULT, EXTRACTORS, extract
-from crawler.parse.main_text.result import SURE, Source
+from crawler.parse.main_text.result import SURE, ParsedPage
 
 Method = Callable[[str], str]
 LIMITS = (0.0, 0.8, 0.9, SURE, 0.95, 0.97, 1.01)  # confidence below which a page is sent on
@@ -85,7 +85,7 @@ def _methods() -> Iterator[tuple[str, Method]]:
 
 
 def _ours(name: str, html: str) -> str:
-    return extract(Source(html=html, document=turbohtml.parse(html, positions=False)), name).text
+    return extract(ParsedPage(html=html, document=turbohtml.parse(html, positions=False)), name).text
 
 
 def _readability(html: str) -> str:
@@ -145,7 +145,7 @@ def _second_opinions(pages: list[MarkedPage], second: str) -> int:
     firsts, seconds, confidences, costs = [], [], [], [0.0, 0.0]
     for page in pages:
         started = time.process_time()
-        source = Source(html=page.html, document=turbohtml.parse(page.html, positions=False))
+        source = ParsedPage(html=page.html, document=turbohtml.parse(page.html, positions=False))
         first = extract(source)
         middle = time.process_time()
         firsts.append(counts(page, first.text))

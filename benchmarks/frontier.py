@@ -17,7 +17,7 @@ from benchmarks.measure import cores, pinned
 from crawler import settings
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.politeness import HostClock
-from crawler.items import Fetched, Kind, OriginRules, Outcome, Page, Reason, Visit, Visited
+from crawler.items import Fetched, Kind, Outcome, Page, Reason, RobotsFile, Visit, Visited
 from crawler.options import Options
 from crawler.simulation.driver import Simulation
 from crawler.stores.contract import NewUrl
@@ -91,7 +91,7 @@ def _load(number: int, ready: float) -> HostLoad:
     name = f"h{number}.test"
     url = f"http://{name}/"
     key = key_of(url)
-    rules = OriginRules(
+    rules = RobotsFile(
         host=key.host, origin=f"http://{name}", status=404, body=None, fetched=START, expires=START + 1e9
     )
     visit = Visit(key=key, url=url, kind=Kind.PAGE, epoch=1, asked=key.host)
@@ -120,7 +120,7 @@ def _in_store(hosts: int, visits: int) -> float:
             visited = _answered(visit, now)
             if visit.kind is not Kind.ROBOTS:
                 return visited
-            rules = OriginRules(
+            rules = RobotsFile(
                 host=visit.key.host, origin=visit.origin, status=404, body=None, fetched=now, expires=now + 86_400
             )
             return Visited(

@@ -28,7 +28,7 @@ from benchmarks.extraction_sets import SETS, MarkedPage, counts, pages_of, quali
 from crawler.parse.main_text import weights
 from crawler.parse.main_text.features import NAMES, Facet, features
 from crawler.parse.main_text.outline import Outline
-from crawler.parse.main_text.result import Source
+from crawler.parse.main_text.result import ParsedPage
 from crawler.parse.main_text.weighed import sums, weighed_text, weight_of
 
 Array = NDArray[np.float64]
@@ -218,7 +218,7 @@ def _rows(values: Array) -> Array:
 
 
 def _lesson(page: MarkedPage) -> Lesson:
-    source = Source(html=page.html, document=turbohtml.parse(page.html, positions=False))
+    source = ParsedPage(html=page.html, document=turbohtml.parse(page.html, positions=False))
     parts = source.parts
     marks = _whole_marks(page, parts) if page.has_whole_text else _piece_marks(page, parts)
     return Lesson(page=page, parts=parts, facets=features(parts, source.title.lower(), NAMES), marks=marks)

@@ -18,9 +18,9 @@ from statistics import median, quantiles
 
 from benchmarks.measure import cores, pinned
 from benchmarks.report import Verdict
-from crawler.items import Block, Event, Exported
+from crawler.items import ChangeEvent, ExportedDocument, TextBlock
 from crawler.search.index import TantivyIndex
-from crawler.search.query import Searching, Wanted
+from crawler.search.query import Searcher, SearchOptions
 from crawler.urls.keys import key_of
 
 RATE, MEMORY, GROWTH, DISK, QUESTION = 1_000.0, 400e6, 1.25, 2.0, 0.05
@@ -128,15 +128,15 @@ def indexed(
     return count / cpu, memories, on_disk / size
 
 
-def documents(count: int, texts: Sequence[str], words: Vocabulary) -> Iterator[Exported]:
+def documents(count: int, texts: Sequence[str], words: Vocabulary) -> Iterator[ExportedDocument]:
     titles = [words.drawn(6) for _ in range(TEXTS)]
-    menu = [Block(words.drawn(MENU), "nav", 0, 0.1)]
+    menu = [TextBlock(words.drawn(MENU), "nav", 0, 0.1)]
     for number in range(count):
         host = f"h{number % HOSTS}.test"
         url = f"http://{host}/{number}"
-        yield Exported(
+        yield ExportedDocument(
             version=number + 1,
-            event=Event.UPSERT,
+            event=ChangeEvent.UPSERT,
             key=key_of(url),
             url=url,
             host=host,
@@ -162,11 +162,11 @@ def documents(count: int, texts: Sequence[str], words: Vocabulary) -> Iterator[E
 
 def asked(directory: Path, questions: Sequence[str]) -> list[float]:
     """CPU-seconds for each question, with its page of ten hits and their snippets."""
-    searching = Searching(directory)
+    searching = Searcher(directory)
     times = []
     for question in questions:
         started = time.process_time()
-        searching.search(question, Wanted())
+        searching.search(question, SearchOptions())
         times.append(time.process_time() - started)
     return times
 

@@ -16,10 +16,10 @@ import apsw
 import numpy as np
 
 from benchmarks.report import Verdict
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.stores.sqlite.connection import open_for_writing
-from crawler.stores.sqlite.similarity_index import Entry, Index
+from crawler.stores.sqlite.similarity_index import SimilarityIndex, SketchRow
 
 BATCH = 100
 SLICE = 20_000  # pages over which a rate is measured
@@ -94,14 +94,14 @@ def _sketches(chance: np.random.Generator, recent: list[bytes]) -> list[bytes]:
 
 
 def _enter(connection: apsw.Connection, first: int, sketches: list[bytes]) -> int:
-    index = Index(connection, Rule())
+    index = SimilarityIndex(connection, DuplicateRule())
     connection.execute("BEGIN IMMEDIATE")
     index.look_up(sketches)
     found = 0
     for number, sketch in enumerate(sketches, start=first + 1):
         is_copy = index.judge(number, sketch, {}).of is not None
         found += is_copy
-        index.enter(number, Entry(number, number % 1_000, 0, not is_copy, sketch), is_first=True)
+        index.enter(number, SketchRow(number, number % 1_000, 0, not is_copy, sketch), is_first=True)
     index.write()
     connection.execute("COMMIT")
     return found

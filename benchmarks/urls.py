@@ -24,7 +24,7 @@ from w3lib.url import canonicalize_url
 
 from benchmarks.report import Verdict
 from benchmarks.web import LINKS, page_path
-from crawler.urls.canonical import Policy, canonicalize
+from crawler.urls.canonical import UrlPolicy, canonicalize
 from crawler.urls.keys import keys_of
 from crawler.urls.scope import UrlOptions
 
@@ -79,7 +79,7 @@ def main(options: argparse.Namespace) -> int:
     return 0 if all(verdict.holds for verdict in verdicts) else 1
 
 
-_POLICY = Policy()
+_POLICY = UrlPolicy()
 
 
 def _ours(page: Page) -> None:

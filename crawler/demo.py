@@ -60,7 +60,7 @@ _TEXT = ("text/", "application/xml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class DemoAnswer:
     """How one path is answered; sites.toml explains the parts."""
 
     status: int = 200
@@ -73,18 +73,18 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class DemoSite:
     """One host, and its answers by path."""
 
     host: str
     address: str
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, DemoAnswer]
 
-    def answer(self, target: str) -> Answer:
-        return self.answers.get(target.partition("?")[0]) or Answer(status=404)
+    def answer(self, target: str) -> DemoAnswer:
+        return self.answers.get(target.partition("?")[0]) or DemoAnswer(status=404)
 
 
-def read_sites(folder: Path = FOLDER) -> list[Site]:
+def read_sites(folder: Path = FOLDER) -> list[DemoSite]:
     """The sites of a demo web, in the order of its sites.toml."""
     try:
         described = tomllib.loads((folder / "sites.toml").read_text(encoding="utf-8"))
@@ -93,33 +93,37 @@ def read_sites(folder: Path = FOLDER) -> list[Site]:
             f"The demo web is not at {folder} ({error.strerror}); it comes with a checkout, not with a package."
         ) from error
     return [
-        Site(host=site["host"], address=f"127.20.0.{number}", answers=_answers(folder, name, site.get("answers", {})))
+        DemoSite(
+            host=site["host"], address=f"127.20.0.{number}", answers=_answers(folder, name, site.get("answers", {}))
+        )
         for number, (name, site) in enumerate(described.items(), 1)
     ]
 
 
-def _answers(folder: Path, name: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, Answer]:
+def _answers(folder: Path, name: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, DemoAnswer]:
     """The site's files, and what is said of them and of others. A folder's index is the folder."""
     paths = sorted(path for path in (folder / name).rglob("*") if path.is_file())
     files = {"/" + path.relative_to(folder / name).as_posix(): path.relative_to(folder).as_posix() for path in paths}
-    answers = {path.removesuffix("index.html"): Answer(file=file) for path, file in files.items()}
+    answers = {path.removesuffix("index.html"): DemoAnswer(file=file) for path, file in files.items()}
     for path, parts in given.items():
-        answers[path] = replace(answers.get(path, Answer()), **parts)
+        answers[path] = replace(answers.get(path, DemoAnswer()), **parts)
     return answers
 
 
 # ── The server ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Server(ThreadingTCPServer):
+class DemoServer(ThreadingTCPServer):
     """Answers for all sites, on the address of one."""
 
     allow_reuse_address = True
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, address: str, port: int, sites: Mapping[str, Site], folder: Path, log: BinaryIO | None) -> None:
-        super().__init__((address, port), Handler)
+    def __init__(
+        self, address: str, port: int, sites: Mapping[str, DemoSite], folder: Path, log: BinaryIO | None
+    ) -> None:
+        super().__init__((address, port), DemoHandler)
         self.sites, self.folder, self.log = sites, folder, log
 
     @property
@@ -137,10 +141,10 @@ class Server(ThreadingTCPServer):
             self.log.write(json.dumps(entry).encode() + b"\n")
 
 
-class Handler(BaseHTTPRequestHandler):
+class DemoHandler(BaseHTTPRequestHandler):
     """One connection, request after request."""
 
-    server: Server
+    server: DemoServer
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "OrbweaverDemo", ""
     wbufsize = -1  # head and body leave together, or the visitor's delayed acknowledgement costs 40 ms a page
@@ -149,14 +153,14 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         host = self.headers.get("Host", "").partition(":")[0].lower()
         site = self.server.sites.get(host)
-        answer = site.answer(self.path) if site is not None else Answer(status=421)
+        answer = site.answer(self.path) if site is not None else DemoAnswer(status=421)
         # Before the answer: whoever has it finds it in the log.
         self.server.note(host, self.command, self.path, answer.status)
         self._send(answer)
 
     do_HEAD = do_GET  # noqa: N815
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: DemoAnswer) -> None:
         time.sleep(answer.delay)
         body, content_type = self._document(answer)
         etag = f'W/"{hashlib.sha256(body).hexdigest()[:16]}"' if answer.file and answer.status == HTTPStatus.OK else ""
@@ -184,7 +188,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def _document(self, answer: Answer) -> tuple[bytes, str]:
+    def _document(self, answer: DemoAnswer) -> tuple[bytes, str]:
         if not answer.file:
             words = HTTPStatus(answer.status).phrase
             return f"<!DOCTYPE html>\n<title>{words}</title>\n<p>{words}\n".encode(), "text/html; charset=utf-8"
@@ -200,7 +204,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(sites: Sequence[Site], port: int, folder: Path = FOLDER, log: BinaryIO | None = None) -> Iterator[int]:
+def serving(sites: Sequence[DemoSite], port: int, folder: Path = FOLDER, log: BinaryIO | None = None) -> Iterator[int]:
     """Serve the sites until the block ends; gives the port. Port 0 is any that is free."""
     by_host = {site.host: site for site in sites}
     with ExitStack() as stack:
@@ -214,9 +218,11 @@ def serving(sites: Sequence[Site], port: int, folder: Path = FOLDER, log: Binary
         yield port
 
 
-def _listening(address: str, port: int, sites: Mapping[str, Site], folder: Path, log: BinaryIO | None) -> Server:
+def _listening(
+    address: str, port: int, sites: Mapping[str, DemoSite], folder: Path, log: BinaryIO | None
+) -> DemoServer:
     try:
-        return Server(address, port, sites, folder, log)
+        return DemoServer(address, port, sites, folder, log)
     except OverflowError as error:
         raise Misconfigured(f"--port {port}: must be between 0 and 65535.") from error
     except OSError as error:
@@ -231,7 +237,7 @@ def _listening(address: str, port: int, sites: Mapping[str, Site], folder: Path,
 # ── The crawl ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def command(sites: Sequence[Site], port: int, hosts_file: Path, crawl_dir: str) -> list[str]:
+def command(sites: Sequence[DemoSite], port: int, hosts_file: Path, crawl_dir: str) -> list[str]:
     """The words of a crawl of the demo web: on our own machine, so quickly."""
     settings = {
         "CRAWL_DIR": crawl_dir,
@@ -283,7 +289,7 @@ def run(words: Sequence[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def explain(port: int, sites: Sequence[Site], hosts_file: Path, words: Sequence[str]) -> None:
+def explain(port: int, sites: Sequence[DemoSite], hosts_file: Path, words: Sequence[str]) -> None:
     """What a person needs to crawl or look at the web that is being served."""
     print(f"Serving the demo web until Ctrl-C. Its names are in {hosts_file} (DNS_HOSTS):")
     for site in sites:

@@ -50,7 +50,7 @@ class Outcome(IntEnum):
     PROMISING = 9  # only the head was asked for, and the whole is worth asking for
 
 
-class Explained(IntEnum):
+class DescribedCode(IntEnum):
     """A code, and what it means."""
 
     meaning: str
@@ -62,7 +62,7 @@ class Explained(IntEnum):
         return member
 
 
-class Reason(Explained):
+class Reason(DescribedCode):
     """Why a URL is in its state, or why a visit ended as it did. Codes are schema: never reuse one."""
 
     # Waiting for a first visit, or again
@@ -157,7 +157,7 @@ class Reason(Explained):
     UNFILLED = 100, "the blank of a template that no script has filled in"
 
 
-class Tier(Explained):
+class Tier(DescribedCode):
     """How it is known that a document says what another says. Codes are schema, too."""
 
     BODY = 1, "the same bytes"
@@ -197,7 +197,7 @@ class Link(NamedTuple):
     mark: int  # `mark_of` URL and anchor; of a redirect's target 0
 
 
-class Listed(NamedTuple):
+class ListedUrl(NamedTuple):
     """What a sitemap or a feed says of a URL."""
 
     key: Key
@@ -211,7 +211,7 @@ class Listed(NamedTuple):
     summary: str = ""
 
 
-class Held(NamedTuple):
+class Validators(NamedTuple):
     """What is kept of a document to find out whether it has changed; without a length there is none."""
 
     etag: str = ""
@@ -220,7 +220,7 @@ class Held(NamedTuple):
     reused: int = 0  # visits in a row that took the server's word for it
 
 
-NOTHING_HELD = Held()
+NO_VALIDATORS = Validators()
 
 
 class Visit(Struct, frozen=True, kw_only=True, array_like=True):
@@ -239,7 +239,7 @@ class Visit(Struct, frozen=True, kw_only=True, array_like=True):
     origin: str = ""  # whose robots.txt a visit is after, wherever the file has moved
     asked: int = 0  # fingerprint of the host that is asked: not the key's for a robots.txt that moved to another host
     visited: float | None = None  # when it was before
-    held: Held = NOTHING_HELD
+    held: Validators = NO_VALIDATORS
     missing: int = 0  # visits in a row that did not find it
     headed: int = 0  # status of the answer to a visit for its head, if that was the last one
     interval: float | None = None  # between two visits, as a feed asks for
@@ -286,7 +286,7 @@ class Fetched(Struct, frozen=True, kw_only=True, array_like=True):
         return bool(self.request)
 
 
-class Record(Struct, frozen=True, kw_only=True, array_like=True):
+class WarcRecord(Struct, frozen=True, kw_only=True, array_like=True):
     """One WARC record, compressed and ready to append."""
 
     type: str  # as in WARC-Type
@@ -294,7 +294,7 @@ class Record(Struct, frozen=True, kw_only=True, array_like=True):
     data: bytes
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """A part of a document's text that stands by itself: a paragraph, a heading, an item of a list, a row of a table."""
 
     text: str  # on one line, but for preformatted text
@@ -326,7 +326,7 @@ class Page(Struct, frozen=True, kw_only=True, array_like=True):
     etag: str = ""  # these two as the server writes them
     last_modified: str = ""
     kind: Kind = Kind.PAGE  # what it turned out to be
-    listed: Sequence[Listed] = ()  # by a sitemap or a feed
+    listed: Sequence[ListedUrl] = ()  # by a sitemap or a feed
     sitemaps: Sequence[Link] = ()  # that it names
     feeds: Sequence[Link] = ()
     interval: float | None = None  # after which a feed is worth a visit
@@ -335,7 +335,7 @@ class Page(Struct, frozen=True, kw_only=True, array_like=True):
     template: int = 0  # fingerprint of the template that was taken out before that; 0 = none
 
 
-class Window(NamedTuple):
+class DailyWindow(NamedTuple):
     """A part of each day, in minutes after midnight UTC; it may contain midnight."""
 
     start: int
@@ -347,21 +347,21 @@ class RequestRate(NamedTuple):
 
     requests: int
     seconds: int
-    window: Window | None = None
+    window: DailyWindow | None = None
 
 
-class Wishes(NamedTuple):
+class CrawlLimits(NamedTuple):
     """How often and when a site wants to be visited."""
 
     crawl_delay: float | None = None
     request_rate: RequestRate | None = None
-    visit_time: Window | None = None
+    visit_time: DailyWindow | None = None
 
 
-NO_WISHES = Wishes()
+NO_CRAWL_LIMITS = CrawlLimits()
 
 
-class OriginRules(Struct, frozen=True, kw_only=True, array_like=True):
+class RobotsFile(Struct, frozen=True, kw_only=True, array_like=True):
     """What an origin's robots.txt says, or how it could not be had."""
 
     host: int
@@ -377,7 +377,7 @@ class OriginRules(Struct, frozen=True, kw_only=True, array_like=True):
     )
     hops: int = 0  # redirects followed so far
     preferred: str = ""  # the origin of the mirror that the site likes best; empty = this one, or it does not say
-    wishes: Wishes = NO_WISHES  # what the rules ask of us
+    wishes: CrawlLimits = NO_CRAWL_LIMITS  # what the rules ask of us
 
 
 class Visited(Struct, frozen=True, kw_only=True, array_like=True):
@@ -390,23 +390,23 @@ class Visited(Struct, frozen=True, kw_only=True, array_like=True):
     fetched: Fetched | None = None
     page: Page | None = None
     location: Link | None = None  # a redirect's target
-    rules: OriginRules | None = None  # what a robots.txt visit brought
+    rules: RobotsFile | None = None  # what a robots.txt visit brought
     sitemaps: Sequence[Link] = ()  # that a robots.txt names
     retry_after: float | None = None  # seconds the site asks to wait
-    records: Sequence[Record] = ()
+    records: Sequence[WarcRecord] = ()
 
 
 # ── What leaves the crawl: documents as indexers get them ──
 
 
-class Event(StrEnum):
+class ChangeEvent(StrEnum):
     """What has become of a document."""
 
     UPSERT = "upsert"  # it is new, or says something else
     META = "meta"  # it says the same: only when it was fetched, and what others call it, is new
 
 
-class Evidence(StrEnum):
+class DeletionEvidence(StrEnum):
     """Why a document must go from an index. What may be back tomorrow is no evidence."""
 
     NOT_FOUND = "not_found"  # 404, or a page that says so, more than once
@@ -431,11 +431,11 @@ class OutLink(NamedTuple):
     rel: str  # nofollow, ugc …
 
 
-class Exported(Struct, frozen=True, kw_only=True):
+class ExportedDocument(Struct, frozen=True, kw_only=True):
     """A document as it is now."""
 
     version: int  # of the change feed
-    event: Event
+    event: ChangeEvent
     key: Key
     url: str
     host: str
@@ -444,7 +444,7 @@ class Exported(Struct, frozen=True, kw_only=True):
     content_type: str
     title: str
     text: str
-    blocks: Sequence[Block] | None  # the text in parts, each with its weight; None if nobody asked for them
+    blocks: Sequence[TextBlock] | None  # the text in parts, each with its weight; None if nobody asked for them
     language: str
     format: str  # html, pdf, docx …
     problem: str  # what kept us from reading all of it
@@ -459,20 +459,20 @@ class Exported(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted:
+class DeletedDocument:
     """A document that was there and is no more."""
 
     version: int
     key: Key
     url: str
-    evidence: Evidence = Evidence.UNKNOWN
+    evidence: DeletionEvidence = DeletionEvidence.UNKNOWN
     target: str | None = None  # URL of the document that stands for it, or to which it has moved
 
 
-Entry = Exported | Deleted
+ExportEntry = ExportedDocument | DeletedDocument
 
 
-class Rejected(Struct, frozen=True, kw_only=True):
+class RejectedDocument(Struct, frozen=True, kw_only=True):
     """A document that a sink refused, and would refuse again."""
 
     id: str

@@ -11,18 +11,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import Misconfigured
 from crawler.fetch.addresses import AddressGuard
-from crawler.fetch.dns import Lifetimes, read_hosts_file, read_server
-from crawler.fetch.http import FetchLimits
-from crawler.fetch.types import Types
+from crawler.fetch.dns import DnsLifetimes, read_hosts_file, read_server
+from crawler.fetch.limits import FetchLimits
+from crawler.fetch.types import SkippedTypes
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
 from crawler.parse.html import Reading
 from crawler.parse.main_text.extractors import EXTRACTORS, NEEDED
-from crawler.urls.patterns import Patterns
+from crawler.urls.patterns import UrlPatterns
 from crawler.urls.rules import SWITCHED
 from crawler.urls.scope import BAD_PORTS, MODES, Scope, UrlOptions
 from crawler.urls.sites import BrokenLine
@@ -50,7 +50,7 @@ class Options:
     horizon: float
     urls: UrlOptions
     reading: Reading
-    duplicates: Rule
+    duplicates: DuplicateRule
     politeness: Politeness
     budgets: Budgets
     bandwidth: float
@@ -60,13 +60,13 @@ class Options:
     feeds: bool
     head_policy: str
     probe_after: int
-    types: Types
+    types: SkippedTypes
     robots_retry: float
     robots_lifetime: float
     guard: AddressGuard
     dns_hosts: Mapping[str, tuple[str, ...]]
     dns_servers: tuple[str, ...]
-    dns_lifetimes: Lifetimes
+    dns_lifetimes: DnsLifetimes
     dns_timeout: float
     dns_threads: int
     limits: FetchLimits
@@ -223,7 +223,7 @@ def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions
     )
     try:
         options.new_scope()
-        if options.include[0] and not Patterns(*reversed(options.include)):
+        if options.include[0] and not UrlPatterns(*reversed(options.include)):
             raise Misconfigured(f"URL_INCLUDE={options.include[0]!r}: has no pattern, so nothing would be visited.")
     except BrokenLine as error:
         raise Misconfigured(f"{error}. Nothing was crawled.") from error
@@ -250,12 +250,12 @@ def _types(words: tuple[str, ...]) -> tuple[str, ...]:
     return types
 
 
-def _media_types(words: tuple[str, ...]) -> Types:
+def _media_types(words: tuple[str, ...]) -> SkippedTypes:
     if not all(re.fullmatch("[a-z0-9.+-]+/[a-z0-9.+-]*", word) for word in words):
         raise Misconfigured(
             f"FETCH_SKIP_TYPES={','.join(words)!r}: must be media types such as image/png, or image/ for all of a kind."
         )
-    return Types(words)
+    return SkippedTypes(words)
 
 
 def _head_policy(policy: str) -> str:
@@ -336,11 +336,11 @@ def _dns_servers(words: tuple[str, ...]) -> tuple[str, ...]:
         raise Misconfigured(f"DNS_SERVERS={','.join(words)!r}: {error}.") from error
 
 
-def _dns_lifetimes(read: _Reader) -> Lifetimes:
+def _dns_lifetimes(read: _Reader) -> DnsLifetimes:
     least, most = read.number("DNS_MIN_TTL"), read.number("DNS_MAX_TTL")
     if least > most:
         raise Misconfigured(f"DNS_MIN_TTL={least:g}: must not be greater than DNS_MAX_TTL={most:g}.")
-    return Lifetimes(least=least, most=most, failure=read.number("DNS_NEGATIVE_TTL"))
+    return DnsLifetimes(least=least, most=most, failure=read.number("DNS_NEGATIVE_TTL"))
 
 
 def _reading(read: _Reader) -> Reading:
@@ -354,13 +354,13 @@ def _reading(read: _Reader) -> Reading:
     )
 
 
-def _duplicates(read: _Reader) -> Rule:
+def _duplicates(read: _Reader) -> DuplicateRule:
     threshold = read.number("DUPLICATE_THRESHOLD")
     if threshold and not LEAST_THRESHOLD <= threshold <= 1:
         raise Misconfigured(
             f"DUPLICATE_THRESHOLD={threshold:g}: must be from {LEAST_THRESHOLD:g} to 1, or 0 to look for exact copies only."
         )
-    return Rule(
+    return DuplicateRule(
         threshold=threshold,
         shingle=int(read.number("DUPLICATE_SHINGLE", least=1, whole=True)),
         links=read.flag("DUPLICATE_LINKS"),

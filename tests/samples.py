@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.frontier.next_state import Aftermath, RevisitPolicy
+from crawler.frontier.next_state import NextState, RevisitPolicy
 from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
-from crawler.stores.contract import NewUrl, Settled, Store, Worker
+from crawler.stores.contract import NewUrl, Store, VisitResult, WorkerStatus
 from crawler.urls.keys import key_of, mark_of
 
 NOW = 1_000_000.0
@@ -41,13 +41,13 @@ def visited(visit: Visit, *links: Link, **facts: Any) -> Visited:
 
 
 def settled(
-    result: Visited, *, clock: HostClock | None = None, after: Aftermath | None = None, **facts: Any
-) -> Settled:
+    result: Visited, *, clock: HostClock | None = None, after: NextState | None = None, **facts: Any
+) -> VisitResult:
     after = after or RevisitPolicy().after(result, NOW, NOW)
-    return Settled(visited=result, aftermath=after, clocks={result.visit.asked: clock or HostClock()}, **facts)
+    return VisitResult(visited=result, aftermath=after, clocks={result.visit.asked: clock or HostClock()}, **facts)
 
 
 def acquire(store: Store, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
     """Become a worker, with as many partitions as there are to be had; their number."""
-    worker = Worker(slot=slot, owner=owner)
+    worker = WorkerStatus(slot=slot, owner=owner)
     return len(store.keep(worker, now, lease, longest_request, lambda name, clock: clock).partitions)

@@ -20,14 +20,14 @@ from benchmarks.report import Measured, verdicts
 from benchmarks.server import Asked, Served
 from benchmarks.sides import Ours, Run, Scene, Stock
 from benchmarks.web import LINKS, NEW_LINKS, Web, page_path
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.discovery import discover
 from crawler.duplicates.evaluation import Quality
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.shingles import shingle_set
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.sitemaps import parse_sitemap
-from crawler.search.query import Searching
+from crawler.search.query import Searcher
 
 CLOSED = Web(pages=40, hosts=5, port=8000)
 OPEN = replace(CLOSED, is_open=True)
@@ -214,7 +214,7 @@ def test_planted_clusters_are_scored_by_what_is_found_of_them(tmp_path: Path) ->
     planted = discovery.plant(2_000, chance)
     assert 200 <= (planted >= 0).sum() < 250
     sketches = list(discovery.drawn(planted, chance))
-    found = discover(sketches, Rule(threshold=discovery.THRESHOLD), tmp_path)
+    found = discover(sketches, DuplicateRule(threshold=discovery.THRESHOLD), tmp_path)
     together, unmixed = discovery.scores(planted, found)
     assert together > 0.9
     assert unmixed == 1.0
@@ -236,7 +236,7 @@ def test_the_search_benchmark_indexes_every_document_and_asks_every_question(tmp
     texts = [words.drawn(50) for _ in range(search.TEXTS)]
     rate, memories, weight = search.indexed(tmp_path / "index", 300, texts, words, 1)
     times = search.asked(tmp_path / "index", [words.question() for _ in range(20)])
-    assert Searching(tmp_path / "index").count == 300
+    assert Searcher(tmp_path / "index").count == 300
     assert rate > 0
     assert weight > 1
     assert len(memories) == 100

@@ -23,7 +23,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from crawler.demo import FOLDER, PORT, TYPES, Site, read_sites, serving
+from crawler.demo import FOLDER, PORT, TYPES, DemoSite, read_sites, serving
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.charset import decode
 from tests.crawl.runner import ROOT, rows, scrapy
@@ -65,7 +65,7 @@ class Links(HTMLParser):
             (self.not_followed if nofollow else self.followed).append(str(given["href"]))
 
 
-def url_of(site: Site, path: str) -> str:
+def url_of(site: DemoSite, path: str) -> str:
     return f"http://{site.host}:{PORT}{path}"
 
 

@@ -61,7 +61,8 @@ def commands() -> Iterator[list[str]]:
 
 def parsed(words: list[str]) -> argparse.Namespace:
     """As Scrapy does; wrong words end the process."""
-    command = import_module(f"crawler.commands.{words[0]}").Command()
+    module = import_module(f"crawler.commands.{words[0]}")
+    command = getattr(module, f"{words[0].capitalize()}Command")()
     command.settings = Settings()
     parser = argparse.ArgumentParser(exit_on_error=False)
     command.add_options(parser)

@@ -12,10 +12,10 @@ from scrapy.settings import Settings, default_settings
 
 from crawler import settings as project
 from crawler.errors import Misconfigured
-from crawler.fetch.dns import Lifetimes
+from crawler.fetch.dns import DnsLifetimes
 from crawler.items import Reason
 from crawler.options import Options
-from crawler.urls.rules import SWITCHED, Rule
+from crawler.urls.rules import SWITCHED, UrlRule
 from crawler.urls.scope import WEB_PORTS, UrlOptions
 
 
@@ -305,7 +305,7 @@ def test_without_ports_only_those_of_the_seeds_are_asked() -> None:
 
 
 @pytest.mark.parametrize("rule", SWITCHED.values(), ids=lambda rule: rule.setting)
-def test_every_rule_for_the_spelling_of_urls_can_be_switched(rule: Rule) -> None:
+def test_every_rule_for_the_spelling_of_urls_can_be_switched(rule: UrlRule) -> None:
     assert options_with(**{rule.setting: True}).urls.new_policy().canonicalize(rule.before) == rule.after
     assert options_with(**{rule.setting: "no"}).urls.new_policy().canonicalize(rule.before) == rule.before
 
@@ -372,8 +372,8 @@ def test_names_come_from_a_hosts_file(tmp_path: Path) -> None:
 def test_names_are_asked_of_the_servers_that_are_named_and_kept_as_long_as_told() -> None:
     options = options_with(DNS_SERVERS="127.0.0.1:5353, [::1]:53,", DNS_MIN_TTL=1, DNS_MAX_TTL="2", DNS_NEGATIVE_TTL=0)
     assert options.dns_servers == ("127.0.0.1:5353", "[::1]:53")
-    assert options.dns_lifetimes == Lifetimes(least=1, most=2, failure=0)
-    assert (options_with().dns_servers, options_with().dns_lifetimes) == ((), Lifetimes())
+    assert options.dns_lifetimes == DnsLifetimes(least=1, most=2, failure=0)
+    assert (options_with().dns_servers, options_with().dns_lifetimes) == ((), DnsLifetimes())
 
 
 @pytest.mark.parametrize("content", [b"nonsense a.test\n", b"127.0.0.1\n", b"\xff\xfe\n"])

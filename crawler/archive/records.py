@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from isal import isal_zlib
 
-from crawler.items import Fetched, Link, Reason, Record, Visit
+from crawler.items import Fetched, Link, Reason, Visit, WarcRecord
 
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -28,7 +28,9 @@ _PAIRS = [first + second for first in _BASE32 for second in _BASE32]  # base64.b
 _TRUNCATED = {Reason.CUT_LENGTH: "length", Reason.CUT_DISCONNECT: "disconnect", Reason.CUT_TIME: "time"}
 
 
-def visit_records(visit: Visit, fetched: Fetched, links: Sequence[Link], payload_digest: bytes = b"") -> list[Record]:
+def visit_records(
+    visit: Visit, fetched: Fetched, links: Sequence[Link], payload_digest: bytes = b""
+) -> list[WarcRecord]:
     """Everything one answer leaves in the archive; nothing if there was no answer.
 
     The digest is the SHA-1 of the body, if somebody has it already.
@@ -53,8 +55,8 @@ def visit_records(visit: Visit, fetched: Fetched, links: Sequence[Link], payload
 
 
 def revisit_record(
-    response: Record, fetched: Fetched, payload_digest: bytes, url: str, at: float, profile: str = IDENTICAL_PAYLOAD
-) -> Record:
+    response: WarcRecord, fetched: Fetched, payload_digest: bytes, url: str, at: float, profile: str = IDENTICAL_PAYLOAD
+) -> WarcRecord:
     """In place of a response whose body is archived already: its head, and where and when the body was fetched."""
     headers = [
         ("WARC-Target-URI", fetched.url),
@@ -69,14 +71,14 @@ def revisit_record(
     return _record("revisit", "application/http; msgtype=response", fetched.head, headers, response.id)
 
 
-def warcinfo_record(filename: str, now: float, facts: Sequence[tuple[str, str]]) -> Record:
+def warcinfo_record(filename: str, now: float, facts: Sequence[tuple[str, str]]) -> WarcRecord:
     """The first record of a file: what made it."""
     body = "".join(f"{name}: {_one_line(value)}\r\n" for name, value in facts).encode()
     headers = [("WARC-Date", _date(now)), ("WARC-Filename", filename)]
     return _record("warcinfo", "application/warc-fields", body, headers)
 
 
-def _response(identifier: str, fetched: Fetched, headers: list[tuple[str, str]]) -> Record:
+def _response(identifier: str, fetched: Fetched, headers: list[tuple[str, str]]) -> WarcRecord:
     if fetched.address:
         headers.append(("WARC-IP-Address", fetched.address))
     if fetched.reason in _TRUNCATED:
@@ -101,7 +103,7 @@ def _record(
     headers: Sequence[tuple[str, str]],
     identifier: str = "",
     body: bytes = b"",  # the rest of the block
-) -> Record:
+) -> WarcRecord:
     identifier = identifier or _new_id()
     digest = hashlib.sha1(block, usedforsecurity=False)
     digest.update(body)
@@ -116,7 +118,7 @@ def _record(
     ]
     head = "\r\n".join(lines).encode("utf-8", "surrogateescape") + b"\r\n\r\n" + block
     data = _with_packed(head, body + b"\r\n\r\n") if _PACKED.match(body) else _packed(head + body + b"\r\n\r\n")
-    return Record(type=kind, id=identifier, data=data)
+    return WarcRecord(type=kind, id=identifier, data=data)
 
 
 def _packed(data: bytes) -> bytes:

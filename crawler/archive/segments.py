@@ -16,7 +16,7 @@ from typing import Protocol
 from crawler.archive.records import warcinfo_record
 from crawler.errors import DiskTrouble
 from crawler.files import sync_directory
-from crawler.items import Record
+from crawler.items import WarcRecord
 
 OPEN = ".open"
 
@@ -60,7 +60,7 @@ class SegmentWriter:
         self._file: FileIO | None = None
         self._good = (0, 0)  # length and records that the store has
 
-    def append(self, records: Sequence[Record]) -> list[tuple[int, int]]:
+    def append(self, records: Sequence[WarcRecord]) -> list[tuple[int, int]]:
         """Write records one after another; (offset, length) of each. Nothing is durable yet."""
         with _disk(self.directory):
             file = self._file or self._create()
@@ -127,10 +127,10 @@ class SegmentWriter:
         self._write(self._file, [self._warcinfo()])
         return self._file
 
-    def _warcinfo(self) -> Record:
+    def _warcinfo(self) -> WarcRecord:
         return warcinfo_record(self.name, self._now(), self._facts)
 
-    def _write(self, file: FileIO, records: Sequence[Record]) -> None:
+    def _write(self, file: FileIO, records: Sequence[WarcRecord]) -> None:
         data = b"".join([record.data for record in records])
         rest = memoryview(data)
         while rest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.content.answers import Archived, read_archived
+from crawler.content.answers import ArchivedAnswer, read_archived
 from crawler.errors import CrawlError
 from crawler.items import State
 from crawler.options import Options
@@ -11,7 +11,7 @@ from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
 
-def newest_archived(options: Options, text: str) -> tuple[Archived, DocumentRow]:
+def newest_archived(options: Options, text: str) -> tuple[ArchivedAnswer, DocumentRow]:
     """The newest answer of a URL, or `CrawlError` that says why there is none."""
     url = options.urls.new_policy().canonicalize(text)
     if url is None:

@@ -8,17 +8,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.content.answers import Archived, asked_of, read_again, read_archived
+from crawler.content.answers import ArchivedAnswer, asked_of, read_again, read_archived
 from crawler.content.examine import main_text_digest
 from crawler.errors import DiskTrouble
-from crawler.items import Block, Deleted, Entry, Event, Evidence, Exported, OutLink, Reason, Rejected, identifier
+from crawler.items import (
+    ChangeEvent,
+    DeletedDocument,
+    DeletionEvidence,
+    ExportedDocument,
+    ExportEntry,
+    OutLink,
+    Reason,
+    RejectedDocument,
+    TextBlock,
+    identifier,
+)
 from crawler.options import Options
 from crawler.parse import directives
 from crawler.parse.coding import plain_body
 from crawler.parse.directives import Directives
 from crawler.parse.html import Html, main_text_of
 from crawler.parse.reading import Read, blocks_of, text_of
-from crawler.stores.contract import DocumentRow, Published, Store
+from crawler.stores.contract import DocumentRow, PublishedChange, Store
 from crawler.urls.hosts import host_of, matches
 from crawler.urls.keys import key_of
 
@@ -26,23 +37,23 @@ KEEP, FOLD = "keep", "fold"  # what becomes of duplicates
 _BLOCK = 1_000  # changes that are read at a time: no reading is so long that it would hold up a crawl
 
 # Why a document has gone, in the words of whoever keeps an index. What is not among them is no evidence.
-EVIDENCE: Mapping[Reason | None, Evidence] = {
-    Reason.NOT_FOUND: Evidence.NOT_FOUND,
-    Reason.SOFT_404: Evidence.NOT_FOUND,
-    Reason.CAME_EMPTY: Evidence.NOT_FOUND,
-    Reason.CLIENT_ERROR: Evidence.NOT_FOUND,
-    Reason.BAD_STATUS: Evidence.NOT_FOUND,
-    Reason.BAD_LOCATION: Evidence.NOT_FOUND,
-    Reason.REDIRECT_LOOP: Evidence.NOT_FOUND,
-    Reason.TOO_MANY_REDIRECTS: Evidence.NOT_FOUND,
-    Reason.GONE: Evidence.GONE,
-    Reason.NOINDEX: Evidence.NOINDEX,
-    Reason.ROBOTS_DENIED: Evidence.ROBOTS,
-    Reason.FORBIDDEN: Evidence.PRIVATE,
-    Reason.LOGIN_WALL: Evidence.PRIVATE,
-    Reason.REDIRECTED: Evidence.REDIRECTED,
-    Reason.NOT_A_PAGE: Evidence.NOT_A_PAGE,
-    Reason.UNWANTED_TYPE: Evidence.NOT_A_PAGE,
+EVIDENCE: Mapping[Reason | None, DeletionEvidence] = {
+    Reason.NOT_FOUND: DeletionEvidence.NOT_FOUND,
+    Reason.SOFT_404: DeletionEvidence.NOT_FOUND,
+    Reason.CAME_EMPTY: DeletionEvidence.NOT_FOUND,
+    Reason.CLIENT_ERROR: DeletionEvidence.NOT_FOUND,
+    Reason.BAD_STATUS: DeletionEvidence.NOT_FOUND,
+    Reason.BAD_LOCATION: DeletionEvidence.NOT_FOUND,
+    Reason.REDIRECT_LOOP: DeletionEvidence.NOT_FOUND,
+    Reason.TOO_MANY_REDIRECTS: DeletionEvidence.NOT_FOUND,
+    Reason.GONE: DeletionEvidence.GONE,
+    Reason.NOINDEX: DeletionEvidence.NOINDEX,
+    Reason.ROBOTS_DENIED: DeletionEvidence.ROBOTS,
+    Reason.FORBIDDEN: DeletionEvidence.PRIVATE,
+    Reason.LOGIN_WALL: DeletionEvidence.PRIVATE,
+    Reason.REDIRECTED: DeletionEvidence.REDIRECTED,
+    Reason.NOT_A_PAGE: DeletionEvidence.NOT_A_PAGE,
+    Reason.UNWANTED_TYPE: DeletionEvidence.NOT_A_PAGE,
 }
 
 
@@ -62,7 +73,7 @@ class Selection:
         facts = {name: getattr(self, name) for name in self.__slots__}
         return json.dumps({name: value for name, value in facts.items() if value}, sort_keys=True)
 
-    def has(self, published: Published, document: DocumentRow) -> bool:
+    def has(self, published: PublishedChange, document: DocumentRow) -> bool:
         return self._has_host(published.url) and (not self.languages or document.language in self.languages)
 
     def folds(self, original: str) -> bool:
@@ -73,7 +84,7 @@ class Selection:
         return not self.hosts or matches(host_of(url), self.hosts)
 
 
-class Feed:
+class ChangeFeed:
     """Goes through the changes once, and counts."""
 
     def __init__(self, store: Store, options: Options, selection: Selection) -> None:
@@ -82,15 +93,15 @@ class Feed:
         self._selection = selection
         self.counts: Counter[str] = Counter()
         self.version = 0  # of the last change that was looked at
-        self.unreadable: list[Rejected] = []  # since somebody last took them
+        self.unreadable: list[RejectedDocument] = []  # since somebody last took them
         self.must_have_files = False  # an archive without some of its files is not gone round
 
-    def snapshot(self, since: int | None) -> Iterator[Entry]:
+    def snapshot(self, since: int | None) -> Iterator[ExportEntry]:
         """The collection at one moment, or what of it is other than at a version. Deletions only with such a version."""
         for published in self._store.published(since or 0):
             yield from self._entries(published, with_deletions=since is not None)
 
-    def increments(self, since: int, until: int) -> Iterator[Entry]:
+    def increments(self, since: int, until: int) -> Iterator[ExportEntry]:
         """What has changed between two versions, as it was at the second."""
         told = since
         while block := list(self._store.published(since, until, _BLOCK, told)):
@@ -98,10 +109,10 @@ class Feed:
                 yield from self._entries(published, with_deletions=True)
             since = block[-1].version
 
-    def _entries(self, published: Published, *, with_deletions: bool) -> Iterator[Entry]:
+    def _entries(self, published: PublishedChange, *, with_deletions: bool) -> Iterator[ExportEntry]:
         self.version = published.version
         entry = self._entry(published)
-        if isinstance(entry, Deleted):
+        if isinstance(entry, DeletedDocument):
             if with_deletions:
                 self.counts["deletions"] += 1
                 yield entry
@@ -110,15 +121,17 @@ class Feed:
             self.counts["duplicates"] += entry.duplicate_of is not None
             yield entry
 
-    def _entry(self, published: Published) -> Entry | None:
+    def _entry(self, published: PublishedChange) -> ExportEntry | None:
         """None if the archive does not have it."""
         document, selection = published.document, self._selection
         if document is None:
-            return _deleted(published, EVIDENCE.get(published.reason, Evidence.UNKNOWN), published.detail or None)
+            return _deleted(
+                published, EVIDENCE.get(published.reason, DeletionEvidence.UNKNOWN), published.detail or None
+            )
         if not selection.has(published, document):
-            return _deleted(published, Evidence.NOT_SELECTED, None)
+            return _deleted(published, DeletionEvidence.NOT_SELECTED, None)
         if published.duplicate_of is not None and selection.folds(published.duplicate_of):
-            return _deleted(published, Evidence.DUPLICATE, published.duplicate_of)
+            return _deleted(published, DeletionEvidence.DUPLICATE, published.duplicate_of)
         try:
             return self._read(published, document)
         except DiskTrouble as error:
@@ -128,16 +141,18 @@ class Feed:
                 ) from error
             self.counts["unreadable"] += 1
             self.unreadable.append(
-                Rejected(id=identifier(published.key), url=published.url, version=published.version, error=str(error))
+                RejectedDocument(
+                    id=identifier(published.key), url=published.url, version=published.version, error=str(error)
+                )
             )
             return None
 
-    def _read(self, published: Published, document: DocumentRow) -> Exported:
+    def _read(self, published: PublishedChange, document: DocumentRow) -> ExportedDocument:
         archived = read_archived(self._store, self._options.warc_directory, document)
         content, selection = self._content(document, archived), self._selection
-        return Exported(
+        return ExportedDocument(
             version=published.version,
-            event=Event.UPSERT if published.is_new else Event.META,
+            event=ChangeEvent.UPSERT if published.is_new else ChangeEvent.META,
             key=published.key,
             url=published.url,
             host=host_of(published.url),
@@ -160,7 +175,7 @@ class Feed:
             links=content.links if selection.links else None,
         )
 
-    def _content(self, document: DocumentRow, archived: Archived) -> _Content:
+    def _content(self, document: DocumentRow, archived: ArchivedAnswer) -> _Content:
         """What is in no table: half of what there is to read of a page is, and is not read again."""
         reading, selection = self._options.reading, self._selection
         if document.format == "html" and not selection.links:
@@ -190,7 +205,7 @@ class Feed:
 
 class _Content(NamedTuple):
     text: str
-    blocks: Sequence[Block]
+    blocks: Sequence[TextBlock]
     asked: Directives
     links: Sequence[OutLink]
 
@@ -201,5 +216,7 @@ def _links_of(found: Read) -> list[tuple[str, str, str]]:
     return [(link.url, link.anchor, "") for link in found.links]
 
 
-def _deleted(published: Published, evidence: Evidence, target: str | None) -> Deleted:
-    return Deleted(version=published.version, key=published.key, url=published.url, evidence=evidence, target=target)
+def _deleted(published: PublishedChange, evidence: DeletionEvidence, target: str | None) -> DeletedDocument:
+    return DeletedDocument(
+        version=published.version, key=published.key, url=published.url, evidence=evidence, target=target
+    )

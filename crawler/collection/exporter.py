@@ -14,19 +14,19 @@ from pathlib import Path
 
 import msgspec
 
-from crawler.collection.change_feed import FOLD, KEEP, Feed, Selection
+from crawler.collection.change_feed import FOLD, KEEP, ChangeFeed, Selection
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble, StoreUnreachable
 from crawler.export.directory import DirectorySink, last_version
 from crawler.export.engines import ENGINES
-from crawler.export.formats import DELETED, FORMATS, Format
+from crawler.export.formats import DELETED, FORMATS, FileFormat
 from crawler.export.http import without_password
 from crawler.export.markdown import MarkdownSink
-from crawler.export.opensearch import OpenSearch
+from crawler.export.opensearch import OpenSearchSink
 from crawler.export.sink import Checkpoint, Sink, SinkDown, read_checkpoint, write_checkpoint
-from crawler.export.solr import Solr
-from crawler.export.vespa import Vespa
+from crawler.export.solr import SolrSink
+from crawler.export.vespa import VespaSink
 from crawler.files import sync_directory
-from crawler.items import Exported, Rejected
+from crawler.items import ExportedDocument, RejectedDocument
 from crawler.options import Options
 from crawler.search.index import TantivyIndex, has_index
 from crawler.stores.contract import Store
@@ -43,7 +43,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class ExportTarget:
     """A sink that has not been opened yet, and where is noted what it has."""
 
     written: str  # as in --to, without passwords
@@ -69,13 +69,13 @@ def duplicates_of(name: str) -> str:
     return FOLD if name in ENGINES or name == "tantivy" else KEEP
 
 
-def target_of(name: str, place: str, options: Options, selection: Selection) -> Target:
+def target_of(name: str, place: str, options: Options, selection: Selection) -> ExportTarget:
     """What `--to NAME:PLACE` means."""
     if name in ENGINES:
         engine, fields = ENGINES[name], selection.fields or None
         written = f"{name}:{without_password(place)}"
         notes = options.directory / "exports" / _file_name(written)
-        return Target(
+        return ExportTarget(
             written=written,
             notes=notes,
             checkpoint=notes.with_name(f"{notes.name}.json"),
@@ -86,7 +86,7 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
         raise BadInput(f"--to {name}: name a directory, such as {name}:documents. Nothing was exported.")
     directory = Path(place or options.directory / "search").absolute()
     written = f"{name}:{directory}"
-    target = Target(
+    target = ExportTarget(
         written=written,
         notes=options.directory / "exports" / _file_name(written),
         checkpoint=directory / CHECKPOINT,
@@ -113,11 +113,11 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
 class Exporter:
     """Brings one target up to date."""
 
-    def __init__(self, store: Store, options: Options, selection: Selection, target: Target) -> None:
+    def __init__(self, store: Store, options: Options, selection: Selection, target: ExportTarget) -> None:
         self._store = store
         self._target = target
         self._selection = selection
-        self.feed = Feed(store, options, selection)
+        self.feed = ChangeFeed(store, options, selection)
         self.version = 0  # up to which the target has everything
         self.rejected = 0
         self.feed.must_have_files = True
@@ -143,7 +143,7 @@ class Exporter:
         count, documents, last = 0, 0, after
         for entry in self.feed.increments(after, until):
             sink.put(entry)
-            count, documents, last = count + 1, documents + isinstance(entry, Exported), entry.version
+            count, documents, last = count + 1, documents + isinstance(entry, ExportedDocument), entry.version
             if count == every:
                 self._settle(sink, last, documents)
                 progress("exporting", last - after, until - after)
@@ -253,9 +253,11 @@ def tell_what_is_left(options: Options) -> None:
                 store.close()
 
 
-def _engine(kind: type[OpenSearch | Solr | Vespa], place: str, fields: Collection[str] | None, after: int) -> Sink:
+def _engine(
+    kind: type[OpenSearchSink | SolrSink | VespaSink], place: str, fields: Collection[str] | None, after: int
+) -> Sink:
     engine = kind(place, sleep=time.sleep, fields=fields)
-    if isinstance(engine, OpenSearch):
+    if isinstance(engine, OpenSearchSink):
         engine.may_create = not after
     return engine
 
@@ -278,7 +280,7 @@ def _alone(lock: Path) -> Iterator[None]:
         yield
 
 
-def _files(directory: Path, form: Format) -> DirectorySink:
+def _files(directory: Path, form: FileFormat) -> DirectorySink:
     """Of increments; what was there is of no use to who begins anew."""
     try:
         for suffix in (form.suffix, DELETED):
@@ -289,7 +291,7 @@ def _files(directory: Path, form: Format) -> DirectorySink:
     return DirectorySink(directory, form, 0)
 
 
-def _append(path: Path, rejected: Sequence[Rejected]) -> None:
+def _append(path: Path, rejected: Sequence[RejectedDocument]) -> None:
     try:
         with path.open("ab") as file:
             file.writelines(msgspec.json.encode(one) + b"\n" for one in rejected)

@@ -24,18 +24,18 @@ from crawler.engine.logs import quieten
 from crawler.engine.scheduler import FrontierScheduler
 from crawler.engine.signals import QuickSignals
 from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
-from crawler.extensions.metrics import Publication, publication_of, write_last_run
+from crawler.extensions.metrics import MetricsPublication, publication_of, write_last_run
 from crawler.files import write_whole
 from crawler.items import Outcome
 from crawler.monitor import text as text_for_people
 from crawler.monitor.prometheus import LastRun
-from crawler.monitor.summary import as_data, lines, merged
+from crawler.monitor.summary import merged, summary_data, summary_lines
 from crawler.monitor.terminal import restore
 from crawler.options import Options
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
-from crawler.urls.canonical import Policy
-from crawler.worker.seeds import BadLine, read_seeds, seeds_in
+from crawler.urls.canonical import UrlPolicy
+from crawler.worker.seeds import BadSeed, read_seeds, seeds_in
 from crawler.worker.session import Session, attach
 from crawler.worker.supervisor import Supervisor, end_with_supervisor
 
@@ -45,7 +45,7 @@ STOP_WITHIN = 19.0  # after the first signal
 ERROR_BUDGET = 0.01  # share of visits over which our own code may fail
 
 
-class Command(BaseRunSpiderCommand):
+class CrawlCommand(BaseRunSpiderCommand):
     requires_project = True
 
     def syntax(self) -> str:
@@ -152,18 +152,18 @@ class Command(BaseRunSpiderCommand):
         return code
 
     def _summarize(self, session: Session) -> None:
-        data = as_data(session.record.finished, session.now() - session.started, session.record)
+        data = summary_data(session.record.finished, session.now() - session.started, session.record)
         self._print_summary(session.options, data, session.now())
 
     def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> None:
         store = open_store(options.store)
         try:
             account, segments = store.account(), store.segments()
-            data["crawl"] = text_for_people.as_data(account, segments)
+            data["crawl"] = text_for_people.account_data(account, segments)
             store.note_run(data, now)
         finally:
             store.close()
-        print("\n".join(lines(data, account, str(options.directory), now)))
+        print("\n".join(summary_lines(data, account, str(options.directory), now)))
         if self._summary_file:
             write_whole(Path(self._summary_file), json.dumps(data) + "\n")
 
@@ -193,7 +193,7 @@ class Command(BaseRunSpiderCommand):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
 
 
-def _published(session: Session) -> Publication:
+def _published(session: Session) -> MetricsPublication:
     try:
         return publication_of(session)
     except BaseException:
@@ -207,17 +207,17 @@ def _exit_at_once(code: int) -> None:
     os._exit(code)
 
 
-def _seeds(text: str, policy: Policy) -> Iterator[NewUrl]:
+def _seeds(text: str, policy: UrlPolicy) -> Iterator[NewUrl]:
     """Seeds given as a file name, or as URLs with commas between."""
     if not text:
         return
     if Path(text).is_file():
-        lines = read_seeds(text, policy.canonicalize)
+        summary_lines = read_seeds(text, policy.canonicalize)
     else:
-        lines = seeds_in(text.split(","), "seeds", policy.canonicalize)
+        summary_lines = seeds_in(text.split(","), "seeds", policy.canonicalize)
     bad = []
-    for line in lines:
-        if isinstance(line, BadLine):
+    for line in summary_lines:
+        if isinstance(line, BadSeed):
             bad.append(line)
         else:
             yield line

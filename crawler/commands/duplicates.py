@@ -15,9 +15,9 @@ from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
 from crawler.collection.similar.clusters import clustered, members_of
-from crawler.collection.similar.document import Compared, Features, Reader
+from crawler.collection.similar.document import ComparableDocument, ComparedFeatures, DocumentReader
 from crawler.collection.similar.evaluate import evaluated
-from crawler.collection.similar.find import likest
+from crawler.collection.similar.find import find_similar
 from crawler.collection.similar.output import (
     MOST_LISTED,
     cluster_json,
@@ -29,8 +29,15 @@ from crawler.collection.similar.output import (
     find_json,
     find_lines,
 )
-from crawler.collection.similar.sources import Collection, Comparable, Files, Pages, Programs, files_in
-from crawler.duplicates.cascade import THRESHOLD, Rule
+from crawler.collection.similar.sources import (
+    Collection,
+    DocumentSource,
+    LocalFiles,
+    SketchedPages,
+    SourceCodeDocuments,
+    files_in,
+)
+from crawler.duplicates.cascade import THRESHOLD, DuplicateRule
 from crawler.engine.command import failing_politely
 from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.monitor.charts import CHART_TYPES
@@ -72,7 +79,7 @@ class _Paragraphs(ScrapyHelpFormatter):
         return "\n\n".join(super(_Paragraphs, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
 
 
-class Command(ScrapyCommand):
+class DuplicatesCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -105,7 +112,7 @@ class Command(ScrapyCommand):
         )
         add(
             "--features",
-            choices=[features.value for features in Features],
+            choices=[features.value for features in ComparedFeatures],
             help="find, clusters: compare words, or tokens of programs, so that names, comments and spacing do not count; for "
             "that all source code and plain text of the collection is read again",
         )
@@ -129,7 +136,7 @@ class Command(ScrapyCommand):
         with _reading(options) as store, showing_progress() as progress:
             collection = _collection(store, options, reader)
             own = _given(names[0], options, collection)
-            found = likest(collection, own, rule, opts.most or MOST, progress)
+            found = find_similar(collection, own, rule, opts.most or MOST, progress)
         lines = find_json(found) if opts.json else find_lines(own.name, found, rule.threshold, rule.fewest_words)
         print(*lines, sep="\n", end="\n" if found.found or not opts.json else "")
         if opts.json and found.is_short:
@@ -140,13 +147,13 @@ class Command(ScrapyCommand):
         options = self._options()
         rule, reader = _rule(options, opts), _reader(options, opts)
         if names:
-            files = Files(files_in(names), reader, rule)
+            files = LocalFiles(files_in(names), reader, rule)
             _print_clusters(files, rule, opts)
             return _report(files.unread, BadInput.exit_code)
         with _reading(options) as store:
             collection = _collection(store, options, reader)
-            is_code = reader.features is Features.CODE
-            _print_clusters(Programs(collection, rule) if is_code else Pages(collection), rule, opts)
+            is_code = reader.features is ComparedFeatures.CODE
+            _print_clusters(SourceCodeDocuments(collection, rule) if is_code else SketchedPages(collection), rule, opts)
         return _report(collection.unread, DiskTrouble.exit_code)
 
     def _evaluate(self, names: Sequence[str], opts: argparse.Namespace) -> int:
@@ -189,13 +196,15 @@ def _refuse(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:
         raise UsageError(f"--plot {opts.plot}: must end in {', '.join(CHART_TYPES)}", print_help=False)
 
 
-def _rule(options: Options, opts: argparse.Namespace) -> Rule:
+def _rule(options: Options, opts: argparse.Namespace) -> DuplicateRule:
     """As a crawl would judge, or with another threshold; if it looks for none, with the usual one."""
     return replace(options.duplicates, threshold=opts.threshold or options.duplicates.threshold or THRESHOLD)
 
 
-def _reader(options: Options, opts: argparse.Namespace) -> Reader:
-    return Reader(reading=options.reading, features=Features(opts.features or Features.WORDS.value))
+def _reader(options: Options, opts: argparse.Namespace) -> DocumentReader:
+    return DocumentReader(
+        reading=options.reading, features=ComparedFeatures(opts.features or ComparedFeatures.WORDS.value)
+    )
 
 
 @contextmanager
@@ -210,13 +219,13 @@ def _reading(options: Options) -> Iterator[Store]:
         store.close()
 
 
-def _collection(store: Store, options: Options, reader: Reader) -> Collection:
-    if reader.features is Features.WORDS and not store.count_sketches():
+def _collection(store: Store, options: Options, reader: DocumentReader) -> Collection:
+    if reader.features is ComparedFeatures.WORDS and not store.count_sketches():
         _say("No page of this collection has a sketch: it is empty, or DUPLICATE_THRESHOLD is 0.")
     return Collection(store, options.warc_directory, reader)
 
 
-def _given(name: str, options: Options, collection: Collection) -> Compared:
+def _given(name: str, options: Options, collection: Collection) -> ComparableDocument:
     """The document whose near-duplicates are looked for."""
     if not name.lower().startswith(("http://", "https://")) or Path(name).is_file():
         return collection.reader.file(Path(name))
@@ -224,7 +233,7 @@ def _given(name: str, options: Options, collection: Collection) -> Compared:
     return collection.reader.answer(archived, collection.store.template(document.key.host))
 
 
-def _print_clusters(documents: Comparable, rule: Rule, opts: argparse.Namespace) -> None:
+def _print_clusters(documents: DocumentSource, rule: DuplicateRule, opts: argparse.Namespace) -> None:
     with showing_progress() as progress:
         found = clustered(documents, rule, progress, by_sketch=opts.by_sketch)
     shown = found.clusters if opts.json and opts.most is None else found.clusters[: opts.most or MOST]

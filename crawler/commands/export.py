@@ -12,13 +12,13 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.collection.change_feed import FOLD, KEEP, Feed, Selection
+from crawler.collection.change_feed import FOLD, KEEP, ChangeFeed, Selection
 from crawler.collection.exporter import NAMES, WITH_BLOCKS, Exporter, duplicates_of, target_of, tell_what_is_left
 from crawler.engine.command import failing_politely
 from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.files import output_to
-from crawler.export.formats import FORMATS, Apart, write_deleted
-from crawler.items import Entry
+from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
+from crawler.items import ExportEntry
 from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
 from crawler.stores.contract import Store
@@ -28,7 +28,7 @@ _PROGRESS = 5_000  # documents between two signs of life
 _BAR = 50  # and between two pictures of a bar
 
 
-class Command(ScrapyCommand):
+class ExportCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -135,10 +135,10 @@ class Command(ScrapyCommand):
 def _write(store: Store, options: Options, selection: Selection, name: str, place: str, since: int | None) -> int:
     """One file, of one moment."""
     form = FORMATS[name].keeping(selection.fields) if selection.fields else FORMATS[name]
-    feed = Feed(store, options, selection)
+    feed = ChangeFeed(store, options, selection)
     version = store.version()
     with output_to(place) as output, showing_progress() as progress:
-        writer = Apart(form, output)
+        writer = DocumentsOnlyWriter(form, output)
         for entry in _noticing(feed.snapshot(since), feed, lambda: progress("exporting", feed.version, version)):
             writer.write(entry)
         writer.finish()
@@ -149,7 +149,7 @@ def _write(store: Store, options: Options, selection: Selection, name: str, plac
     return _report(feed, max(feed.version, version if since is None else since))
 
 
-def _noticing(entries: Iterable[Entry], feed: Feed, show: Callable[[], None]) -> Iterable[Entry]:
+def _noticing(entries: Iterable[ExportEntry], feed: ChangeFeed, show: Callable[[], None]) -> Iterable[ExportEntry]:
     """With a sign of life now and then: a bar on a terminal, lines elsewhere."""
     for entry in entries:
         yield entry
@@ -160,7 +160,7 @@ def _noticing(entries: Iterable[Entry], feed: Feed, show: Callable[[], None]) ->
             _say(f"{count} documents …")
 
 
-def _report(feed: Feed, version: int) -> int:
+def _report(feed: ChangeFeed, version: int) -> int:
     """Say what was exported; the exit code."""
     counts = feed.counts
     if counts["deletions"]:

@@ -22,7 +22,7 @@ from crawler.content.answers import plain_of
 from crawler.engine.command import failing_politely
 from crawler.errors import BadInput, Misconfigured
 from crawler.export.documents import safe_json
-from crawler.items import Block
+from crawler.items import TextBlock
 from crawler.monitor.charts import INK, SOFT, save_chart
 from crawler.monitor.text import date_of
 from crawler.options import Options
@@ -40,7 +40,7 @@ _BAR = 5  # characters that show an importance
 _PAGES = ("html", "htm", "xhtml")
 
 
-class Command(ScrapyCommand):
+class InspectCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -153,7 +153,7 @@ def _print(
 
 
 def _facts(
-    found: Read, size: int, content_type: str | None, reading: Reading, blocks: Sequence[Block]
+    found: Read, size: int, content_type: str | None, reading: Reading, blocks: Sequence[TextBlock]
 ) -> Iterator[tuple[str, str]]:
     called = phrase(content_type or "") or "nothing"
     yield "Format", f"{found.format or 'nothing that is read'}, {size:,} bytes; called {called}"
@@ -203,7 +203,7 @@ def _file_facts(found: Document) -> Iterator[tuple[str, str]]:
         yield "Problem", found.problem
 
 
-def _block_line(block: Block, longest: int) -> Text:
+def _block_line(block: TextBlock, longest: int) -> Text:
     """Green what counts, dim what does not."""
     style = "green" if block.importance >= 0.75 else "yellow" if block.importance >= 0.5 else "dim"
     filled = round(block.importance * _BAR)

@@ -26,7 +26,7 @@ from crawler.stores.open import open_store
 from crawler.worker.session import last_politeness
 
 
-class Command(ScrapyCommand):
+class ReportCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}

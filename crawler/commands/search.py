@@ -22,14 +22,14 @@ from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
 from crawler.parse.clean_text import phrase
 from crawler.search.index import has_index
-from crawler.search.query import PER_HOST, Found, Hit, Searching, Wanted, seemly
+from crawler.search.query import PER_HOST, Searcher, SearchHit, SearchOptions, SearchResult, seemly
 
 LIMIT = 10
 _INDENT = 4
 _MOST = 200  # characters of a question that are repeated
 
 
-class Command(ScrapyCommand):
+class SearchCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -92,8 +92,8 @@ class Command(ScrapyCommand):
             _update(options, directory, full=opts.full)
         elif not has_index(directory):
             raise NoCrawl(f"{directory}: there is no index yet; search without --no-update, and it is built.")
-        wanted = Wanted(limit=opts.limit, per_host=opts.per_host, host=opts.host, language=opts.language)
-        searching = Searching(directory)
+        wanted = SearchOptions(limit=opts.limit, per_host=opts.per_host, host=opts.host, language=opts.language)
+        searching = Searcher(directory)
         found = searching.search(question, wanted)
         if opts.json:
             for rank, hit in enumerate(found.hits, start=1):
@@ -115,7 +115,7 @@ def _update(options: Options, directory: Path, *, full: bool) -> None:
         print("Another process is bringing the index up to date; this searches what it had before.", file=sys.stderr)
 
 
-def _facts(rank: int, hit: Hit) -> dict[str, object]:
+def _facts(rank: int, hit: SearchHit) -> dict[str, object]:
     return {
         "rank": rank,
         "id": hit.id,
@@ -133,7 +133,7 @@ def _facts(rank: int, hit: Hit) -> dict[str, object]:
     }
 
 
-def _show(question: str, found: Found, documents: int) -> None:
+def _show(question: str, found: SearchResult, documents: int) -> None:
     """In colours on a terminal; elsewhere plain, a line a line. Nothing that a page says is taken for markup."""
     console = Console(highlight=False)
     for indent, line in _lines(question, found, documents):
@@ -143,7 +143,7 @@ def _show(question: str, found: Found, documents: int) -> None:
             print(" " * indent + line.plain)
 
 
-def _lines(question: str, found: Found, documents: int) -> Iterator[tuple[int, Text]]:
+def _lines(question: str, found: SearchResult, documents: int) -> Iterator[tuple[int, Text]]:
     if not found.hits:
         yield 0, Text(f"None of {documents:,} documents has anything of: {phrase(seemly(question))[:_MOST]}")
         return
@@ -164,7 +164,7 @@ def _lines(question: str, found: Found, documents: int) -> Iterator[tuple[int, T
     yield 0, Text(f"{found.matching:,} of {documents:,} documents have some of it", style="dim")
 
 
-def _snippet(hit: Hit) -> Text:
+def _snippet(hit: SearchHit) -> Text:
     text = Text(hit.snippet.text)
     for start, end in hit.snippet.highlights:
         text.stylize("bold yellow", start, end)

@@ -19,9 +19,9 @@ from crawler.errors import BadInput
 from crawler.options import Options
 from crawler.stores.contract import NewUrl
 from crawler.stores.open import open_store
-from crawler.urls.canonical import Policy
+from crawler.urls.canonical import UrlPolicy
 from crawler.worker.bulk_seeds import in_key_order
-from crawler.worker.seeds import BadLine, read_seeds, size_of
+from crawler.worker.seeds import BadSeed, read_seeds, size_of
 from crawler.worker.session import prepare_directory
 
 _REPORTED = 20  # bad lines that are shown one by one
@@ -29,7 +29,7 @@ _PROGRESS = 100_000  # lines between two signs of life
 _DRAWN = 2_000  # and between two pictures of the bar
 
 
-class Command(ScrapyCommand):
+class SeedCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -69,13 +69,13 @@ class Command(ScrapyCommand):
         policy = options.urls.new_policy()
         if strict:
             lines = (line for file in files for line in read_seeds(file, policy.canonicalize))
-            bad = _report(line for line in lines if isinstance(line, BadLine))
+            bad = _report(line for line in lines if isinstance(line, BadSeed))
             if bad:
                 raise BadInput(f"{bad} bad lines; nothing was seeded. Mend them, or leave --strict away.")
         prepare_directory(options)
         store = open_store(options.store, budgets=options.budgets, group_of=options.politeness.group_of)
         try:
-            bad_lines: list[BadLine] = []
+            bad_lines: list[BadSeed] = []
             counts = {"good": 0, "bad": 0}
             with _progress(size_of(files)) as advance:
                 good = _good(files, policy, bad_lines, counts, advance)
@@ -94,14 +94,14 @@ class Command(ScrapyCommand):
 
 def _good(
     files: list[str],
-    policy: Policy,
-    bad_lines: list[BadLine],
+    policy: UrlPolicy,
+    bad_lines: list[BadSeed],
     counts: dict[str, int],
     advance: Callable[[int, int], None],
 ) -> Iterator[NewUrl]:
     for file in files:
         for line in read_seeds(file, policy.canonicalize):
-            if isinstance(line, BadLine):
+            if isinstance(line, BadSeed):
                 counts["bad"] += 1
                 if len(bad_lines) < _REPORTED:
                     bad_lines.append(line)
@@ -147,7 +147,7 @@ def _progress(size: int) -> Iterator[Callable[[int, int], None]]:
         yield draw
 
 
-def _report(lines: Iterator[BadLine] | list[BadLine], total: int | None = None) -> int:
+def _report(lines: Iterator[BadSeed] | list[BadSeed], total: int | None = None) -> int:
     """Print bad lines, the first of many; how many there were."""
     count = 0
     for count, line in enumerate(lines, 1):

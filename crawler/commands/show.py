@@ -12,7 +12,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import archived_versions
-from crawler.content.answers import Archived, plain_of, read_again, read_archived
+from crawler.content.answers import ArchivedAnswer, plain_of, read_again, read_archived
 from crawler.engine.command import failing_politely
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output
@@ -28,7 +28,7 @@ from crawler.stores.open import open_store
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 
-class Command(ScrapyCommand):
+class ShowCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -122,7 +122,7 @@ def _heading(document: DocumentRow, number: int, count: int) -> bytes:
 
 
 def _asked_for(
-    document: DocumentRow, archived: Archived, reading: Reading, opts: argparse.Namespace
+    document: DocumentRow, archived: ArchivedAnswer, reading: Reading, opts: argparse.Namespace
 ) -> tuple[bytes, bytes]:
     """What is asked for: first what is text by its nature, then what can be anything."""
     if opts.headers:

@@ -21,12 +21,12 @@ from crawler.monitor.charts import CHART_TYPES
 from crawler.options import Options
 from crawler.simulation.chart import draw_simulation
 from crawler.simulation.findings import as_data, lines, simulate
-from crawler.simulation.web import Plan
+from crawler.simulation.web import WebPlan
 
 TOO_EARLY = 1  # exit code: a host was visited before its time, which must not be
 
 
-class Command(ScrapyCommand):
+class SimulateCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -49,7 +49,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        plan = Plan()
+        plan = WebPlan()
         add = parser.add_argument
         add("--hosts", type=_whole(1), default=plan.hosts, metavar="N", help="hosts of the web (%(default)s)")
         add(
@@ -113,7 +113,7 @@ class Command(ScrapyCommand):
     def _simulate(self, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
-        plan = Plan(
+        plan = WebPlan(
             hosts=opts.hosts,
             pages=opts.pages,
             even=opts.even,

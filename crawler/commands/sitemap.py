@@ -29,7 +29,7 @@ _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 _OWN_BYTES = 200  # of a file, beside its entries
 
 
-class Command(ScrapyCommand):
+class SitemapCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -64,14 +64,14 @@ class Command(ScrapyCommand):
         self.exitcode = failing_politely(lambda: _write(Path(args[0]), base.rstrip("/") + "/", target))
 
 
-class File(NamedTuple):
+class SiteFile(NamedTuple):
     """A file of a site."""
 
     path: str  # relative, as a URL has it
     modified: float
 
 
-def files_in(directory: Path, target: Path | None = None) -> Iterator[File]:
+def files_in(directory: Path, target: Path | None = None) -> Iterator[SiteFile]:
     """The files that visitors can see, in the order of their names; without sitemaps that were written before."""
     root = directory.resolve()
     ours = re.compile(rf"{re.escape(target.stem)}(-[0-9]+)?{re.escape(target.suffix)}") if target is not None else None
@@ -88,7 +88,7 @@ def files_in(directory: Path, target: Path | None = None) -> Iterator[File]:
             place = relative.parent if name in _INDEX_PAGES else relative
             spelled = quote(os.fsencode(place.as_posix())) if place.parts else ""
             is_folder = name in _INDEX_PAGES and place.parts
-            yield File(f"{spelled}/" if is_folder else spelled, path.stat().st_mtime)
+            yield SiteFile(f"{spelled}/" if is_folder else spelled, path.stat().st_mtime)
 
 
 def frequency_of(age: float) -> str:

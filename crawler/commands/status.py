@@ -13,14 +13,14 @@ from crawler.clock import steady_clock
 from crawler.engine.command import failing_politely
 from crawler.items import State
 from crawler.monitor.host import tell_host
-from crawler.monitor.text import as_data, next_due, span_of
+from crawler.monitor.text import account_data, next_due, span_of
 from crawler.options import Options
-from crawler.stores.contract import Account, SegmentState, Worker
+from crawler.stores.contract import CrawlAccount, SegmentState, WorkerStatus
 from crawler.stores.open import open_store
 from crawler.worker.supervisor import line_of
 
 
-class Command(ScrapyCommand):
+class StatusCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -67,7 +67,7 @@ class Command(ScrapyCommand):
 
 
 def _lines(
-    where: str, account: Account, segments: list[SegmentState], workers: list[Worker], size: int, now: float
+    where: str, account: CrawlAccount, segments: list[SegmentState], workers: list[WorkerStatus], size: int, now: float
 ) -> Iterator[str]:
     yield f"Crawl in {where}"
     for worker in workers:
@@ -93,9 +93,9 @@ def _lines(
 
 
 def _as_data(
-    account: Account, segments: list[SegmentState], workers: list[Worker], size: int, now: float
+    account: CrawlAccount, segments: list[SegmentState], workers: list[WorkerStatus], size: int, now: float
 ) -> dict[str, object]:
-    return as_data(account, segments) | {
+    return account_data(account, segments) | {
         "store_bytes": size,
         "workers": [
             {

@@ -22,7 +22,7 @@ from crawler.urls.rules import RULES
 from crawler.urls.scope import Scope
 
 
-class Command(ScrapyCommand):
+class UrlsCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}

@@ -14,7 +14,7 @@ from crawler.engine.command import failing_politely
 from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
-from crawler.frontier.priority import LEVELS, Standing, parts_of
+from crawler.frontier.priority import LEVELS, PriorityInputs, parts_of
 from crawler.items import ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.monitor.host import trust_lines
 from crawler.monitor.text import date_of, span_of
@@ -22,7 +22,7 @@ from crawler.options import Options
 from crawler.parse.charset import HOW_KNOWN
 from crawler.stores.contract import DocumentRow, HostRow, Store, UrlRow
 from crawler.stores.open import open_store
-from crawler.urls.canonical import Step, resolve
+from crawler.urls.canonical import RuleStep, resolve
 from crawler.urls.hosts import host_of, origin_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import VERDICTS
@@ -30,7 +30,7 @@ from crawler.urls.scope import VERDICTS
 _SHOWN = 5  # duplicates
 
 
-class Command(ScrapyCommand):
+class WhyCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar = {"LOG_ENABLED": False}
@@ -69,7 +69,7 @@ class Command(ScrapyCommand):
         return 0
 
 
-def explain(store: Store, options: Options, steps: Sequence[Step], url: str) -> Iterator[str]:
+def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str) -> Iterator[str]:
     """The lines of the answer."""
     now = steady_clock()()
     if steps:
@@ -196,7 +196,7 @@ def _priority(row: UrlRow) -> str:
     """The level, and what put the URL there."""
     if row.due == 0:
         return "priority: before all others, as `scrapy seed --now` asked for"
-    standing = Standing(row.depth, row.inlinks, row.hint, row.visits, row.changes)
+    standing = PriorityInputs(row.depth, row.inlinks, row.hint, row.visits, row.changes)
     words = {
         "depth": f"{row.depth} links from a seed" if row.depth else "a seed, or where one leads",
         "in-links": f"{row.inlinks} other domains link to it",

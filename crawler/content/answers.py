@@ -17,13 +17,13 @@ from crawler.parse.html import Html, Reading
 from crawler.parse.reading import Read, read
 
 if TYPE_CHECKING:  # content processes read answers too, and start without all that a store needs
-    from crawler.stores.contract import DocumentRow, Place, Store
+    from crawler.stores.contract import ArchivePosition, DocumentRow, Store
 
 _HEAD = re.compile(rb".*?\r?\n\r?\n", re.DOTALL)  # some servers end their lines with LF alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Archived:
+class ArchivedAnswer:
     """What a server sent."""
 
     url: str
@@ -39,36 +39,36 @@ class Archived:
         return next((value for name, value in self.headers if name == "content-type"), "")
 
 
-def read_archived(store: Store, directory: Path, document: DocumentRow) -> Archived:
+def read_archived(store: Store, directory: Path, document: DocumentRow) -> ArchivedAnswer:
     """Read a document from the archive, or `DiskTrouble`. A copy was kept without its body, which is that of the first."""
     head, body = _parts(_block(directory, document.place))
     if document.body_of is not None:
         first = store.find_document(document.body_of)
         assert first is not None, "documents are never removed from under their copies"
         _, body = _parts(_block(directory, first.place))
-    return Archived(url=document.url, head=head, body=body)
+    return ArchivedAnswer(url=document.url, head=head, body=body)
 
 
-def plain_of(archived: Archived) -> tuple[bytes, str]:
+def plain_of(archived: ArchivedAnswer) -> tuple[bytes, str]:
     """The body without its codings, and the type that the server gives it."""
     headers = archived.headers
     content_type = next((value for name, value in headers if name == "content-type"), "")
     return plain_body(archived.body, headers).data, content_type
 
 
-def read_again(archived: Archived, reading: Reading) -> Read:
+def read_again(archived: ArchivedAnswer, reading: Reading) -> Read:
     """What a document says, as it is understood now."""
     body, content_type = plain_of(archived)
     return read(body, archived.url, content_type, reading=reading)
 
 
-def asked_of(archived: Archived, found: Read) -> Directives:
+def asked_of(archived: ArchivedAnswer, found: Read) -> Directives:
     """What a document and its headers ask of crawlers."""
     asked = directives.from_headers(value for name, value in archived.headers if name == "x-robots-tag")
     return directives.merged(asked, found.directives) if isinstance(found, Html) else asked
 
 
-def _block(directory: Path, place: Place) -> bytes:
+def _block(directory: Path, place: ArchivePosition) -> bytes:
     try:
         return read_block(directory, place.segment, place.offset, place.length)
     except DiskTrouble:

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from crawler.archive.records import visit_records
 from crawler.content.lists import list_link, read_feed, read_sitemap
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.page_sketch import page_sketch
 from crawler.duplicates.template import mark_of as template_mark
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
@@ -35,7 +35,7 @@ from crawler.urls.keys import key_of, mark_of
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
-_AS_USUAL = Rule()
+_AS_USUAL = DuplicateRule()
 _ERRANDS = (Kind.ROBOTS, Kind.PROBE)  # are not followed as pages are
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
@@ -59,7 +59,7 @@ def examine(
     scope: Scope,
     location: str | None,
     reading: Reading = AS_USUAL,
-    rule: Rule = _AS_USUAL,
+    rule: DuplicateRule = _AS_USUAL,
 ) -> Visited:
     """The visit with what its answer contains: page, links, where it was redirected to, and its records."""
     fetched = visited.fetched
@@ -129,7 +129,7 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
     return page, _verdict(page, visit, asked, now, is_login=is_login)
 
 
-def _sketched(page: Page, visit: Visit, rule: Rule) -> Page:
+def _sketched(page: Page, visit: Visit, rule: DuplicateRule) -> Page:
     """With what near-duplicates are found by."""
     sketch_ = page_sketch(page.text, visit.template, rule)
     return replace(page, sketch=sketch_, template=template_mark(visit.template)) if sketch_ else page

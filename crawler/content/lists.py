@@ -10,9 +10,9 @@ from statistics import fmean
 from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
-from crawler.items import Kind, Link, Listed, Page, Reason, Refusal, Visit
+from crawler.items import Kind, Link, ListedUrl, Page, Reason, Refusal, Visit
 from crawler.parse.feeds import parse_feed, rhythm
-from crawler.parse.sitemaps import Entry, Form, parse_sitemap
+from crawler.parse.sitemaps import SitemapEntry, SitemapForm, parse_sitemap
 from crawler.urls.hosts import host_of, registered_domain
 from crawler.urls.keys import key_of, keys_of
 from crawler.urls.scope import Scope
@@ -48,16 +48,16 @@ def list_link(scope: Scope, url: str, *, vouched: bool = False) -> Link:
 def read_sitemap(page: Page, body: bytes, visit: Visit, scope: Scope, now: float) -> Page | None:
     """The page with what its sitemap lists; None if it is no sitemap."""
     found = parse_sitemap(body, visit.url)
-    if found.kind is Form.NONE:
+    if found.kind is SitemapForm.NONE:
         return None
     vouchers = {host_of(visit.url), *visit.vouchers}
     page = replace(page, kind=Kind.SITEMAP, problem=page.problem or found.problem)
-    if found.kind is Form.INDEX:
+    if found.kind is SitemapForm.INDEX:
         return replace(page, sitemaps=_children(found.sitemaps, visit, scope, vouchers))
     return replace(page, listed=_entries(found.entries, visit, scope, vouchers, now))
 
 
-def _children(entries: Iterable[Entry], visit: Visit, scope: Scope, vouchers: set[str]) -> list[Link]:
+def _children(entries: Iterable[SitemapEntry], visit: Visit, scope: Scope, vouchers: set[str]) -> list[Link]:
     """What an index names: on hosts for which it may speak, and not without end."""
     if visit.depth >= DEEPEST_INDEX:
         return []
@@ -66,11 +66,13 @@ def _children(entries: Iterable[Entry], visit: Visit, scope: Scope, vouchers: se
     return [list_link(scope, url, vouched=host_of(url) in vouchers) for url in islice(own, MOST_SITEMAPS)]
 
 
-def _entries(entries: list[Entry], visit: Visit, scope: Scope, vouchers: set[str], now: float) -> list[Listed]:
+def _entries(
+    entries: list[SitemapEntry], visit: Visit, scope: Scope, vouchers: set[str], now: float
+) -> list[ListedUrl]:
     weighed = [entry.priority for entry in entries if entry.priority is not None]
     usual = fmean(weighed) if weighed else 0.5
     spoken_for: dict[str, bool] = {}
-    listed: dict[str, Entry] = {}
+    listed: dict[str, SitemapEntry] = {}
     for entry in entries:
         url = scope.policy.canonicalize(entry.loc, visit.url)
         if url is None or url in listed:
@@ -82,7 +84,7 @@ def _entries(entries: list[Entry], visit: Visit, scope: Scope, vouchers: set[str
             listed[url] = entry
     depth = visit.depth + 1
     return [
-        Listed(
+        ListedUrl(
             key,
             url,
             scope.rejection(url, depth),
@@ -108,12 +110,12 @@ def read_feed(page: Page, body: bytes, visit: Visit, content_type: str, scope: S
     feed = parse_feed(body, visit.url, content_type)
     if not feed.form:
         return None
-    listed: dict[str, Listed] = {}
+    listed: dict[str, ListedUrl] = {}
     names = Counter(entry.guid for entry in feed.entries)
     for entry in feed.entries:
         url = scope.policy.canonicalize(entry.link, visit.url) if entry.link else None
         if url is not None and url not in listed:
-            listed[url] = Listed(
+            listed[url] = ListedUrl(
                 key_of(url),
                 url,
                 scope.rejection(url, visit.depth + 1),

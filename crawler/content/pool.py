@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from crawler.content.answers import Archived
+from crawler.content.answers import ArchivedAnswer
 from crawler.content.process import (
     COMPARE,
     CONFIGURE,
@@ -24,13 +24,13 @@ from crawler.content.process import (
     SEEDS,
     STUDY,
     TASK,
-    Comparison,
-    Configuration,
-    Examined,
-    Schooling,
-    Task,
+    ComparisonTask,
+    ContentConfiguration,
+    ExaminedPage,
+    PageTask,
+    TemplateTask,
 )
-from crawler.content.similarity import Answer
+from crawler.content.similarity import TemplatedAnswer
 from crawler.errors import CrawlError
 from crawler.items import Reason, Visited
 
@@ -54,12 +54,12 @@ class ContentDied(Exception):
 class ContentPool:
     """Starts, feeds, watches and replaces the processes. Belongs to the event loop that runs it."""
 
-    def __init__(self, processes: int, configuration: Configuration, seconds: float) -> None:
+    def __init__(self, processes: int, configuration: ContentConfiguration, seconds: float) -> None:
         self._size = processes
         self._configuration = configuration
         self._seconds = seconds  # a page may take, by the clock on the wall
         self._seeds: list[str] = []
-        self._workers: list[_Worker] = []
+        self._workers: list[_ContentProcess] = []
         self._waiting: deque[_Job] = deque()
         self._failed_starts = 0
         self._failure: CrawlError | None = None
@@ -83,7 +83,7 @@ class ContentPool:
 
     async def examine(self, visited: Visited, location: str | None) -> Visited:
         """`crawler.content.examine.examine`, elsewhere. Raises `ContentDied`, or `CrawlError` when no process can be had."""
-        seen: Examined = await self._ask(TASK, Task(visited, location))
+        seen: ExaminedPage = await self._ask(TASK, PageTask(visited, location))
         return replace(
             visited,
             outcome=seen.outcome,
@@ -94,14 +94,14 @@ class ContentPool:
             records=seen.records,
         )
 
-    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float]:
+    async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float]:
         """`crawler.content.similarity.compare`, elsewhere."""
-        shares: list[float] = await self._ask(COMPARE, Comparison(new, list(others)))
+        shares: list[float] = await self._ask(COMPARE, ComparisonTask(new, list(others)))
         return shares
 
-    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]]:
+    async def study(self, pages: Sequence[ArchivedAnswer], template: bytes | None) -> tuple[bytes, list[bytes]]:
         """`crawler.content.similarity.study`, elsewhere."""
-        learned: tuple[bytes, list[bytes]] = await self._ask(STUDY, Schooling(list(pages), template))
+        learned: tuple[bytes, list[bytes]] = await self._ask(STUDY, TemplateTask(list(pages), template))
         return learned
 
     def _ask(self, kind: int, question: object) -> asyncio.Future[Any]:
@@ -126,7 +126,7 @@ class ContentPool:
 
     # ── what the workers report ──
 
-    def answered(self, worker: _Worker) -> None:
+    def answered(self, worker: _ContentProcess) -> None:
         self._failed_starts = 0
         if worker.done >= PAGES_A_PROCESS and not worker.is_retiring:
             worker.is_retiring = True
@@ -135,7 +135,7 @@ class ContentPool:
             worker.end()
         self._feed()
 
-    def lost(self, worker: _Worker) -> None:
+    def lost(self, worker: _ContentProcess) -> None:
         """A process is gone: the page that it was at is to blame, the others are given to someone else."""
         if worker not in self._workers:
             return
@@ -178,7 +178,7 @@ class ContentPool:
             min(ready, key=lambda worker: len(worker.jobs)).give(self._waiting.popleft())
 
     def _start_worker(self) -> None:
-        worker = _Worker(self)
+        worker = _ContentProcess(self)
         self._workers.append(worker)
         worker.start(self._configuration, self._seeds)
 
@@ -195,7 +195,7 @@ class ContentPool:
 
 
 _ANSWERS = {
-    TASK: msgspec.msgpack.Decoder[Any](Examined),
+    TASK: msgspec.msgpack.Decoder[Any](ExaminedPage),
     COMPARE: msgspec.msgpack.Decoder[Any](list[float]),
     STUDY: msgspec.msgpack.Decoder[Any](tuple[bytes, list[bytes]]),
 }
@@ -216,7 +216,7 @@ class _Job:
             self.answer.set_exception(ContentDied(reason))
 
 
-class _Worker(asyncio.Protocol):
+class _ContentProcess(asyncio.Protocol):
     """One process, and the channel to it."""
 
     def __init__(self, pool: ContentPool) -> None:
@@ -231,7 +231,7 @@ class _Worker(asyncio.Protocol):
         self._unsent: list[bytes] = []
         self._buffer = bytearray()
 
-    def start(self, configuration: Configuration, seeds: Sequence[str]) -> None:
+    def start(self, configuration: ContentConfiguration, seeds: Sequence[str]) -> None:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)  # noqa: FBT003
         with theirs:

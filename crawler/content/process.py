@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from crawler.content.answers import Archived
+from crawler.content.answers import ArchivedAnswer
 from crawler.content.examine import examine
-from crawler.content.similarity import Answer, compare, study
-from crawler.duplicates.cascade import Rule
-from crawler.items import Link, Outcome, Page, Reason, Record, Visited
+from crawler.content.similarity import TemplatedAnswer, compare, study
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.items import Link, Outcome, Page, Reason, Visited, WarcRecord
 from crawler.parse.html import AS_USUAL, Reading
 from crawler.urls.scope import UrlOptions
 
@@ -30,39 +30,39 @@ FRAME = struct.Struct("!IB")  # length of the message, its kind
 CONFIGURE, SEEDS, TASK, COMPARE, STUDY = 1, 2, 3, 4, 5  # kinds of message
 
 
-class Configuration(msgspec.Struct, array_like=True):
+class ContentConfiguration(msgspec.Struct, array_like=True):
     """What a process must know to judge links, and what it may use."""
 
     urls: UrlOptions
     reading: Reading
-    rule: Rule
+    rule: DuplicateRule
     cpu_seconds: int  # per page
     memory: int  # address space
     hook: str
 
 
-class Task(msgspec.Struct, array_like=True):
+class PageTask(msgspec.Struct, array_like=True):
     """One answer to look at."""
 
     visited: Visited
     location: str | None
 
 
-class Comparison(msgspec.Struct, array_like=True):
+class ComparisonTask(msgspec.Struct, array_like=True):
     """A page, and others that may say almost the same."""
 
-    new: Answer
-    others: list[Answer]
+    new: TemplatedAnswer
+    others: list[TemplatedAnswer]
 
 
-class Schooling(msgspec.Struct, array_like=True):
+class TemplateTask(msgspec.Struct, array_like=True):
     """Pages of a host, and its template if that is known."""
 
-    pages: list[Archived]
+    pages: list[ArchivedAnswer]
     template: bytes | None
 
 
-class Examined(msgspec.Struct, array_like=True):
+class ExaminedPage(msgspec.Struct, array_like=True):
     """What looking at it found: the fields of `Visited` that it fills."""
 
     outcome: Outcome
@@ -70,11 +70,11 @@ class Examined(msgspec.Struct, array_like=True):
     detail: str
     page: Page | None
     target: Link | None
-    records: list[Record]
+    records: list[WarcRecord]
 
 
 def main(descriptor: int) -> None:
-    worker = _Worker()
+    worker = _ContentWorker()
     # What is loaded by now stays, and pages hardly leave cycles: to look for them less often saves a tenth of the time.
     gc.collect()
     gc.freeze()
@@ -86,17 +86,17 @@ def main(descriptor: int) -> None:
                 channel.sendall(FRAME.pack(len(answer), kind) + answer)
 
 
-class _Worker:
+class _ContentWorker:
     def __init__(self) -> None:
         self._scope = UrlOptions().new_scope()
         self._reading = AS_USUAL
-        self._rule = Rule()
+        self._rule = DuplicateRule()
         self._cpu_seconds = 0
         self._hook: Callable[[Visited], None] = lambda visited: None
-        self._configuration = msgspec.msgpack.Decoder(Configuration)
-        self._task = msgspec.msgpack.Decoder(Task)
-        self._comparison = msgspec.msgpack.Decoder(Comparison)
-        self._schooling = msgspec.msgpack.Decoder(Schooling)
+        self._configuration = msgspec.msgpack.Decoder(ContentConfiguration)
+        self._task = msgspec.msgpack.Decoder(PageTask)
+        self._comparison = msgspec.msgpack.Decoder(ComparisonTask)
+        self._schooling = msgspec.msgpack.Decoder(TemplateTask)
         self._encoder = msgspec.msgpack.Encoder()
 
     def handle(self, kind: int, message: bytes) -> bytes | None:
@@ -116,7 +116,7 @@ class _Worker:
             return self._encoder.encode(study(given.pages, given.template, self._reading, self._rule))
         return self._examine(self._task.decode(message))
 
-    def _configure(self, given: Configuration) -> None:
+    def _configure(self, given: ContentConfiguration) -> None:
         self._scope = given.urls.new_scope()
         self._reading, self._rule = given.reading, given.rule
         self._cpu_seconds = given.cpu_seconds
@@ -128,13 +128,13 @@ class _Worker:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    def _examine(self, task: Task) -> bytes:
+    def _examine(self, task: PageTask) -> bytes:
         self._hook(task.visited)
         seen = examine(task.visited, self._scope, task.location, self._reading, self._rule)
         # The text is in the archive; nobody at the other side needs it.
         page = replace(seen.page, text="") if seen.page is not None else None
         return self._encoder.encode(
-            Examined(seen.outcome, seen.reason, seen.detail, page, seen.location, list(seen.records))
+            ExaminedPage(seen.outcome, seen.reason, seen.detail, page, seen.location, list(seen.records))
         )
 
     def _limit_cpu(self) -> None:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.content.answers import Archived, read_again
-from crawler.duplicates.cascade import Rule
+from crawler.content.answers import ArchivedAnswer, read_again
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import packed, template_of
 from crawler.parse.html import Reading
 from crawler.parse.reading import text_of
 
-Answer = tuple[Archived, bytes]  # an answer, and the template of its host
+TemplatedAnswer = tuple[ArchivedAnswer, bytes]  # an answer, and the template of its host
 
 
-def compare(new: Answer, others: Sequence[Answer], reading: Reading, rule: Rule) -> list[float]:
+def compare(
+    new: TemplatedAnswer, others: Sequence[TemplatedAnswer], reading: Reading, rule: DuplicateRule
+) -> list[float]:
     """How similar a page is to each of others: the Jaccard coefficient of their shingles."""
     own = page_shingles(_text(new[0], reading), new[1], rule)
     return [jaccard(own, page_shingles(_text(answer, reading), template, rule)) for answer, template in others]
 
 
-def study(pages: Sequence[Archived], template: bytes | None, reading: Reading, rule: Rule) -> tuple[bytes, list[bytes]]:
+def study(
+    pages: Sequence[ArchivedAnswer], template: bytes | None, reading: Reading, rule: DuplicateRule
+) -> tuple[bytes, list[bytes]]:
     """The template of a host, learned from these pages if it is not known, and their sketches without it."""
     texts = [_text(page, reading) for page in pages]
     if template is None:
@@ -29,5 +33,5 @@ def study(pages: Sequence[Archived], template: bytes | None, reading: Reading, r
     return template, [page_sketch(text, template, rule) for text in texts]
 
 
-def _text(answer: Archived, reading: Reading) -> str:
+def _text(answer: ArchivedAnswer, reading: Reading) -> str:
     return text_of(read_again(answer, reading))

@@ -13,7 +13,7 @@ FEWEST_WORDS: Final = 40  # of a page that may be a near-duplicate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class DuplicateRule:
     """Documents are near-duplicates whose shingles have a Jaccard coefficient from the threshold on.
 
     A document with few words is only ever an exact copy: in a short text one word makes the difference, and each word is
@@ -29,7 +29,7 @@ class Rule:
     def is_duplicate(self, estimate: float) -> bool | None:
         """What an estimate of the coefficient says; None if it leaves that in doubt.
 
-        >>> rule = Rule(threshold=0.9)
+        >>> rule = DuplicateRule(threshold=0.9)
         >>> rule.is_duplicate(0.97), rule.is_duplicate(0.9), rule.is_duplicate(0.8)
         (True, None, False)
         """

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.duplicates.bands import bands_for
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.minhash import PERMUTATIONS
-from crawler.duplicates.sketch_file import Band, SketchFile
-from crawler.duplicates.union_find import Places, Unions
+from crawler.duplicates.sketch_file import BandIndex, SketchFile
+from crawler.duplicates.union_find import Places, UnionFind
 
 MEMORY: Final = 512_000_000  # bytes that the arrays of one band may have
 ROUNDS: Final = 16  # documents with which all others that share a key are compared
@@ -31,7 +31,7 @@ Compare = Callable[[int, int], float | None]
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, and of how much
 
 
-class Pair(NamedTuple):
+class SimilarPair(NamedTuple):
     """Two documents that are alike."""
 
     one: int
@@ -41,23 +41,23 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cluster:
+class DuplicateCluster:
     """Documents that are alike, each at least to another; the first is the one with the least place in the stream."""
 
     numbers: NDArray[np.int64]
     similarities: NDArray[np.float64]  # to the first, estimated
-    pairs: list[Pair]  # that hold it together: one fewer than documents
+    pairs: list[SimilarPair]  # that hold it together: one fewer than documents
 
 
 def discover(
     sketches: Iterable[tuple[int, bytes]],
-    rule: Rule,
+    rule: DuplicateRule,
     directory: Path,
     *,
     compare: Compare | None = None,
     memory: int = MEMORY,
     progress: Progress = lambda what, done, of: None,
-) -> list[Cluster]:
+) -> list[DuplicateCluster]:
     """The clusters among sketches as stores keep them, each under a number; the largest first.
 
     `compare` counts what two documents have in common, None if it cannot; it is asked where estimates leave doubts, and
@@ -73,19 +73,21 @@ def discover(
 class _Search:
     """One search: what was found to be alike, and what is in doubt."""
 
-    def __init__(self, file: SketchFile, rule: Rule, compare: Compare | None, memory: int, progress: Progress) -> None:
+    def __init__(
+        self, file: SketchFile, rule: DuplicateRule, compare: Compare | None, memory: int, progress: Progress
+    ) -> None:
         self._file = file
         self._rule = rule
         self._compare = compare
         self._ranges = -(-len(file) * _EACH // memory) or 1
         self._progress = progress
-        self._unions = Unions(len(file))
+        self._unions = UnionFind(len(file))
         self._pairs: list[tuple[int, int, float, bool]] = []  # by place
         self._doubts = np.empty(
             0, dtype=np.int64
         )  # pairs as one number each: the first times the number of all, and the other
 
-    def clusters(self) -> list[Cluster]:
+    def clusters(self) -> list[DuplicateCluster]:
         for band in self._file.bands:
             self._progress("bands", band, len(self._file.bands))
             for part in self._file.band(band, self._ranges):
@@ -94,7 +96,7 @@ class _Search:
             self._settle(self._compare)
         return sorted(self._found(), key=lambda cluster: (-len(cluster.numbers), int(cluster.numbers[0])))
 
-    def _look(self, band: Band) -> None:
+    def _look(self, band: BandIndex) -> None:
         """Compare who shares a key, in rounds: in each, the next document of each group with all others of it."""
         places, groups = _sharing(band)
         waits = np.ones(len(places), dtype=np.bool)
@@ -136,14 +138,14 @@ class _Search:
                 self._unions.join(ones[doubt : doubt + 1], others[doubt : doubt + 1])
                 self._pairs.append((one, other, share, counted is not None))
 
-    def _found(self) -> Iterator[Cluster]:
+    def _found(self) -> Iterator[DuplicateCluster]:
         ends = np.array([pair[:2] for pair in self._pairs], dtype=np.int64).reshape(-1, 2)
-        pairs: dict[int, list[Pair]] = {}
+        pairs: dict[int, list[SimilarPair]] = {}
         facts = zip(
             self._unions.roots(ends[:, 0]).tolist(), self._file.numbers(ends).tolist(), self._pairs, strict=True
         )
         for root, (one, other), (*_, share, is_counted) in facts:
-            pairs.setdefault(root, []).append(Pair(one, other, share, is_counted))
+            pairs.setdefault(root, []).append(SimilarPair(one, other, share, is_counted))
         members = np.unique(ends)
         order = np.argsort(self._unions.roots(members), kind="stable")
         members = members[order]
@@ -151,14 +153,14 @@ class _Search:
         similarities = self._file.estimates(roots, members)
         edges = np.flatnonzero(np.diff(roots, prepend=-1, append=-1)).tolist()
         for begin, end in pairwise(edges):
-            yield Cluster(
+            yield DuplicateCluster(
                 numbers=self._file.numbers(members[begin:end]),
                 similarities=similarities[begin:end],
                 pairs=pairs[int(roots[begin])],
             )
 
 
-def _sharing(band: Band) -> tuple[Places, Places]:
+def _sharing(band: BandIndex) -> tuple[Places, Places]:
     """Those that share their key with another, by keys and then by places; and a number for each key."""
     order = np.argsort(band.keys, kind="stable")
     keys = band.keys[order]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from crawler.duplicates.bands import band_columns, bands_for, simhash_columns
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.minhash import PERMUTATIONS, Marks, firsts, sketch_of
 from crawler.duplicates.page_sketch import sample_simhash
@@ -31,7 +31,7 @@ class Quality(NamedTuple):
     f1: float
 
 
-class Cascade(NamedTuple):
+class CascadeDecisions(NamedTuple):
     """What the sketches, and the texts where these are in doubt, say of each pair."""
 
     said: Said
@@ -39,7 +39,7 @@ class Cascade(NamedTuple):
     needed_texts: Said
 
 
-class Row(NamedTuple):
+class EvaluationRow(NamedTuple):
     """Both methods at one threshold."""
 
     threshold: float
@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Pairs:
+class DocumentPairs:
     """Documents, and pairs of them by their places."""
 
     words: Sequence[Hashes]
@@ -60,10 +60,10 @@ class Pairs:
     other: NDArray[np.intp]
 
 
-class Evidence:
+class PairEvidence:
     """What there is to decide by, whatever the threshold."""
 
-    def __init__(self, pairs: Pairs) -> None:
+    def __init__(self, pairs: DocumentPairs) -> None:
         self._pairs = pairs
         self._marks = marks_of(pairs.sets)
         self._simhashes = np.array([sample_simhash(firsts(own)) for own in pairs.sets], dtype=np.uint64)
@@ -98,7 +98,7 @@ class Evidence:
         return self._counted[which]
 
 
-def cascade(evidence: Evidence, rule: Rule) -> Cascade:
+def cascade(evidence: PairEvidence, rule: DuplicateRule) -> CascadeDecisions:
     """As a crawl does it: copies at once; then who shares a key, by the estimate, or by the count where that leaves doubts.
 
     Who never meets, or has too few words, is no duplicate.
@@ -108,16 +108,19 @@ def cascade(evidence: Evidence, rule: Rule) -> Cascade:
     doubted = met & ~copies & (np.abs(evidence.estimates - rule.threshold) <= rule.margin)
     said = copies | (met & (evidence.estimates > rule.threshold))
     said[doubted] = evidence.counted(doubted) >= rule.threshold
-    return Cascade(said, met, doubted)
+    return CascadeDecisions(said, met, doubted)
 
 
 def sweep(
-    evidence: Evidence, truth_at: Callable[[float], Said], rule_at: Callable[[float], Rule], thresholds: Sequence[float]
-) -> Iterator[Row]:
+    evidence: PairEvidence,
+    truth_at: Callable[[float], Said],
+    rule_at: Callable[[float], DuplicateRule],
+    thresholds: Sequence[float],
+) -> Iterator[EvaluationRow]:
     """Both methods at each threshold, against what is true there."""
     for threshold in thresholds:
         truth, found = truth_at(threshold), cascade(evidence, rule_at(threshold))
-        yield Row(
+        yield EvaluationRow(
             threshold=threshold,
             duplicates=int(truth.sum()),
             sketch=quality(evidence.estimates >= threshold, truth),
@@ -148,7 +151,9 @@ def marks_of(sets: Sequence[Hashes], permutations: int = PERMUTATIONS) -> Marks:
     return rows
 
 
-def by_pair(pairs: Pairs, rows: NDArray[Any], compare: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]) -> Numbers:
+def by_pair(
+    pairs: DocumentPairs, rows: NDArray[Any], compare: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+) -> Numbers:
     """Rows of documents, compared; not all pairs at once, for the memory's sake."""
     found = np.empty(len(pairs.one), dtype=np.float64)
     for at in range(0, len(found), _AT_ONCE):

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.duplicates.cascade import Rule
-from crawler.duplicates.evaluation import Evidence, Pairs, Said
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.duplicates.evaluation import DocumentPairs, PairEvidence, Said
 from crawler.duplicates.page_sketch import words_shingles
 from crawler.duplicates.words import word_hashes
 from crawler.errors import BadInput
@@ -25,7 +25,7 @@ class _Bad(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedPair:
+class LabelledPair:
     """Two texts, or what they are called, and what is said of them."""
 
     one: str
@@ -35,13 +35,13 @@ class MarkedPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Truth:
+class PairLabels:
     """What is true of each pair: said, or given as a coefficient; nan where neither is."""
 
     said: NDArray[np.float64]
     similarities: NDArray[np.float64]
 
-    def at(self, threshold: float, evidence: Evidence) -> Said:
+    def at(self, threshold: float, evidence: PairEvidence) -> Said:
         """Which pairs are duplicates; where nobody says so, by their coefficient, counted if it is not given."""
         unknown = np.isnan(self.said) & np.isnan(self.similarities)
         similarities = self.similarities.copy()
@@ -49,7 +49,7 @@ class Truth:
         return np.where(np.isnan(self.said), similarities >= threshold, self.said == 1)
 
 
-def read_pairs(lines: Iterable[str], name: str) -> list[MarkedPair]:
+def read_pairs(lines: Iterable[str], name: str) -> list[LabelledPair]:
     """All pairs of a file, or `BadInput` that names the lines that are none."""
     pairs = _read(lines, name, _pair)
     if not pairs:
@@ -69,7 +69,9 @@ def read_texts(lines: Iterable[str], name: str, wanted: Collection[str]) -> dict
     return texts
 
 
-def arranged(pairs: Iterable[MarkedPair], texts: Mapping[str, str] | None, rule: Rule) -> tuple[Pairs, Truth]:
+def arranged(
+    pairs: Iterable[LabelledPair], texts: Mapping[str, str] | None, rule: DuplicateRule
+) -> tuple[DocumentPairs, PairLabels]:
     """As they are evaluated. Without texts of documents, pairs have their own."""
     pairs = list(pairs)
     places: dict[str, int] = {}
@@ -77,13 +79,13 @@ def arranged(pairs: Iterable[MarkedPair], texts: Mapping[str, str] | None, rule:
         places.setdefault(pair.one, len(places))
         places.setdefault(pair.other, len(places))
     words = [word_hashes(texts[name] if texts is not None else name) for name in places]
-    found = Pairs(
+    found = DocumentPairs(
         words=words,
         sets=[words_shingles(own, b"", rule) for own in words],
         one=np.array([places[pair.one] for pair in pairs], dtype=np.intp),
         other=np.array([places[pair.other] for pair in pairs], dtype=np.intp),
     )
-    return found, Truth(
+    return found, PairLabels(
         said=_numbers(pair.is_duplicate for pair in pairs),
         similarities=_numbers(pair.similarity for pair in pairs),
     )
@@ -126,11 +128,11 @@ def _document(facts: dict[str, Any]) -> tuple[str, str]:
     return _name(facts, "id"), facts["text"]
 
 
-def _pair(facts: dict[str, Any]) -> MarkedPair:
+def _pair(facts: dict[str, Any]) -> LabelledPair:
     said = facts.get("duplicate")
     if said is not None and not isinstance(said, bool):
         raise _Bad('has something else than true or false under "duplicate"')
-    return MarkedPair(
+    return LabelledPair(
         one=_name(facts, "a"),
         other=_name(facts, "b"),
         is_duplicate=said,

@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.minhash import Sketch, firsts
 from crawler.duplicates.shingles import shingles
 from crawler.duplicates.simhash import simhash_of_words
@@ -14,17 +14,17 @@ from crawler.duplicates.template import own_places, unpacked
 from crawler.duplicates.words import Hashes, mixed, word_hashes
 
 
-def page_sketch(text: str, template: bytes, rule: Rule) -> bytes:
+def page_sketch(text: str, template: bytes, rule: DuplicateRule) -> bytes:
     """MinHash and simhash of a text without its site's template; nothing if it has too few words."""
     return words_sketch(word_hashes(text), template, rule) if rule.threshold else b""
 
 
-def page_shingles(text: str, template: bytes, rule: Rule) -> Hashes:
+def page_shingles(text: str, template: bytes, rule: DuplicateRule) -> Hashes:
     """All shingles of a text without its site's template, sorted, each once."""
     return words_shingles(word_hashes(text), template, rule)
 
 
-def words_sketch(words: Hashes, template: bytes, rule: Rule) -> bytes:
+def words_sketch(words: Hashes, template: bytes, rule: DuplicateRule) -> bytes:
     """The same of words, or of what else a document consists of, such as tokens of a programming language."""
     if len(words) < rule.fewest_words:
         return b""
@@ -40,6 +40,6 @@ def sample_simhash(sample: Hashes) -> int:
     return simhash_of_words(mixed(sample))
 
 
-def words_shingles(words: Hashes, template: bytes, rule: Rule) -> Hashes:
+def words_shingles(words: Hashes, template: bytes, rule: DuplicateRule) -> Hashes:
     runs = np.unique(shingles(words, rule.shingle))
     return runs[own_places(runs, unpacked(template))]

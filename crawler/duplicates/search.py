@@ -15,7 +15,7 @@ from crawler.duplicates.minhash import PERMUTATIONS
 _DEVIATIONS: Final = 3.0  # standard deviations: further off is one estimate in some hundreds
 
 
-class Candidate(NamedTuple):
+class SearchCandidate(NamedTuple):
     """A document that may be one."""
 
     number: int  # as in urls
@@ -23,17 +23,19 @@ class Candidate(NamedTuple):
     estimate: float
 
 
-class Nearest(NamedTuple):
+class NearestDocuments(NamedTuple):
     """Those with the highest estimates, the highest first; and how many more there are."""
 
-    candidates: list[Candidate]
+    candidates: list[SearchCandidate]
     more: int
 
 
-def nearest(sketch: bytes, blocks: Iterable[Sequence[tuple[int, int, bytes]]], floor: float, most: int) -> Nearest:
+def nearest(
+    sketch: bytes, blocks: Iterable[Sequence[tuple[int, int, bytes]]], floor: float, most: int
+) -> NearestDocuments:
     """Go through blocks of (number, document, sketch) once; estimates below the floor do not count."""
     own = np.frombuffer(sketch, dtype=STORED)["marks"]
-    kept: list[Candidate] = []
+    kept: list[SearchCandidate] = []
     count = 0
     for block in blocks:
         rows = [row for row in block if len(row[2]) == STORED.itemsize]
@@ -43,9 +45,9 @@ def nearest(sketch: bytes, blocks: Iterable[Sequence[tuple[int, int, bytes]]], f
         shares = np.count_nonzero(marks == own, axis=1) / PERMUTATIONS
         near = np.flatnonzero(shares >= floor).tolist()
         count += len(near)
-        kept += [Candidate(*rows[place][:2], float(shares[place])) for place in near]
+        kept += [SearchCandidate(*rows[place][:2], float(shares[place])) for place in near]
         kept = nsmallest(most, kept, key=lambda candidate: (-candidate.estimate, candidate.number))
-    return Nearest(kept, count - len(kept))
+    return NearestDocuments(kept, count - len(kept))
 
 
 def floor_for(threshold: float) -> float:

@@ -25,7 +25,7 @@ _PAIRS_AT_ONCE: Final = 8_192
 _KEYS_AT_ONCE: Final = 1 << 20
 
 
-class Band(NamedTuple):
+class BandIndex(NamedTuple):
     """Documents by their keys in a band, or those of them whose keys are in a range."""
 
     places: Places
@@ -67,7 +67,7 @@ class SketchFile:
     def numbers(self, places: Places) -> NDArray[np.int64]:
         return self._numbers[places]
 
-    def band(self, band: int, ranges: int = 1) -> Iterator[Band]:
+    def band(self, band: int, ranges: int = 1) -> Iterator[BandIndex]:
         """Who has which key, in so many parts, of which each has all that share any of its keys."""
         for part in range(ranges):
             places, keys = [], []
@@ -76,7 +76,7 @@ class SketchFile:
                 places.append(own + at)
                 keys.append(block[own])
             if places:
-                yield Band(np.concatenate(places), np.concatenate(keys))
+                yield BandIndex(np.concatenate(places), np.concatenate(keys))
 
     def estimates(self, ones: Places, others: Places) -> NDArray[np.float64]:
         """How similar the documents of each pair are."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Places = NDArray[np.int64]
 
 
-class Unions:
+class UnionFind:
     """The numbers from 0 on, at first each by itself. A set is known by its least number."""
 
     def __init__(self, size: int) -> None:
@@ -25,7 +25,7 @@ class Unions:
     def join(self, ones: Places, others: Places) -> NDArray[np.bool]:
         """Join the sets of each pair; which pairs joined two.
 
-        >>> unions = Unions(4)
+        >>> unions = UnionFind(4)
         >>> unions.join(np.array([3, 1, 3]), np.array([1, 2, 2])).tolist(), unions.roots(np.arange(4)).tolist()
         ([True, True, False], [0, 1, 1, 1])
         """

@@ -16,9 +16,9 @@ from queue import SimpleQueue
 
 import pycares
 
-from crawler.fetch.dns import Found, system_lookup
+from crawler.fetch.dns import LookupResult, system_lookup
 
-Hear = Callable[[Found], None]
+Hear = Callable[[LookupResult], None]
 
 _FIRST_TIMEOUT = 1.0  # until c-ares knows a server; then five times what it usually takes, at least 0.25 s
 _TRIES = 5  # each twice as long as the one before: 7.75 s at a quick server
@@ -30,25 +30,25 @@ _CHANNEL_NAMES = 1_000
 _NO_SUCH_NAME = {pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_ENODATA, pycares.errno.ARES_EBADNAME}
 
 
-class Lookups:
+class NameLookups:
     """Every question is answered in the event loop that ran when it was asked, after `timeout` at the latest."""
 
     def __init__(self, *, servers: Sequence[str] = (), threads: int, timeout: float) -> None:
         self._servers = NameServers(servers)
-        self._system = Threads(threads)
+        self._system = LookupThreads(threads)
         self._has_own_servers = bool(servers)
         self._timeout = timeout
 
     def ask(self, name: str, tell: Hear) -> None:
         """Tell what was found, or that time is up; then once more if an answer comes after all."""
         loop = asyncio.get_running_loop()
-        late = loop.call_later(self._timeout, tell, Found(error=f"no answer within {self._timeout:g} s"))
+        late = loop.call_later(self._timeout, tell, LookupResult(error=f"no answer within {self._timeout:g} s"))
 
-        def in_loop(found: Found) -> None:
+        def in_loop(found: LookupResult) -> None:
             late.cancel()
             tell(found)
 
-        def hear(found: Found) -> None:
+        def hear(found: LookupResult) -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody wants to know
                 loop.call_soon_threadsafe(in_loop, found)
 
@@ -91,7 +91,7 @@ class NameServers:
             self._channel = pycares.Channel(servers=self._servers, flags=_FLAGS, timeout=_FIRST_TIMEOUT, tries=_TRIES)
 
 
-class Threads:
+class LookupThreads:
     """A bounded number of daemon threads: a question that is not answered can delay the others, not the exit."""
 
     def __init__(self, most: int) -> None:
@@ -122,11 +122,11 @@ def _is_local(name: str) -> bool:
 def _hear_result(hear: Hear, result: pycares.AddrInfoResult | None, error: int | None) -> None:
     if result is None:
         code = error or 0
-        hear(Found(error=str(pycares.errno.strerror(code)), is_sure=code in _NO_SUCH_NAME))
+        hear(LookupResult(error=str(pycares.errno.strerror(code)), is_sure=code in _NO_SUCH_NAME))
     else:
         ttls = [node.ttl for node in result.nodes] + [alias.ttl for alias in result.cnames]
         addresses = tuple(_text(node.addr[0]) for node in result.nodes)
-        hear(Found(addresses=addresses, ttl=float(min(ttls, default=0)), is_sure=True))
+        hear(LookupResult(addresses=addresses, ttl=float(min(ttls, default=0)), is_sure=True))
 
 
 def _text(address: str | bytes) -> str:

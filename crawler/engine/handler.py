@@ -15,9 +15,10 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from crawler.engine.dns import Lookups
-from crawler.fetch.dns import Answer, Resolver
-from crawler.fetch.http import FetchLimits, HttpClient
+from crawler.engine.dns import NameLookups
+from crawler.fetch.dns import ResolvedName, Resolver
+from crawler.fetch.http import HttpClient
+from crawler.fetch.limits import FetchLimits
 from crawler.fetch.robots import LARGEST_FILE
 from crawler.items import Fetched, Kind, Link, Reason, Visit
 from crawler.parse.sitemaps import MOST_BYTES
@@ -41,7 +42,7 @@ MEANING = "meaning"  # what the answer means, if a middleware knows better
 SITEMAPS = "sitemaps"  # Links to the sitemaps that a robots.txt names
 
 
-class Denied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
+class VisitDenied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
     """A middleware refuses a visit, and may name another URL instead."""
 
     def __init__(self, reason: Reason, detail: str = "", location: Link | None = None) -> None:
@@ -97,7 +98,7 @@ class CurlHandler(BaseDownloadHandler):
         self._client.close()
 
 
-class Client:
+class FetchClient:
     """Names, addresses and HTTP, on the running event loop."""
 
     def __init__(self, session: Session) -> None:
@@ -105,7 +106,9 @@ class Client:
         self._now = session.now
         self._session = session
         self._refusal = lru_cache(maxsize=10_000)(options.guard.refusal)
-        self._lookups = Lookups(servers=options.dns_servers, threads=options.dns_threads, timeout=options.dns_timeout)
+        self._lookups = NameLookups(
+            servers=options.dns_servers, threads=options.dns_threads, timeout=options.dns_timeout
+        )
         self._resolver = Resolver(self._lookups.ask, options.dns_hosts, lifetimes=options.dns_lifetimes)
         self._stopped: asyncio.Event = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -177,22 +180,22 @@ class Client:
         if self._timer is not None:
             self._timer.cancel()
 
-    async def _resolve(self, host: str) -> Answer:
+    async def _resolve(self, host: str) -> ResolvedName:
         now = self._now()
         answer = self._resolver.cached(host, now)
         if answer is not None:
             return answer
         if self._stopped.is_set():
-            return Answer(addresses=(), error="stopped", expires=now)
-        found: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+            return ResolvedName(addresses=(), error="stopped", expires=now)
+        found: asyncio.Future[ResolvedName] = asyncio.get_running_loop().create_future()
         self._resolver.look_up(host, now, partial(_settle, found))
         stopped = asyncio.ensure_future(self._stopped.wait())
         either: set[asyncio.Future[Any]] = {found, stopped}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
-        return found.result() if found.done() else Answer(addresses=(), error="stopped", expires=now)
+        return found.result() if found.done() else ResolvedName(addresses=(), error="stopped", expires=now)
 
-    def _check(self, host: str, answer: Answer) -> tuple[str, str]:
+    def _check(self, host: str, answer: ResolvedName) -> tuple[str, str]:
         """The first address that may be contacted, or why none may."""
         refused = ""
         for address in answer.addresses:
@@ -226,12 +229,12 @@ def _settle(future: asyncio.Future[T], result: T) -> None:
         future.set_result(result)
 
 
-_clients: WeakKeyDictionary[Session, Client] = WeakKeyDictionary()
+_clients: WeakKeyDictionary[Session, FetchClient] = WeakKeyDictionary()
 
 
-def client_of(session: Session) -> Client:
+def client_of(session: Session) -> FetchClient:
     """The one client of a session, whatever the scheme."""
     client = _clients.get(session)
     if client is None:
-        client = _clients[session] = Client(session)
+        client = _clients[session] = FetchClient(session)
     return client

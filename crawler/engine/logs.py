@@ -51,7 +51,7 @@ def make_harmless() -> None:
             handler.setFormatter(HarmlessFormatter(handler.formatter or logging.Formatter()))
 
 
-class Tail(logging.Handler):
+class LogTail(logging.Handler):
     """The last lines of the log in short; warnings also in full, for later."""
 
     def __init__(self, usual: logging.Handler, lines: int) -> None:
@@ -71,13 +71,13 @@ class Tail(logging.Handler):
 
 
 @contextmanager
-def tailed(lines: int) -> Iterator[Tail | None]:
+def tailed(lines: int) -> Iterator[LogTail | None]:
     """While a picture is drawn, what would be written across it goes to a tail; its warnings are told afterwards."""
     usual = next((handler for handler in logging.root.handlers if _writes_to_terminal(handler)), None)
     if usual is None:
         yield None
         return
-    tail = Tail(usual, lines)
+    tail = LogTail(usual, lines)
     logging.root.removeHandler(usual)
     logging.root.addHandler(tail)
     try:

@@ -11,9 +11,9 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.utils.spider import iterate_spider_output
 
-from crawler.engine.handler import FETCHED, MEANING, RULES, SITEMAPS, VISIT, Denied, FetchedResponse
+from crawler.engine.handler import FETCHED, MEANING, RULES, SITEMAPS, VISIT, FetchedResponse, VisitDenied
 from crawler.fetch.answers import meaning_of
-from crawler.items import Fetched, Kind, OriginRules, Outcome, Reason, Visit, Visited
+from crawler.items import Fetched, Kind, Outcome, Reason, RobotsFile, Visit, Visited
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def visited_of(response: FetchedResponse) -> Visited:
     )
 
 
-def refused(meta: Mapping[str, Any], error: Denied) -> Visited:
+def refused(meta: Mapping[str, Any], error: VisitDenied) -> Visited:
     """A visit that a middleware did not let out."""
     return Visited(
         visit=meta[VISIT], outcome=Outcome.DENIED, reason=error.reason, detail=error.detail, location=error.location
@@ -124,7 +124,7 @@ def _failed(response: Response, error: Exception) -> Visited:
     return broken(response.meta, repr(error))
 
 
-def _rules(meta: Mapping[str, Any]) -> OriginRules | None:
+def _rules(meta: Mapping[str, Any]) -> RobotsFile | None:
     visit: Visit = meta[VISIT]
-    rules: OriginRules | None = meta[RULES] if visit.kind is Kind.ROBOTS else None
+    rules: RobotsFile | None = meta[RULES] if visit.kind is Kind.ROBOTS else None
     return rules

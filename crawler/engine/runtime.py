@@ -7,14 +7,22 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from crawler.content.answers import Archived
-from crawler.content.similarity import Answer
+from crawler.content.answers import ArchivedAnswer
+from crawler.content.similarity import TemplatedAnswer
 from crawler.duplicates.template import mark_of
 from crawler.engine.handler import client_of
 from crawler.items import Visited
-from crawler.stores.contract import Committed, Learned, Lesson, Settled, Store, Tenure, Unsure
-from crawler.worker.committer import Acknowledged, Doubted
-from crawler.worker.session import Content, Session
+from crawler.stores.contract import (
+    Assignment,
+    Committed,
+    Store,
+    TemplateJob,
+    TemplateResult,
+    UndecidedPage,
+    VisitResult,
+)
+from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
+from crawler.worker.session import Session, TextReader
 
 T = TypeVar("T")
 
@@ -37,8 +45,8 @@ class Scheduler(Protocol):
     def fail(self, error: BaseException) -> None: ...
 
 
-class Surroundings:
-    """Implements `crawler.worker.worker.Surroundings`."""
+class ScrapyRuntime:
+    """Implements `crawler.worker.worker.Runtime`."""
 
     def __init__(self, scheduler: Scheduler, session: Session) -> None:
         self.owner = session.owner
@@ -64,22 +72,24 @@ class Surroundings:
         else:
             then(answer)
 
-    def commit(self, batch: Sequence[Settled]) -> Acknowledged:
+    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
         return self._session.committer.commit(batch)
 
-    def compare(self, visited: Visited, others: Sequence[Doubted], then: Callable[[Mapping[int, float]], None]) -> None:
+    def compare(
+        self, visited: Visited, others: Sequence[SimilarArchivedPage], then: Callable[[Mapping[int, float]], None]
+    ) -> None:
         self._answer(self._compare(visited, others), lambda found: then(found or {}))
 
-    async def _compare(self, visited: Visited, others: Sequence[Doubted]) -> Mapping[int, float] | None:
+    async def _compare(self, visited: Visited, others: Sequence[SimilarArchivedPage]) -> Mapping[int, float] | None:
         fetched, content = visited.fetched, await self._content()
         assert fetched is not None, "only what came can be a duplicate"
-        answer = Archived(url=fetched.url, head=fetched.head, body=fetched.body)
+        answer = ArchivedAnswer(url=fetched.url, head=fetched.head, body=fetched.body)
         return await _shares(content, (answer, visited.visit.template), others)
 
-    def reconsider(self, unsure: Unsure, then: Callable[[Mapping[int, float]], None]) -> None:
+    def reconsider(self, unsure: UndecidedPage, then: Callable[[Mapping[int, float]], None]) -> None:
         self._answer(self._reconsider(unsure), lambda found: then(found) if found is not None else None)
 
-    async def _reconsider(self, unsure: Unsure) -> Mapping[int, float] | None:
+    async def _reconsider(self, unsure: UndecidedPage) -> Mapping[int, float] | None:
         """Nothing, if the crawl ends meanwhile: it is offered again."""
         committer, content = self._session.committer, await self._content()
         answer, others = await self._session.run(
@@ -87,10 +97,10 @@ class Surroundings:
         )
         return await _shares(content, (answer, unsure.template), others) if answer is not None else {}
 
-    def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
+    def study(self, lesson: TemplateJob, then: Callable[[TemplateResult], None]) -> None:
         self._answer(self._study(lesson), lambda learned: then(learned) if learned is not None else None)
 
-    async def _study(self, lesson: Lesson) -> Learned | None:
+    async def _study(self, lesson: TemplateJob) -> TemplateResult | None:
         """Nothing, if the crawl ends meanwhile: the next one goes on."""
         committer, content = self._session.committer, await self._content()
         read = await self._session.run(lambda: [committer.read(document) for _, document in lesson.pages])
@@ -100,14 +110,14 @@ class Surroundings:
             return None
         template, sketches = found
         sketch_of = dict(zip([answer.url for answer in whole], sketches, strict=False))
-        return Learned(
+        return TemplateResult(
             host=lesson.host,
             template=template,
             mark=mark_of(template),
             sketches={number: (document.id, sketch_of.get(document.url, b"")) for number, document in lesson.pages},
         )
 
-    async def _content(self) -> Content:
+    async def _content(self) -> TextReader:
         """Who reads pages; what a crawl has left to do may come up before its pipelines are open."""
         await self._session.content_is_open.wait()
         assert self._session.content is not None, "whoever opens it is there"
@@ -116,7 +126,7 @@ class Surroundings:
     def _answer(self, question: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
         asyncio.ensure_future(question).add_done_callback(partial(self._answered, then))
 
-    def keep(self) -> Tenure:
+    def keep(self) -> Assignment:
         return self._session.keep()
 
     def kept(self) -> None:
@@ -160,7 +170,9 @@ class Surroundings:
         self._scheduler.fail(error)
 
 
-async def _shares(content: Content, new: Answer, others: Sequence[Doubted]) -> Mapping[int, float] | None:
+async def _shares(
+    content: TextReader, new: TemplatedAnswer, others: Sequence[SimilarArchivedPage]
+) -> Mapping[int, float] | None:
     """How similar a page is to others, by their numbers; as far as that was found out, and nothing if the crawl ends."""
     shares = await content.compare(new, [(other.answer, other.template) for other in others])
     return {other.id: share for other, share in zip(others, shares, strict=False)} if shares is not None else None

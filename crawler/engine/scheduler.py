@@ -23,22 +23,22 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.engine.handler import RULES, TRUST, VISIT, Denied, client_of
+from crawler.engine.handler import RULES, TRUST, VISIT, VisitDenied, client_of
 from crawler.engine.results import broken, exactly_one, refused
-from crawler.engine.runtime import Surroundings
+from crawler.engine.runtime import ScrapyRuntime
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.census import Census, census
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.priority import BiasedDraw
 from crawler.items import Kind, Outcome, Reason, Visit, Visited
-from crawler.monitor.bottleneck import Load, bottleneck
+from crawler.monitor.bottleneck import ProcessLoad, bottleneck
 from crawler.monitor.vitals import Vitals
 from crawler.stores.contract import NewUrl
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.worker.session import Session, connections_possible, session_of
-from crawler.worker.worker import Messenger
+from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class FrontierScheduler(BaseScheduler):
             most_hosts=options.most_hosts,
             bandwidth=options.bandwidth,
         )
-        self._messenger = Messenger(Surroundings(self, session), options, self._frontier, BiasedDraw(random.random))
+        self._messenger = Worker(ScrapyRuntime(self, session), options, self._frontier, BiasedDraw(random.random))
         self._pages = 0
         self._measured = (0.0, 0.0, 0.0, 0)  # time; what the main thread and the store's had worked by then; visits
         self._census = Census()
@@ -161,7 +161,7 @@ class FrontierScheduler(BaseScheduler):
         record = session.record
         record.rate, record.store_share = (record.visits - visits) / span, (session.store_seconds - store) / span
         record.limited_by = bottleneck(
-            Load(
+            ProcessLoad(
                 main_thread=(self._measured[1] - main) / span,
                 store_thread=record.store_share,
                 is_network_down=frontier.network.is_down,
@@ -346,7 +346,7 @@ class FrontierScheduler(BaseScheduler):
     def _on_failure(self, failure: Failure) -> list[Visited]:
         """A middleware refused the visit, or failed."""
         meta = failure.request.meta  # type: ignore[attr-defined]
-        if isinstance(failure.value, Denied):
+        if isinstance(failure.value, VisitDenied):
             return [refused(meta, failure.value)]
         logger.error("A visit failed inside: %s", meta[VISIT].url, exc_info=failure.value)
         return [broken(meta, repr(failure.value))]

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from crawler.export.documents import facts_of
 from crawler.export.http import plain
-from crawler.items import Entry, Rejected
+from crawler.items import ExportEntry, RejectedDocument
 
 ALWAYS = frozenset({"id", "url", "version"})  # what is sent of a document whatever fields were chosen
 LONGEST_TERM = 8191  # characters: Lucene takes no term of more than 32,766 bytes
 
 
-class Piece(NamedTuple):
+class BulkPiece(NamedTuple):
     """A document or a deletion as its engine reads it."""
 
     id: str
@@ -22,22 +22,24 @@ class Piece(NamedTuple):
     is_deletion: bool
     data: bytes
 
-    def rejected(self, error: str) -> Rejected:
-        return Rejected(id=self.id, url=self.url, version=self.version, error=plain(error))
+    def rejected(self, error: str) -> RejectedDocument:
+        return RejectedDocument(id=self.id, url=self.url, version=self.version, error=plain(error))
 
 
-class Batches:
+class BulkBatches:
     """Collects pieces and has them sent in batches; what could not be sent waits for the next try."""
 
-    def __init__(self, send: Callable[[Sequence[Piece]], Sequence[Rejected]], entries: int = 500, size: int = 5 << 20):
+    def __init__(
+        self, send: Callable[[Sequence[BulkPiece]], Sequence[RejectedDocument]], entries: int = 500, size: int = 5 << 20
+    ):
         self._send = send
         self._entries = entries
         self._most = size
-        self._waiting: dict[str, Piece] = {}
+        self._waiting: dict[str, BulkPiece] = {}
         self._size = 0
-        self._rejected: list[Rejected] = []
+        self._rejected: list[RejectedDocument] = []
 
-    def put(self, piece: Piece) -> None:
+    def put(self, piece: BulkPiece) -> None:
         """A later piece takes the place of an earlier one of the same document."""
         if self._waiting and self._size + len(piece.data) > self._most:
             self.flush()
@@ -53,7 +55,7 @@ class Batches:
             self._waiting.clear()
             self._size = 0
 
-    def take_rejected(self) -> Sequence[Rejected]:
+    def take_rejected(self) -> Sequence[RejectedDocument]:
         """Those since the last time."""
         taken, self._rejected = self._rejected, []
         return taken
@@ -63,12 +65,12 @@ class Batches:
         self._most = min(self._most, size)
 
 
-def halves(pieces: Sequence[Piece]) -> tuple[Sequence[Piece], Sequence[Piece]]:
+def halves(pieces: Sequence[BulkPiece]) -> tuple[Sequence[BulkPiece], Sequence[BulkPiece]]:
     middle = len(pieces) // 2
     return pieces[:middle], pieces[middle:]
 
 
-def chosen(entry: Entry, fields: Collection[str] | None) -> dict[str, object]:
+def chosen(entry: ExportEntry, fields: Collection[str] | None) -> dict[str, object]:
     """The facts of an entry that are wanted, and those that are always sent."""
     facts = facts_of(entry)
     return facts if fields is None else {name: facts[name] for name in facts if name in ALWAYS or name in fields}

@@ -17,10 +17,10 @@ from typing import BinaryIO, Final
 
 from crawler.errors import DiskTrouble
 from crawler.export.files import PART
-from crawler.export.formats import DELETED, Apart, Format, deleted_lines
-from crawler.export.locked_directory import Place
+from crawler.export.formats import DELETED, DocumentsOnlyWriter, FileFormat, deleted_lines
+from crawler.export.locked_directory import LockedDirectory
 from crawler.files import sync_directory
-from crawler.items import Entry, Rejected
+from crawler.items import ExportEntry, RejectedDocument
 
 _EVERY: Final = 100_000
 _UNFINISHED = re.compile(r"\.[0-9]{12,}\.\w+" + re.escape(PART))
@@ -37,14 +37,14 @@ def last_version(directory: Path, suffix: str) -> int | None:
 class DirectorySink:
     """A new file at each acknowledgement, unless nothing was put since the last."""
 
-    def __init__(self, directory: Path, form: Format, after: int, every: int = _EVERY) -> None:
+    def __init__(self, directory: Path, form: FileFormat, after: int, every: int = _EVERY) -> None:
         self.every = every
         self._directory = directory
         self._format = form
         self._first = self._last = after
         self._file: BinaryIO | None = None
-        self._writer: Apart | None = None
-        self._place = Place(directory)
+        self._writer: DocumentsOnlyWriter | None = None
+        self._place = LockedDirectory(directory)
         try:
             with self._told():
                 self._remove_unfinished()
@@ -52,15 +52,15 @@ class DirectorySink:
             self._place.close()
             raise
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: ExportEntry) -> None:
         with self._told():
             if self._writer is None:
                 self._file = self._part(self._format.suffix).open("xb")
-                self._writer = Apart(self._format, self._file)
+                self._writer = DocumentsOnlyWriter(self._format, self._file)
             self._writer.write(entry)
             self._last = entry.version
 
-    def acknowledge(self) -> Sequence[Rejected]:
+    def acknowledge(self) -> Sequence[RejectedDocument]:
         with self._told():
             if self._writer is None or self._file is None:
                 return ()

@@ -10,7 +10,7 @@ from re import Match
 
 import msgspec
 
-from crawler.items import Block, Deleted, Entry, Exported, OutLink, identifier
+from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, OutLink, TextBlock, identifier
 
 # Half a surrogate pair is no character, and many readers refuse the whole line for it. The others are line ends to some
 # who read line by line, or steer a terminal.
@@ -24,15 +24,15 @@ _TOLD = {  # what documents say of themselves: our name for it → the one in th
 }
 
 
-def facts_of(entry: Entry) -> dict[str, object]:
+def facts_of(entry: ExportEntry) -> dict[str, object]:
     """As JSON has it."""
-    return _deletion(entry) if isinstance(entry, Deleted) else _document(entry)
+    return _deletion(entry) if isinstance(entry, DeletedDocument) else _document(entry)
 
 
-def json_line(entry: Entry) -> bytes:
+def json_line(entry: ExportEntry) -> bytes:
     """In UTF-8, with its line end, whatever characters the document holds.
 
-    >>> json_line(Deleted(version=7, key=Key(1, -1), url="http://a.example/", evidence=Evidence.GONE))
+    >>> json_line(DeletedDocument(version=7, key=Key(1, -1), url="http://a.example/", evidence=Evidence.GONE))
     b'{"id":"0000000000000001ffffffffffffffff","url":"http://a.example/","deleted":true,"evidence":"gone","target":null,"version":7}\\n'
     """
     return json_bytes(facts_of(entry)) + b"\n"
@@ -56,7 +56,7 @@ def safe_json(facts: object, indent: int | None = None) -> str:
     return _UNSAFE.sub(_safe, json.dumps(facts, ensure_ascii=False, separators=separators, indent=indent))
 
 
-def _document(entry: Exported) -> dict[str, object]:
+def _document(entry: ExportedDocument) -> dict[str, object]:
     return {
         "id": identifier(entry.key),
         "url": entry.url,
@@ -83,7 +83,7 @@ def _document(entry: Exported) -> dict[str, object]:
     }
 
 
-def _block(block: Block) -> dict[str, object]:
+def _block(block: TextBlock) -> dict[str, object]:
     return {"text": block.text, "tag": block.tag, "importance": round(block.importance, 3)}
 
 
@@ -91,7 +91,7 @@ def _link(link: OutLink) -> dict[str, object]:
     return {"id": identifier(link.key), "url": link.url, "anchor": link.anchor, "rel": link.rel}
 
 
-def _deletion(entry: Deleted) -> dict[str, object]:
+def _deletion(entry: DeletedDocument) -> dict[str, object]:
     return {
         "id": identifier(entry.key),
         "url": entry.url,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crawler.export.opensearch import OpenSearch
-from crawler.export.solr import Solr
-from crawler.export.vespa import Vespa
+from crawler.export.opensearch import OpenSearchSink
+from crawler.export.solr import SolrSink
+from crawler.export.vespa import VespaSink
 
-ENGINES: Mapping[str, type[OpenSearch | Solr | Vespa]] = {
-    "opensearch": OpenSearch,
-    "elasticsearch": OpenSearch,
-    "solr": Solr,
-    "vespa": Vespa,
+ENGINES: Mapping[str, type[OpenSearchSink | SolrSink | VespaSink]] = {
+    "opensearch": OpenSearchSink,
+    "elasticsearch": OpenSearchSink,
+    "solr": SolrSink,
+    "vespa": VespaSink,
 }

@@ -7,25 +7,25 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, Self
 
 from crawler.export.files import whole_file
-from crawler.export.parquet import Parquet
-from crawler.export.records import JsonLines, Records, collection_line
+from crawler.export.parquet import ParquetFormat
+from crawler.export.records import JsonLinesFormat, RecordFormat, collection_line
 from crawler.export.trec import trectext, trecweb
-from crawler.items import Deleted, Entry, identifier
+from crawler.items import DeletedDocument, ExportEntry, identifier
 
 DELETED = "deleted"  # suffix of a list of ids beside a file that cannot say of a document that it is no more
 
 
-class Writer(Protocol):
+class FormatWriter(Protocol):
     """Writes one file into a stream that others open and close."""
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: ExportEntry) -> None:
         """Take one, perhaps only into memory."""
 
     def finish(self) -> None:
         """Write what ends the file. Without this it is not whole."""
 
 
-class Format(Protocol):
+class FileFormat(Protocol):
     """How entries become a file."""
 
     @property
@@ -34,7 +34,7 @@ class Format(Protocol):
 
     @property
     def has_deletions(self) -> bool:
-        """Whether a deletion can be written into the stream. If not, `write` must not get one: see `Apart`."""
+        """Whether a deletion can be written into the stream. If not, `write` must not get one: see `DocumentsOnlyWriter`."""
 
     def keeping(self, fields: Iterable[str]) -> Self:
         """The same with these fields only, and those that `fields.ALWAYS` names.
@@ -42,35 +42,35 @@ class Format(Protocol):
         `Misconfigured` if there is no such field, or if fields cannot be chosen.
         """
 
-    def open(self, stream: BinaryIO) -> Writer:
+    def open(self, stream: BinaryIO) -> FormatWriter:
         """Begin a file."""
 
 
-FORMATS: Mapping[str, Format] = {
-    "jsonl": JsonLines(),
-    "parquet": Parquet(),
-    "jsoncollection": Records(suffix="jsonl", record_of=collection_line),  # by other names it is not found
-    "trecweb": Records(suffix="trecweb", record_of=trecweb),
-    "trectext": Records(suffix="trectext", record_of=trectext),
+FORMATS: Mapping[str, FileFormat] = {
+    "jsonl": JsonLinesFormat(),
+    "parquet": ParquetFormat(),
+    "jsoncollection": RecordFormat(suffix="jsonl", record_of=collection_line),  # by other names it is not found
+    "trecweb": RecordFormat(suffix="trecweb", record_of=trecweb),
+    "trectext": RecordFormat(suffix="trectext", record_of=trectext),
 }
 
 
-class Apart:
+class DocumentsOnlyWriter:
     """Writes the documents, and remembers the deletions if the format has none.
 
     Who reads takes the documents first, then leaves out those that were deleted: a document that came back after its
     deletion is not among them any more.
     """
 
-    def __init__(self, form: Format, stream: BinaryIO) -> None:
+    def __init__(self, form: FileFormat, stream: BinaryIO) -> None:
         self.deleted: dict[str, None] = {}  # ids in their order
         self._writer = form.open(stream)
         self._has_deletions = form.has_deletions
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: ExportEntry) -> None:
         if self._has_deletions:
             self._writer.write(entry)
-        elif isinstance(entry, Deleted):
+        elif isinstance(entry, DeletedDocument):
             self.deleted[identifier(entry.key)] = None
         else:
             self.deleted.pop(identifier(entry.key), None)

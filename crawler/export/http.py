@@ -46,7 +46,7 @@ _REFUSALS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class EngineAddress:
     """Where an engine is, and who asks."""
 
     origin: str  # scheme, host and port
@@ -66,7 +66,7 @@ class HttpOptions:
     jitter: Callable[[], float] = random.random
 
 
-class Answer(NamedTuple):
+class EngineAnswer(NamedTuple):
     status: int
     body: bytes
     retry_after: float | None = None
@@ -82,7 +82,7 @@ class Answer(NamedTuple):
         return f"{self.status} {plain(self.body)}".rstrip()
 
 
-def place_of(where: str, kind: str, example: str, names: int = 1) -> Place:
+def place_of(where: str, kind: str, example: str, names: int = 1) -> EngineAddress:
     """`BadInput` if this is no place, or its path has fewer than so many names.
 
     >>> str(place_of("http://me:secret@127.0.0.1:9200/pages/", "opensearch", "http://127.0.0.1:9200/pages"))
@@ -100,7 +100,9 @@ def place_of(where: str, kind: str, example: str, names: int = 1) -> Place:
         )
     user, password = unquote(split.username or ""), unquote(split.password or "")
     in_url = _basic(f"{user}:{password}") if user or password else ""
-    return Place(origin=origin, path=path, authorization=_authorization(os.environ.get(AUTHORIZATION, "")) or in_url)
+    return EngineAddress(
+        origin=origin, path=path, authorization=_authorization(os.environ.get(AUTHORIZATION, "")) or in_url
+    )
 
 
 def without_password(where: str) -> str:
@@ -124,7 +126,7 @@ def plain(text: bytes | str) -> str:
     return _CONTROLS.sub(" ", told[: 2 * _ANSWERS_SAY]).strip()[:_ANSWERS_SAY]
 
 
-class Patience:
+class RetryBackoff:
     """Waits longer each time, and at last gives up."""
 
     def __init__(self, where: str, sleep: Callable[[float], None], options: HttpOptions) -> None:
@@ -149,12 +151,12 @@ class Patience:
         self._sleep(max(most * (0.5 + 0.5 * self._options.jitter()), asked or 0.0))
 
 
-class Client:
+class EngineClient:
     """Sends requests to one place until they are answered. Threads may share it."""
 
     def __init__(
         self,
-        place: Place,
+        place: EngineAddress,
         sleep: Callable[[float], None],
         options: HttpOptions,
         connections: int = 1,
@@ -170,12 +172,12 @@ class Client:
             retries=False,  # we know better what may be sent again, and nobody leads us elsewhere
         )
 
-    def patience(self) -> Patience:
-        return Patience(str(self._place), self._sleep, self._options)
+    def patience(self) -> RetryBackoff:
+        return RetryBackoff(str(self._place), self._sleep, self._options)
 
     def send(
         self, method: str, path: str, body: bytes = b"", content_type: str = JSON, fine: Collection[int] = ()
-    ) -> Answer:
+    ) -> EngineAnswer:
         """What the engine says in the end: not that it is busy, and of 401, 403 and 404 only what is in `fine`."""
         patience = self.patience()
         headers = self._headers(body, content_type)
@@ -207,21 +209,21 @@ class Client:
             **({"Content-Encoding": "gzip"} if body and self._options.compress else {}),
         }
 
-    def _ask(self, method: str, path: str, data: bytes, headers: dict[str, str]) -> Answer:
+    def _ask(self, method: str, path: str, data: bytes, headers: dict[str, str]) -> EngineAnswer:
         response = self._pool.urlopen(method, path, body=data or None, headers=headers, preload_content=False)
         try:
             body = response.read(_LARGEST_ANSWER, decode_content=True)
             if len(body) == _LARGEST_ANSWER:
                 raise self.down("its answer does not end")
             asked = _retry_after(response.headers.get("Retry-After", ""), response.headers.get("Date", ""))
-            return Answer(response.status, body, asked)
+            return EngineAnswer(response.status, body, asked)
         except BaseException:
             response.close()  # nobody reads the rest: the connection cannot be used again
             raise
         finally:
             response.release_conn()
 
-    def _judged(self, answer: Answer, fine: Collection[int]) -> Answer:
+    def _judged(self, answer: EngineAnswer, fine: Collection[int]) -> EngineAnswer:
         if answer.status in _REFUSALS and answer.status not in fine:
             what, to_do = _REFUSALS[answer.status].split("; ", 1)
             raise self.down(f"{what} ({answer})", to_do)

@@ -15,7 +15,7 @@ LOCK: Final = ".lock"
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Place:
+class LockedDirectory:
     """Held from its construction, which makes the directory, until `close` or the end of the process."""
 
     def __init__(self, path: Path) -> None:

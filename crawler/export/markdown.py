@@ -19,9 +19,9 @@ from crawler.errors import DiskTrouble
 from crawler.export.characters import on_one_line, printable
 from crawler.export.documents import date_of
 from crawler.export.files import PART
-from crawler.export.locked_directory import Place
-from crawler.export.text_parts import HEADINGS, Part, parts_of
-from crawler.items import Deleted, Entry, Exported, Rejected, identifier
+from crawler.export.locked_directory import LockedDirectory
+from crawler.export.text_parts import HEADINGS, TextPart, parts_of
+from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, RejectedDocument, identifier
 from crawler.urls.hosts import host_of
 
 _EVERY: Final = 1_000
@@ -52,7 +52,7 @@ def directory_of(url: str) -> str:
     return "_" + sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def markdown_of(document: Exported) -> str:
+def markdown_of(document: ExportedDocument) -> str:
     """Front matter and text."""
     blocks = [_block(kind, list(run)) for kind, run in groupby(_nonempty(document), key=lambda part: part.kind)]
     return "\n".join(["---", *_front_matter(document), "---", "", *("\n".join([block, ""]) for block in blocks)])
@@ -68,7 +68,7 @@ class MarkdownSink:
     def __init__(self, directory: Path, every: int = _EVERY) -> None:
         self.every = every
         self._changed: dict[str, set[str]] = {}  # directory → what was written there since the last acknowledgement
-        self._place = Place(directory)
+        self._place = LockedDirectory(directory)
         try:
             with self._told():
                 self._root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -77,18 +77,18 @@ class MarkdownSink:
             self._place.close()
             raise
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: ExportEntry) -> None:
         directory, name = directory_of(entry.url), f"{identifier(entry.key)}.md"
         changed = self._changed.setdefault(directory, set())
         with self._told():
-            if isinstance(entry, Deleted):
+            if isinstance(entry, DeletedDocument):
                 changed.discard(name)
                 self._remove(directory, name)
             else:
                 self._write(directory, name, markdown_of(entry).encode())
                 changed.add(name)
 
-    def acknowledge(self) -> Sequence[Rejected]:
+    def acknowledge(self) -> Sequence[RejectedDocument]:
         with self._told():
             for directory, names in self._changed.items():
                 with suppress(FileNotFoundError), self._opened(directory) as inside:
@@ -143,7 +143,7 @@ def _sync(name: str, directory: int) -> None:
             os.close(descriptor)
 
 
-def _front_matter(document: Exported) -> Iterator[str]:
+def _front_matter(document: ExportedDocument) -> Iterator[str]:
     """As YAML: what JSON quotes, YAML reads as the same text."""
     facts = {
         "url": document.url,
@@ -159,14 +159,14 @@ def _front_matter(document: Exported) -> Iterator[str]:
     yield f"version: {document.version}"
 
 
-def _nonempty(document: Exported) -> Iterator[Part]:
+def _nonempty(document: ExportedDocument) -> Iterator[TextPart]:
     for part in parts_of(document):
         text = printable(part.text).strip("\n") if part.kind == "pre" else on_one_line(part.text)
         if text and not text.isspace():
-            yield Part(part.kind, text)
+            yield TextPart(part.kind, text)
 
 
-def _block(kind: str, run: Sequence[Part]) -> str:
+def _block(kind: str, run: Sequence[TextPart]) -> str:
     """Parts of one kind in a row."""
     texts = [part.text for part in run]
     match kind:

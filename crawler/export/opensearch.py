@@ -13,10 +13,10 @@ from enum import Enum, auto
 from urllib.parse import quote
 
 from crawler.errors import BadInput
-from crawler.export.batches import LONGEST_TERM, Batches, Piece, chosen, halves
+from crawler.export.batches import LONGEST_TERM, BulkBatches, BulkPiece, chosen, halves
 from crawler.export.documents import safe_json
-from crawler.export.http import ATTEMPTS, Answer, Client, HttpOptions, place_of, plain
-from crawler.items import Deleted, Entry, Rejected
+from crawler.export.http import ATTEMPTS, EngineAnswer, EngineClient, HttpOptions, place_of, plain
+from crawler.items import DeletedDocument, ExportEntry, RejectedDocument
 
 EXAMPLE = "http://127.0.0.1:9200/pages"
 NDJSON = "application/x-ndjson"
@@ -48,7 +48,7 @@ INDEX: Mapping[str, object] = {
 }
 
 
-class Verdict(Enum):
+class BulkVerdict(Enum):
     """What became of one action of a bulk request."""
 
     DONE = auto()
@@ -57,7 +57,7 @@ class Verdict(Enum):
     NO_INDEX = auto()
 
 
-class OpenSearch:
+class OpenSearchSink:
     """Sink for an index, which is made if it is missing."""
 
     every = 500
@@ -78,34 +78,34 @@ class OpenSearch:
                 f"{place}: “{plain(place.path[-1])}” is no name of an index (in small letters, without “*” and the like). "
                 f"Nothing was exported; give one such as opensearch:{EXAMPLE}."
             )
-        self._client = Client(place, sleep, replace(options or HttpOptions(), attempts=attempts))
+        self._client = EngineClient(place, sleep, replace(options or HttpOptions(), attempts=attempts))
         self._path = "/" + quote("/".join(place.path), safe="/%")
         self._fields = fields
-        self._batches = Batches(self._send, self.every)
+        self._batches = BulkBatches(self._send, self.every)
         self._is_there = False
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: ExportEntry) -> None:
         self._batches.put(self._piece(entry))
 
-    def acknowledge(self) -> Sequence[Rejected]:
+    def acknowledge(self) -> Sequence[RejectedDocument]:
         self._batches.flush()
         return self._batches.take_rejected()
 
     def close(self) -> None:
         self._client.close()
 
-    def _piece(self, entry: Entry) -> Piece:
+    def _piece(self, entry: ExportEntry) -> BulkPiece:
         facts = chosen(entry, self._fields)
-        is_deletion = isinstance(entry, Deleted)
+        is_deletion = isinstance(entry, DeletedDocument)
         known = {"_id": facts["id"], "version": entry.version, "version_type": "external_gte"}
         lines = [{"delete": known}] if is_deletion else [{"index": known}, facts]
         data = "".join(f"{safe_json(line)}\n" for line in lines).encode()
-        return Piece(str(facts["id"]), entry.url, entry.version, is_deletion, data)
+        return BulkPiece(str(facts["id"]), entry.url, entry.version, is_deletion, data)
 
-    def _send(self, pieces: Sequence[Piece]) -> list[Rejected]:
+    def _send(self, pieces: Sequence[BulkPiece]) -> list[RejectedDocument]:
         """Until all are done or refused. Patience ends when nothing more gets through, not when much is to be repeated."""
         self._make_index()
-        rejected: list[Rejected] = []
+        rejected: list[RejectedDocument] = []
         patience = self._client.patience()
         waiting = pieces
         while waiting:
@@ -114,14 +114,14 @@ class OpenSearch:
             if answer.status == 413:
                 return rejected + self._send_smaller(waiting, len(body))
             items = self._items(answer, len(waiting))
-            again: list[Piece] = []
+            again: list[BulkPiece] = []
             for piece, item in zip(waiting, items, strict=True):
                 verdict = _verdict(piece, item)
-                if verdict is Verdict.NO_INDEX:
+                if verdict is BulkVerdict.NO_INDEX:
                     raise self._client.down(_error(item))
-                if verdict is Verdict.REFUSED:
+                if verdict is BulkVerdict.REFUSED:
                     rejected.append(piece.rejected(_error(item)))
-                elif verdict is Verdict.AGAIN:
+                elif verdict is BulkVerdict.AGAIN:
                     again.append(piece)
                     trouble = _error(item)
             if again:
@@ -131,13 +131,13 @@ class OpenSearch:
             waiting = again
         return rejected
 
-    def _send_smaller(self, pieces: Sequence[Piece], size: int) -> list[Rejected]:
+    def _send_smaller(self, pieces: Sequence[BulkPiece], size: int) -> list[RejectedDocument]:
         if len(pieces) == 1:
             return [pieces[0].rejected(f"413: the engine takes no request of {size} bytes")]
         self._batches.at_most(size // 2)
         return [rejected for half in halves(pieces) for rejected in self._send(half)]
 
-    def _items(self, answer: Answer, count: int) -> Sequence[Mapping[str, object]]:
+    def _items(self, answer: EngineAnswer, count: int) -> Sequence[Mapping[str, object]]:
         """What became of each action: nothing to look at if all went well. `SinkDown` if that is not known."""
         said = answer.json()
         items = said.get("items") if isinstance(said, dict) else None
@@ -160,22 +160,22 @@ class OpenSearch:
         if answer.status == 404:
             answer = self._client.send("PUT", self._path, safe_json(INDEX).encode())
             if b"resource_already_exists_exception" in answer.body:  # another was faster, or an answer was lost
-                answer = Answer(200, b"")
+                answer = EngineAnswer(200, b"")
         if answer.status != 200:
             raise self._client.down(f"the index cannot be made ({answer})", "make it yourself")
         self._is_there = True
 
 
-def _verdict(piece: Piece, item: Mapping[str, object]) -> Verdict:
+def _verdict(piece: BulkPiece, item: Mapping[str, object]) -> BulkVerdict:
     status = item["status"]
     assert isinstance(status, int)
     if status < 300 or status == 409 or (status == 404 and piece.is_deletion and "error" not in item):
-        return Verdict.DONE
+        return BulkVerdict.DONE
     if status == 429 or status >= 500:
-        return Verdict.AGAIN
+        return BulkVerdict.AGAIN
     error = item.get("error")
     kind = error.get("type") if isinstance(error, dict) else None
-    return Verdict.NO_INDEX if status in (401, 403, 404) or kind in _OF_THE_INDEX else Verdict.REFUSED
+    return BulkVerdict.NO_INDEX if status in (401, 403, 404) or kind in _OF_THE_INDEX else BulkVerdict.REFUSED
 
 
 def _error(item: Mapping[str, object]) -> str:

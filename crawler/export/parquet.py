@@ -11,7 +11,7 @@ from crawler.errors import Misconfigured
 from crawler.export.characters import encoded
 from crawler.export.documents import facts_of
 from crawler.export.fields import FIELDS, chosen
-from crawler.items import Deleted, Entry
+from crawler.items import DeletedDocument, ExportEntry
 
 _ROWS: Final = 4_096  # of a row group, at most
 _BYTES: Final = 64_000_000  # of its text, about
@@ -20,7 +20,7 @@ _ASKED_FOR: Final = ("id", "url", "host", "fetched_at", "status", "version")  # 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parquet:
+class ParquetFormat:
     """Compressed with zstd. A deletion is a row in which `deleted` is true."""
 
     suffix: str = "parquet"
@@ -52,7 +52,7 @@ class ParquetWriter:
                 write_statistics=[name for name in _ASKED_FOR if name in fields],
             )
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: ExportEntry) -> None:
         row = _row(entry)
         for name, column in self._columns.items():
             column.append(row.get(name))
@@ -143,10 +143,10 @@ def _schema(arrow: Any, fields: frozenset[str]) -> Any:
     )
 
 
-def _row(entry: Entry) -> dict[str, object]:
+def _row(entry: ExportEntry) -> dict[str, object]:
     """What JSON has, but for texts, which are encoded here, and the time, which is a number."""
     facts = {name: _encoded(fact) for name, fact in facts_of(entry).items()}
-    if isinstance(entry, Deleted):
+    if isinstance(entry, DeletedDocument):
         return facts
     return facts | {"fetched_at": round(entry.fetched * 1e6), "deleted": False}
 

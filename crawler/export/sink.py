@@ -11,7 +11,7 @@ import msgspec
 
 from crawler.errors import BadInput, CrawlError, DiskTrouble
 from crawler.files import sync_directory
-from crawler.items import Entry, Rejected
+from crawler.items import ExportEntry, RejectedDocument
 
 
 class SinkDown(CrawlError):
@@ -28,10 +28,10 @@ class Sink(Protocol):
 
     every: int  # entries between two acknowledgements
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: ExportEntry) -> None:
         """Take one, perhaps only into memory. `SinkDown` if that cannot be."""
 
-    def acknowledge(self) -> Sequence[Rejected]:
+    def acknowledge(self) -> Sequence[RejectedDocument]:
         """When this returns, all that was put is safe there, but for these. `SinkDown` if it is not known to be."""
 
     def close(self) -> None:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
-from crawler.export.batches import LONGEST_TERM, Batches, Piece, chosen, flat, halves
+from crawler.export.batches import LONGEST_TERM, BulkBatches, BulkPiece, chosen, flat, halves
 from crawler.export.documents import safe_json
-from crawler.export.http import ATTEMPTS, Answer, Client, HttpOptions, place_of
-from crawler.items import Deleted, Entry, Rejected
+from crawler.export.http import ATTEMPTS, EngineAnswer, EngineClient, HttpOptions, place_of
+from crawler.items import DeletedDocument, ExportEntry, RejectedDocument
 
 EXAMPLE = "http://127.0.0.1:8983/solr/pages"
 _BATCH = 500
@@ -23,7 +23,7 @@ _REFUSED = (400, 413)  # for one document of them, which is not named; or for th
 _COMMIT = b'{"commit":{}}'
 
 
-class Solr:
+class SolrSink:
     """Sink for a core or collection whose schema has the usual dynamic fields (`*_txt`, `*_s`, `*_dt` …)."""
 
     every = 10 * _BATCH  # a commit writes and opens a new index: not for every batch
@@ -38,16 +38,16 @@ class Solr:
         options: HttpOptions | None = None,
     ) -> None:
         place = place_of(where, "solr", EXAMPLE, names=2)
-        self._client = Client(place, sleep, replace(options or HttpOptions(), attempts=attempts))
+        self._client = EngineClient(place, sleep, replace(options or HttpOptions(), attempts=attempts))
         self._path = "/" + quote("/".join(place.path), safe="/%") + "/update"
         self._fields = fields
-        self._batches = Batches(self._send, _BATCH)
+        self._batches = BulkBatches(self._send, _BATCH)
         self._is_committed = True
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: ExportEntry) -> None:
         self._batches.put(self._piece(entry))
 
-    def acknowledge(self) -> Sequence[Rejected]:
+    def acknowledge(self) -> Sequence[RejectedDocument]:
         """A hard commit: a soft one shows the documents to who searches, and loses them with the power."""
         self._batches.flush()
         if not self._is_committed:
@@ -58,16 +58,16 @@ class Solr:
     def close(self) -> None:
         self._client.close()
 
-    def _piece(self, entry: Entry) -> Piece:
+    def _piece(self, entry: ExportEntry) -> BulkPiece:
         facts = chosen(entry, self._fields)
-        is_deletion = isinstance(entry, Deleted)
+        is_deletion = isinstance(entry, DeletedDocument)
         if is_deletion:
             command = f'"delete":{safe_json({"id": facts["id"]})}'
         else:
             command = f'"add":{safe_json({"doc": document_of(facts)})}'
-        return Piece(str(facts["id"]), entry.url, entry.version, is_deletion, command.encode())
+        return BulkPiece(str(facts["id"]), entry.url, entry.version, is_deletion, command.encode())
 
-    def _send(self, pieces: Sequence[Piece]) -> list[Rejected]:
+    def _send(self, pieces: Sequence[BulkPiece]) -> list[RejectedDocument]:
         """A refused batch is halved until the bad document stands alone; what was taken of it before is only repeated."""
         self._is_committed = False
         # One object with the same names again and again: Solr reads it as a list of commands.
@@ -82,7 +82,7 @@ class Solr:
             self._batches.at_most(len(body) // 2)
         return [rejected for half in halves(pieces) for rejected in self._send(half)]
 
-    def _check(self, answer: Answer) -> None:
+    def _check(self, answer: EngineAnswer) -> None:
         said = answer.json()
         header = said.get("responseHeader") if isinstance(said, dict) else None
         if answer.status != 200 or not isinstance(header, dict) or header.get("status") != 0:
@@ -113,7 +113,7 @@ def _suffix(name: str, value: object) -> str:
     return {bool: "_b", int: "_l", float: "_d"}.get(type(value), "_s")
 
 
-def _error(answer: Answer) -> str:
+def _error(answer: EngineAnswer) -> str:
     said = answer.json()
     error = said.get("error") if isinstance(said, dict) else None
     return f"{answer.status} {error.get('msg')}" if isinstance(error, dict) else str(answer)

@@ -16,8 +16,8 @@ from re import Match
 from typing import Final
 
 from crawler.export.characters import on_one_line, printable
-from crawler.export.text_parts import Part, parts_of
-from crawler.items import Exported, identifier
+from crawler.export.text_parts import TextPart, parts_of
+from crawler.items import ExportedDocument, identifier
 
 _AROUND: Final = {"li": ("<ul>", "</ul>"), "tr": ("<table>", "</table>")}
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}
@@ -26,7 +26,7 @@ _NOT_IN_URLS = re.compile("[^!-;=?-~]")
 _NOT_IN_HEADERS = re.compile("[^ -;=?-~]")
 
 
-def trectext(document: Exported) -> bytes:
+def trectext(document: ExportedDocument) -> bytes:
     """With markup characters as entities."""
     return (
         f"<DOC>\n<DOCNO>{identifier(document.key)}</DOCNO>\n<TITLE>{_escaped(on_one_line(document.title))}</TITLE>\n"
@@ -34,7 +34,7 @@ def trectext(document: Exported) -> bytes:
     ).encode()
 
 
-def trecweb(document: Exported) -> bytes:
+def trecweb(document: ExportedDocument) -> bytes:
     """As GOV2 has it: what the server said, then a page. The page is ours, made of the document's text."""
     page = _page(document).encode()
     head = [
@@ -50,13 +50,13 @@ def trecweb(document: Exported) -> bytes:
     return "\n".join(start).encode() + page + b"</DOC>\n"
 
 
-def _page(document: Exported) -> str:
+def _page(document: ExportedDocument) -> str:
     title = _escaped(on_one_line(document.title))
     body = "\n".join(_markup(parts_of(document)))
     return f"<html>\n<head><title>{title}</title></head>\n<body>\n{body}\n</body>\n</html>\n"
 
 
-def _markup(parts: Sequence[Part]) -> Iterator[str]:
+def _markup(parts: Sequence[TextPart]) -> Iterator[str]:
     for kind, run in groupby(parts, key=lambda part: part.kind):
         start, end = _AROUND.get(kind, ("", ""))
         if start:

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from urllib.parse import quote
 
-from crawler.export.batches import Batches, Piece, chosen, flat
+from crawler.export.batches import BulkBatches, BulkPiece, chosen, flat
 from crawler.export.documents import safe_json
-from crawler.export.http import ATTEMPTS, Answer, Client, HttpOptions, place_of
-from crawler.items import Deleted, Entry, Rejected
+from crawler.export.http import ATTEMPTS, EngineAnswer, EngineClient, HttpOptions, place_of
+from crawler.items import DeletedDocument, ExportEntry, RejectedDocument
 
 EXAMPLE = "http://127.0.0.1:8080/web/page"
 IN_FLIGHT = 8
@@ -27,7 +27,7 @@ _NO_TEXT = re.compile(
 )
 
 
-class Vespa:
+class VespaSink:
     """Sink for a document type whose schema has our fields, or those that were chosen."""
 
     every = 500
@@ -43,19 +43,19 @@ class Vespa:
     ) -> None:
         place = place_of(where, "vespa", EXAMPLE, names=2)
         options = replace(options or HttpOptions(), attempts=attempts)
-        self._client = Client(place, sleep, options, IN_FLIGHT)
+        self._client = EngineClient(place, sleep, options, IN_FLIGHT)
         *above, namespace, document_type = (quote(part, safe="%") for part in place.path)
         self._path = "/" + "/".join((*above, "document/v1", namespace, document_type, "docid"))
         # Vespa gives up before we do: what we send again is not overtaken by what we sent first.
         self._timeout = f"timeout={options.read * 0.8:g}s"
         self._fields = fields
         self._threads = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="vespa")
-        self._batches = Batches(self._send, self.every)
+        self._batches = BulkBatches(self._send, self.every)
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: ExportEntry) -> None:
         self._batches.put(self._piece(entry))
 
-    def acknowledge(self) -> Sequence[Rejected]:
+    def acknowledge(self) -> Sequence[RejectedDocument]:
         self._batches.flush()
         return self._batches.take_rejected()
 
@@ -63,13 +63,17 @@ class Vespa:
         self._threads.shutdown()
         self._client.close()
 
-    def _piece(self, entry: Entry) -> Piece:
+    def _piece(self, entry: ExportEntry) -> BulkPiece:
         facts = chosen(entry, self._fields)
-        is_deletion = isinstance(entry, Deleted)
-        data = b"" if isinstance(entry, Deleted) else safe_json({"fields": document_of(facts, entry.fetched)}).encode()
-        return Piece(str(facts["id"]), entry.url, entry.version, is_deletion, data)
+        is_deletion = isinstance(entry, DeletedDocument)
+        data = (
+            b""
+            if isinstance(entry, DeletedDocument)
+            else safe_json({"fields": document_of(facts, entry.fetched)}).encode()
+        )
+        return BulkPiece(str(facts["id"]), entry.url, entry.version, is_deletion, data)
 
-    def _send(self, pieces: Sequence[Piece]) -> list[Rejected]:
+    def _send(self, pieces: Sequence[BulkPiece]) -> list[RejectedDocument]:
         sent = [self._threads.submit(self._send_one, piece) for piece in pieces]
         try:
             return [rejected for each in sent if (rejected := each.result())]
@@ -78,7 +82,7 @@ class Vespa:
                 each.cancel()
             wait(sent)
 
-    def _send_one(self, piece: Piece) -> Rejected | None:
+    def _send_one(self, piece: BulkPiece) -> RejectedDocument | None:
         method, fine = ("DELETE", (404,)) if piece.is_deletion else ("POST", ())
         answer = self._client.send(method, f"{self._path}/{piece.id}?{self._timeout}", piece.data, fine=fine)
         if answer.status in (400, 413):
@@ -105,6 +109,6 @@ def _text(value: object) -> object:
     return [_text(each) for each in value] if isinstance(value, list) else value
 
 
-def _error(answer: Answer) -> str:
+def _error(answer: EngineAnswer) -> str:
     said = answer.json()
     return f"{answer.status} {said.get('message')}" if isinstance(said, dict) else str(answer)

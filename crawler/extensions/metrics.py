@@ -31,7 +31,7 @@ ADDRESS = "127.0.0.1"  # whoever may read there may run programs here
 FILE_EVERY = 15.0  # seconds between two versions of the file
 
 
-class Publication:
+class MetricsPublication:
     """Where the numbers of one run can be read, from before it begins until after it has ended."""
 
     def __init__(self, session: Session) -> None:
@@ -108,7 +108,7 @@ class Publication:
 class Metrics:
     """Has the numbers published while the crawl runs."""
 
-    def __init__(self, crawler: Crawler, publication: Publication) -> None:
+    def __init__(self, crawler: Crawler, publication: MetricsPublication) -> None:
         self._crawler = crawler
         self._publication = publication
         self._timer: asyncio.TimerHandle | None = None
@@ -180,12 +180,12 @@ def write_last_run(options: Options, ended: LastRun) -> None:
         logger.warning("METRICS_FILE: %s", error)
 
 
-_publications: WeakKeyDictionary[Session, Publication] = WeakKeyDictionary()
+_publications: WeakKeyDictionary[Session, MetricsPublication] = WeakKeyDictionary()
 
 
-def publication_of(session: Session) -> Publication:
+def publication_of(session: Session) -> MetricsPublication:
     """The one of a session. `Misconfigured` if the numbers cannot be published as the settings say."""
     publication = _publications.get(session)
     if publication is None:
-        publication = _publications[session] = Publication(session)
+        publication = _publications[session] = MetricsPublication(session)
     return publication

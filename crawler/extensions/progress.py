@@ -14,10 +14,10 @@ from rich.live import Live
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from crawler.engine.logs import Tail, make_harmless, tailed
+from crawler.engine.logs import LogTail, make_harmless, tailed
 from crawler.engine.scheduler import FrontierScheduler
-from crawler.monitor.live_view import OUTCOMES, TAIL, Facts, Picture, line
-from crawler.monitor.rates import Pace, remaining
+from crawler.monitor.live_view import OUTCOMES, TAIL, LiveFacts, LiveView, line
+from crawler.monitor.rates import RecentRate, remaining
 from crawler.monitor.terminal import is_lively
 from crawler.monitor.vitals import Vitals
 from crawler.worker.session import Session, session_of
@@ -42,10 +42,10 @@ class Progress:
         self._crawler = crawler
         self._session = session
         self._until_closed = ExitStack()
-        self._tail: Tail | None = None
+        self._tail: LogTail | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._started = session.now()
-        self._pace, self._long_pace = Pace(RATE_SPAN), Pace(ETA_SPAN)
+        self._pace, self._long_pace = RecentRate(RATE_SPAN), RecentRate(ETA_SPAN)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -92,16 +92,16 @@ class Progress:
         logger.info("%s", line(self._facts()))
         self._timers["say"] = asyncio.get_running_loop().call_later(PLAIN_EVERY, self._say)
 
-    def _picture(self) -> Picture:
-        return Picture(self._facts(), list(self._tail.lines) if self._tail is not None else ())
+    def _picture(self) -> LiveView:
+        return LiveView(self._facts(), list(self._tail.lines) if self._tail is not None else ())
 
-    def _facts(self) -> Facts:
+    def _facts(self) -> LiveFacts:
         record, options, now = self._session.record, self._session.options, self._session.now()
         vitals, elapsed = self._vitals(), now - self._started
         pages = record.pages + vitals.pages_of_others
         pages_a_second, bytes_a_second = self._pace.rates(now, record.pages, record.bytes_received)
         (long_rate,) = self._long_pace.rates(now, pages)
-        return Facts(
+        return LiveFacts(
             directory=str(options.directory),
             elapsed=elapsed,
             remaining=remaining(

@@ -17,7 +17,7 @@ _CUT_SHORT = frozenset({Reason.CUT_DISCONNECT, Reason.CUT_TIME})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class AnswerMeaning:
     """An answer in our terms."""
 
     outcome: Outcome
@@ -26,46 +26,46 @@ class Meaning:
     retry_after: float | None = None  # seconds from the answer's end
 
 
-def meaning_of(fetched: Fetched) -> Meaning:
+def meaning_of(fetched: Fetched) -> AnswerMeaning:
     """Judge an answer by its status, or by why there is none."""
     status = fetched.status
     if fetched.reason in _NO_FAULT:
-        return Meaning(outcome=Outcome.ABORTED, reason=fetched.reason)
+        return AnswerMeaning(outcome=Outcome.ABORTED, reason=fetched.reason)
     if fetched.reason in _NOT_ASKED:
-        return Meaning(outcome=Outcome.DENIED, reason=fetched.reason)
+        return AnswerMeaning(outcome=Outcome.DENIED, reason=fetched.reason)
     if not status or fetched.reason in _CUT_SHORT:
         # Half a document must never pass for a whole one, so it counts as none.
-        return Meaning(outcome=Outcome.FAILED, reason=fetched.reason)
+        return AnswerMeaning(outcome=Outcome.FAILED, reason=fetched.reason)
     if fetched.reason is Reason.UNWANTED_TYPE:
-        return Meaning(outcome=Outcome.REFUSED, reason=fetched.reason)
+        return AnswerMeaning(outcome=Outcome.REFUSED, reason=fetched.reason)
     if 200 <= status <= 299:
-        return Meaning(outcome=Outcome.FETCHED, reason=fetched.reason)
+        return AnswerMeaning(outcome=Outcome.FETCHED, reason=fetched.reason)
     if status in _REDIRECTS:
         return _redirect(fetched)
     if status == 304:
         return _not_modified(fetched)
     if status in _BUSY:
-        return Meaning(outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=retry_after(fetched))
+        return AnswerMeaning(outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=retry_after(fetched))
     if 500 <= status <= 599:
-        return Meaning(outcome=Outcome.FAILED, reason=Reason.SERVER_ERROR)
-    return Meaning(outcome=Outcome.REFUSED, reason=_refusal(status))
+        return AnswerMeaning(outcome=Outcome.FAILED, reason=Reason.SERVER_ERROR)
+    return AnswerMeaning(outcome=Outcome.REFUSED, reason=_refusal(status))
 
 
-def _not_modified(fetched: Fetched) -> Meaning:
+def _not_modified(fetched: Fetched) -> AnswerMeaning:
     """It can be believed only by who has asked whether anything has changed."""
     sent = fetched.request.lower()
     if b"\r\nif-none-match:" in sent or b"\r\nif-modified-since:" in sent:
-        return Meaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
-    return Meaning(outcome=Outcome.FAILED, reason=Reason.BAD_STATUS)
+        return AnswerMeaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
+    return AnswerMeaning(outcome=Outcome.FAILED, reason=Reason.BAD_STATUS)
 
 
-def _redirect(fetched: Fetched) -> Meaning:
+def _redirect(fetched: Fetched) -> AnswerMeaning:
     location = fetched.header("location")
     if not location:
-        return Meaning(outcome=Outcome.REFUSED, reason=Reason.BAD_LOCATION)
+        return AnswerMeaning(outcome=Outcome.REFUSED, reason=Reason.BAD_LOCATION)
     # Servers send raw UTF-8 here; headers were read as Latin-1 so that no byte is lost.
     text = location.encode("latin-1").decode("utf-8", "replace")
-    return Meaning(outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location=text)
+    return AnswerMeaning(outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location=text)
 
 
 def _refusal(status: int) -> Reason:

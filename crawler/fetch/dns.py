@@ -28,7 +28,7 @@ _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ResolvedName:
     """The addresses of a name, IPv4 first; or why there are none."""
 
     addresses: tuple[str, ...]
@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class LookupResult:
     """What a look-up brought: addresses, or why there are none."""
 
     addresses: tuple[str, ...] = ()
@@ -47,20 +47,20 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lifetimes:
+class DnsLifetimes:
     """How long an answer is kept, whatever its records say."""
 
     least: float = 60.0
     most: float = 86_400.0
     failure: float = 60.0
 
-    def of(self, found: Found) -> float:
+    def of(self, found: LookupResult) -> float:
         if found.addresses:
             return min(max(found.ttl, self.least), self.most)
         return self.failure if found.is_sure else min(self.failure, _UNSURE)
 
 
-Lookup = Callable[[str, Callable[[Found], None]], None]
+Lookup = Callable[[str, Callable[[LookupResult], None]], None]
 """Starts to look up a name and tells what it found, at once or later, in the thread that asked. It may tell that time is
 up, and once more if the answer comes after all."""
 
@@ -73,29 +73,29 @@ class Resolver:
         lookup: Lookup,
         hosts: Mapping[str, tuple[str, ...]],
         *,
-        lifetimes: Lifetimes | None = None,
+        lifetimes: DnsLifetimes | None = None,
         capacity: int = 10_000,
     ) -> None:
         self._lookup = lookup
         self._hosts = {_folded(name): _in_order(addresses) for name, addresses in hosts.items()}
-        self._lifetimes = lifetimes or Lifetimes()
+        self._lifetimes = lifetimes or DnsLifetimes()
         self._capacity = capacity
-        self._answers: OrderedDict[str, Answer] = OrderedDict()  # least recently used first
-        self._waiting: dict[str, list[Callable[[Answer], None]]] = {}  # by the name that is being looked up
+        self._answers: OrderedDict[str, ResolvedName] = OrderedDict()  # least recently used first
+        self._waiting: dict[str, list[Callable[[ResolvedName], None]]] = {}  # by the name that is being looked up
 
-    def cached(self, name: str, now: float) -> Answer | None:
+    def cached(self, name: str, now: float) -> ResolvedName | None:
         """The answer if it is known without asking anyone; None = look it up."""
         name = _folded(name)
         known = self._hosts.get(name) or _literal(name)
         if known:
-            return Answer(addresses=known, error="", expires=inf)
+            return ResolvedName(addresses=known, error="", expires=inf)
         answer = self._answers.get(name)
         if answer is None or answer.expires <= now:
             return None
         self._answers.move_to_end(name)
         return answer
 
-    def look_up(self, name: str, now: float, tell: Callable[[Answer], None]) -> None:
+    def look_up(self, name: str, now: float, tell: Callable[[ResolvedName], None]) -> None:
         """Tell the answer, asked for if need be. A failure is an answer without addresses."""
         answer = self.cached(name, now)
         if answer is not None:
@@ -109,17 +109,17 @@ class Resolver:
             try:
                 self._lookup(name, hear)
             except Exception as error:  # the look-up is not ours: whatever it raises, the name has no address now
-                hear(Found(error=str(error) or type(error).__name__))
+                hear(LookupResult(error=str(error) or type(error).__name__))
 
-    def _hear(self, name: str, asked: float, found: Found) -> None:
+    def _hear(self, name: str, asked: float, found: LookupResult) -> None:
         addresses = _in_order(found.addresses)[:_MOST_ADDRESSES]
         error = "" if addresses else found.error or "the name has no address"
-        answer = Answer(addresses=addresses, error=error, expires=asked + self._lifetimes.of(found))
+        answer = ResolvedName(addresses=addresses, error=error, expires=asked + self._lifetimes.of(found))
         self._keep(name, answer)
         for tell in self._waiting.pop(name, ()):
             tell(answer)
 
-    def _keep(self, name: str, answer: Answer) -> None:
+    def _keep(self, name: str, answer: ResolvedName) -> None:
         known = self._answers.get(name)
         if known is not None and known.addresses and known.expires >= answer.expires:
             return  # an older question was answered after a newer one
@@ -129,17 +129,17 @@ class Resolver:
             self._answers.popitem(last=False)
 
 
-def system_lookup(name: str) -> Found:
+def system_lookup(name: str) -> LookupResult:
     """Ask the operating system, which does not say how long its answer holds. Blocks."""
     try:
         found = socket.getaddrinfo(name, None, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
-        return Found(error=error.strerror or str(error), is_sure=error.errno in _NO_SUCH_NAME)
+        return LookupResult(error=error.strerror or str(error), is_sure=error.errno in _NO_SUCH_NAME)
     except UnicodeError as error:
-        return Found(error=str(error), is_sure=True)
+        return LookupResult(error=str(error), is_sure=True)
     except OSError as error:
-        return Found(error=str(error))
-    return Found(addresses=_in_order(str(address[0]) for *_, address in found))
+        return LookupResult(error=str(error))
+    return LookupResult(addresses=_in_order(str(address[0]) for *_, address in found))
 
 
 def read_server(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pycurl
 
-from crawler.fetch.request import Request
+from crawler.fetch.request import HttpRequest
 
 _KEPT = 256  # easy handles kept for the next fetches
 
@@ -18,7 +18,7 @@ class Handles:
         self._ca_file = ca_file
         self._idle: list[pycurl.Curl] = []
 
-    def lend(self, request: Request, connect_to: bytes) -> pycurl.Curl:
+    def lend(self, request: HttpRequest, connect_to: bytes) -> pycurl.Curl:
         """A handle that will send this request; who receives the answer is still to be set."""
         handle = self._idle.pop() if self._idle else self._new()
         handle.setopt(pycurl.HTTPGET, 1)  # undoes NOBODY of an earlier HEAD

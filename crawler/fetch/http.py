@@ -17,7 +17,7 @@ from crawler.fetch.connections import IdleConnections, connect_to
 from crawler.fetch.handles import Handles
 from crawler.fetch.limits import FetchLimits
 from crawler.fetch.request import request_for, standing_headers
-from crawler.fetch.transfer import Shared, Transfer
+from crawler.fetch.transfer import Transfer, TransferContext
 from crawler.items import Fetched, Reason
 
 __all__ = ["FetchLimits", "HttpClient"]
@@ -53,7 +53,7 @@ class HttpClient:
         self._handles = Handles(keeps_connections=keep_idle > 0, verify_tls=verify_tls, ca_file=ca_file)
         self._alarms: Alarms[Transfer] = Alarms()
         self._connections = IdleConnections(keep_idle)
-        self._shared = Shared(now=now, alarms=self._alarms, connections=self._connections)
+        self._shared = TransferContext(now=now, alarms=self._alarms, connections=self._connections)
         self._running: dict[pycurl.Curl, Transfer] = {}
         self._ended: deque[tuple[Callable[[Fetched], None], Fetched]] = deque()
         self._curl_due: float | None = None

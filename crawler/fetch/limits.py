@@ -25,7 +25,7 @@ class FetchLimits:
     interim: int = 16  # answers of class 1xx before the answer
 
 
-class Pace:
+class TransferPace:
     """When did a fetch reach each of its states, and when must it have left the present one?
 
     It is *connecting* until `request_sent`, *waiting* until `answer_begun`, and *reading* from then on.

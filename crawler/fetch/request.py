@@ -21,7 +21,7 @@ _ACCEPT = (
 )
 
 
-class Request(NamedTuple):
+class HttpRequest(NamedTuple):
     """What is sent: once as libcurl wants it, once as the server sees it."""
 
     method: str
@@ -36,7 +36,7 @@ def standing_headers(user_agent: str) -> tuple[bytes, ...]:
     return _header_lines((("User-Agent", user_agent), *_ACCEPT))
 
 
-def request_for(url: str, method: str, standing: Sequence[bytes], given: Sequence[tuple[str, str]]) -> Request:
+def request_for(url: str, method: str, standing: Sequence[bytes], given: Sequence[tuple[str, str]]) -> HttpRequest:
     """The request for a URL, its target spelled as in the URL; ValueError if it cannot be sent."""
     headers = _merged(standing, given)
     if method not in ("GET", "HEAD"):
@@ -48,7 +48,7 @@ def request_for(url: str, method: str, standing: Sequence[bytes], given: Sequenc
     if not target.startswith("/"):
         target = "/" + target
     lines = (f"Host: {authority}".encode(), *headers)
-    return Request(
+    return HttpRequest(
         method=method,
         origin=f"{scheme}://{authority}/".encode(),
         target=target.encode(),

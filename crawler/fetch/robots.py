@@ -12,7 +12,7 @@ from protego import Protego
 from protego._urlpattern import _URLPattern
 from protego._utils import _quote_path
 
-from crawler.items import OriginRules, Reason, RequestRate, Window, Wishes
+from crawler.items import CrawlLimits, DailyWindow, Reason, RequestRate, RobotsFile
 
 LARGEST_FILE = 500 * 1024  # RFC 9309 §2.5: at least this much is to be read
 HOUR, DAY = 3600.0, 86_400.0
@@ -87,14 +87,14 @@ class RobotsRules:
         window = _window(rate.start_time, rate.end_time)
         return RequestRate(min(rate.requests, _MOST_REQUESTS), min(rate.seconds, int(LONGEST_DELAY)), window)
 
-    def visit_time(self, agent: str) -> Window | None:
+    def visit_time(self, agent: str) -> DailyWindow | None:
         """When to come, if the rules say."""
         visit_time = self._rules.visit_time(agent)
         return None if visit_time is None else _window(visit_time.start_time, visit_time.end_time)
 
-    def wishes(self, agent: str) -> Wishes:
+    def wishes(self, agent: str) -> CrawlLimits:
         """How often and when the agent should come."""
-        return Wishes(self.crawl_delay(agent), self.request_rate(agent), self.visit_time(agent))
+        return CrawlLimits(self.crawl_delay(agent), self.request_rate(agent), self.visit_time(agent))
 
     @property
     def sitemaps(self) -> Sequence[str]:
@@ -155,12 +155,12 @@ def judge_robots(
     reason: Reason,
     body: bytes,
     fetched: float,
-    previous: OriginRules | None,
+    previous: RobotsFile | None,
     host: int,
     origin: str,
     retry: float = HOUR,
     lifetime: float = LIFETIME,
-) -> OriginRules:
+) -> RobotsFile:
     """What the end of a robots.txt visit means for the origin, until when.
 
     Of the answer: pages wait while `held_until` is ahead; after that `body` decides, and None allows everything;
@@ -174,7 +174,7 @@ def judge_robots(
         rules = None  # RFC 9309 §2.3.1.3: unavailable, so there are no rules
     else:
         return _unreachable(status, fetched, previous, host, origin, retry)
-    return OriginRules(host=host, origin=origin, status=status, body=rules, fetched=fetched, expires=fetched + lifetime)
+    return RobotsFile(host=host, origin=origin, status=status, body=rules, fetched=fetched, expires=fetched + lifetime)
 
 
 def lifetime_of(cache_control: str, least: float = SHORTEST_LIFETIME) -> float:
@@ -196,14 +196,14 @@ def _is_whole_file(status: int, reason: Reason, body: bytes) -> bool:
 
 
 def _unreachable(
-    status: int, now: float, previous: OriginRules | None, host: int, origin: str, retry: float
-) -> OriginRules:
+    status: int, now: float, previous: RobotsFile | None, host: int, origin: str, retry: float
+) -> RobotsFile:
     """RFC 9309 §2.3.1.4: stay out; after a month go by the last copy, or by no rules if there never was one."""
     failures = 0 if previous is None else previous.failures
     since = now if previous is None else previous.fetched
     rest = min(retry * 2 ** min(failures, 5), DAY)
     is_given_up = now - since >= GIVEN_UP
-    return OriginRules(
+    return RobotsFile(
         host=host,
         origin=origin,
         status=status,
@@ -266,7 +266,7 @@ def _also_meant(agent: str) -> Iterator[str]:
         yield from (f"User-agent: {token}" for token in tokens if token)
 
 
-def _window(start: time | None, end: time | None) -> Window | None:
+def _window(start: time | None, end: time | None) -> DailyWindow | None:
     if start is None or end is None:
         return None
-    return Window(start.hour * 60 + start.minute, end.hour * 60 + end.minute)
+    return DailyWindow(start.hour * 60 + start.minute, end.hour * 60 + end.minute)

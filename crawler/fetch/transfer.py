@@ -17,8 +17,8 @@ from crawler.fetch.alarms import Alarms
 from crawler.fetch.chunks import ChunkedBody
 from crawler.fetch.connections import IdleConnections, Route, is_same_address
 from crawler.fetch.failures import is_lost_connection, reason_of
-from crawler.fetch.limits import FetchLimits, Pace
-from crawler.fetch.request import Request
+from crawler.fetch.limits import FetchLimits, TransferPace
+from crawler.fetch.request import HttpRequest
 from crawler.fetch.types import is_whole_or_nothing
 from crawler.items import Fetched, Reason
 
@@ -30,7 +30,7 @@ _ANSWERED = frozenset({Reason.OK, Reason.CUT_LENGTH, Reason.CUT_DISCONNECT, Reas
 
 
 @dataclass(slots=True, kw_only=True)
-class Shared:
+class TransferContext:
     """What all transfers of a client have in common."""
 
     now: Callable[[], float]
@@ -49,11 +49,11 @@ class Transfer:
 
     def __init__(
         self,
-        shared: Shared,
+        shared: TransferContext,
         handle: pycurl.Curl,
         *,
         url: str,
-        request: Request,
+        request: HttpRequest,
         address: str,
         done: Callable[[Fetched], None],
         limits: FetchLimits,
@@ -71,7 +71,7 @@ class Transfer:
         self._address = address
         self._limits = limits
         self._wants = wants
-        self._pace = Pace(limits, now)
+        self._pace = TransferPace(limits, now)
         self._block: list[bytes] = []  # header lines of a block that has not ended
         self._head = b""  # of the answer, once it is complete
         self._head_size = 0

@@ -70,7 +70,7 @@ READ = frozenset(
 )
 
 
-class Types:
+class SkippedTypes:
     """Which types are not read: media types, or with "/" at the end all of a kind."""
 
     def __init__(self, skipped: Iterable[str] = ()) -> None:
@@ -80,7 +80,7 @@ class Types:
     def wants(self, head: bytes, url: str) -> bool:
         """Whether the body that follows a head is worth reading.
 
-        >>> types = Types(("image/", "application/zip", "application/octet-stream"))
+        >>> types = SkippedTypes(("image/", "application/zip", "application/octet-stream"))
         >>> types.wants(b"HTTP/1.1 200 OK\\r\\nContent-Type: image/PNG\\r\\n\\r\\n", "http://a.com/x")
         False
         >>> types.wants(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/octet-stream\\r\\n\\r\\n", "http://a.com/x.pdf")

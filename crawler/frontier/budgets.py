@@ -14,7 +14,7 @@ MOST_ENDORSERS = 1_000  # more do not raise a budget
 FEW_ENDORSERS = 2  # a site to which fewer link, and that is no seed's, is one that nobody vouches for
 
 
-class Limits(NamedTuple):
+class BudgetLimits(NamedTuple):
     """Of a host or a site; 0 = none."""
 
     total: int = 0  # URLs that are let in
@@ -26,7 +26,7 @@ class Budgets:
     """All but that of strangers grow by a share for each other site that links to the site.
 
     >>> Budgets(site=100, growth=0.5).of_site(endorsers=4, seeded=False)
-    Limits(total=300, daily=0)
+    BudgetLimits(total=300, daily=0)
     """
 
     host: int = 0
@@ -36,14 +36,14 @@ class Budgets:
     stranger_day: int = 0  # of sites that nobody vouches for
     growth: float = 0.0
 
-    def of_host(self, endorsers: int) -> Limits:
-        return Limits(self._grown(self.host, endorsers), self._grown(self.host_day, endorsers))
+    def of_host(self, endorsers: int) -> BudgetLimits:
+        return BudgetLimits(self._grown(self.host, endorsers), self._grown(self.host_day, endorsers))
 
-    def of_site(self, endorsers: int, *, seeded: bool) -> Limits:
+    def of_site(self, endorsers: int, *, seeded: bool) -> BudgetLimits:
         daily = self._grown(self.site_day, endorsers)
         if self.stranger_day and endorsers < FEW_ENDORSERS and not seeded:
             daily = min(daily or self.stranger_day, self.stranger_day)
-        return Limits(self._grown(self.site, endorsers), daily)
+        return BudgetLimits(self._grown(self.site, endorsers), daily)
 
     def _grown(self, base: int, endorsers: int) -> int:
         return int(base * (1 + self.growth * min(endorsers, MOST_ENDORSERS)))

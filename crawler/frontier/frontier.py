@@ -29,8 +29,8 @@ from crawler.frontier.gates import Gate, Gates
 from crawler.frontier.network import Network
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.frontier.supply import Supply
-from crawler.frontier.trust import Trust, Witness
-from crawler.items import Key, Kind, OriginRules, Outcome, Visit, Visited, Wishes
+from crawler.frontier.trust import Source, Trust
+from crawler.items import CrawlLimits, Key, Kind, Outcome, RobotsFile, Visit, Visited
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
@@ -47,9 +47,9 @@ class HostLoad(Struct, frozen=True, kw_only=True):
     partition: int = 0
     epoch: int
     visits: Sequence[Visit]
-    rules: Sequence[OriginRules]
+    rules: Sequence[RobotsFile]
     address: str = ""  # to which it was last connected
-    trust: Mapping[Witness, Trust] = {}  # in what it says of its pages
+    trust: Mapping[Source, Trust] = {}  # in what it says of its pages
     soft404: bytes = b""  # sketch of what it shows for pages that it does not have
     template: bytes = b""  # shingles that are on most of its pages
 
@@ -65,9 +65,9 @@ class BackQueue:
     epoch: int
     queue: deque[Visit] = field(default_factory=deque)
     errands: deque[Visit] = field(default_factory=deque)
-    rules: dict[str, OriginRules] = field(default_factory=dict)
+    rules: dict[str, RobotsFile] = field(default_factory=dict)
     asking_rules: set[str] = field(default_factory=set)  # origins whose robots.txt is on its way
-    trust: Mapping[Witness, Trust] = field(default_factory=dict)
+    trust: Mapping[Source, Trust] = field(default_factory=dict)
     soft404: bytes = b""
     template: bytes = b""
     group: Gate | None = None
@@ -294,7 +294,7 @@ class Frontier:
                 back.drained = False
                 self._settle(back)
 
-    def rules_came(self, rules: OriginRules, now: float) -> None:
+    def rules_came(self, rules: RobotsFile, now: float) -> None:
         """An errand was run by somebody else, or cannot be run for now."""
         back = self.hosts.get(rules.host)
         if back is not None:
@@ -539,7 +539,7 @@ class Frontier:
         self._settle(back)
         return True
 
-    def _obey(self, rules: OriginRules | None) -> dict[int, HostClock]:
+    def _obey(self, rules: RobotsFile | None) -> dict[int, HostClock]:
         """What a robots.txt asks for binds at once; where a host's origins ask for different things, the most."""
         back = self.hosts.get(rules.host) if rules is not None else None
         if rules is None or back is None:
@@ -576,7 +576,7 @@ class Frontier:
         return None
 
     @staticmethod
-    def _robots_visit(back: BackQueue, origin: str, rules: OriginRules | None) -> Visit:
+    def _robots_visit(back: BackQueue, origin: str, rules: RobotsFile | None) -> Visit:
         home = f"{origin}/robots.txt"
         url = rules.location if rules is not None and rules.location else home
         return Visit(
@@ -636,10 +636,10 @@ class Frontier:
         return [visit]
 
 
-def _combined(wishes: Sequence[Wishes]) -> Wishes:
+def _combined(wishes: Sequence[CrawlLimits]) -> CrawlLimits:
     """The longest delay, the lowest rate, the first visiting hours."""
     rates = [wish.request_rate for wish in wishes if wish.request_rate is not None]
-    return Wishes(
+    return CrawlLimits(
         crawl_delay=max((wish.crawl_delay for wish in wishes if wish.crawl_delay is not None), default=None),
         request_rate=max(rates, key=lambda rate: rate.seconds / max(rate.requests, 1), default=None),
         visit_time=next((wish.visit_time for wish in wishes if wish.visit_time is not None), None),

@@ -25,7 +25,7 @@ _UNANSWERED = frozenset({Outcome.BUSY, Outcome.FAILED, Outcome.ABORTED, Outcome.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aftermath:
+class NextState:
     """A URL's next state, and why."""
 
     state: State
@@ -45,7 +45,7 @@ class RevisitPolicy:
     missing_delay: float = 86_400.0  # after which what was not found is looked for again; then later and later
     retry_delay: float = 30.0  # doubled with each try
 
-    def after(self, visited: Visited, now: float, host_free: float, *, excused: bool = False) -> Aftermath:
+    def after(self, visited: Visited, now: float, host_free: float, *, excused: bool = False) -> NextState:
         """The next state of the visited URL; `host_free` is when its host may be asked again.
 
         A failure of the host that is excused, because the host or our network keeps failing, is not the URL's.
@@ -54,25 +54,25 @@ class RevisitPolicy:
         missing, is_held = visit.missing, visit.held.length is not None
         if visit.kind is Kind.ROBOTS or (visit.kind is Kind.PROBE and outcome not in _UNANSWERED):
             # Fetched when its host needs it, never for its own sake.
-            return Aftermath(state=State.PARKED, reason=_ERRANDS[visit.kind])
+            return NextState(state=State.PARKED, reason=_ERRANDS[visit.kind])
         if outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and reason not in MISSING:
-            return Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=self._next(visited, now))
+            return NextState(state=State.WAITING, reason=Reason.REVISIT, due=self._next(visited, now))
         if outcome is Outcome.PROMISING:
-            return Aftermath(state=State.WAITING, reason=Reason.HEAD_SEEN, due=now, tries=visit.tries, missing=missing)
+            return NextState(state=State.WAITING, reason=Reason.HEAD_SEEN, due=now, tries=visit.tries, missing=missing)
         if outcome is Outcome.BUSY or (excused and reason in UNREACHABLE):
             due = max(now, host_free)
-            return Aftermath(state=State.WAITING, reason=reason, due=due, tries=visit.tries, missing=missing)
+            return NextState(state=State.WAITING, reason=reason, due=due, tries=visit.tries, missing=missing)
         if outcome is Outcome.ABORTED:
-            return Aftermath(state=State.WAITING, reason=reason, due=now, tries=visit.tries, missing=missing)
+            return NextState(state=State.WAITING, reason=reason, due=now, tries=visit.tries, missing=missing)
         if outcome in {Outcome.FAILED, Outcome.BROKEN} or reason is Reason.SERVER_ERROR:
             return self._retry(visited, now)
         if reason is Reason.NOT_A_LIST and visited.page is not None and visited.page.kind is Kind.PAGE:
-            return Aftermath(state=State.WAITING, reason=Reason.LINK, due=now)  # as what it is
+            return NextState(state=State.WAITING, reason=Reason.LINK, due=now)  # as what it is
         if reason in MISSING or (outcome is Outcome.REFUSED and reason not in _FOR_GOOD and is_held):
             return self._look_again(visited, now)
         if outcome is Outcome.REDIRECTED and not is_moved(visited):
-            return Aftermath(state=State.WAITING, reason=reason, due=self._next(visited, now))
-        return Aftermath(state=State.PARKED, reason=reason, tries=visit.tries, missing=missing)
+            return NextState(state=State.WAITING, reason=reason, due=self._next(visited, now))
+        return NextState(state=State.PARKED, reason=reason, tries=visit.tries, missing=missing)
 
     def _next(self, visited: Visited, now: float) -> float:
         """When something that was fetched, or that is as it was, is worth a look again."""
@@ -88,23 +88,23 @@ class RevisitPolicy:
         # It is seen then that the page has come to its end.
         return end + 1.0 if end is not None and now < end < due else due
 
-    def _look_again(self, visited: Visited, now: float) -> Aftermath:
+    def _look_again(self, visited: Visited, now: float) -> NextState:
         """It may come back: links to it are still there."""
         missing = visited.visit.missing + 1
         if missing > len(_BACK_OFF):
-            return Aftermath(state=State.PARKED, reason=visited.reason, missing=missing)
+            return NextState(state=State.PARKED, reason=visited.reason, missing=missing)
         due = now + self.missing_delay * _BACK_OFF[missing - 1]
-        return Aftermath(state=State.WAITING, reason=visited.reason, due=due, missing=missing)
+        return NextState(state=State.WAITING, reason=visited.reason, due=due, missing=missing)
 
-    def _retry(self, visited: Visited, now: float) -> Aftermath:
+    def _retry(self, visited: Visited, now: float) -> NextState:
         tries, missing = visited.visit.tries + 1, visited.visit.missing
         if tries >= TRIES and visited.visit.held.length is not None and visited.reason not in _OF_THE_PAGE:
             # It was there once, and may be again: only a page that does us harm is left alone for good.
-            return Aftermath(state=State.WAITING, reason=visited.reason, due=now + self.interval, missing=missing)
+            return NextState(state=State.WAITING, reason=visited.reason, due=now + self.interval, missing=missing)
         if tries >= TRIES:
-            return Aftermath(state=State.PARKED, reason=Reason.QUARANTINED, tries=tries, missing=missing)
+            return NextState(state=State.PARKED, reason=Reason.QUARANTINED, tries=tries, missing=missing)
         due = now + self.retry_delay * 2 ** (tries - 1)
-        return Aftermath(state=State.WAITING, reason=visited.reason, due=due, tries=tries, missing=missing)
+        return NextState(state=State.WAITING, reason=visited.reason, due=due, tries=tries, missing=missing)
 
 
 def is_moved(visited: Visited) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 from msgspec.structs import replace
 
-from crawler.items import NO_WISHES, Outcome, Reason, RequestRate, Visited, Window, Wishes
+from crawler.items import NO_CRAWL_LIMITS, CrawlLimits, DailyWindow, Outcome, Reason, RequestRate, Visited
 from crawler.urls.hosts import matches
 
 HOUR, DAY = 3_600.0, 86_400.0
@@ -40,7 +40,7 @@ class HostClock(Struct, frozen=True, kw_only=True):
 
     next_visit: float = 0.0  # not before
     held_until: float = 0.0  # the host asked for, or its failures earned it, a longer rest
-    wishes: Wishes = NO_WISHES  # of its robots.txt
+    wishes: CrawlLimits = NO_CRAWL_LIMITS  # of its robots.txt
     backoff: int = 0  # doublings of the rest, one for each recent trouble
     latency: float = 0.0  # how long the last answer took
     last_end: float = 0.0  # when it ended
@@ -88,9 +88,9 @@ class Politeness:
 
         >>> Politeness(floor=5, factor=10).rest("a.example", HostClock(latency=2.0))
         20.0
-        >>> Politeness(floor=5, factor=10).rest("a.example", HostClock(latency=2.0, wishes=Wishes(crawl_delay=1000)))
+        >>> Politeness(floor=5, factor=10).rest("a.example", HostClock(latency=2.0, wishes=CrawlLimits(crawl_delay=1000)))
         300.0
-        >>> Politeness().rest("a.example", HostClock(wishes=Wishes(request_rate=RequestRate(1, 60, Window(0, 540)))), 0.0)
+        >>> Politeness().rest("a.example", HostClock(wishes=CrawlLimits(request_rate=RequestRate(1, 60, DailyWindow(0, 540)))), 0.0)
         60.0
         """
         rest = max(self.parts(name, clock, at).values())
@@ -138,7 +138,7 @@ class Politeness:
         next_visit = max(next_visit, ended + asked, ended + _snooze(clock, visited.reason))
         return self._in_hours(replace(clock, next_visit=next_visit, held_until=max(clock.held_until, next_visit)))
 
-    def obey(self, name: str, clock: HostClock, wishes: Wishes) -> HostClock:
+    def obey(self, name: str, clock: HostClock, wishes: CrawlLimits) -> HostClock:
         """The clock once robots.txt is known: what it asks for binds from the last answer's end on."""
         clock = replace(clock, wishes=wishes)
         rest = self.rest(name, clock, clock.last_end)
@@ -185,9 +185,9 @@ def _snooze(clock: HostClock, reason: Reason) -> float:
     return SNOOZES[min(clock.backoff - SNOOZE_AFTER, len(SNOOZES) - 1)]
 
 
-def _is_open(window: Window, at: float) -> bool:
+def _is_open(window: DailyWindow, at: float) -> bool:
     """
-    >>> _is_open(Window(540, 1020), 9 * 3600), _is_open(Window(1320, 60), 0.0), _is_open(Window(540, 1020), 17 * 3600)
+    >>> _is_open(DailyWindow(540, 1020), 9 * 3600), _is_open(DailyWindow(1320, 60), 0.0), _is_open(DailyWindow(540, 1020), 17 * 3600)
     (True, True, False)
     """
     start, end = window
@@ -197,7 +197,7 @@ def _is_open(window: Window, at: float) -> bool:
     return start <= minute < end if start < end else minute >= start or minute < end
 
 
-def _opening(window: Window | None, at: float) -> float:
+def _opening(window: DailyWindow | None, at: float) -> float:
     """The first moment from then on at which visits are welcome."""
     if window is None or _is_open(window, at):
         return at

@@ -15,7 +15,7 @@ MOST_INLINKS = 2**LEVELS - 1  # more change nothing
 _FIRST_LINKS = 2  # levels between a seed and what it links to, for what others recommend
 
 
-class Standing(NamedTuple):
+class PriorityInputs(NamedTuple):
     """What is known of a URL that makes it more or less important."""
 
     depth: int = 0  # links from a seed
@@ -25,10 +25,10 @@ class Standing(NamedTuple):
     changes: int = 0  # how often it was found changed
 
 
-def parts_of(standing: Standing) -> dict[str, int]:
+def parts_of(standing: PriorityInputs) -> dict[str, int]:
     """What moves the URL, and by how many levels; less is more important.
 
-    >>> parts_of(Standing(depth=3, inlinks=3, hint=0.8))
+    >>> parts_of(PriorityInputs(depth=3, inlinks=3, hint=0.8))
     {'depth': 5, 'in-links': -2, 'hint': -1, 'freshness': 0}
     """
     depth, inlinks, hint, visits, changes = standing
@@ -41,12 +41,12 @@ def parts_of(standing: Standing) -> dict[str, int]:
 
 
 @lru_cache(maxsize=16_384)
-def level_of(standing: Standing) -> int:
+def level_of(standing: PriorityInputs) -> int:
     """The level in which the URL waits.
 
-    >>> [level_of(Standing(depth)) for depth in (0, 1, 4, 90)]
+    >>> [level_of(PriorityInputs(depth)) for depth in (0, 1, 4, 90)]
     [0, 3, 6, 7]
-    >>> [level_of(Standing(2, inlinks)) for inlinks in (0, 1, 2, 3, 100)]
+    >>> [level_of(PriorityInputs(2, inlinks)) for inlinks in (0, 1, 2, 3, 100)]
     [4, 3, 3, 2, 0]
     """
     return min(max(sum(parts_of(standing).values()), 0), LEVELS - 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crawler.items import Explained
+from crawler.items import DescribedCode
 
 _CREDIT = 4  # times that a host is believed to have been right before anything is known
 _SAME = 0.8  # share of "unchanged" that must be true: a change that is missed is missed for long
@@ -16,7 +16,7 @@ _CHANGED = 0.5  # and of "changed": one that was none costs a visit
 _MOST = 64  # observations that count; older ones fade
 
 
-class Witness(Explained):
+class Source(DescribedCode):
     """By what a host says it. Codes are schema."""
 
     VALIDATORS = 1, "ETag and Last-Modified"

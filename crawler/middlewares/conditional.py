@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
 from crawler.engine.handler import HEADERS, TRUST, VISIT
-from crawler.frontier.trust import UNKNOWN, Trust, Witness
+from crawler.frontier.trust import UNKNOWN, Source, Trust
 from crawler.items import Visit
 from crawler.worker.session import session_of
 
@@ -35,8 +35,8 @@ class ConditionalMiddleware:
         held = visit.held
         if held.length is None or held.reused + 1 >= self._full_every or not (held.etag or held.last_modified):
             return
-        trust: Mapping[Witness, Trust] = request.meta[TRUST]
-        told = trust.get(Witness.VALIDATORS, UNKNOWN)
+        trust: Mapping[Source, Trust] = request.meta[TRUST]
+        told = trust.get(Source.VALIDATORS, UNKNOWN)
         if told.believes_same and told.believes_change:
             self._stats.inc_value("conditional/sent")
             asked = (("If-None-Match", held.etag), ("If-Modified-Since", held.last_modified))

@@ -15,10 +15,10 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from crawler.engine.handler import FETCHED, MEANING, METHOD, TRUST, VISIT
-from crawler.fetch.answers import Meaning, meaning_of
-from crawler.fetch.types import READ, Types, ending_of, essence_of
-from crawler.frontier.trust import UNKNOWN, Trust, Witness
-from crawler.items import Fetched, Held, Kind, Outcome, Reason, Visit
+from crawler.fetch.answers import AnswerMeaning, meaning_of
+from crawler.fetch.types import READ, SkippedTypes, ending_of, essence_of
+from crawler.frontier.trust import UNKNOWN, Source, Trust
+from crawler.items import Fetched, Kind, Outcome, Reason, Validators, Visit
 from crawler.worker.session import session_of
 
 _KINDS = (Kind.PAGE, Kind.FEED)
@@ -31,7 +31,7 @@ _REFUSALS = frozenset({0, 501})
 class HeadMiddleware:
     """Decides on the method, and judges what HEAD has brought."""
 
-    def __init__(self, policy: str, types: Types, full_every: int) -> None:
+    def __init__(self, policy: str, types: SkippedTypes, full_every: int) -> None:
         self._policy = policy
         self._types = types
         self._full_every = full_every
@@ -49,8 +49,8 @@ class HeadMiddleware:
         visit: Visit = request.meta[VISIT]
         if visit.headed or visit.kind not in _KINDS or visit.asked in self._refusing:
             return
-        trust: Mapping[Witness, Trust] = request.meta[TRUST]
-        if self._pays(visit) and trust.get(Witness.HEAD, UNKNOWN).believes_same:
+        trust: Mapping[Source, Trust] = request.meta[TRUST]
+        if self._pays(visit) and trust.get(Source.HEAD, UNKNOWN).believes_same:
             request.meta[METHOD] = "HEAD"
 
     def _pays(self, visit: Visit) -> bool:
@@ -94,7 +94,7 @@ class HeadMiddleware:
         if len(self._seen) > _SHAPES:
             self._seen.popitem(last=False)
 
-    def _judge(self, visit: Visit, fetched: Fetched, trust: Mapping[Witness, Trust]) -> Meaning:
+    def _judge(self, visit: Visit, fetched: Fetched, trust: Mapping[Source, Trust]) -> AnswerMeaning:
         """Only what is not read, and what is as it was, ends here: of all else GET has the last word."""
         meaning = meaning_of(fetched)
         is_silent = fetched.was_sent and meaning.outcome is Outcome.FAILED and fetched.status in _REFUSALS
@@ -106,10 +106,10 @@ class HeadMiddleware:
             return meaning
         if 200 <= fetched.status <= 299:
             if visit.kind is Kind.PAGE and not self._types.wants(fetched.head, visit.url):
-                return Meaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
-            if _is_same(visit.held, fetched, trust.get(Witness.VALIDATORS, UNKNOWN)):
-                return Meaning(outcome=Outcome.UNCHANGED, reason=Reason.SAME_HEAD)
-        return Meaning(outcome=Outcome.PROMISING, reason=Reason.HEAD_SEEN)
+                return AnswerMeaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
+            if _is_same(visit.held, fetched, trust.get(Source.VALIDATORS, UNKNOWN)):
+                return AnswerMeaning(outcome=Outcome.UNCHANGED, reason=Reason.SAME_HEAD)
+        return AnswerMeaning(outcome=Outcome.PROMISING, reason=Reason.HEAD_SEEN)
 
 
 def _shape(visit: Visit) -> tuple[int, str, str]:
@@ -118,7 +118,7 @@ def _shape(visit: Visit) -> tuple[int, str, str]:
     return visit.key.host, parts[3] if len(parts) > 4 else "", ending_of(visit.url)
 
 
-def _is_same(held: Held, fetched: Fetched, validators: Trust) -> bool:
+def _is_same(held: Validators, fetched: Fetched, validators: Trust) -> bool:
     """Whether a head is that of the document that is held, as far as its validators can be believed."""
     if held.length is None:
         return False

@@ -17,10 +17,10 @@ from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
 from crawler.content.lists import list_link
-from crawler.engine.handler import FETCHED, RULES, SITEMAPS, VISIT, Denied
-from crawler.fetch.answers import Meaning, meaning_of
+from crawler.engine.handler import FETCHED, RULES, SITEMAPS, VISIT, VisitDenied
+from crawler.fetch.answers import AnswerMeaning, meaning_of
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
-from crawler.items import NO_WISHES, ROBOTS_TOKEN, Fetched, Kind, Link, OriginRules, Outcome, Reason, Visit
+from crawler.items import NO_CRAWL_LIMITS, ROBOTS_TOKEN, Fetched, Kind, Link, Outcome, Reason, RobotsFile, Visit
 from crawler.parse.coding import plain_body
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
@@ -61,22 +61,22 @@ class RobotsMiddleware:
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
-        rules: OriginRules | None = request.meta[RULES]
+        rules: RobotsFile | None = request.meta[RULES]
         if visit.kind is Kind.ROBOTS or rules is None or rules.body is None:
             return
         if not self._parse(rules).allows(visit.url, ROBOTS_TOKEN):
             self._stats.inc_value("robots/forbidden")
-            raise Denied(Reason.ROBOTS_DENIED, f"by the robots.txt of {rules.origin}")
+            raise VisitDenied(Reason.ROBOTS_DENIED, f"by the robots.txt of {rules.origin}")
         self._prefer_another(visit, rules)
 
-    def _prefer_another(self, visit: Visit, rules: OriginRules) -> None:
+    def _prefer_another(self, visit: Visit, rules: RobotsFile) -> None:
         """Ask the mirror that the site likes best, if it is part of the crawl and has not sent us here itself."""
         if not rules.preferred or visit.hops:
             return
         url = rules.preferred + visit.url[len(rules.origin) :]
         if self._scope.rejection(url, visit.depth) is None:
             self._stats.inc_value("robots/preferred_host")
-            raise Denied(Reason.PREFERRED_HOST, url, Link(key_of(url), url, "", None, 0))
+            raise VisitDenied(Reason.PREFERRED_HOST, url, Link(key_of(url), url, "", None, 0))
 
     def process_response(self, request: Request, response: Response) -> Response:
         visit: Visit = request.meta[VISIT]
@@ -90,7 +90,7 @@ class RobotsMiddleware:
                 request.meta[SITEMAPS] = self._sitemaps(rules)
         return response
 
-    def _sitemaps(self, rules: OriginRules) -> list[Link]:
+    def _sitemaps(self, rules: RobotsFile) -> list[Link]:
         """Those that the file names, or the usual place."""
         named = self._parse(rules).sitemaps if rules.body is not None else []
         urls = (self._scope.policy.canonicalize(url, f"{rules.origin}/") for url in islice(named, MOST_SITEMAPS))
@@ -100,7 +100,7 @@ class RobotsMiddleware:
         usual = list_link(self._scope, f"{rules.origin}/sitemap.xml")
         return [usual] if usual.refused is None else []
 
-    def _learn(self, visit: Visit, fetched: Fetched, meaning: Meaning, previous: OriginRules | None) -> OriginRules:
+    def _learn(self, visit: Visit, fetched: Fetched, meaning: AnswerMeaning, previous: RobotsFile | None) -> RobotsFile:
         self._stats.inc_value("robots/fetched")
         if meaning.outcome is Outcome.REDIRECTED and visit.hops < MAX_HOPS:
             target = self._scope.policy.canonicalize(meaning.location or "", visit.url)
@@ -134,7 +134,7 @@ class RobotsMiddleware:
         refusal = self._scope.rejection(url)
         return refusal is None or refusal.reason not in _NEVER_ASKED
 
-    def _parse(self, rules: OriginRules) -> RobotsRules:
+    def _parse(self, rules: RobotsFile) -> RobotsRules:
         """The rules of an origin, parsed once while there is room to keep them."""
         body = rules.body or b""
         known = self._parsed.get(rules.origin)
@@ -152,9 +152,9 @@ class RobotsMiddleware:
         self._parsed_bytes -= len(known[0]) if known is not None else 0
 
 
-def _moved(visit: Visit, fetched: Fetched, target: str, previous: OriginRules | None) -> OriginRules:
+def _moved(visit: Visit, fetched: Fetched, target: str, previous: RobotsFile | None) -> RobotsFile:
     """The file is elsewhere: the next visit goes there, and until then nothing is known."""
-    return OriginRules(
+    return RobotsFile(
         host=visit.key.host,
         origin=visit.origin,
         status=fetched.status,
@@ -165,5 +165,5 @@ def _moved(visit: Visit, fetched: Fetched, target: str, previous: OriginRules | 
         location=target,
         hops=visit.hops + 1,
         preferred=previous.preferred if previous is not None else "",
-        wishes=previous.wishes if previous is not None else NO_WISHES,
+        wishes=previous.wishes if previous is not None else NO_CRAWL_LIMITS,
     )

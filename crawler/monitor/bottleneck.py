@@ -9,7 +9,7 @@ _FAR = 2.0  # times as much as was done: then it is not this that limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class ProcessLoad:
     """A crawl process in a short span of time."""
 
     main_thread: float  # share of the time it worked
@@ -25,13 +25,13 @@ class Load:
     rate: float = 0.0  # visits a second that were made
 
 
-def bottleneck(load: Load) -> str:
+def bottleneck(load: ProcessLoad) -> str:
     """
-    >>> bottleneck(Load(main_thread=0.2, store_thread=0.1, connections_free=3, hosts=412, allowed=82.4))
+    >>> bottleneck(ProcessLoad(main_thread=0.2, store_thread=0.1, connections_free=3, hosts=412, allowed=82.4))
     'politeness: 412 hosts allow 82.4 visits a second'
-    >>> bottleneck(Load(main_thread=0.3, store_thread=0.95, connections_free=3))
+    >>> bottleneck(ProcessLoad(main_thread=0.3, store_thread=0.95, connections_free=3))
     'the store'
-    >>> bottleneck(Load(main_thread=0.6, store_thread=0.3, connections_free=9, hosts=2000, allowed=9000.0, rate=700.0))
+    >>> bottleneck(ProcessLoad(main_thread=0.6, store_thread=0.3, connections_free=9, hosts=2000, allowed=9000.0, rate=700.0))
     'the processors of this machine, of which nobody here gets more'
     """
     if load.is_network_down:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from crawler.clock import steady_clock
 from crawler.frontier.politeness import Politeness
-from crawler.frontier.trust import Trust, Witness
+from crawler.frontier.trust import Source, Trust
 from crawler.monitor.text import span_of
 from crawler.stores.contract import HostRow, Store
 from crawler.urls.canonical import resolve
@@ -50,7 +50,7 @@ def _lines(row: HostRow, politeness: Politeness, now: float) -> Iterator[str]:
         yield "shows a page, with status 200, for what it does not have: such pages are told apart by their words"
 
 
-def trust_lines(trust: Mapping[Witness, Trust]) -> Iterator[str]:
+def trust_lines(trust: Mapping[Source, Trust]) -> Iterator[str]:
     """How often a host was right, in words."""
     for witness, told in sorted(trust.items()):
         words = [

@@ -13,7 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from crawler.items import Reason
-from crawler.monitor.record import Gap
+from crawler.monitor.record import HostGap
 from crawler.monitor.terminal import harmless
 from crawler.monitor.vitals import Vitals
 
@@ -24,7 +24,7 @@ _BETWEEN = " · "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class LiveFacts:
     """What is told of a crawl."""
 
     directory: str
@@ -41,17 +41,17 @@ class Facts:
     bytes_a_second: float = 0.0
     outcomes: Sequence[tuple[Reason, int]] = ()
     failing: int = 0  # hosts whose last visit failed
-    closest: Gap | None = None
+    closest: HostGap | None = None
     early: int = 0  # requests sent before their time
     limited_by: str = ""
     vitals: Vitals = field(default_factory=Vitals)
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class LiveView:
     """As many rows as the terminal has room for, the most telling first; below them the end of the log."""
 
-    facts: Facts
+    facts: LiveFacts
     log: Sequence[str] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -64,7 +64,7 @@ class Picture:
             yield _cut(Text(harmless(line), style="dim"))
 
 
-def line(facts: Facts) -> str:
+def line(facts: LiveFacts) -> str:
     """The same in short."""
     vitals, hosts = facts.vitals, facts.vitals.hosts
     parts = [
@@ -95,7 +95,7 @@ def clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
-def _rows(facts: Facts) -> Iterator[tuple[str, list[str]]]:
+def _rows(facts: LiveFacts) -> Iterator[tuple[str, list[str]]]:
     """Labels, and parts of which as many are shown as there is room for."""
     vitals = facts.vitals
     yield (
@@ -126,21 +126,21 @@ def _rows(facts: Facts) -> Iterator[tuple[str, list[str]]]:
     yield "Limited by", [_limit(facts) or "not known yet"]
 
 
-def _pages(facts: Facts) -> str:
+def _pages(facts: LiveFacts) -> str:
     if not facts.max_pages:
         return f"{facts.pages:,}"
     return f"{facts.pages + facts.vitals.pages_of_others:,} of {facts.max_pages:,}"
 
 
-def _received(facts: Facts) -> str:
+def _received(facts: LiveFacts) -> str:
     return f"{facts.bytes_received / 1e6:,.1f} MB"
 
 
-def _left(facts: Facts) -> str:
+def _left(facts: LiveFacts) -> str:
     return f", about {clock(facts.remaining)} left" if facts.remaining is not None else ""
 
 
-def _hosts(facts: Facts) -> Iterator[str]:
+def _hosts(facts: LiveFacts) -> Iterator[str]:
     hosts = facts.vitals.hosts
     yield f"{hosts.ready:,} ready"
     yield f"{hosts.resting:,} resting"
@@ -149,20 +149,20 @@ def _hosts(facts: Facts) -> Iterator[str]:
     yield f"{hosts.active:,} active"
 
 
-def _outcomes(facts: Facts) -> Iterator[str]:
+def _outcomes(facts: LiveFacts) -> Iterator[str]:
     for reason, count in facts.outcomes:
         yield f"{count:,} {reason.name.lower()}"
 
 
-def _gap(gap: Gap) -> str:
+def _gap(gap: HostGap) -> str:
     return f"{gap.seconds:.3f} s, {gap.required:.3f} s required"
 
 
-def _warning(facts: Facts) -> str:
+def _warning(facts: LiveFacts) -> str:
     return f" ({facts.early:,} TOO EARLY)" if facts.early else ""
 
 
-def _limit(facts: Facts) -> str:
+def _limit(facts: LiveFacts) -> str:
     return "our network, which seems to be down" if facts.vitals.is_network_down else facts.limited_by
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 
-class Pace:
+class RecentRate:
     """How fast totals grow, over the last few seconds."""
 
     def __init__(self, span: float) -> None:
@@ -15,7 +15,7 @@ class Pace:
     def rates(self, now: float, *totals: float) -> tuple[float, ...]:
         """What each total grew by in a second, since it was told about so long ago as the span, or first.
 
-        >>> pace = Pace(span=5.0)
+        >>> pace = RecentRate(span=5.0)
         >>> pace.rates(0.0, 0, 0), pace.rates(4.0, 8, 400), pace.rates(10.0, 14, 400)
         ((0.0, 0.0), (2.0, 100.0), (1.0, 0.0))
         """

@@ -25,7 +25,7 @@ class HostRun:
     is_failing: bool = False  # its last visit failed, for reasons of its own
 
 
-class Gap(NamedTuple):
+class HostGap(NamedTuple):
     """Between two requests to a host, from end to start."""
 
     host: str
@@ -34,7 +34,7 @@ class Gap(NamedTuple):
 
 
 @dataclass(slots=True)
-class Spared:
+class SavedTraffic:
     """What need not be fetched."""
 
     unchanged: int = 0  # documents that are as they were
@@ -79,11 +79,11 @@ class RunRecord:
     store_share: float = 0.0  # of the time, just now, in which the store's thread works
     limited_by: str = ""  # what keeps the crawl from being faster, just now
     connections: int = 0  # that were opened
-    spared: Spared = field(default_factory=lambda: Spared())
+    spared: SavedTraffic = field(default_factory=lambda: SavedTraffic())
     supply: dict[str, float] = field(default_factory=dict)  # whether there were hosts enough
     hosts: dict[str, HostRun] = field(default_factory=dict)
     failing: int = 0  # of these
-    closest: Gap | None = None  # which came closest to being too short
+    closest: HostGap | None = None  # which came closest to being too short
     lags: Counter[int] = field(default_factory=Counter)  # of the event loop, in steps
 
     def released(self, host: str, gap: float | None, required: float) -> None:
@@ -96,7 +96,7 @@ class RunRecord:
         if run.shortest_gap is None or gap - required < run.shortest_gap - run.required:
             run.shortest_gap, run.required = gap, required
             if self.closest is None or gap - required < self.closest.seconds - self.closest.required:
-                self.closest = Gap(host, gap, required)
+                self.closest = HostGap(host, gap, required)
 
     def acknowledged(self, host: str, visited: Visited) -> None:
         """A visit's result was committed."""

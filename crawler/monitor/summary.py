@@ -11,7 +11,7 @@ from typing import Any
 from crawler.items import Outcome
 from crawler.monitor.record import RunRecord
 from crawler.monitor.text import next_due, span_of
-from crawler.stores.contract import Account
+from crawler.stores.contract import CrawlAccount
 
 _SHOWN = 5  # hosts in a list
 _SUMS = (
@@ -29,7 +29,7 @@ _SUMS = (
 )
 
 
-def as_data(reason: str, seconds: float, record: RunRecord) -> dict[str, Any]:
+def summary_data(reason: str, seconds: float, record: RunRecord) -> dict[str, Any]:
     """What the summary says of one process, as JSON has it."""
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
@@ -76,7 +76,7 @@ def as_data(reason: str, seconds: float, record: RunRecord) -> dict[str, Any]:
 def merged(parts: Sequence[dict[str, Any]], lost: int, seconds: float) -> dict[str, Any]:
     """The summaries of several workers as one; those of the lost are not among them."""
     if not parts:
-        parts = [as_data("stopped", seconds, RunRecord())]
+        parts = [summary_data("stopped", seconds, RunRecord())]
     whole = dict(parts[0])
     outcomes: Counter[tuple[str, str, str]] = Counter()
     for part in parts:
@@ -105,7 +105,7 @@ def merged(parts: Sequence[dict[str, Any]], lost: int, seconds: float) -> dict[s
     return whole
 
 
-def lines(data: dict[str, Any], account: Account, where: str, now: float) -> Iterator[str]:
+def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: float) -> Iterator[str]:
     """The same for a person."""
     crawl, received, archived = data["crawl"], data["bytes"]["received"], data["bytes"]["archived"]
     rate = data["pages"] / data["seconds"] if data["seconds"] else 0.0

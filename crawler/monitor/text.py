@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from crawler.stores.contract import Account, SegmentState
+from crawler.stores.contract import CrawlAccount, SegmentState
 
 
 def date_of(seconds: float) -> str:
@@ -35,7 +35,7 @@ def span_of(seconds: float) -> str:
     return f"{seconds / 86_400:.1f} days"
 
 
-def next_due(account: Account, now: float) -> str:
+def next_due(account: CrawlAccount, now: float) -> str:
     """When there will be something to visit."""
     if account.next_due is None:
         return "nothing waits."
@@ -44,7 +44,7 @@ def next_due(account: Account, now: float) -> str:
     return f"the next is due in {span_of(account.next_due - now)}, at {date_of(account.next_due)}."
 
 
-def as_data(account: Account, segments: Sequence[SegmentState]) -> dict[str, Any]:
+def account_data(account: CrawlAccount, segments: Sequence[SegmentState]) -> dict[str, Any]:
     """The crawl in numbers, as JSON has it."""
     return {
         "known": account.known,

@@ -18,7 +18,7 @@ _CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plain:
+class PlainBody:
     """A body without its codings, as far as they could be undone."""
 
     data: bytes
@@ -27,7 +27,7 @@ class Plain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class UnpackLimits:
     """How much we unpack. A body that would grow beyond is taken for a bomb."""
 
     size: int = MOST_PLAIN  # of the result
@@ -38,14 +38,14 @@ class Limits:
 
 def plain_body(
     body: bytes, headers: Sequence[tuple[str, str]], *, limit: int = MOST_PLAIN, ratio: int = 200, members: int = 64
-) -> Plain:
+) -> PlainBody:
     """The body the server meant, given what came over the wire and its headers.
 
     Where a coding cannot be undone, what was decoded until then is kept, or the body as it came.
     """
-    limits = Limits(size=limit, ratio=ratio, members=members)
+    limits = UnpackLimits(size=limit, ratio=ratio, members=members)
     transfer = _tokens(headers, "transfer-encoding")
-    plain = _dechunked(body) if "chunked" in transfer else Plain(data=body)
+    plain = _dechunked(body) if "chunked" in transfer else PlainBody(data=body)
     codings = _tokens(headers, "content-encoding") + [coding for coding in transfer if coding != "chunked"]
     return _decoded(plain, codings, limits) if codings else plain
 
@@ -55,7 +55,7 @@ def _tokens(headers: Sequence[tuple[str, str]], name: str) -> list[str]:
     return [token for token in (part.strip().lower() for part in values.split(",")) if token not in ("", "identity")]
 
 
-def _decoded(plain: Plain, codings: Sequence[str], limits: Limits) -> Plain:
+def _decoded(plain: PlainBody, codings: Sequence[str], limits: UnpackLimits) -> PlainBody:
     if len(codings) > limits.codings:
         return replace(plain, problem=plain.problem or "encoding chain")
     if not _CODINGS.issuperset(codings):
@@ -63,11 +63,13 @@ def _decoded(plain: Plain, codings: Sequence[str], limits: Limits) -> Plain:
     for coding in reversed(codings):  # RFC 9110 §8.4: listed in the order they were applied
         step = _inflated(plain.data, limits) if coding == "deflate" else _gunzipped(plain.data, limits)
         # The first problem explains the later ones.
-        plain = Plain(data=step.data, problem=plain.problem or step.problem, complete=plain.complete and step.complete)
+        plain = PlainBody(
+            data=step.data, problem=plain.problem or step.problem, complete=plain.complete and step.complete
+        )
     return plain
 
 
-def _dechunked(body: bytes) -> Plain:
+def _dechunked(body: bytes) -> PlainBody:
     """RFC 9112 §7.1; extensions and trailers are dropped."""
     chunks: list[bytes] = []
     position = 0
@@ -76,14 +78,14 @@ def _dechunked(body: bytes) -> Plain:
         if size is None:
             return _badly_chunked(body, chunks)
         if size == 0:
-            return Plain(data=b"".join(chunks))
+            return PlainBody(data=b"".join(chunks))
         start = line_end + 1
         chunks.append(body[start : start + size])
         position = start + size
         position += 2 if body.startswith(b"\r\n", position) else 1
     if not chunks and body:
         return _badly_chunked(body, chunks)
-    return Plain(data=b"".join(chunks), problem="truncated chunk", complete=False)
+    return PlainBody(data=b"".join(chunks), problem="truncated chunk", complete=False)
 
 
 def _chunk_size(line: bytes) -> int | None:
@@ -93,40 +95,40 @@ def _chunk_size(line: bytes) -> int | None:
     return int(digits, 16)
 
 
-def _badly_chunked(body: bytes, chunks: Sequence[bytes]) -> Plain:
+def _badly_chunked(body: bytes, chunks: Sequence[bytes]) -> PlainBody:
     """A body that does not even begin with a chunk is better kept whole."""
     if chunks:
-        return Plain(data=b"".join(chunks), problem="bad chunk", complete=False)
-    return Plain(data=body, problem="not chunked")
+        return PlainBody(data=b"".join(chunks), problem="bad chunk", complete=False)
+    return PlainBody(data=body, problem="not chunked")
 
 
-def _gunzipped(data: bytes, limits: Limits) -> Plain:
+def _gunzipped(data: bytes, limits: UnpackLimits) -> PlainBody:
     if not data:
-        return Plain(data=b"")
+        return PlainBody(data=b"")
     if not data.startswith(_GZIP_MAGIC):
-        return Plain(data=data, problem="not gzip")
+        return PlainBody(data=data, problem="not gzip")
     plain = _unpacked(data, _GZIP, limits)
-    return Plain(data=data, problem="not gzip") if plain.problem == "not packed" else plain
+    return PlainBody(data=data, problem="not gzip") if plain.problem == "not packed" else plain
 
 
-def _inflated(data: bytes, limits: Limits) -> Plain:
+def _inflated(data: bytes, limits: UnpackLimits) -> PlainBody:
     """Deflate is meant to come in a zlib wrapper, but some servers send it bare."""
     if not data:
-        return Plain(data=b"")
+        return PlainBody(data=b"")
     plain = _unpacked(data, _ZLIB, limits)
     if plain.problem == "not packed":
         plain = _unpacked(data, _RAW, limits)
         if plain.problem in ("not packed", "corrupt"):  # bare deflate has no mark: other bytes may pass for its start
-            return Plain(data=data, problem="not deflate")
+            return PlainBody(data=data, problem="not deflate")
     return plain
 
 
-def _unpacked(data: bytes, wrapper: int, limits: Limits) -> Plain:
+def _unpacked(data: bytes, wrapper: int, limits: UnpackLimits) -> PlainBody:
     """All members of a stream. Bytes behind the last that begin no other are padding."""
     room = min(limits.size, max(MIB, limits.ratio * len(data)))
     whole = _whole(data, wrapper, room)
     if whole is not None:
-        return Plain(data=whole)
+        return PlainBody(data=whole)
     parts: list[bytes] = []
     position = 0
     for _ in range(limits.members):
@@ -136,10 +138,10 @@ def _unpacked(data: bytes, wrapper: int, limits: Limits) -> Plain:
         parts.append(part)
         room -= len(part)
         if problem:
-            return Plain(data=b"".join(parts), problem=problem, complete=False)
+            return PlainBody(data=b"".join(parts), problem=problem, complete=False)
         if wrapper != _GZIP or not data.startswith(_GZIP_MAGIC, position):
-            return Plain(data=b"".join(parts))
-    return Plain(data=b"".join(parts), problem="too many members", complete=False)
+            return PlainBody(data=b"".join(parts))
+    return PlainBody(data=b"".join(parts), problem="too many members", complete=False)
 
 
 def _whole(data: bytes, wrapper: int, room: int) -> bytes | None:

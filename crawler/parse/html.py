@@ -14,7 +14,7 @@ from math import inf
 import turbohtml
 from turbohtml import Document
 
-from crawler.items import ROBOTS_TOKEN, Block
+from crawler.items import ROBOTS_TOKEN, TextBlock
 from crawler.parse import directives
 from crawler.parse.charset import decode
 from crawler.parse.directives import Directives
@@ -22,7 +22,7 @@ from crawler.parse.language import NO_LANGUAGE, Language, language
 from crawler.parse.links import MOST_LINKS, Canonicalize, HtmlLink, base_of, links_of, urls_in
 from crawler.parse.main_text.extractors import DEFAULT, extract
 from crawler.parse.main_text.outline import outline
-from crawler.parse.main_text.result import NO_TEXT, MainText, Source, main_text_again
+from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text_again
 from crawler.parse.metadata.metadata import NO_METADATA, Metadata, metadata_of
 from crawler.urls import canonical
 
@@ -63,7 +63,7 @@ class Html:
     """Everything a page tells about itself."""
 
     title: str = ""  # what <title> says, or else the best that can be had
-    blocks: Sequence[Block] = ()  # all of its text, each with how much it matters
+    blocks: Sequence[TextBlock] = ()  # all of its text, each with how much it matters
     main_text: str = ""  # of those that matter, a line each
     is_sure: bool = False  # the main text is probably right
     weights: bytes = b""  # by which the main text can be had again in half the time
@@ -147,7 +147,7 @@ def parse_html(
     metadata = metadata_of(document, url, base, latest=now + _DAY)
     asked = directives.read(_robots_metas(document))
     asks_password = any((field.attr("type") or "").lower() == "password" for field in document.iter_elements("input"))
-    found = extract(Source(html=decoded.text, document=document, url=url), reading.extractor, reading.second)
+    found = extract(ParsedPage(html=decoded.text, document=document, url=url), reading.extractor, reading.second)
     if reading.links_in_text:
         links = _with_urls_in("\n".join(block.text for block in found.blocks), links, base, canonicalize)
     return Html(
@@ -190,7 +190,7 @@ def main_text_of(
     document = turbohtml.parse(decoded.text, positions=False)
     document.remove("template")
     asked = directives.read(_robots_metas(document))
-    source = Source(html=decoded.text, document=document, url=url)
+    source = ParsedPage(html=decoded.text, document=document, url=url)
     parts = outline(document, text_only=True) if weights else ()
     found = main_text_again(parts, weights, with_blocks=with_blocks) if weights else None
     if found is None or not is_right(found.text):

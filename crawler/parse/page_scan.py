@@ -52,7 +52,7 @@ class LinkMark(NamedTuple):
 
 
 @dataclass(slots=True)
-class Marks:
+class PageScan:
     """What the walk has found, in document order."""
 
     title: str = ""
@@ -78,9 +78,9 @@ class Marks:
         return []
 
 
-def marks_of(document: Document) -> Marks:
+def marks_of(document: Document) -> PageScan:
     """All that later questions are answered from. The document stays as it is."""
-    marks, titled = Marks(), False
+    marks, titled = PageScan(), False
     for element in islice(document.iter_elements(_WALKED), MOST_ELEMENTS):
         tag = element.tag
         if tag == "meta":
@@ -145,7 +145,7 @@ def text_of(element: Element, longest: int = LONGEST_PHRASE) -> str:
     return phrase("".join(parts))[:longest].rstrip()
 
 
-def _add_meta(marks: Marks, element: Element) -> None:
+def _add_meta(marks: PageScan, element: Element) -> None:
     content = element.attr("content")
     if not content or len(marks.metas) >= _MOST_METAS:
         return
@@ -158,19 +158,19 @@ def _add_meta(marks: Marks, element: Element) -> None:
                 found.append(text)
 
 
-def _add_link(marks: Marks, element: Element) -> None:
+def _add_link(marks: PageScan, element: Element) -> None:
     href, rel = element.attr("href"), element.attr("rel")
     if href and rel and len(href) <= _LONGEST_URL and len(marks.links) < _MOST_LINKS:
         kinds = frozenset(rel[:LONGEST_PHRASE].lower().split())
         marks.links.append(LinkMark(kinds, href, phrase((element.attr("hreflang") or "")[:LONGEST_PHRASE])))
 
 
-def _add_bold(marks: Marks, element: Element) -> None:
+def _add_bold(marks: PageScan, element: Element) -> None:
     if len(marks.bold) < MOST_BOLD and (text := text_of(element)) and text not in marks.bold:
         marks.bold.append(text)
 
 
-def _add_script(marks: Marks, element: Element) -> None:
+def _add_script(marks: PageScan, element: Element) -> None:
     kind = (element.attr("type") or "").strip().lower()
     if kind.startswith("application/ld+json") or (not kind and element.attr("src") is None):
         text = element.text
@@ -179,7 +179,7 @@ def _add_script(marks: Marks, element: Element) -> None:
             marks.scripts.append(text)
 
 
-def _add_heading(marks: Marks, element: Element, level: int) -> None:
+def _add_heading(marks: PageScan, element: Element, level: int) -> None:
     if len(marks.headings) < MOST_HEADINGS and (text := text_of(element)):
         marks.headings.append(Heading(level, text))
         if level <= 3:

@@ -7,12 +7,12 @@ from math import inf
 
 import turbohtml
 
-from crawler.items import Block
+from crawler.items import TextBlock
 from crawler.parse.documents import Document, convert, format_of
 from crawler.parse.html import AS_USUAL, Html, Reading, parse_html
 from crawler.parse.links import Canonicalize
 from crawler.parse.main_text.extractors import extract
-from crawler.parse.main_text.result import Source
+from crawler.parse.main_text.result import ParsedPage
 from crawler.urls import canonical
 
 Read = Html | Document
@@ -23,12 +23,12 @@ def text_of(found: Read) -> str:
     return found.main_text if isinstance(found, Html) else found.text
 
 
-def blocks_of(found: Read) -> Sequence[Block]:
+def blocks_of(found: Read) -> Sequence[TextBlock]:
     """All text in parts: that of a page by what it matters, of another document all matters alike."""
     if isinstance(found, Html):
         return found.blocks
     document = turbohtml.parse(found.html, positions=False)
-    return extract(Source(html=found.html, document=document), "everything").blocks
+    return extract(ParsedPage(html=found.html, document=document), "everything").blocks
 
 
 def read(

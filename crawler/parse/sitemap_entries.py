@@ -34,7 +34,7 @@ _LINKS = re.compile(
 _LOCATIONS = re.compile(r":(?:content_)?loc>([^<]++)</")
 
 
-class Facts(NamedTuple):
+class EntryFields(NamedTuple):
     """What an entry says, as text; None of what it does not say."""
 
     loc: str
@@ -44,13 +44,13 @@ class Facts(NamedTuple):
     more: str = ""  # its links and media, still as XML: few ask for them, and read they would take far more memory
 
 
-def plain_entry(text: str, start: int) -> tuple[Facts, int] | None:
+def plain_entry(text: str, start: int) -> tuple[EntryFields, int] | None:
     """The entry that starts there, perhaps after white space, and where it ends; None if it takes a parser to read it.
 
     The place must be between entries, lines must end in "\\n", and the text must not hold what XML forbids.
 
     >>> plain_entry("<url><loc>http://a.test/?b&amp;c</loc></url>", 0)
-    (Facts(loc='http://a.test/?b&c', lastmod=None, changefreq=None, priority=None, more=''), 44)
+    (EntryFields(loc='http://a.test/?b&c', lastmod=None, changefreq=None, priority=None, more=''), 44)
     """
     found = _ENTRY.match(text, start)
     if found is None:
@@ -62,7 +62,7 @@ def plain_entry(text: str, start: int) -> tuple[Facts, int] | None:
         if references != loc.count("&amp;") and references != len(_REFERENCE.findall(text, start, end)):
             return None
         loc = _plain(loc)
-    return Facts(loc.strip(), lastmod, changefreq, priority, more), end
+    return EntryFields(loc.strip(), lastmod, changefreq, priority, more), end
 
 
 def alternates_in(more: str) -> tuple[tuple[str, str], ...]:

@@ -21,7 +21,7 @@ from xml.parsers import expat
 from lxml import etree
 
 from crawler.parse.metadata.dates import seconds_of
-from crawler.parse.sitemap_entries import Facts, alternates_in, as_more, media_in, plain_entry
+from crawler.parse.sitemap_entries import EntryFields, alternates_in, as_more, media_in, plain_entry
 from crawler.urls.canonical import resolve
 
 MOST_ENTRIES = 50_000  # the protocol's limits, of one file
@@ -43,7 +43,7 @@ _CLOSING = re.compile("</(?:url|sitemap)>")
 _FORBIDDEN = bytes({*range(32)} - {*b"\t\n\r"})  # XML 1.0 §2.2
 
 
-class Form(StrEnum):
+class SitemapForm(StrEnum):
     """What a sitemap is written as."""
 
     NONE = ""  # it is no sitemap
@@ -54,11 +54,22 @@ class Form(StrEnum):
 
 
 # Names without their namespaces: many sitemaps have another one, or none.
-_ROOTS = {"urlset": Form.URLSET, "sitemapindex": Form.INDEX, "rss": Form.FEED, "feed": Form.FEED, "RDF": Form.FEED}
-_ENTRIES = {"url": Form.URLSET, "sitemap": Form.INDEX, "item": Form.FEED, "entry": Form.FEED}
+_ROOTS = {
+    "urlset": SitemapForm.URLSET,
+    "sitemapindex": SitemapForm.INDEX,
+    "rss": SitemapForm.FEED,
+    "feed": SitemapForm.FEED,
+    "RDF": SitemapForm.FEED,
+}
+_ENTRIES = {
+    "url": SitemapForm.URLSET,
+    "sitemap": SitemapForm.INDEX,
+    "item": SitemapForm.FEED,
+    "entry": SitemapForm.FEED,
+}
 
 
-class Entry(NamedTuple):
+class SitemapEntry(NamedTuple):
     """What a sitemap says of a URL."""
 
     loc: str  # as it is written, unless it is relative
@@ -82,9 +93,9 @@ class Entry(NamedTuple):
 class Sitemap:
     """What is in a file. An index has sitemaps, every other has entries."""
 
-    kind: Form
-    entries: list[Entry]
-    sitemaps: list[Entry]
+    kind: SitemapForm
+    entries: list[SitemapEntry]
+    sitemaps: list[SitemapEntry]
     problem: str = ""  # why there may be more than was read
 
 
@@ -93,7 +104,7 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
 
     >>> found = parse_sitemap(b"<urlset><url><loc> /a </loc><priority>.8</priority></url><url><loc>/b", "http://a.test/")
     >>> found.entries, found.problem
-    ([Entry(loc='http://a.test/a', lastmod=None, changefreq='', priority=0.8, more='')], 'cut')
+    ([SitemapEntry(loc='http://a.test/a', lastmod=None, changefreq='', priority=0.8, more='')], 'cut')
     """
     beginning = next(iter(_Pieces(body)), b"")
     for read in (_read_xml, _read_broken_xml) if _is_xml(beginning) else (_read_text,):
@@ -103,11 +114,11 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
         except _Full:
             is_read, found.problem = True, "too_many"
         except _Declares:
-            return Sitemap(kind=Form.NONE, entries=[], sitemaps=[], problem="dtd")
+            return Sitemap(kind=SitemapForm.NONE, entries=[], sitemaps=[], problem="dtd")
         if is_read:
             break
     problem = pieces.problem or found.problem or ("" if found.form else "unparsable")
-    entries, sitemaps = ([], found.entries) if found.form is Form.INDEX else (found.entries, [])
+    entries, sitemaps = ([], found.entries) if found.form is SitemapForm.INDEX else (found.entries, [])
     return Sitemap(kind=found.form, entries=entries, sitemaps=sitemaps, problem=problem)
 
 
@@ -126,11 +137,11 @@ class _Finds:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.form = Form.NONE
-        self.entries: list[Entry] = []
+        self.form = SitemapForm.NONE
+        self.entries: list[SitemapEntry] = []
         self.problem = ""
 
-    def add(self, facts: Facts) -> None:
+    def add(self, facts: EntryFields) -> None:
         """Keep an entry, if it has a URL that somebody could visit."""
         loc = facts.loc
         if not loc or len(loc) > _LONGEST_URL:
@@ -143,7 +154,7 @@ class _Finds:
             raise _Full
         changefreq = facts.changefreq.strip().lower() if facts.changefreq else ""
         self.entries.append(
-            Entry(
+            SitemapEntry(
                 loc,
                 seconds_of(facts.lastmod) if facts.lastmod else None,
                 changefreq if changefreq in _FREQUENCIES else "",
@@ -224,13 +235,15 @@ class _Draft:
         elif name not in self.facts:
             self.facts[name] = text
 
-    def finished(self, form: Form) -> Facts:
+    def finished(self, form: SitemapForm) -> EntryFields:
         facts = self.facts
-        if form is Form.FEED:
+        if form is SitemapForm.FEED:
             lastmod = next(filter(None, map(facts.get, _FEED_DATES)), None)
-            return Facts(self._feed_url(), lastmod, None, None, as_more((), self.media))
+            return EntryFields(self._feed_url(), lastmod, None, None, as_more((), self.media))
         more = as_more(self.alternates, self.media) if self.alternates or self.media else ""
-        return Facts(facts.get("loc", ""), facts.get("lastmod"), facts.get("changefreq"), facts.get("priority"), more)
+        return EntryFields(
+            facts.get("loc", ""), facts.get("lastmod"), facts.get("changefreq"), facts.get("priority"), more
+        )
 
     def _feed_url(self) -> str:
         """An entry's page: its link, or its guid if that is one."""
@@ -303,7 +316,7 @@ class _Reader:
             self._draft = _Draft(attributes)
         else:
             if not self._around:
-                self._found.form = _ROOTS.get(name, Form.NONE)
+                self._found.form = _ROOTS.get(name, SitemapForm.NONE)
             self._around.append(name)
 
     def _end(self, name: str) -> None:
@@ -375,7 +388,7 @@ def _read_utf8(pieces: Iterable[bytes], reader: _Reader, found: _Finds) -> None:
                 break
             reader.feed(text[start : tag.start()].encode())
             start = tag.end()
-            is_between = reader.closes_entry(tag[0].encode()) and found.form is not Form.FEED
+            is_between = reader.closes_entry(tag[0].encode()) and found.form is not SitemapForm.FEED
             if not is_between:  # it is in a comment, say: who tries each of them there never gets to an end
                 reader.feed(text[start:].encode())
                 start = len(text)
@@ -467,7 +480,7 @@ def _text(element: Any) -> str:
     return "".join(element.itertext(tag=etree.Element)).strip()  # without entities
 
 
-def _form_of(name: str, parent: str) -> Form:
+def _form_of(name: str, parent: str) -> SitemapForm:
     """Whatever the root is called."""
     return _ROOTS.get(parent) or _ENTRIES[name]
 
@@ -504,5 +517,5 @@ def _add_lines(lines: list[bytes], found: _Finds) -> None:
         text = line.decode("utf-8", "replace").lstrip("\ufeff").strip()
         url = f"http://{text}" if text.startswith("www.") else text
         if _URL.fullmatch(url):
-            found.form = Form.TEXT
-            found.add(Facts(url))
+            found.form = SitemapForm.TEXT
+            found.add(EntryFields(url))

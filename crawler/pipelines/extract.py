@@ -8,11 +8,11 @@ from typing import Any, Self
 from msgspec.structs import replace
 from scrapy.crawler import Crawler
 
-from crawler.content.answers import Archived
+from crawler.content.answers import ArchivedAnswer
 from crawler.content.examine import examine
 from crawler.content.pool import ContentDied, ContentPool
-from crawler.content.process import Configuration
-from crawler.content.similarity import Answer, compare, study
+from crawler.content.process import ContentConfiguration
+from crawler.content.similarity import TemplatedAnswer, compare, study
 from crawler.errors import CrawlError
 from crawler.fetch.answers import meaning_of
 from crawler.items import Outcome, Reason, Visited
@@ -64,7 +64,7 @@ class ExtractPipeline:
             self._crawler.engine.scheduler.fail(error)  # type: ignore[union-attr]
             raise
 
-    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float] | None:
+    async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float] | None:
         """How similar a page is to each of others, by their texts; no shares if that ended a content process.
 
         Nothing at all if the crawl ends before it is known.
@@ -76,7 +76,7 @@ class ExtractPipeline:
         except ContentDied as death:
             return None if death.reason is Reason.STOPPED else []
 
-    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]] | None:
+    async def study(self, pages: Sequence[ArchivedAnswer], template: bytes | None) -> tuple[bytes, list[bytes]] | None:
         """The template of a host and the sketches of its pages; no sketches if that ended a content process.
 
         Nothing at all if the crawl ends before it is known.
@@ -97,7 +97,7 @@ class ExtractPipeline:
 
 def new_pool(session: Session) -> ContentPool:
     options = session.options
-    configuration = Configuration(
+    configuration = ContentConfiguration(
         urls=options.urls,
         reading=options.reading,
         rule=options.duplicates,

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from crawler.report.drawing import LETTER, WIDE, drawing, rule, words
-from crawler.report.markup import Html, element, shortened, visible
+from crawler.report.markup import Markup, element, shortened, visible
 from crawler.report.times import axis_labels, ticks
 
 _TOP = 8
 
 
-class Bar(NamedTuple):
+class ChartBar(NamedTuple):
     """A row of a chart of bars: one value for each of its series."""
 
     name: str
@@ -39,8 +39,15 @@ class _Plane(NamedTuple):
 
 
 def bar_drawing(
-    width: int, title: str, described: str, bars: Sequence[Bar], unit: str, told: Callable[[float], str], *, whole: bool
-) -> Html:
+    width: int,
+    title: str,
+    described: str,
+    bars: Sequence[ChartBar],
+    unit: str,
+    told: Callable[[float], str],
+    *,
+    whole: bool,
+) -> Markup:
     beside, series = width == WIDE, len(bars[0].values)
     values = [value for bar in bars for value in bar.values]
     marks = ticks(max(*values, 0), 4 if beside else 3, whole=whole)
@@ -65,13 +72,13 @@ def bar_drawing(
     )
 
 
-def _scale(plane: _Plane, marks: Sequence[float], bottom: float) -> Iterator[Html]:
+def _scale(plane: _Plane, marks: Sequence[float], bottom: float) -> Iterator[Markup]:
     for mark, label in zip(marks, axis_labels(marks), strict=True):
         yield rule(plane.along(mark), 4, plane.along(mark), bottom)
         yield words(plane.along(mark), bottom + 16, label, "middle" if mark else "start")
 
 
-def _row(plane: _Plane, place: int, bar: Bar, told: Callable[[float], str]) -> Iterator[Html]:
+def _row(plane: _Plane, place: int, bar: ChartBar, told: Callable[[float], str]) -> Iterator[Markup]:
     y = _TOP + place * plane.pitch + (0 if plane.beside else 18)
     name = shortened(visible(bar.name), plane.longest)
     if plane.beside:

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from crawler.monitor.text import date_of
-from crawler.report.bars import Bar, bar_drawing
+from crawler.report.bars import ChartBar, bar_drawing
 from crawler.report.drawing import NARROW, WIDE, swatch
-from crawler.report.lines import Line, line_drawing
-from crawler.report.markup import Content, Html, element
+from crawler.report.lines import ChartLine, line_drawing
+from crawler.report.markup import Content, Markup, element
 from crawler.report.times import number
 
 _DESCRIBED = 5  # bars that are named to who cannot see them; the table has all
 
 
-def time_chart(title: str, times: Sequence[float], lines: Sequence[Line], unit: str, *, whole: bool = True) -> Html:
+def time_chart(
+    title: str, times: Sequence[float], lines: Sequence[ChartLine], unit: str, *, whole: bool = True
+) -> Markup:
     """How numbers went over time."""
     told = "; ".join(
         f"{line.name}: at most {number(max(line.values))}, {number(line.values[-1])} at the end" for line in lines
@@ -32,14 +34,14 @@ def time_chart(title: str, times: Sequence[float], lines: Sequence[Line], unit: 
 
 def bar_chart(
     title: str,
-    bars: Sequence[Bar],
+    bars: Sequence[ChartBar],
     unit: str,
     names: Sequence[str] = (),
     *,
     of: str = "",
     told: Callable[[float], str] = number,
     whole: bool = True,
-) -> Html:
+) -> Markup:
     """Numbers side by side, a row each; with several series they have names."""
     some = ", ".join(f"{bar.name}: {' and '.join(map(told, bar.values))}" for bar in bars[:_DESCRIBED])
     drawings = [
@@ -49,7 +51,7 @@ def bar_chart(
     return _figure(title, "bar", names, drawings, table([of or "What", *(names or [unit])], rows))
 
 
-def _figure(title: str, kind: str, names: Sequence[str], drawings: Sequence[Html], numbers: Html) -> Html:
+def _figure(title: str, kind: str, names: Sequence[str], drawings: Sequence[Markup], numbers: Markup) -> Markup:
     keys = [element("li", swatch(place, kind), " ", name) for place, name in enumerate(names, 1)]
     return element(
         "figure",
@@ -60,7 +62,7 @@ def _figure(title: str, kind: str, names: Sequence[str], drawings: Sequence[Html
     )
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, words: Collection[int] = (0,)) -> Html:
+def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, words: Collection[int] = (0,)) -> Markup:
     """The columns at these places are words, the others numbers. It scrolls by itself where it is too wide."""
     kinds = ["words" if place in words else "number" for place in range(len(head))]
     names = [element("th", name, scope="col", class_=kind) for name, kind in zip(head, kinds, strict=True)]

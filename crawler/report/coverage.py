@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from crawler.stores.survey import Captured
+from crawler.stores.survey import ListCoverage
 
 LEAST_SAMPLE = 50  # pages in each sample
 LEAST_BOTH = 10  # and in both: with fewer, the interval says nothing
@@ -22,7 +22,7 @@ ASSUMPTION = (
 )
 
 
-def coverage(captured: Captured) -> dict[str, Any]:
+def coverage(captured: ListCoverage) -> dict[str, Any]:
     """The estimate with its interval, or why there is none."""
     known, linked, listed, both = captured
     data: dict[str, Any] = {"known": known, "linked": linked, "listed": listed, "both": both}
@@ -57,7 +57,7 @@ def variance(first: int, second: int, both: int) -> float:
     return (first + 1) * (second + 1) * (first - both) * (second - both) / ((both + 1) ** 2 * (both + 2))
 
 
-def _too_small(captured: Captured) -> str:
+def _too_small(captured: ListCoverage) -> str:
     if not captured.listed:
         return "No sitemap or feed has listed a page, so there is nothing to hold the links against."
     if min(captured.linked, captured.listed) < LEAST_SAMPLE or captured.both < LEAST_BOTH:

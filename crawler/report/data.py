@@ -28,12 +28,12 @@ from msgspec.structs import replace
 
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import Reason, Tier
-from crawler.monitor.text import as_data
+from crawler.monitor.text import account_data
 from crawler.options import Options
 from crawler.report.coverage import coverage
 from crawler.report.times import MOST_SLICES, slice_width
 from crawler.stores.contract import Store
-from crawler.stores.survey import Copied, Gap, Share, Slice, Standing, Survey, Trait
+from crawler.stores.survey import CopyCounts, DocumentShare, DocumentTrait, RestInterval, StateCount, Survey, TimeSlice
 
 EXAMPLES = 3
 WORST = 20  # hosts in a list
@@ -87,7 +87,7 @@ def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
             "spared": _spared(runs),
             "duplicates": _duplicates(survey.copied(WORST, EXAMPLES)),
             "depths": [row._asdict() for row in survey.depths(DEEPEST)],
-            **{f"{trait.value}s".replace("statuss", "statuses"): shares(survey, trait) for trait in Trait},
+            **{f"{trait.value}s".replace("statuss", "statuses"): shares(survey, trait) for trait in DocumentTrait},
             "sizes": [{"below": 2**power, "pages": pages} for power, pages in survey.sizes()],
             "archive": _archive(store, survey),
             "slowest_hosts": [row._asdict() for row in survey.slowest(WORST)],
@@ -117,14 +117,14 @@ def _activity(survey: Survey) -> dict[str, Any]:
     return {"times": {"first": span[0], "last": span[1]}, "history": history(survey.history, *span)}
 
 
-def history(ask: Callable[[float, float], Sequence[Slice]], first: float, last: float) -> dict[str, Any]:
+def history(ask: Callable[[float, float], Sequence[TimeSlice]], first: float, last: float) -> dict[str, Any]:
     """Sums up to the end of each slice, and the rate within it."""
     width = slice_width(last - first)
     since = first - first % width
     happened = {row.number: row for row in ask(since, width)}
     slices, known, refused, visited, answers, pages = [], 0, 0, 0, 0, 0
     for number in range(min(max(happened, default=-1) + 1, 2 * MOST_SLICES)):  # a clock may have been wrong
-        row = happened.get(number, Slice(number))
+        row = happened.get(number, TimeSlice(number))
         known, refused, visited = known + row.found, refused + row.refused, visited + row.visited
         answers, pages = answers + row.answers, pages + row.pages
         slices.append(
@@ -143,7 +143,7 @@ def history(ask: Callable[[float, float], Sequence[Slice]], first: float, last: 
 
 
 def _totals(store: Store) -> dict[str, Any]:
-    return as_data(store.account(), store.segments()) | {"store_bytes": store.size()}
+    return account_data(store.account(), store.segments()) | {"store_bytes": store.size()}
 
 
 def run_data(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def run_data(run: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def states(standings: Sequence[Standing]) -> list[dict[str, Any]]:
+def states(standings: Sequence[StateCount]) -> list[dict[str, Any]]:
     return [
         {"state": row.state.name.lower(), **reason_data(row.reason), "urls": row.urls, "examples": list(row.examples)}
         for row in standings
@@ -175,11 +175,11 @@ def outcomes(survey: Survey, host: int | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def shares(survey: Survey, trait: Trait, host: int | None = None) -> list[dict[str, Any]]:
+def shares(survey: Survey, trait: DocumentTrait, host: int | None = None) -> list[dict[str, Any]]:
     return [_share(row) for row in survey.shares(trait, MOST, host)]
 
 
-def _share(row: Share) -> dict[str, Any]:
+def _share(row: DocumentShare) -> dict[str, Any]:
     return {"name": row.name, "answers": row.answers, "bytes": row.bytes}
 
 
@@ -213,7 +213,7 @@ def _politeness(survey: Survey, politeness: Politeness, runs: Sequence[Mapping[s
     }
 
 
-def _gap(gap: Gap, politeness: Politeness) -> dict[str, Any]:
+def _gap(gap: RestInterval, politeness: Politeness) -> dict[str, Any]:
     return {
         "host": gap.host,
         "visits": gap.visits,
@@ -225,7 +225,7 @@ def _gap(gap: Gap, politeness: Politeness) -> dict[str, Any]:
     }
 
 
-def _denied(standings: Sequence[Standing]) -> int:
+def _denied(standings: Sequence[StateCount]) -> int:
     return sum(row.urls for row in standings if row.reason is Reason.ROBOTS_DENIED)
 
 
@@ -238,7 +238,7 @@ def _spared(runs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return dict(sums)
 
 
-def _duplicates(copied: Copied) -> dict[str, Any]:
+def _duplicates(copied: CopyCounts) -> dict[str, Any]:
     tiers = dict(copied.tiers)
     count = sum(tiers.values())
     return {

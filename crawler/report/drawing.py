@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from crawler.report.markup import Content, Html, element
+from crawler.report.markup import Content, Markup, element
 
 WIDE, NARROW = 640, 330  # pixels
 LETTER = 7.2  # width of a letter, about
 
 
-def drawing(width: int, height: float, title: str, described: str, *content: Content) -> Html:
+def drawing(width: int, height: float, title: str, described: str, *content: Content) -> Markup:
     """A picture that says what it shows."""
     return element(
         "svg",
@@ -24,15 +24,15 @@ def drawing(width: int, height: float, title: str, described: str, *content: Con
     )
 
 
-def words(x: float, y: float, text: str, anchor: str = "start", class_: str = "tick") -> Html:
+def words(x: float, y: float, text: str, anchor: str = "start", class_: str = "tick") -> Markup:
     return element("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, class_=class_)
 
 
-def rule(x1: float, y1: float, x2: float, y2: float) -> Html:
+def rule(x1: float, y1: float, x2: float, y2: float) -> Markup:
     return element("line", x1=f"{x1:.1f}", y1=f"{y1:.1f}", x2=f"{x2:.1f}", y2=f"{y2:.1f}", class_="grid")
 
 
-def swatch(place: int, kind: str) -> Html:
+def swatch(place: int, kind: str) -> Markup:
     """How a series looks, for a legend."""
     if kind == "line":
         shape = element("line", x1=0, y1=6, x2=24, y2=6, class_=f"line s{place}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crawler.report.bars import Bar
+from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
-from crawler.report.markup import Html, element, foreign, url
+from crawler.report.markup import Markup, element, foreign, url
 from crawler.report.parts import BARS, bad, cards, charts, listed, more, section, sentence
 from crawler.report.times import number, percent, plural, seconds, size
 
@@ -21,7 +21,7 @@ _TIERS = {
 _FILES = 30  # of the archive that are listed
 
 
-def duplicates(data: Data) -> Html:
+def duplicates(data: Data) -> Markup:
     facts = data["duplicates"]
     if not facts["pages"]:
         return section("duplicates", "Duplicates", sentence("No whole page was fetched yet."))
@@ -29,7 +29,7 @@ def duplicates(data: Data) -> Html:
         return section(
             "duplicates", "Duplicates", sentence(f"None of {plural(facts['pages'], 'page')} is a copy of another.")
         )
-    tiers = [Bar(_TIERS[row["tier"]], [row["duplicates"]]) for row in facts["tiers"]]
+    tiers = [ChartBar(_TIERS[row["tier"]], [row["duplicates"]]) for row in facts["tiers"]]
     return section(
         "duplicates",
         "Duplicates",
@@ -55,9 +55,9 @@ def duplicates(data: Data) -> Html:
     )
 
 
-def pages(data: Data) -> Html:
+def pages(data: Data) -> Markup:
     depths = [
-        Bar(f"{row['depth']}", [row["urls"], row["visited"]]) for row in data["depths"]
+        ChartBar(f"{row['depth']}", [row["urls"], row["visited"]]) for row in data["depths"]
     ]  # fmt: skip
     if not data["totals"]["pages"] and not depths:
         return section("pages", "Pages", sentence("No page was fetched yet."))
@@ -78,20 +78,20 @@ def pages(data: Data) -> Html:
     )
 
 
-def _shares(title: str, rows: Sequence[Data], of: str, unit: str = "pages") -> Html | None:
-    bars = [Bar(row["name"] or "unknown", [row["answers"]]) for row in rows]
+def _shares(title: str, rows: Sequence[Data], of: str, unit: str = "pages") -> Markup | None:
+    bars = [ChartBar(row["name"] or "unknown", [row["answers"]]) for row in rows]
     if not bars:
         return None
     if len(bars) > BARS:
         rest = sum(bar.values[0] for bar in bars[BARS - 1 :])
-        bars = [*bars[: BARS - 1], Bar(f"the next {len(bars) - BARS + 1}", [rest])]
+        bars = [*bars[: BARS - 1], ChartBar(f"the next {len(bars) - BARS + 1}", [rest])]
     return bar_chart(title, bars, unit, of=of)
 
 
-def _sizes(rows: Sequence[Data]) -> Html | None:
+def _sizes(rows: Sequence[Data]) -> Markup | None:
     if not rows:
         return None
-    bars = [Bar(f"{_binary(row['below'] // 2)} to {_binary(row['below'])}", [row["pages"]]) for row in rows]
+    bars = [ChartBar(f"{_binary(row['below'] // 2)} to {_binary(row['below'])}", [row["pages"]]) for row in rows]
     return bar_chart("Pages by size of the body, as it came", bars, "pages", of="Bytes")
 
 
@@ -106,7 +106,7 @@ def _binary(count: int) -> str:
     return f"{count} B"
 
 
-def _problems(rows: Sequence[Data]) -> Html | None:
+def _problems(rows: Sequence[Data]) -> Markup | None:
     found = [row for row in rows if row["name"]]
     if not found:
         return None
@@ -116,7 +116,7 @@ def _problems(rows: Sequence[Data]) -> Html | None:
     )
 
 
-def archive(data: Data) -> Html:
+def archive(data: Data) -> Markup:
     facts = data["archive"]
     files = facts["files"]
     if not files:
@@ -152,7 +152,7 @@ def archive(data: Data) -> Html:
     )
 
 
-def slow_hosts(data: Data) -> Html:
+def slow_hosts(data: Data) -> Markup:
     now, runs = data["slowest_hosts"], data["slowest_in_runs"]
     if not now and not runs:
         return section("slow", "Slow hosts", sentence("No host has answered yet."))
@@ -162,7 +162,7 @@ def slow_hosts(data: Data) -> Html:
         charts(
             bar_chart(
                 "Time of the last answer",
-                [Bar(row["host"], [row["latency"]]) for row in now[:BARS]],
+                [ChartBar(row["host"], [row["latency"]]) for row in now[:BARS]],
                 "seconds",
                 of="Host",
                 told=seconds,
@@ -172,7 +172,7 @@ def slow_hosts(data: Data) -> Html:
             else None,
             bar_chart(
                 "Slowest answer in any run",
-                [Bar(str(row["host"]), [row["seconds"]]) for row in runs[:BARS]],
+                [ChartBar(str(row["host"]), [row["seconds"]]) for row in runs[:BARS]],
                 "seconds",
                 of="Host",
                 told=seconds,
@@ -184,7 +184,7 @@ def slow_hosts(data: Data) -> Html:
     )
 
 
-def refusals(data: Data) -> Html:
+def refusals(data: Data) -> Markup:
     rows = data["refusals"]
     if not rows:
         return section("refusals", "Traps and refusals", sentence("Every URL that was found may be visited."))
@@ -208,7 +208,7 @@ def refusals(data: Data) -> Html:
     )
 
 
-def coverage(data: Data) -> Html:
+def coverage(data: Data) -> Markup:
     facts = data["coverage"]
     if facts["estimate"] is None:
         return section("coverage", "Coverage", sentence(facts["why_not"]))

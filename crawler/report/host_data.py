@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.items import ROBOTS_TOKEN, OriginRules, Reason, State
+from crawler.items import ROBOTS_TOKEN, Reason, RobotsFile, State
 from crawler.options import Options
 from crawler.report.data import EXAMPLES, history, least_rest, outcomes, reason_data, shares, states, wishes_data
 from crawler.stores.contract import HostRow, Store
-from crawler.stores.survey import Slice, Standing, Survey, Trait
+from crawler.stores.survey import DocumentTrait, StateCount, Survey, TimeSlice
 
 LAST_VISITS = 25
 MOST_DENIED = 10  # examples
@@ -47,7 +47,7 @@ def host_data(store: Store, options: Options, host: int, now: float) -> dict[str
             "gaps": _gaps(survey, host),
             "robots": [_rules(rules) for rules in survey.origins(host)],
             "history": _history(survey, host, span),
-            "statuses": shares(survey, Trait.STATUS, host),
+            "statuses": shares(survey, DocumentTrait.STATUS, host),
             "states": states([row._replace(examples=row.examples[:EXAMPLES]) for row in standings]),
             "outcomes": outcomes(survey, host),
             "denied": _denied(standings),
@@ -58,7 +58,7 @@ def host_data(store: Store, options: Options, host: int, now: float) -> dict[str
         }
 
 
-def _totals(row: HostRow, standings: list[Standing]) -> dict[str, int]:
+def _totals(row: HostRow, standings: list[StateCount]) -> dict[str, int]:
     states = {state.name.lower(): sum(part.urls for part in standings if part.state is state) for state in State}
     return {
         "known": row.known,
@@ -86,7 +86,7 @@ def _gaps(survey: Survey, host: int) -> dict[str, float] | None:
     return gaps._asdict() if gaps is not None else None
 
 
-def _rules(rules: OriginRules) -> dict[str, Any]:
+def _rules(rules: RobotsFile) -> dict[str, Any]:
     return {
         "origin": rules.origin,
         "status": rules.status,
@@ -102,13 +102,13 @@ def _history(survey: Survey, host: int, span: tuple[float, float] | None) -> dic
     if span is None:
         return {"since": None, "slice_seconds": None, "slices": []}
 
-    def ask(since: float, width: float) -> list[Slice]:
+    def ask(since: float, width: float) -> list[TimeSlice]:
         return survey.history(since, width, host)
 
     return history(ask, *span)
 
 
-def _denied(standings: list[Standing]) -> dict[str, Any]:
+def _denied(standings: list[StateCount]) -> dict[str, Any]:
     rows = [row for row in standings if row.reason is Reason.ROBOTS_DENIED]
     return {
         "urls": sum(row.urls for row in rows),

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crawler.monitor.text import span_of
-from crawler.report.bars import Bar
+from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
-from crawler.report.markup import Content, Html, document, element, foreign, url
+from crawler.report.markup import Content, Markup, document, element, foreign, url
 from crawler.report.parts import (
     bad,
     cards,
@@ -53,7 +53,7 @@ def host_page(data: Data) -> str:
     )
 
 
-def _who(data: Data) -> Html:
+def _who(data: Data) -> Markup:
     who = data["who"]
     contact: Content = (
         ["Questions and complaints reach us at ", foreign(who["contact"]), "."]
@@ -72,7 +72,7 @@ def _who(data: Data) -> Html:
     )
 
 
-def _asked(data: Data) -> Html:
+def _asked(data: Data) -> Markup:
     asked = data["asked"]
     return section(
         "asked",
@@ -108,7 +108,7 @@ def _hours(window: list[int] | None) -> str:
     return f"{start} to {end} UTC"
 
 
-def _origin(row: Data) -> Html:
+def _origin(row: Data) -> Markup:
     if row["is_unavailable"]:
         told = "could not be had, so nothing else is asked for"
     elif row["text"] is None:
@@ -123,7 +123,7 @@ def _origin(row: Data) -> Html:
     )
 
 
-def _done(data: Data) -> Html:
+def _done(data: Data) -> Markup:
     totals, gaps, history = data["totals"], data["gaps"], data["history"]
     if not totals["requests"]:
         return section("done", "What we did", sentence("This host was not asked for anything yet."))
@@ -162,7 +162,7 @@ def _gap_cards(gaps: Data | None) -> list[tuple[str, str, str]]:
     ]
 
 
-def _verdict(gaps: Data | None, least: float) -> Html:
+def _verdict(gaps: Data | None, least: float) -> Markup:
     if gaps is None:
         return sentence("There are not two archived answers yet between which there could be a rest.")
     if gaps["shortest"] >= least:
@@ -173,8 +173,8 @@ def _verdict(gaps: Data | None, least: float) -> Html:
     )
 
 
-def _answers(data: Data) -> Html:
-    bars = [Bar(row["name"], [row["answers"]]) for row in data["statuses"]]
+def _answers(data: Data) -> Markup:
+    bars = [ChartBar(row["name"], [row["answers"]]) for row in data["statuses"]]
     return section(
         "answers",
         "What it answered",
@@ -186,7 +186,7 @@ def _answers(data: Data) -> Html:
     )
 
 
-def _denied(data: Data) -> Html:
+def _denied(data: Data) -> Markup:
     denied = data["denied"]
     if not denied["urls"]:
         return section("denied", "Kept out by robots.txt", sentence("No URL that we know is forbidden by robots.txt."))
@@ -204,7 +204,7 @@ def _are(count: int) -> str:
     return "was" if count == 1 else "were"
 
 
-def _last(data: Data) -> Html:
+def _last(data: Data) -> Markup:
     rows = data["last_visits"]
     if not rows:
         return section("last", "Last visits", sentence("Nothing was visited yet."))
@@ -228,7 +228,7 @@ def _last(data: Data) -> Html:
     )
 
 
-_SECTIONS: tuple[tuple[str, str, Callable[[Data], Html]], ...] = (
+_SECTIONS: tuple[tuple[str, str, Callable[[Data], Markup]], ...] = (
     ("who", "Who we are", _who),
     ("asked", "What the host asks", _asked),
     ("done", "What we did", _done),

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from crawler.monitor.text import date_of
 from crawler.report.drawing import LETTER, WIDE, drawing, rule, words
-from crawler.report.markup import Html, element
+from crawler.report.markup import Markup, element
 from crawler.report.times import axis_labels, clock_label, clock_ticks, ticks
 
 _HEIGHT = 270
 _TOP, _BOTTOM = 28, _HEIGHT - 46
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """One series of a chart."""
 
     name: str
@@ -42,8 +42,15 @@ class _Plane(NamedTuple):
 
 
 def line_drawing(
-    width: int, title: str, described: str, times: Sequence[float], lines: Sequence[Line], unit: str, *, whole: bool
-) -> Html:
+    width: int,
+    title: str,
+    described: str,
+    times: Sequence[float],
+    lines: Sequence[ChartLine],
+    unit: str,
+    *,
+    whole: bool,
+) -> Markup:
     marks = ticks(max(max(line.values) for line in lines), whole=whole)
     left = 14 + LETTER * max(map(len, axis_labels(marks)))
     plane = _Plane(left, width - 14, times[0], times[-1], marks[-1])
@@ -60,13 +67,13 @@ def line_drawing(
     )
 
 
-def _levels(plane: _Plane, marks: Sequence[float]) -> Iterator[Html]:
+def _levels(plane: _Plane, marks: Sequence[float]) -> Iterator[Markup]:
     for mark, label in zip(marks, axis_labels(marks), strict=True):
         yield rule(plane.left, plane.up(mark), plane.right, plane.up(mark))
         yield words(plane.left - 6, plane.up(mark) + 4, label, "end")
 
 
-def _clock(plane: _Plane, most: int) -> Iterator[Html]:
+def _clock(plane: _Plane, most: int) -> Iterator[Markup]:
     """Labels stay within the drawing, even if their place is at its edge."""
     for at in clock_ticks(plane.first, plane.last, most):
         label, x = clock_label(at, plane.span), plane.across(at)
@@ -83,6 +90,6 @@ def _time_unit(plane: _Plane) -> str:
     return f"time (UTC) on {first}" if first == last else f"time (UTC) from {first} to {last}"
 
 
-def _curve(plane: _Plane, times: Sequence[float], line: Line, place: int) -> Html:
+def _curve(plane: _Plane, times: Sequence[float], line: ChartLine, place: int) -> Markup:
     points = (f"{plane.across(at):.1f},{plane.up(value):.1f}" for at, value in zip(times, line.values, strict=True))
     return element("polyline", points=" ".join(points), class_=f"line s{place}")

@@ -1,6 +1,6 @@
 """Markup in which everything that is not ours is text.
 
-A plain `str` is always escaped, here and nowhere else; only an `Html`, which only this module makes, is not. There are no scripts, no handlers of
+A plain `str` is always escaped, here and nowhere else; only an `Markup`, which only this module makes, is not. There are no scripts, no handlers of
 events, and no links but to places on the same page, because `element` refuses to write them.
 """
 
@@ -26,7 +26,7 @@ _KEPT: Final = "\n\t\u200c\u200d"  # of what cannot be seen: layout, and what so
 _CONTROLS: Final = {code: 0x2400 + code for code in range(32) if chr(code) not in _KEPT} | {0x7F: 0x2421}
 
 
-class Html:
+class Markup:
     """Markup that is ours."""
 
     __slots__ = ("_text",)
@@ -38,10 +38,10 @@ class Html:
         return self._text
 
 
-Content = Html | str | int | float | None | Iterable["Content"]
+Content = Markup | str | int | float | None | Iterable["Content"]
 
 
-def element(name: str, *content: Content, **attributes: str | float | None) -> Html:
+def element(name: str, *content: Content, **attributes: str | float | None) -> Markup:
     """An element; `class_` is written as class, `stroke_width` as stroke-width.
 
     >>> str(element("td", "1 < 2", class_="number", title='"'))
@@ -51,8 +51,8 @@ def element(name: str, *content: Content, **attributes: str | float | None) -> H
         raise ValueError(f"<{name}> does not occur in a report")
     written = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
     if name in _VOID:
-        return Html(f"<{name}{written}>")
-    return Html(f"<{name}{written}>{''.join(map(_written, content))}</{name}>")
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{''.join(map(_written, content))}</{name}>")
 
 
 def _attribute(key: str, value: str | float) -> str:
@@ -67,7 +67,7 @@ def _attribute(key: str, value: str | float) -> str:
 def _written(content: Content) -> str:
     if content is None:
         return ""
-    if isinstance(content, Html):
+    if isinstance(content, Markup):
         return str(content)
     if isinstance(content, str | int | float):
         return _escaped(str(content))
@@ -94,14 +94,14 @@ def _shown(char: str) -> str:
     return char if is_space or char in _KEPT else f"‹U+{ord(char):04X}›"
 
 
-def stylesheet(css: str) -> Html:
+def stylesheet(css: str) -> Markup:
     """Our own style; nothing in it comes from elsewhere."""
     if "<" in css:
         raise ValueError("a stylesheet has no markup")
-    return Html(f"<style>{css}</style>")
+    return Markup(f"<style>{css}</style>")
 
 
-def foreign(text: str, *, longest: int = LONGEST_SHOWN) -> Html:
+def foreign(text: str, *, longest: int = LONGEST_SHOWN) -> Markup:
     """A title, a host name, a type: shortened if it is long, and whatever its direction, nothing beside it is moved.
 
     >>> str(foreign("<b>"))
@@ -110,12 +110,12 @@ def foreign(text: str, *, longest: int = LONGEST_SHOWN) -> Html:
     return _bdi(text, longest, None)
 
 
-def url(text: str) -> Html:
+def url(text: str) -> Markup:
     """A URL, to be read and not to be followed."""
     return _bdi(text, LONGEST_SHOWN, "url")
 
 
-def _bdi(text: str, longest: int, class_: str | None) -> Html:
+def _bdi(text: str, longest: int, class_: str | None) -> Markup:
     seen = visible(text[:LONGEST_READ])
     if len(seen) <= longest:
         return element("bdi", seen, class_=class_)

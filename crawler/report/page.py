@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crawler.report import holdings, sections
-from crawler.report.markup import Html, document, element, foreign
+from crawler.report.markup import Markup, document, element, foreign
 from crawler.report.parts import contents, date
 from crawler.report.style import CSS
 
-_SECTIONS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Html]], ...] = (
+_SECTIONS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Markup]], ...] = (
     ("overview", "Overview", sections.overview),
     ("time", "Over time", sections.over_time),
     ("outcomes", "Outcomes", sections.outcomes),

@@ -7,26 +7,26 @@ from typing import Any
 
 from crawler.monitor.text import date_of
 from crawler.report.charts import table, time_chart
-from crawler.report.lines import Line
-from crawler.report.markup import Content, Html, element, url
+from crawler.report.lines import ChartLine
+from crawler.report.markup import Content, Markup, element, url
 from crawler.report.times import is_worth_drawing, number
 
 BARS = 12  # in a chart; the table below has the rest
 
 
-def section(name: str, title: str, *content: Content) -> Html:
+def section(name: str, title: str, *content: Content) -> Markup:
     return element("section", element("h2", title), content, id=name)
 
 
-def sentence(*words: Content) -> Html:
+def sentence(*words: Content) -> Markup:
     return element("p", words)
 
 
-def bad(words: str) -> Html:
+def bad(words: str) -> Markup:
     return element("span", words, class_="bad")
 
 
-def cards(*facts: tuple[str, str, str]) -> Html:
+def cards(*facts: tuple[str, str, str]) -> Markup:
     """(name, number, a few more words)"""
     return element(
         "dl",
@@ -38,16 +38,16 @@ def cards(*facts: tuple[str, str, str]) -> Html:
     )
 
 
-def charts(*figures: Html | None) -> Html:
+def charts(*figures: Markup | None) -> Markup:
     return element("div", figures, class_="charts")
 
 
-def listed(urls: Sequence[str]) -> Html:
+def listed(urls: Sequence[str]) -> Markup:
     """URLs, one below the other."""
     return element("ul", [element("li", url(address)) for address in urls], class_="plain")
 
 
-def more(summary: str, *content: Content) -> Html:
+def more(summary: str, *content: Content) -> Markup:
     return element("details", element("summary", summary), content)
 
 
@@ -55,12 +55,12 @@ def date(at: float | None) -> str:
     return date_of(at) if at is not None else "never"
 
 
-def when(at: float) -> Html:
+def when(at: float) -> Markup:
     """A time in a table."""
     return element("span", date_of(at), class_="whole")
 
 
-def contents(sections: Sequence[tuple[str, str]]) -> Html:
+def contents(sections: Sequence[tuple[str, str]]) -> Markup:
     return element(
         "nav",
         element("ul", [element("li", element("a", title, href=f"#{name}")) for name, title in sections]),
@@ -68,7 +68,7 @@ def contents(sections: Sequence[tuple[str, str]]) -> Html:
     )
 
 
-def outcome_table(rows: Sequence[Mapping[str, Any]]) -> Html:
+def outcome_table(rows: Sequence[Mapping[str, Any]]) -> Markup:
     """How visits ended, with examples."""
     return table(
         ["Reason", "URLs", "Answers", "What it means, and examples"],
@@ -85,7 +85,7 @@ def outcome_table(rows: Sequence[Mapping[str, Any]]) -> Html:
     )
 
 
-def state_table(rows: Sequence[Mapping[str, Any]]) -> Html:
+def state_table(rows: Sequence[Mapping[str, Any]]) -> Markup:
     return table(
         ["State", "URLs", "Reason", "What it means, and examples"],
         [
@@ -106,15 +106,15 @@ def times_of(history: Mapping[str, Any]) -> list[float]:
     return [history["since"], *(row["end"] for row in history["slices"])]
 
 
-def growth(history: Mapping[str, Any], title: str, names: Mapping[str, str], unit: str) -> Html | None:
+def growth(history: Mapping[str, Any], title: str, names: Mapping[str, str], unit: str) -> Markup | None:
     """Sums over time, from 0."""
-    lines = [Line(name, [0, *(row[key] for row in history["slices"])]) for key, name in names.items()]
+    lines = [ChartLine(name, [0, *(row[key] for row in history["slices"])]) for key, name in names.items()]
     if not history["slices"] or not any(is_worth_drawing(line.values) for line in lines):
         return None
     return time_chart(title, times_of(history), lines, unit)
 
 
-def rate(history: Mapping[str, Any], title: str, key: str, name: str, unit: str, *, per: float = 1.0) -> Html | None:
+def rate(history: Mapping[str, Any], title: str, key: str, name: str, unit: str, *, per: float = 1.0) -> Markup | None:
     """What happened within each slice, as steps."""
     times: list[float] = []
     values: list[float] = []
@@ -125,4 +125,4 @@ def rate(history: Mapping[str, Any], title: str, key: str, name: str, unit: str,
         start = row["end"]
     if not any(values):
         return None
-    return time_chart(title, times, [Line(name, values)], unit, whole=False)
+    return time_chart(title, times, [ChartLine(name, values)], unit, whole=False)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler.monitor.text import span_of
-from crawler.report.bars import Bar
+from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
-from crawler.report.markup import Html, element, foreign
+from crawler.report.markup import Markup, element, foreign
 from crawler.report.parts import (
     BARS,
     bad,
@@ -29,7 +29,7 @@ from crawler.report.times import number, percent, plural, seconds, size
 Data = Mapping[str, Any]
 
 
-def overview(data: Data) -> Html:
+def overview(data: Data) -> Markup:
     totals, times = data["totals"], data["times"]
     if times["first"] is None:
         return section("overview", "Overview", sentence("This crawl knows no URL yet."))
@@ -59,13 +59,13 @@ def _next(data: Data) -> str:
     return "URLs are due now." if due <= data["made"] else f"The next URL is due {date(due)}."
 
 
-def _collisions(count: int) -> Html | None:
+def _collisions(count: int) -> Markup | None:
     return (
         sentence(f"{plural(count, 'URL')} could not be kept, because others have the same key.") if count > 0 else None
     )
 
 
-def over_time(data: Data) -> Html:
+def over_time(data: Data) -> Markup:
     history = data["history"]
     names = {"discovered": "discovered", "queued": "waiting for a first visit", "fetched": "answers archived"}
     drawn = [
@@ -82,7 +82,7 @@ def over_time(data: Data) -> Html:
     )
 
 
-def _runs(data: Data) -> Html:
+def _runs(data: Data) -> Markup:
     runs = data["runs"]
     if not runs:
         return sentence("No run has ended yet.")
@@ -115,11 +115,11 @@ def _runs(data: Data) -> Html:
     )
 
 
-def outcomes(data: Data) -> Html:
+def outcomes(data: Data) -> Markup:
     rows = data["outcomes"]
     if not rows:
         return section("outcomes", "Outcomes", sentence("No visit has ended yet."))
-    bars = [Bar(row["reason"], [row["urls"]]) for row in rows[:BARS] if row["urls"]]
+    bars = [ChartBar(row["reason"], [row["urls"]]) for row in rows[:BARS] if row["urls"]]
     return section(
         "outcomes",
         "Outcomes",
@@ -133,14 +133,14 @@ def outcomes(data: Data) -> Html:
     )
 
 
-def politeness(data: Data) -> Html:
+def politeness(data: Data) -> Markup:
     facts = data["politeness"]
     rows = facts["worst_hosts"]
     if not rows:
         return section(
             "politeness", "Politeness", sentence("No host has given two answers yet, so there is no rest to measure.")
         )
-    bars = [Bar(row["host"], [row["asked"], row["shortest_gap"]]) for row in rows[:BARS]]
+    bars = [ChartBar(row["host"], [row["asked"], row["shortest_gap"]]) for row in rows[:BARS]]
     return section(
         "politeness",
         "Politeness",
@@ -164,7 +164,7 @@ def politeness(data: Data) -> Html:
     )
 
 
-def _verdict(facts: Data) -> Html:
+def _verdict(facts: Data) -> Markup:
     hosts, short, early = facts["hosts_with_gaps"], facts["hosts_asked_too_soon"], facts["requests_before_their_time"]
     if not short and not early:
         who = f"Every one of {number(hosts)} hosts" if hosts > 1 else "The one host that has answered more than once"
@@ -179,7 +179,7 @@ def _verdict(facts: Data) -> Html:
     )
 
 
-def _host_table(rows: list[Data]) -> Html:
+def _host_table(rows: list[Data]) -> Markup:
     return table(
         ["Host", "Crawl-delay", "Request-rate", "Our rest now", "Asked", "Shortest done", "Visits"],
         [
@@ -201,7 +201,7 @@ def rate_words(rate: Data | None) -> str:
     return f"{rate['requests']} in {rate['seconds']} s" if rate is not None else "–"
 
 
-def _closest(rows: list[Data]) -> Html | None:
+def _closest(rows: list[Data]) -> Markup | None:
     if not rows:
         return None
     return more(
@@ -213,7 +213,7 @@ def _closest(rows: list[Data]) -> Html | None:
     )
 
 
-def robots(data: Data) -> Html:
+def robots(data: Data) -> Markup:
     facts, spared = data["robots"], data["spared"]
     if not facts["origins"]:
         return section("robots", "robots.txt and what was spared", sentence("No robots.txt was asked for yet."))
@@ -235,7 +235,7 @@ def robots(data: Data) -> Html:
     )
 
 
-def _spared(spared: Data) -> Html:
+def _spared(spared: Data) -> Markup:
     if not any(spared.values()):
         return sentence("No request was conditional or for a head alone yet, so nothing was spared.")
     return sentence(

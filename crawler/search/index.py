@@ -17,7 +17,7 @@ import tantivy
 
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.files import sync_directory
-from crawler.items import Entry, Exported, Rejected, identifier
+from crawler.items import ExportedDocument, ExportEntry, RejectedDocument, identifier
 
 SCHEMA_VERSION = 1  # raise it when fields or tokenizers change: what is there must then be built anew
 CHECKPOINT = "checkpoint.json"  # in the directory; whoever fills the index keeps it, and it goes when the index goes
@@ -81,19 +81,19 @@ class TantivyIndex:
         self._waiting = 0
         self._newest = self._newest_version()
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: ExportEntry) -> None:
         name = identifier(entry.key)
         if self._is_outdated(name, entry.version):
             return
         with _disk(self._directory):
             self._writer.delete_documents_by_term("id", name)
-            if isinstance(entry, Exported):
+            if isinstance(entry, ExportedDocument):
                 self._writer.add_document(self._document(name, entry))
         self._unwritten[name] = entry.version
         if self._waiting >= _WAITING:
             self._commit()
 
-    def acknowledge(self) -> Sequence[Rejected]:
+    def acknowledge(self) -> Sequence[RejectedDocument]:
         if self._unwritten:
             self._commit()
         return []
@@ -145,7 +145,7 @@ class TantivyIndex:
         found = self._searcher.search(tantivy.Query.all_query(), 1, count=False, order_by_field="version").hits
         return self._version_at(found[0][1]) if found else 0
 
-    def _document(self, name: str, entry: Exported) -> tantivy.Document:
+    def _document(self, name: str, entry: ExportedDocument) -> tantivy.Document:
         document = tantivy.Document()
         title, text = _whole(entry.title), _whole(entry.text)
         facts = {

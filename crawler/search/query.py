@@ -19,7 +19,7 @@ from tantivy import Occur, Query
 from crawler.errors import DiskTrouble
 from crawler.items import identifier
 from crawler.search.index import CHARACTERS, UNSPACED, WORDS, analyzers, open_index
-from crawler.search.snippets import Snippet, Words, snippet_of
+from crawler.search.snippets import QueryWords, Snippet, snippet_of
 from crawler.urls.keys import key_of
 
 PER_HOST = 2
@@ -42,7 +42,7 @@ _UNSEEMLY = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SearchOptions:
     """How many documents, and which."""
 
     limit: int = 10
@@ -52,7 +52,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class SearchHit:
     """A document that was found. Its strings can be shown: nothing in them steers a terminal."""
 
     id: str
@@ -68,28 +68,28 @@ class Hit:
     more_from_host: int  # that are not shown
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a question brings."""
 
     matching: int  # documents that have any of the words
-    hits: Sequence[Hit]
+    hits: Sequence[SearchHit]
 
 
-class Asked(NamedTuple):
+class ParsedQuery(NamedTuple):
     """A question as the library takes it."""
 
     matching: Query  # which documents
     best: Query  # the same ones, in their order, which costs more
 
 
-class Collected(NamedTuple):
+class ScoredDocument(NamedTuple):
     """A document of the page that is being filled."""
 
     score: float
     document: tantivy.Document
 
 
-class Searching:
+class Searcher:
     """Reads an index as it was when this was made."""
 
     def __init__(self, directory: Path) -> None:
@@ -103,7 +103,7 @@ class Searching:
         """Documents that are there."""
         return self._searcher.num_docs
 
-    def search(self, question: str, wanted: Wanted) -> Found:
+    def search(self, question: str, wanted: SearchOptions) -> SearchResult:
         """Any text is a question. One that is not well-formed is one for its words."""
         question = readable(question)
         words = plain_words(question)
@@ -117,7 +117,7 @@ class Searching:
                 f"{self._directory}: the index cannot be searched ({error}). If this happens again, --full builds it anew."
             ) from error
 
-    def _found(self, asked: Asked, words: Sequence[str], wanted: Wanted) -> Found:
+    def _found(self, asked: ParsedQuery, words: Sequence[str], wanted: SearchOptions) -> SearchResult:
         filters = self._filters(wanted)
         matching, best = _both(asked.matching, *filters), _both(asked.best, *filters)
         collected = self._collected(matching, best, wanted)
@@ -125,17 +125,17 @@ class Searching:
         hosts = [host for host, count in shown.items() if 0 < wanted.per_host <= count]
         more = {host: self._count(matching, self._term("host", host)) - shown[host] for host in hosts}
         sought = self._sought(words)
-        return Found(
+        return SearchResult(
             matching=self._count(matching),
             hits=[self._hit(score, document, sought, more) for score, document in collected],
         )
 
-    def _formal(self, question: str) -> Asked:
+    def _formal(self, question: str) -> ParsedQuery:
         """As the library reads it: "a phrase", +must, -must_not, OR, title:word …"""
         query = self._index.parse_query(question, list(WEIGHTS), WEIGHTS, conjunction_by_default=True)
-        return Asked(query, query)
+        return ParsedQuery(query, query)
 
-    def _plain(self, words: Sequence[str]) -> Asked:
+    def _plain(self, words: Sequence[str]) -> ParsedQuery:
         """Documents with some of the words, and those that have all of them before the others."""
         telling = self._telling(words)
         every = [self._word(word) for word in telling]
@@ -143,7 +143,7 @@ class Searching:
         some = Query.boolean_query([(Occur.Should, each) for each in every + pairs])
         preferred = [Query.boolean_query([(Occur.Must, each) for each in every]), *self._neighbours(words)]
         best = [(Occur.Must, some), *((Occur.Should, each) for each in preferred)]
-        return Asked(some, Query.boolean_query(best) if every else some)
+        return ParsedQuery(some, Query.boolean_query(best) if every else some)
 
     def _telling(self, words: Sequence[str]) -> Sequence[str]:
         """Without words that most documents have, if there are others: everything has an "and"."""
@@ -191,13 +191,13 @@ class Searching:
     def _rarity_of(self, term: str) -> float:
         return _rarity(self.count, max(self._searcher.doc_freq(field, term) for field in ("title", "text", "rest")))
 
-    def _filters(self, wanted: Wanted) -> list[Query]:
+    def _filters(self, wanted: SearchOptions) -> list[Query]:
         terms = {"host": wanted.host.lower(), "language": wanted.language.lower()}
         return [self._term(field, value) for field, value in terms.items() if value]
 
-    def _collected(self, matching: Query, best: Query, wanted: Wanted) -> list[Collected]:
+    def _collected(self, matching: Query, best: Query, wanted: SearchOptions) -> list[ScoredDocument]:
         """The best, but not too many of a host. One that has its share is left out of the next look."""
-        page: list[Collected] = []
+        page: list[ScoredDocument] = []
         seen: set[str] = set()
         originals: set[str] = set()
         shown: Counter[str] = Counter()
@@ -216,7 +216,7 @@ class Searching:
                     continue
                 originals.add(_text(document, "duplicate_of") or _text(document, "url"))
                 shown[host] += 1
-                page.append(Collected(score, document))
+                page.append(ScoredDocument(score, document))
                 if len(page) == wanted.limit:
                     return page
             if len(found) < most:
@@ -237,20 +237,20 @@ class Searching:
         """Has no influence on scores."""
         return Query.boost_query(Query.term_query(self._index.schema, field, value), 0.0)
 
-    def _sought(self, words: Sequence[str]) -> Words:
+    def _sought(self, words: Sequence[str]) -> QueryWords:
         """What to look for in texts."""
         telling = self._telling(words)
         terms = dict.fromkeys(term for word in telling for term in self._analyzers[WORDS].analyze(word))
         runs = [run for word in telling for run in UNSPACED.findall(word)]
-        return Words(
+        return QueryWords(
             weights={term: self._rarity_of(term) for term in terms},
             runs=tuple(dict.fromkeys([*runs, *(pair for run in runs for pair in pairs_of(run))])),
             analyzer=self._analyzers[WORDS],
         )
 
-    def _hit(self, score: float, document: tantivy.Document, words: Words, more: Mapping[str, int]) -> Hit:
+    def _hit(self, score: float, document: tantivy.Document, words: QueryWords, more: Mapping[str, int]) -> SearchHit:
         fetched = document.get_first("fetched_at")
-        return Hit(
+        return SearchHit(
             id=_text(document, "id"),
             url=seemly(_text(document, "url")),
             title=" ".join(seemly(_text(document, "title")).split()),

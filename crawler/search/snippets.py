@@ -25,7 +25,7 @@ class Snippet(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class QueryWords:
     """What is looked for."""
 
     weights: Mapping[str, float]  # words as the analyzer has them, with what each is worth
@@ -33,7 +33,7 @@ class Words:
     analyzer: tantivy.TextAnalyzer
 
 
-class Match(NamedTuple):
+class WordMatch(NamedTuple):
     """A word in a text."""
 
     start: int
@@ -42,7 +42,7 @@ class Match(NamedTuple):
     worth: float
 
 
-def snippet_of(text: str, words: Words) -> Snippet:
+def snippet_of(text: str, words: QueryWords) -> Snippet:
     """The part with the most of the words, or the beginning if there is none of them."""
     matches = sorted(_matches(text[:_READ], words))
     start = _start(text, _best(matches)) if matches else 0
@@ -56,20 +56,20 @@ def snippet_of(text: str, words: Words) -> Snippet:
     )
 
 
-def _matches(text: str, words: Words) -> Iterator[Match]:
+def _matches(text: str, words: QueryWords) -> Iterator[WordMatch]:
     if words.weights:
         for token in words.analyzer.pre_tokenize(text).tokens:
             worth = words.weights.get(token.text)
             if worth is not None:
-                yield Match(token.char_offset_from, token.char_offset_to, token.text, worth)
+                yield WordMatch(token.char_offset_from, token.char_offset_to, token.text, worth)
     for run in words.runs:
         at = text.find(run)
         while at >= 0:
-            yield Match(at, at + len(run), run, float(len(run)))
+            yield WordMatch(at, at + len(run), run, float(len(run)))
             at = text.find(run, at + len(run))
 
 
-def _best(matches: Sequence[Match]) -> int:
+def _best(matches: Sequence[WordMatch]) -> int:
     """Where the window begins whose words are worth the most; of several the first."""
     inside: Counter[str] = Counter()
     best, found, first, worth = -1.0, 0, 0, 0.0

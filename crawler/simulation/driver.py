@@ -18,9 +18,19 @@ from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw
 from crawler.items import Key, Visit, Visited
 from crawler.options import Options
-from crawler.stores.contract import Committed, LateCommit, Learned, Lesson, Settled, Store, Tenure, Unsure, Worker
-from crawler.worker.committer import Acknowledged, Doubted
-from crawler.worker.worker import Messenger
+from crawler.stores.contract import (
+    Assignment,
+    Committed,
+    LateCommit,
+    Store,
+    TemplateJob,
+    TemplateResult,
+    UndecidedPage,
+    VisitResult,
+    WorkerStatus,
+)
+from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
+from crawler.worker.worker import Worker
 
 T = TypeVar("T")
 _FOREVER = 1e12
@@ -28,7 +38,7 @@ Respond = Callable[[Visit, float], Visited]  # what becomes of a visit that star
 
 
 @dataclass(slots=True)
-class Event:
+class SimulatedEvent:
     """Something that is to happen; the timer of whoever asked for it."""
 
     act: Callable[[], object] | None
@@ -63,7 +73,7 @@ class Simulation:
         self.most_in_flight = 0
         self._address_of = address_of
         self._store_time = store_time  # that each answer of the store takes
-        self._events: list[tuple[float, int, Event]] = []  # when, in which order
+        self._events: list[tuple[float, int, SimulatedEvent]] = []  # when, in which order
         self._order = 0
         self._is_awake = False
         self.frontier = Frontier(
@@ -75,7 +85,7 @@ class Simulation:
             bandwidth=options.bandwidth,
         )
         self.frontier.restore_gates(store.gates())
-        self.messenger = Messenger(self, options, self.frontier, draw, patience=math.inf, keep_every=math.inf)
+        self.messenger = Worker(self, options, self.frontier, draw, patience=math.inf, keep_every=math.inf)
         self.messenger.open(self.keep(), now)
 
     def run(self, until: float = math.inf) -> None:
@@ -115,35 +125,37 @@ class Simulation:
     def now(self) -> float:
         return self.time
 
-    def later(self, delay: float, act: Callable[[], object]) -> Event:
+    def later(self, delay: float, act: Callable[[], object]) -> SimulatedEvent:
         self._order += 1
-        event = Event(act)
+        event = SimulatedEvent(act)
         heapq.heappush(self._events, (self.time + delay, self._order, event))
         return event
 
     def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
         self.later(self._store_time, partial(then, act()))
 
-    def commit(self, batch: Sequence[Settled]) -> Acknowledged:
+    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
         late: set[Key] = set()
         while True:
             ours = [settled for settled in batch if settled.visited.visit.key not in late]
             try:
-                return Acknowledged(self.store.commit(ours, [], self.time), late)
+                return CommitAnswer(self.store.commit(ours, [], self.time), late)
             except LateCommit as error:
                 late.update(error.keys)
 
-    def compare(self, visited: Visited, others: Sequence[Doubted], then: Callable[[Mapping[int, float]], None]) -> None:
+    def compare(
+        self, visited: Visited, others: Sequence[SimilarArchivedPage], then: Callable[[Mapping[int, float]], None]
+    ) -> None:
         raise AssertionError("a simulation has no texts")
 
-    def reconsider(self, unsure: Unsure, then: Callable[[Mapping[int, float]], None]) -> None:
+    def reconsider(self, unsure: UndecidedPage, then: Callable[[Mapping[int, float]], None]) -> None:
         raise AssertionError("a simulation has no texts")
 
-    def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
+    def study(self, lesson: TemplateJob, then: Callable[[TemplateResult], None]) -> None:
         raise AssertionError("a simulation has no texts")
 
-    def keep(self) -> Tenure:
-        worker = Worker(slot=self.slot, owner=self.owner)
+    def keep(self) -> Assignment:
+        worker = WorkerStatus(slot=self.slot, owner=self.owner)
         lease, longest = self.options.partition_lease, self.options.limits.total
         return self.store.keep(worker, self.time, lease, longest, self._full_rest)
 

@@ -16,9 +16,9 @@ from crawler.items import Reason, Visit, Visited
 from crawler.monitor.summary import supply_line
 from crawler.options import Options
 from crawler.simulation.driver import Simulation
-from crawler.simulation.observer import SLICES, Observer, Slice
-from crawler.simulation.web import MadeUpWeb, Plan
-from crawler.stores.contract import Account, NewUrl
+from crawler.simulation.observer import SLICES, PolitenessObserver, SimulatedSlice
+from crawler.simulation.web import SimulatedWeb, WebPlan
+from crawler.stores.contract import CrawlAccount, NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
@@ -28,17 +28,17 @@ _STEPS = 200  # in which progress is told
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    plan: Plan
+    plan: WebPlan
     pages: int  # that there were
     seconds: float  # simulated
     computed: float  # seconds that it took
     is_done: bool  # everything was visited before the time was over
-    observer: Observer
+    observer: PolitenessObserver
     supply: Supply
     connections: int
     window: int
     most_in_flight: int
-    account: Account
+    account: CrawlAccount
 
     @property
     def rate(self) -> float:
@@ -46,17 +46,17 @@ class Findings:
         return self.observer.visits / self.observer.last if self.observer.last else 0.0
 
     @property
-    def best(self) -> Slice:
+    def best(self) -> SimulatedSlice:
         return max(self.observer.slices, key=lambda part: part.visits)
 
 
 def simulate(
-    plan: Plan, options: Options, seconds: float, progress: Callable[[float], None] = lambda share: None
+    plan: WebPlan, options: Options, seconds: float, progress: Callable[[float], None] = lambda share: None
 ) -> Findings:
     """Crawl the web of a plan for so long, or until everything is visited."""
     begun = time.monotonic()
-    web = MadeUpWeb(plan, START)
-    observer = Observer(web, options.politeness, seconds)
+    web = SimulatedWeb(plan, START)
+    observer = PolitenessObserver(web, options.politeness, seconds)
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
         store = open_store(f"sqlite:{Path(directory) / 'crawl.db'}", durable=False, budgets=options.budgets)
         try:
@@ -93,7 +93,7 @@ def simulate(
 
 
 def _watched(
-    web: MadeUpWeb, observer: Observer, simulation: Callable[[], Simulation]
+    web: SimulatedWeb, observer: PolitenessObserver, simulation: Callable[[], Simulation]
 ) -> Callable[[Visit, float], Visited]:
     def respond(visit: Visit, started: float) -> Visited:
         visited = web.respond(visit, started)

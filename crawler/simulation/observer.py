@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from crawler.frontier.politeness import Politeness
 from crawler.items import Kind, Outcome, Visit, Visited
-from crawler.simulation.web import Host, MadeUpWeb
+from crawler.simulation.web import SimulatedHost, SimulatedWeb
 from crawler.urls.hosts import host_of
 
 SLICES = 120  # of the time, for the picture
 
 
 @dataclass(slots=True)
-class HostSeen:
+class ObservedHost:
     """One host."""
 
     visits: int = 0
@@ -27,7 +27,7 @@ class HostSeen:
 
 
 @dataclass(slots=True)
-class Slice:
+class SimulatedSlice:
     """A part of the time."""
 
     visits: int = 0
@@ -37,14 +37,14 @@ class Slice:
 
 
 @dataclass
-class Observer:
+class PolitenessObserver:
     """Judges by what the hosts asked for, not by what the crawl believes."""
 
-    web: MadeUpWeb
+    web: SimulatedWeb
     politeness: Politeness
     seconds: float  # that are simulated at most
-    hosts: dict[str, HostSeen] = field(default_factory=dict)
-    slices: list[Slice] = field(default_factory=lambda: [Slice() for _ in range(SLICES)])
+    hosts: dict[str, ObservedHost] = field(default_factory=dict)
+    slices: list[SimulatedSlice] = field(default_factory=lambda: [SimulatedSlice() for _ in range(SLICES)])
     outcomes: Counter[str] = field(default_factory=Counter)
     pages: int = 0
     robots: int = 0
@@ -56,7 +56,7 @@ class Observer:
     def saw(self, visit: Visit, started: float, visited: Visited, active: int, in_flight: int) -> None:
         """A visit, and what became of it."""
         name = host_of(visit.url)
-        seen = self.hosts.setdefault(name, HostSeen())
+        seen = self.hosts.setdefault(name, ObservedHost())
         fetched = visited.fetched
         assert fetched is not None
         if seen.visits:
@@ -71,7 +71,7 @@ class Observer:
         seen.required = self._rest(name, self.web.hosts[name], seen, visited)
         self._note(visit, started, visited, active, in_flight)
 
-    def _rest(self, name: str, host: Host, seen: HostSeen, visited: Visited) -> float:
+    def _rest(self, name: str, host: SimulatedHost, seen: ObservedHost, visited: Visited) -> float:
         fetched, politeness = visited.fetched, self.politeness
         assert fetched is not None
         if not fetched.was_sent:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from crawler.items import Fetched, Kind, Link, OriginRules, Outcome, Page, Reason, Visit, Visited, Wishes
+from crawler.items import CrawlLimits, Fetched, Kind, Link, Outcome, Page, Reason, RobotsFile, Visit, Visited
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of, mark_of
 
@@ -23,7 +23,7 @@ _BODY = bytes(1 << 20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class WebPlan:
     """What the web is like."""
 
     hosts: int = 2_000
@@ -40,7 +40,7 @@ class Plan:
     seed: int = 1
 
 
-class Host(NamedTuple):
+class SimulatedHost(NamedTuple):
     name: str
     address: str
     size: int  # pages
@@ -49,23 +49,23 @@ class Host(NamedTuple):
     is_dead: bool
 
 
-class MadeUpWeb:
+class SimulatedWeb:
     """Answers visits; the same plan gives the same web."""
 
-    def __init__(self, plan: Plan, start: float) -> None:
+    def __init__(self, plan: WebPlan, start: float) -> None:
         self.plan = plan
         self.start = start
         self._chance = Random(plan.seed)  # noqa: S311 -- a game of chance
         self.hosts = {host.name: host for host in self._hosts()}
         self._names = list(self.hosts)
 
-    def _hosts(self) -> Iterator[Host]:
+    def _hosts(self) -> Iterator[SimulatedHost]:
         plan, chance = self.plan, Random(self.plan.seed)  # noqa: S311 -- a game of chance
         weights = [1.0 if plan.even else chance.paretovariate(_UNEVEN) for _ in range(plan.hosts)]
         mean = sum(weights) / max(len(weights), 1)
         for number, weight in enumerate(weights):
             place = number % plan.servers if plan.servers else number
-            yield Host(
+            yield SimulatedHost(
                 name=f"h{number}.site{number}.test",
                 address=f"10.{place >> 16}.{place >> 8 & 255}.{place & 255}",
                 size=max(1, round(plan.pages * weight / mean)),
@@ -107,7 +107,7 @@ class MadeUpWeb:
         page = Page(content_type="text/html", links=self._links(host, int(visit.url.rpartition("/")[2])))
         return Visited(visit=visit, outcome=Outcome.FETCHED, reason=Reason.OK, fetched=fetched, page=page)
 
-    def _links(self, host: Host, page: int) -> list[Link]:
+    def _links(self, host: SimulatedHost, page: int) -> list[Link]:
         below = range(_BRANCHES * page + 1, min(_BRANCHES * (page + 1) + 1, host.size))
         urls = [f"http://{host.name}/{number}" for number in below]
         urls += [f"http://{self._chance.choice(self._names)}/0" for _ in range(_FAR_LINKS)]
@@ -122,7 +122,7 @@ def _drawn(delays: Sequence[tuple[float, float]], roll: float) -> float | None:
     return None
 
 
-def _answer(visit: Visit, host: Host, started: float, took: float, size: int, status: int = 200) -> Fetched:
+def _answer(visit: Visit, host: SimulatedHost, started: float, took: float, size: int, status: int = 200) -> Fetched:
     return Fetched(
         url=visit.url,
         reason=Reason.OK,
@@ -137,14 +137,14 @@ def _answer(visit: Visit, host: Host, started: float, took: float, size: int, st
 
 
 def _robots(visit: Visit, fetched: Fetched, crawl_delay: float | None) -> Visited:
-    rules = OriginRules(
+    rules = RobotsFile(
         host=visit.key.host,
         origin=visit.origin,
         status=200,
         body=b"",
         fetched=fetched.ended,
         expires=fetched.ended + _DAY,
-        wishes=Wishes(crawl_delay=crawl_delay),
+        wishes=CrawlLimits(crawl_delay=crawl_delay),
     )
     return Visited(visit=visit, outcome=Outcome.FETCHED, reason=Reason.OK, fetched=fetched, rules=rules)
 
@@ -154,7 +154,7 @@ def _lost(visit: Visit, started: float, took: float, reason: Reason) -> Visited:
     rules = None
     if visit.kind is Kind.ROBOTS:
         until = fetched.ended + 3_600
-        rules = OriginRules(
+        rules = RobotsFile(
             host=visit.key.host,
             origin=visit.origin,
             status=0,

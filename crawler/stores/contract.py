@@ -14,11 +14,24 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from crawler.frontier.frontier import HostLoad
-from crawler.frontier.next_state import Aftermath
+from crawler.frontier.next_state import NextState
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
-from crawler.frontier.trust import Trust, Witness
-from crawler.items import Held, Key, Kind, Link, Listed, OriginRules, Reason, Refusal, State, Tier, Visit, Visited
+from crawler.frontier.trust import Source, Trust
+from crawler.items import (
+    Key,
+    Kind,
+    Link,
+    ListedUrl,
+    Reason,
+    Refusal,
+    RobotsFile,
+    State,
+    Tier,
+    Validators,
+    Visit,
+    Visited,
+)
 from crawler.stores.survey import Survey
 
 Judge = Callable[[str, int], Refusal | None]  # why a URL so many links from a seed must not be visited
@@ -39,7 +52,7 @@ class NewUrl:
     via: Key | None = None
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class ArchivePosition(Struct, frozen=True, kw_only=True):
     """Where a visit's records lie in the archive."""
 
     segment: str  # file name
@@ -58,13 +71,13 @@ class SegmentState:
     closed: bool
 
 
-class Settled(Struct, frozen=True, kw_only=True):
+class VisitResult(Struct, frozen=True, kw_only=True):
     """A visit's result, ready to be committed."""
 
     visited: Visited
-    aftermath: Aftermath
+    aftermath: NextState
     clocks: Mapping[int, HostClock]  # of the hosts whose clock the visit moved
-    place: Place | None = None  # None = nothing was archived
+    place: ArchivePosition | None = None  # None = nothing was archived
     gates: Mapping[str, tuple[float, float]] = {}  # groups: not before, rest
     is_revisit: bool = False  # only the head was archived: the body is in the record of another document
     compared: Mapping[int, float] = {}  # pages whose texts were compared with it: how similar
@@ -72,7 +85,7 @@ class Settled(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class SimilarPage:
     """A page that may be almost the same as another: its texts must tell."""
 
     id: int  # as in urls
@@ -81,7 +94,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
+class TemplateJob:
     """Pages of a host from which its template is to be learned, or out of whose sketches it is to be taken."""
 
     host: int
@@ -90,7 +103,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
+class TemplateResult:
     """What came of it."""
 
     host: int
@@ -100,17 +113,17 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsure:
+class UndecidedPage:
     """A page whose new sketch leaves in doubt what it is a duplicate of."""
 
     id: int  # as in urls
     document: DocumentRow
     template: bytes  # of its host
-    doubts: Sequence[Doubt]
+    doubts: Sequence[SimilarPage]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
+class ArchivedBody:
     """Where and when an archived body was fetched."""
 
     url: str
@@ -125,12 +138,12 @@ class Committed(Struct, frozen=True, kw_only=True):
     duplicates: int = 0
     near_duplicates: int = 0  # of these
     bytes_archived: int = 0
-    lessons: Collection[int] = ()  # hosts for which there is a `Lesson`
+    lessons: Collection[int] = ()  # hosts for which there is a `TemplateJob`
     hosts_with_new: Collection[int]  # hosts that have URLs to visit which they did not have before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recovered:
+class Recovery:
     """What a dead worker left behind."""
 
     returned: int  # leased URLs that wait again
@@ -138,7 +151,7 @@ class Recovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worker:
+class WorkerStatus:
     """One crawl process, as it tells the others."""
 
     slot: int
@@ -158,7 +171,7 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tenure:
+class Assignment:
     """What a worker has."""
 
     partitions: Mapping[int, int]  # with their epochs
@@ -172,7 +185,7 @@ class Tenure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leased:
+class GrantedLeases:
     """The answer to a wish to visit."""
 
     granted: Sequence[Visit]
@@ -180,7 +193,7 @@ class Leased:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reconsidered:
+class ScopeReview:
     """What a change of the scope changed."""
 
     opened: int  # URLs that were parked and wait now
@@ -221,14 +234,14 @@ class UrlRow:
     status: int | None
     detail: str
     missing: int
-    held: Held
+    held: Validators
     lister: str | None  # the sitemap or feed that lists it
     lastmod: float | None  # when it changed, says that
     interval: float | None  # between two changes, says that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Announcement:
+class FeedAnnouncement:
     """What a feed said of a URL."""
 
     feed: str
@@ -278,7 +291,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     key: Key
     url: str
     fetched: float
-    place: Place
+    place: ArchivePosition
     status: int
     reason: Reason
     content_type: str
@@ -300,7 +313,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     weights: bytes  # of the pieces of its text, as in `Page`
 
 
-class Published(Struct, frozen=True, kw_only=True):
+class PublishedChange(Struct, frozen=True, kw_only=True):
     """The last that the change feed says of a URL."""
 
     version: int
@@ -315,7 +328,7 @@ class Published(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class CrawlAccount:
     """known = waiting + leased + parked, at every moment."""
 
     known: int
@@ -343,9 +356,7 @@ class Store(Protocol):
 
     # ── partitions: who may visit which hosts ──
 
-    def recover(
-        self, slots: Collection[int], now: float, full_rest: Callable[[str, HostClock], HostClock]
-    ) -> Recovered:
+    def recover(self, slots: Collection[int], now: float, full_rest: Callable[[str, HostClock], HostClock]) -> Recovery:
         """Return what workers of these slots, which are dead, had leased; their partitions become free.
 
         Hosts that were being asked get the clock that `full_rest` makes of theirs.
@@ -353,12 +364,12 @@ class Store(Protocol):
 
     def keep(
         self,
-        worker: Worker,
+        worker: WorkerStatus,
         now: float,
         lease: float,
         longest_request: float,
         full_rest: Callable[[str, HostClock], HostClock],
-    ) -> Tenure:
+    ) -> Assignment:
         """Extend this worker's lease, and give it partitions up to its share.
 
         Those are taken that are free, or whose lease ended longer than a longest request ago; what their owner had leased
@@ -371,7 +382,7 @@ class Store(Protocol):
     def leave(self, owner: str) -> None:
         """Give all partitions back; the worker ends."""
 
-    def workers(self) -> list[Worker]:
+    def workers(self) -> list[WorkerStatus]:
         """All that have not left, also if they are dead."""
 
     def regroup(self) -> None:
@@ -403,7 +414,7 @@ class Store(Protocol):
         Urgent ones are visited before all others of their hosts, and their hosts before all others; those that were
         visited before are visited again."""
 
-    def reconsider(self, judge: Judge, now: float, site: str | None = None) -> Reconsidered:
+    def reconsider(self, judge: Judge, now: float, site: str | None = None) -> ScopeReview:
         """Judge again what was parked by a scope or found and never visited: of one site (a host and those below), or all.
 
         In several transactions; who is interrupted does it again.
@@ -451,7 +462,7 @@ class Store(Protocol):
     def load_all(self, hosts: Sequence[int], now: float, urls: int) -> list[tuple[int, list[Visit]]]:
         """The same for several hosts."""
 
-    def lease(self, owner: str, visits: Sequence[Visit], now: float) -> Leased:
+    def lease(self, owner: str, visits: Sequence[Visit], now: float) -> GrantedLeases:
         """Mark as leased those that still wait (a robots.txt is made known if it was not) and that budgets allow."""
 
     def unlease(self, visits: Sequence[Visit], now: float) -> None:
@@ -466,28 +477,28 @@ class Store(Protocol):
     def hold(self, hosts: Sequence[tuple[int, float]]) -> None:
         """Let hosts wait until a time."""
 
-    def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
+    def commit(self, batch: Sequence[VisitResult], segments: Sequence[SegmentState], now: float) -> Committed:
         """Acknowledge visits: all of this batch in one transaction, or `LateCommit`."""
 
-    def doubts(self, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
+    def doubts(self, batch: Sequence[VisitResult]) -> Mapping[Key, Sequence[SimilarPage]]:
         """Visits of a batch that may be near-duplicates of pages with which they must be compared before they are committed.
 
         None to compare with means that the other is in the batch itself, and must be committed first.
         """
 
     def lessons(self, owner: str) -> list[int]:
-        """This owner's hosts for which there is a `Lesson`."""
+        """This owner's hosts for which there is a `TemplateJob`."""
 
-    def lesson(self, host: int) -> Lesson | None:
+    def lesson(self, host: int) -> TemplateJob | None:
         """The next one of a host; None if there is nothing more to learn, which is noted."""
 
-    def learn(self, learned: Learned, now: float) -> Sequence[Unsure]:
+    def learn(self, learned: TemplateResult, now: float) -> Sequence[UndecidedPage]:
         """Keep a template, and sketches without it, with what follows for what is a duplicate of what.
 
-        Pages that must be compared with others first are returned, and are offered again as a `Lesson` until that is done.
+        Pages that must be compared with others first are returned, and are offered again as a `TemplateJob` until that is done.
         """
 
-    def decide(self, unsure: Unsure, compared: Mapping[int, float], now: float) -> None:
+    def decide(self, unsure: UndecidedPage, compared: Mapping[int, float], now: float) -> None:
         """What a page is a duplicate of, now that it was compared."""
 
     def rebuild_index(self) -> int:
@@ -499,16 +510,16 @@ class Store(Protocol):
     def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
         """Those digests of bodies that an archived page has."""
 
-    def archived_body(self, payload_digest: bytes, body_digest: bytes) -> Original | None:
+    def archived_body(self, payload_digest: bytes, body_digest: bytes) -> ArchivedBody | None:
         """Where a page's body is archived, byte for byte as on the wire."""
 
-    def held_body(self, key: Key) -> Original | None:
+    def held_body(self, key: Key) -> ArchivedBody | None:
         """The last document of a URL whose body is archived, with that URL or another."""
 
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> Committed:
         """Links of a visit that has very many, ahead of its commit."""
 
-    def add_listed(self, visit: Visit, listed: Sequence[Listed], now: float) -> Committed:
+    def add_listed(self, visit: Visit, listed: Sequence[ListedUrl], now: float) -> Committed:
         """What a sitemap lists, if it is very much, ahead of its visit's commit."""
 
     def outlook(self) -> Outlook:
@@ -534,16 +545,16 @@ class Store(Protocol):
 
     def find_host(self, host: int, now: float) -> HostRow | None: ...
 
-    def trust(self, host: int) -> Mapping[Witness, Trust]:
+    def trust(self, host: int) -> Mapping[Source, Trust]:
         """How far what a host says of its pages can be believed."""
 
-    def announcements(self, key: Key) -> list[Announcement]:
+    def announcements(self, key: Key) -> list[FeedAnnouncement]:
         """What feeds have said of a URL, the last first."""
 
     def find_site(self, host: int, now: float) -> SiteRow | None:
         """The site of a host."""
 
-    def find_rules(self, origin: str) -> OriginRules | None: ...
+    def find_rules(self, origin: str) -> RobotsFile | None: ...
 
     def documents(self, key: Key) -> list[DocumentRow]:
         """The versions of a URL, newest first."""
@@ -559,7 +570,7 @@ class Store(Protocol):
     def count_sketches(self) -> int:
         """How many pages `sketches` will give, if none comes or goes."""
 
-    def sketched(self, number: int) -> Doubt | None:
+    def sketched(self, number: int) -> SimilarPage | None:
         """A page that has a sketch, by its number in urls, with what its texts are compared by; None if it has none now."""
 
     def template(self, host: int) -> bytes:
@@ -582,7 +593,7 @@ class Store(Protocol):
 
     def published(
         self, after: int = 0, until: int | None = None, most: int | None = None, told: int | None = None
-    ) -> Iterator[Published]:
+    ) -> Iterator[PublishedChange]:
         """What now holds of each URL that changed after a version, in the order of the versions.
 
         Up to a version: what held then; and so many at most. Whoever asks was `told` all up to a version, or up to the one
@@ -610,7 +621,7 @@ class Store(Protocol):
     def survey(self) -> AbstractContextManager[Survey]:
         """Whoever reads from this store in between, in whatever way, reads of one moment; no other process has to wait."""
 
-    def account(self) -> Account:
+    def account(self) -> CrawlAccount:
         """The crawl in numbers."""
 
     def count_urls(self) -> int:

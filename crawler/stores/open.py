@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import Misconfigured
 from crawler.frontier.budgets import Budgets
 from crawler.stores.contract import Store
@@ -20,7 +20,7 @@ def open_store(
     durable: bool = True,
     budgets: Budgets | None = None,
     probe_after: int = 0,
-    duplicates: Rule | None = None,
+    duplicates: DuplicateRule | None = None,
     group_of: Callable[[str], str] | None = None,
 ) -> Store:
     """The store at an address; `group_of` says under which name a host counts with others as one, or nothing.

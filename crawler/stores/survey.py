@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import Kind, OriginRules, Reason, State, Tier
+from crawler.items import Kind, Reason, RobotsFile, State, Tier
 
 
-class Trait(StrEnum):
+class DocumentTrait(StrEnum):
     """By what documents can be told apart."""
 
     STATUS = "status"
@@ -23,7 +23,7 @@ class Trait(StrEnum):
     PROBLEM = "problem"
 
 
-class Slice(NamedTuple):
+class TimeSlice(NamedTuple):
     """A part of the time, and what happened in it."""
 
     number: int  # from 0
@@ -35,7 +35,7 @@ class Slice(NamedTuple):
     bytes: int = 0  # of their bodies, as on the wire
 
 
-class Standing(NamedTuple):
+class StateCount(NamedTuple):
     """URLs that are in a state for a reason."""
 
     state: State
@@ -44,7 +44,7 @@ class Standing(NamedTuple):
     examples: Sequence[str]
 
 
-class Ending(NamedTuple):
+class OutcomeCount(NamedTuple):
     """URLs whose last visit ended in one way, and archived answers that did."""
 
     reason: Reason
@@ -53,7 +53,7 @@ class Ending(NamedTuple):
     examples: Sequence[str]
 
 
-class Depth(NamedTuple):
+class DepthCount(NamedTuple):
     """URLs so many links from a seed."""
 
     depth: int
@@ -61,7 +61,7 @@ class Depth(NamedTuple):
     visited: int
 
 
-class Share(NamedTuple):
+class DocumentShare(NamedTuple):
     """Archived answers that have something in common."""
 
     name: str
@@ -69,7 +69,7 @@ class Share(NamedTuple):
     bytes: int  # of their bodies, as on the wire
 
 
-class Filled(NamedTuple):
+class SegmentFill(NamedTuple):
     """What lies in an archive file."""
 
     segment: str
@@ -79,7 +79,7 @@ class Filled(NamedTuple):
     reused: int  # answers whose body is in another record
 
 
-class Gap(NamedTuple):
+class RestInterval(NamedTuple):
     """How long a host had rest between two answers that were archived, from the end of one to the start of the next.
 
     Rests before a request for robots.txt are not among them: nobody knows yet what it asks for.
@@ -93,15 +93,15 @@ class Gap(NamedTuple):
     asked: float  # what the shortest had to be
 
 
-class Gaps(NamedTuple):
+class RestSummary(NamedTuple):
     """The rests of all hosts."""
 
     hosts: int  # that had more than one answer
     short: int  # of these, such as had a shorter rest than is asked
-    worst: Sequence[Gap]  # those with the least time to spare
+    worst: Sequence[RestInterval]  # those with the least time to spare
 
 
-class HostGaps(NamedTuple):
+class HostRests(NamedTuple):
     """The rests of one host."""
 
     gaps: int
@@ -109,7 +109,7 @@ class HostGaps(NamedTuple):
     median: float
 
 
-class Robots(NamedTuple):
+class RobotsCounts(NamedTuple):
     """Origins, by what is known of their robots.txt."""
 
     origins: int
@@ -122,7 +122,7 @@ class Robots(NamedTuple):
     visit_time: int
 
 
-class Cluster(NamedTuple):
+class CopyCluster(NamedTuple):
     """A page, and other URLs that have the same."""
 
     url: str
@@ -131,13 +131,13 @@ class Cluster(NamedTuple):
     examples: Sequence[str]
 
 
-class Copied(NamedTuple):
+class CopyCounts(NamedTuple):
     """Pages that are copies of others."""
 
     pages: int  # URLs that have given a whole page
     tiers: Sequence[tuple[Tier, int]]
     clusters: int
-    largest: Sequence[Cluster]
+    largest: Sequence[CopyCluster]
 
 
 class SlowHost(NamedTuple):
@@ -146,7 +146,7 @@ class SlowHost(NamedTuple):
     visits: int
 
 
-class Refused(NamedTuple):
+class RefusedCount(NamedTuple):
     """URLs of a site that are not visited for a reason."""
 
     site: str
@@ -155,7 +155,7 @@ class Refused(NamedTuple):
     example: str
 
 
-class Captured(NamedTuple):
+class ListCoverage(NamedTuple):
     """URLs of pages that may be visited, on hosts that have lists."""
 
     known: int
@@ -164,7 +164,7 @@ class Captured(NamedTuple):
     both: int
 
 
-class Seen(NamedTuple):
+class VisitedUrl(NamedTuple):
     """A URL, and how its last visit ended."""
 
     url: str
@@ -181,49 +181,49 @@ class Survey(Protocol):
     def span(self, host: int | None = None) -> tuple[float, float] | None:
         """When the first URL was found, and when something was last found or visited."""
 
-    def history(self, since: float, width: float, host: int | None = None) -> list[Slice]:
+    def history(self, since: float, width: float, host: int | None = None) -> list[TimeSlice]:
         """What happened from then on, in slices of so many seconds; those in which nothing did are left out."""
 
-    def standings(self, examples: int, host: int | None = None) -> list[Standing]:
+    def standings(self, examples: int, host: int | None = None) -> list[StateCount]:
         """By state, those of most URLs first."""
 
-    def endings(self, examples: int, host: int | None = None) -> list[Ending]:
+    def endings(self, examples: int, host: int | None = None) -> list[OutcomeCount]:
         """Those of most URLs first."""
 
-    def depths(self, deepest: int) -> list[Depth]:
+    def depths(self, deepest: int) -> list[DepthCount]:
         """In order; what lies deeper than the deepest is counted with it."""
 
-    def shares(self, trait: Trait, most: int, host: int | None = None) -> list[Share]:
+    def shares(self, trait: DocumentTrait, most: int, host: int | None = None) -> list[DocumentShare]:
         """Archived answers by a trait, the most frequent first; but for the status, only whole pages."""
 
     def sizes(self) -> list[tuple[int, int]]:
         """(n, whole pages whose bodies have less than 2ⁿ bytes, and not less than half of that), in order."""
 
-    def filled(self) -> list[Filled]:
+    def filled(self) -> list[SegmentFill]:
         """The archive's files, in order."""
 
-    def gaps(self, asked: Callable[[str, HostClock], float], most: int) -> Gaps:
+    def gaps(self, asked: Callable[[str, HostClock], float], most: int) -> RestSummary:
         """How long hosts had rest, against what is `asked` for a host by its name and clock."""
 
-    def host_gaps(self, host: int) -> HostGaps | None:
+    def host_gaps(self, host: int) -> HostRests | None:
         """None if there are not two answers between which there could be a rest."""
 
-    def robots(self) -> Robots: ...
+    def robots(self) -> RobotsCounts: ...
 
-    def origins(self, host: int) -> list[OriginRules]:
+    def origins(self, host: int) -> list[RobotsFile]:
         """What is known of the robots.txt of a host's origins, by their names."""
 
-    def copied(self, most: int, examples: int) -> Copied:
+    def copied(self, most: int, examples: int) -> CopyCounts:
         """Copies, and the largest clusters."""
 
     def slowest(self, most: int) -> list[SlowHost]:
         """Hosts by how long their last answers took."""
 
-    def refused(self, reasons: Collection[Reason], most: int) -> list[Refused]:
+    def refused(self, reasons: Collection[Reason], most: int) -> list[RefusedCount]:
         """Parked URLs by site and reason, the most first."""
 
-    def captured(self) -> Captured:
+    def captured(self) -> ListCoverage:
         """What is found on pages, and what is listed."""
 
-    def last_seen(self, host: int, most: int) -> list[Seen]:
+    def last_seen(self, host: int, most: int) -> list[VisitedUrl]:
         """The URLs of a host that were visited last, the last first."""

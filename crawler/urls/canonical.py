@@ -13,7 +13,7 @@ import can_ada
 
 from crawler.urls.hosts import host_of
 from crawler.urls.rules import DEFAULTS, TargetRules
-from crawler.urls.sites import Line, Parameters, Sites, packaged_lines, switched
+from crawler.urls.sites import ParameterRules, SiteRuleLine, SiteRules, packaged_lines, switched
 
 LONGEST_HOST = 253  # RFC 1035 §2.3.4: 255 octets on the wire, which is 253 characters
 LONGEST_LABEL = 63
@@ -41,7 +41,7 @@ _MOST_BASES = 16  # a page at a time has one
 _MOST_PLAIN, _LONGEST_PLAIN = 16_384, 500
 
 
-class Step(NamedTuple):
+class RuleStep(NamedTuple):
     """What one rule did."""
 
     rule: str
@@ -77,18 +77,18 @@ def canonicalize(url: str, base: str | None = None) -> str | None:
     return _DEFAULT.canonicalize(url, base)
 
 
-class Policy:
+class UrlPolicy:
     """`resolve`, and then our rules, each as it is switched, and as the lines for a site say.
 
-    >>> policy = Policy({"index_page": True}, [Line("abc.com", "drop", ("view",))])
+    >>> policy = UrlPolicy({"index_page": True}, [SiteRuleLine("abc.com", "drop", ("view",))])
     >>> policy.canonicalize("http://www.abc.com/a/index.html?view=grid")
     'http://www.abc.com/a/'
     """
 
-    def __init__(self, switches: Mapping[str, bool] | None = None, lines: Iterable[Line] = ()) -> None:
+    def __init__(self, switches: Mapping[str, bool] | None = None, lines: Iterable[SiteRuleLine] = ()) -> None:
         self._switches = DEFAULTS | dict(switches or {})
-        self._sites = Sites([*packaged_lines(), *lines])
-        self._rules: dict[tuple[Line, ...], TargetRules] = {}  # hosts for which the same lines hold share them
+        self._sites = SiteRules([*packaged_lines(), *lines])
+        self._rules: dict[tuple[SiteRuleLine, ...], TargetRules] = {}  # hosts for which the same lines hold share them
         self._origins: dict[str, tuple[str | None, TargetRules]] = {}
         self._bases: dict[str, tuple[str, str]] = {}
         self._plain: set[str] = set()  # canonical: pages of a site have most of their links in common
@@ -119,25 +119,25 @@ class Policy:
         tidy = rules.tidy(target)
         return origin and origin + tidy
 
-    def trace(self, url: str, base: str | None = None) -> list[Step]:
+    def trace(self, url: str, base: str | None = None) -> list[RuleStep]:
         """What each rule did to a URL that has a canonical form; rules that did nothing are left out.
 
-        >>> [step.rule for step in Policy().trace("HTTP://abc.com:80/a/../%7Eb?")]
+        >>> [step.rule for step in UrlPolicy().trace("HTTP://abc.com:80/a/../%7Eb?")]
         ['scheme_case', 'default_port', 'dot_segments', 'escapes', 'empty_query']
         """
         steps = list(self._steps(url, base))
-        return [Step(rule, before, after) for rule, before, after in steps if before != after]
+        return [RuleStep(rule, before, after) for rule, before, after in steps if before != after]
 
-    def _steps(self, url: str, base: str | None) -> Iterator[Step]:
+    def _steps(self, url: str, base: str | None) -> Iterator[RuleStep]:
         href = resolve(url, base)
         if href is None or not href.startswith(_WEB):
             return
         before = url
         if base is not None and resolve(url) != href:
             before = href
-            yield Step("base", url, before)
+            yield RuleStep("base", url, before)
         for rule, after in _standard_steps(before, href):
-            yield Step(rule, before, after)
+            yield RuleStep(rule, before, after)
             before = after
         end = href.index("/", 8)
         origin, rules = self._learn(href[:end])
@@ -145,11 +145,11 @@ class Policy:
             return
         for rule, after in _origin_steps(href[:end]):
             after += href[end:]
-            yield Step(rule, before, after)
+            yield RuleStep(rule, before, after)
             before = after
         for rule, target in rules.steps(href[end:]):
             after = origin + target
-            yield Step(rule, before, after)
+            yield RuleStep(rule, before, after)
             before = after
 
     def _learn_base(self, base: str) -> tuple[str, str]:
@@ -185,14 +185,14 @@ class Policy:
             self._plain.add(url)
         return url
 
-    def _target_rules(self, lines: tuple[Line, ...]) -> TargetRules:
+    def _target_rules(self, lines: tuple[SiteRuleLine, ...]) -> TargetRules:
         if lines not in self._rules:
             all_lines = [*self._sites.everywhere, *lines]
-            self._rules[lines] = TargetRules(switched(self._switches, all_lines), Parameters(all_lines))
+            self._rules[lines] = TargetRules(switched(self._switches, all_lines), ParameterRules(all_lines))
         return self._rules[lines]
 
 
-_DEFAULT = Policy()
+_DEFAULT = UrlPolicy()
 
 
 def _quickly_resolved(url: str, base: str | None) -> str | None:

@@ -10,18 +10,18 @@ import re
 from bisect import bisect_right
 from re import Pattern
 
-from crawler.urls.canonical import Policy
+from crawler.urls.canonical import UrlPolicy
 from crawler.urls.rules import DEFAULTS
 from crawler.urls.sites import BrokenLine
 
 # A beginning is spelled as we spell URLs, but nothing is taken out of it or moved about.
-_SPELLING = Policy(dict.fromkeys(DEFAULTS, False) | {"escapes": True})
+_SPELLING = UrlPolicy(dict.fromkeys(DEFAULTS, False) | {"escapes": True})
 
 
-class Patterns:
+class UrlPatterns:
     """The patterns of one file; `BrokenLine` for the first that makes no sense.
 
-    >>> patterns = Patterns("https://example.com/docs\\n~[?&]sort=", "list.txt")
+    >>> patterns = UrlPatterns("https://example.com/docs\\n~[?&]sort=", "list.txt")
     >>> patterns.first("https://example.com/docs/a?b"), patterns.first("http://a.com/?sort=up"), patterns.first("http://a.com/")
     ('list.txt:1 https://example.com/docs', 'list.txt:2 ~[?&]sort=', '')
     """

@@ -14,20 +14,20 @@ from operator import itemgetter
 from re import Match
 from typing import NamedTuple
 
-from crawler.urls.sites import Parameters, rule_for_value
+from crawler.urls.sites import ParameterRules, rule_for_value
 
 
-class Grade(StrEnum):
+class RuleGrade(StrEnum):
     ALWAYS = "always"
     USUALLY = "usually"
     SOMETIMES = "sometimes"
 
 
-class Rule(NamedTuple):
+class UrlRule(NamedTuple):
     """One row of the table."""
 
     name: str
-    grade: Grade
+    grade: RuleGrade
     does: str
     before: str  # an example
     after: str
@@ -39,154 +39,154 @@ class Rule(NamedTuple):
 _STANDARD = "the URL Standard demands it"
 
 RULES = (
-    Rule(
+    UrlRule(
         "white_space",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "drop white space around the URL, tabs and line ends in it",
         " http://abc.com/a\t",
         "http://abc.com/a",
         why_fixed=_STANDARD,
     ),
-    Rule(
+    UrlRule(
         "scheme_case",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "write the scheme in lower case",
         "HTTP://abc.com/",
         "http://abc.com/",
         why_fixed=_STANDARD,
     ),
-    Rule(
+    UrlRule(
         "host_case",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "write the host in lower case",
         "http://ABC.com/",
         "http://abc.com/",
         why_fixed=_STANDARD,
     ),
-    Rule(
+    UrlRule(
         "host_script",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "write names in other scripts as the DNS has them, and numbers that mean an address as the address",
         "http://bücher.example/",
         "http://xn--bcher-kva.example/",
         why_fixed=_STANDARD,
     ),
-    Rule(
+    UrlRule(
         "default_port",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "drop the scheme's own port, and a colon without one",
         "http://abc.com:80/",
         "http://abc.com/",
         why_fixed=_STANDARD,
     ),
-    Rule(
+    UrlRule(
         "target_characters",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         'add the "/" of an empty path, write backslashes as slashes, escape what a URL cannot hold',
         "http://abc.com\\a b",
         "http://abc.com/a%20b",
         why_fixed=_STANDARD,
     ),
-    Rule(
+    UrlRule(
         "dot_segments",
-        Grade.USUALLY,
+        RuleGrade.USUALLY,
         'take out "." and ".." segments',
         "http://abc.com/a/../b/./c",
         "http://abc.com/b/c",
         why_fixed=_STANDARD,
     ),
-    Rule(
+    UrlRule(
         "user_info",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "drop user name and password",
         "http://me:secret@abc.com/",
         "http://abc.com/",
         why_fixed="secrets are neither kept nor sent",
     ),
-    Rule(
+    UrlRule(
         "host_dot",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "drop the dot behind a complete host name",
         "http://abc.com./",
         "http://abc.com/",
         why_fixed="one host has one clock",
     ),
-    Rule(
+    UrlRule(
         "fragment",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "drop the fragment",
         "http://abc.com/a#part",
         "http://abc.com/a",
         why_fixed="no server ever sees it",
     ),
-    Rule(
+    UrlRule(
         "escapes",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "undo escapes of letters, digits and -._~, write all others in upper case, escape []{}|^`",
         "http://abc.com/%7esmith/%c3%a9?a[]=1",
         "http://abc.com/~smith/%C3%A9?a%5B%5D=1",
         "URL_UNESCAPE",
     ),
-    Rule(
+    UrlRule(
         "sessions",
-        Grade.USUALLY,
+        RuleGrade.USUALLY,
         "drop session ids from path and query",
         "http://abc.com/a;jsessionid=0A1B?sid=0123456789abcdef",
         "http://abc.com/a",
         "URL_DROP_SESSIONS",
     ),
-    Rule(
+    UrlRule(
         "tracking",
-        Grade.USUALLY,
+        RuleGrade.USUALLY,
         "drop parameters that only say where a visitor came from",
         "http://abc.com/a?id=1&utm_source=x",
         "http://abc.com/a?id=1",
         "URL_DROP_TRACKING",
     ),
-    Rule(
+    UrlRule(
         "site_parameters",
-        Grade.ALWAYS,
+        RuleGrade.ALWAYS,
         "drop parameters that a line of URL_RULES names for this site",
         "http://shop.example/a?id=1&view=grid",
         "http://shop.example/a?id=1",
         why_fixed="the file URL_RULES says so",
     ),
-    Rule(
+    UrlRule(
         "empty_query",
-        Grade.USUALLY,
+        RuleGrade.USUALLY,
         'drop empty parameters, and a "?" without any',
         "http://abc.com/a?",
         "http://abc.com/a",
         "URL_DROP_EMPTY",
     ),
-    Rule(
+    UrlRule(
         "query_order",
-        Grade.USUALLY,
+        RuleGrade.USUALLY,
         "sort parameters by name; those of one name keep their order",
         "http://abc.com/a?b=2&a=1",
         "http://abc.com/a?a=1&b=2",
         "URL_SORT_QUERY",
     ),
-    Rule(
+    UrlRule(
         "slashes",
-        Grade.USUALLY,
+        RuleGrade.USUALLY,
         "make one slash of several in a row, but not behind a colon",
         "http://abc.com//a///b",
         "http://abc.com/a/b",
         "URL_MERGE_SLASHES",
     ),
-    Rule(
+    UrlRule(
         "index_page",
-        Grade.SOMETIMES,
+        RuleGrade.SOMETIMES,
         "drop index.html and the like behind a directory, if there is no query",
         "http://abc.com/a/index.html",
         "http://abc.com/a/",
         "URL_DROP_INDEX_PAGE",
         default=False,
     ),
-    Rule(
+    UrlRule(
         "trailing_slash",
-        Grade.SOMETIMES,
+        RuleGrade.SOMETIMES,
         "add a slash to a path that ends like a directory's name, if there is no query",
         "http://abc.com/a",
         "http://abc.com/a/",
@@ -228,7 +228,7 @@ _NAME = itemgetter(0)
 class TargetRules:
     """The rules that act on path and query, as they are for one site."""
 
-    def __init__(self, on: Collection[str], parameters: Parameters) -> None:
+    def __init__(self, on: Collection[str], parameters: ParameterRules) -> None:
         self.on = frozenset(on)
         self._parameters = parameters
         self._dropped = frozenset({"site_parameters", "sessions", "tracking"} & (self.on | {"site_parameters"}))

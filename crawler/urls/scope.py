@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from xxhash import xxh3_64_intdigest
 
 from crawler.items import Reason, Refusal
-from crawler.urls.canonical import Policy
+from crawler.urls.canonical import UrlPolicy
 from crawler.urls.filters import acts, api_call, file_type, repeated_segment, says_what_it_does, unfilled
 from crawler.urls.hosts import host_of, matches, origin_of, port_of, registered_domain
-from crawler.urls.patterns import Patterns
+from crawler.urls.patterns import UrlPatterns
 from crawler.urls.rules import SWITCHED
 from crawler.urls.sites import packaged_lines, read_lines
 
@@ -68,10 +68,10 @@ class UrlOptions:
         files = self.include[1], self.exclude[1]
         return _digest(replace(self, include=("", ""), exclude=("", ""), switches={}, rules=("", "")), files)
 
-    def new_policy(self) -> Policy:
+    def new_policy(self) -> UrlPolicy:
         """How URLs are spelled. `BrokenLine` if the file of rules is broken."""
         name, text = self.rules
-        return Policy(self.switches, read_lines(text, name, SWITCHED))
+        return UrlPolicy(self.switches, read_lines(text, name, SWITCHED))
 
     def new_scope(self, seeds: Iterable[str] = ()) -> Scope:
         """What is visited. `BrokenLine` if one of the files is broken."""
@@ -97,8 +97,8 @@ class Scope:
         self.options = options
         self.policy = options.new_policy()
         self._skip_types = frozenset(options.skip_types)
-        self._include = Patterns(*reversed(options.include))
-        self._exclude = Patterns(*reversed(options.exclude))
+        self._include = UrlPatterns(*reversed(options.include))
+        self._exclude = UrlPatterns(*reversed(options.exclude))
         self._seed_ports: set[int] = set()
         self._sites: set[str] = set()  # domains and hosts
         self._directories: set[str] = set()

@@ -41,7 +41,7 @@ class BrokenLine(ValueError):
         super().__init__(f"{file}:{line}: {problem}")
 
 
-class Line(NamedTuple):
+class SiteRuleLine(NamedTuple):
     """What one line says."""
 
     site: str
@@ -49,16 +49,16 @@ class Line(NamedTuple):
     names: tuple[str, ...]
 
 
-def read_lines(text: str, file: str, rules: Collection[str]) -> list[Line]:
+def read_lines(text: str, file: str, rules: Collection[str]) -> list[SiteRuleLine]:
     """The lines of a file; `BrokenLine` for the first that makes no sense.
 
     >>> read_lines("example.com  drop  view, sort*   # looks only", "rules.txt", ())
-    [Line(site='example.com', word='drop', names=('view', 'sort*'))]
+    [SiteRuleLine(site='example.com', word='drop', names=('view', 'sort*'))]
     """
     return list(_lines(text, file, rules))
 
 
-def _lines(text: str, file: str, rules: Collection[str]) -> Iterator[Line]:
+def _lines(text: str, file: str, rules: Collection[str]) -> Iterator[SiteRuleLine]:
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         fields = line.partition("#")[0].split(None, 2)
         if not fields:
@@ -75,7 +75,7 @@ def _lines(text: str, file: str, rules: Collection[str]) -> Iterator[Line]:
                 raise BrokenLine(file, number, f"{name!r} is no rule that can be switched: {', '.join(rules)}")
             if not _NAME.fullmatch(name):
                 raise BrokenLine(file, number, f"{name!r} is no name of a parameter; only its end may be a star")
-        yield Line(site, word, names)
+        yield SiteRuleLine(site, word, names)
 
 
 def _is_host(text: str) -> bool:
@@ -88,16 +88,16 @@ def _is_host(text: str) -> bool:
 
 
 @cache
-def packaged_lines() -> tuple[Line, ...]:
+def packaged_lines() -> tuple[SiteRuleLine, ...]:
     """What we know of the web."""
     text = files("crawler.urls").joinpath("parameters.txt").read_text("utf-8")
     return tuple(read_lines(text, "parameters.txt", ()))
 
 
-class Parameters:
+class ParameterRules:
     """Which rule drops a parameter of a query."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
+    def __init__(self, lines: Iterable[SiteRuleLine]) -> None:
         names: dict[str, list[str]] = {word: [] for word in _WORDS}
         for line in lines:
             names[line.word].extend(line.names)
@@ -169,18 +169,18 @@ class _Names:
         return lower in self._whole or lower.startswith(self._beginnings)
 
 
-class Sites:
+class SiteRules:
     """The lines that hold for a host."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
-        self._lines: dict[str, list[Line]] = {}
+    def __init__(self, lines: Iterable[SiteRuleLine]) -> None:
+        self._lines: dict[str, list[SiteRuleLine]] = {}
         for line in lines:
             self._lines.setdefault(line.site, []).append(line)
         self.everywhere = self._lines.pop("*", [])
 
-    def of(self, host: str) -> list[Line]:
+    def of(self, host: str) -> list[SiteRuleLine]:
         """Those of the host itself and of the domains it lies in, the widest first; without those of all sites."""
-        found: list[list[Line]] = []
+        found: list[list[SiteRuleLine]] = []
         if self._lines:
             start = 0
             while True:
@@ -194,7 +194,7 @@ class Sites:
         return [line for lines in reversed(found) for line in lines]
 
 
-def switched(on: Mapping[str, bool], lines: Iterable[Line]) -> set[str]:
+def switched(on: Mapping[str, bool], lines: Iterable[SiteRuleLine]) -> set[str]:
     """The rules that are on where these lines hold."""
     switches = dict(on)
     for line in lines:

@@ -14,20 +14,20 @@ from msgspec.structs import replace
 
 from crawler.archive.records import NOT_MODIFIED, revisit_record
 from crawler.archive.segments import SegmentWriter
-from crawler.content.answers import Archived, read_archived
+from crawler.content.answers import ArchivedAnswer, read_archived
 from crawler.errors import DiskTrouble
-from crawler.items import Key, Kind, Link, Listed, Outcome, Reason, Record, Visited
+from crawler.items import Key, Kind, Link, ListedUrl, Outcome, Reason, Visited, WarcRecord
 from crawler.stores.contract import (
+    ArchivedBody,
+    ArchivePosition,
     Committed,
     DocumentRow,
-    Doubt,
     Judge,
     LateCommit,
-    Original,
-    Place,
     SegmentState,
-    Settled,
+    SimilarPage,
     Store,
+    VisitResult,
 )
 
 logger = logging.getLogger(__name__)
@@ -49,20 +49,22 @@ STEPS = (
 _ANSWERS = ("response", "revisit")
 
 
-class Doubted(NamedTuple):
+class SimilarArchivedPage(NamedTuple):
     """An archived page that another may be almost the same as."""
 
     id: int  # as in urls
-    answer: Archived
+    answer: ArchivedAnswer
     template: bytes  # of its host
 
 
-class Acknowledged(NamedTuple):
+class CommitAnswer(NamedTuple):
     """What became of a batch."""
 
     committed: Committed
     late: Collection[Key] = ()  # of visits that another worker has taken over, which are discarded
-    doubted: Mapping[Key, Sequence[Doubted]] = {}  # of visits that were held back, to be compared with these
+    doubted: Mapping[
+        Key, Sequence[SimilarArchivedPage]
+    ] = {}  # of visits that were held back, to be compared with these
 
 
 class Committer:
@@ -82,13 +84,13 @@ class Committer:
         """New seeds have come: the links of pages that were fetched before may have been judged without them."""
         self._judge, self._judged_until = judge, self._now()
 
-    def commit(self, batch: Sequence[Settled]) -> Acknowledged:
+    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
         """Acknowledge visits, but for those of which it is in doubt whether they are near-duplicates."""
         late: set[Key] = set()
         doubted = {key: self.read_doubted(doubts) for key, doubts in self.store.doubts(batch).items()}
         batch = [self._judged_again(settled) for settled in batch if settled.visited.visit.key not in doubted]
         if not batch:
-            return Acknowledged(Committed(new_urls=0, hosts_with_new=()), (), doubted)
+            return CommitAnswer(Committed(new_urls=0, hosts_with_new=()), (), doubted)
         early = [part for settled in batch for part in self._bring_links(settled)]
         batch = [_first_listed(settled) for settled in batch]
         while True:
@@ -102,7 +104,7 @@ class Committer:
                 self.archive.undo()
                 raise
             else:
-                return Acknowledged(_sum(committed, *early), late, doubted)
+                return CommitAnswer(_sum(committed, *early), late, doubted)
 
     def close(self) -> None:
         """End the archive file in use."""
@@ -110,7 +112,7 @@ class Committer:
         if name:
             self.store.close_segment(name)
 
-    def read(self, document: DocumentRow) -> Archived | None:
+    def read(self, document: DocumentRow) -> ArchivedAnswer | None:
         """A document as it was archived, or nothing if the disk does not give it."""
         try:
             return read_archived(self.store, self.archive.directory, document)
@@ -118,12 +120,12 @@ class Committer:
             logger.warning("%s; what it is a duplicate of is told by its sketch alone", error)
             return None
 
-    def read_doubted(self, doubts: Sequence[Doubt]) -> list[Doubted]:
+    def read_doubted(self, doubts: Sequence[SimilarPage]) -> list[SimilarArchivedPage]:
         """Pages to compare with, as far as they can be read."""
         read = ((doubt, self.read(doubt.document)) for doubt in doubts)
-        return [Doubted(doubt.id, answer, doubt.template) for doubt, answer in read if answer is not None]
+        return [SimilarArchivedPage(doubt.id, answer, doubt.template) for doubt, answer in read if answer is not None]
 
-    def _acknowledge(self, batch: Sequence[Settled]) -> Committed:
+    def _acknowledge(self, batch: Sequence[VisitResult]) -> Committed:
         before = self.archive.length
         placed = self._archive(batch)
         archived = self.archive.length - before
@@ -137,7 +139,7 @@ class Committer:
             self._step("after rotation")
         return replace(committed, bytes_archived=archived)
 
-    def _archive(self, batch: Sequence[Settled]) -> list[Settled]:
+    def _archive(self, batch: Sequence[VisitResult]) -> list[VisitResult]:
         """Append and sync the records of a batch; the batch, with the places of its answers."""
         if not any(settled.visited.records for settled in batch):
             return list(batch)
@@ -149,9 +151,9 @@ class Committer:
         self._step("after fsync")
         return placed
 
-    def _place(self, settled: Settled, bodies: _Bodies) -> Settled:
+    def _place(self, settled: VisitResult, bodies: _Bodies) -> VisitResult:
         visited = settled.visited
-        records: Sequence[Record] = visited.records
+        records: Sequence[WarcRecord] = visited.records
         if not records:
             return settled
         original = bodies.original_of(visited)
@@ -161,7 +163,7 @@ class Committer:
             records = [_not_modified(record, visited, held) for record in records]
         places = self.archive.append(records)
         offset, length = next(place for record, place in zip(records, places, strict=True) if record.type in _ANSWERS)
-        place = Place(segment=self.archive.name, offset=offset, length=length)
+        place = ArchivePosition(segment=self.archive.name, offset=offset, length=length)
         return replace(settled, place=place, is_revisit=original is not None)
 
     def _segments(self) -> list[SegmentState]:
@@ -174,7 +176,7 @@ class Committer:
             )
         ]
 
-    def _judged_again(self, settled: Settled) -> Settled:
+    def _judged_again(self, settled: VisitResult) -> VisitResult:
         """What the old scope refused the new one may have."""
         judge, visited = self._judge, settled.visited
         if judge is None or visited.fetched is None or visited.fetched.ended > self._judged_until:
@@ -193,7 +195,7 @@ class Committer:
             visited = replace(visited, page=replace(visited.page, listed=listed))
         return replace(settled, visited=visited)
 
-    def _bring_links(self, settled: Settled) -> list[Committed]:
+    def _bring_links(self, settled: VisitResult) -> list[Committed]:
         """Insert what is too much for one transaction before it; doing it twice does no harm."""
         page, visit = settled.visited.page, settled.visited.visit
         links = page.links if page is not None else ()
@@ -205,7 +207,7 @@ class Committer:
         return found
 
 
-def _first_listed(settled: Settled) -> Settled:
+def _first_listed(settled: VisitResult) -> VisitResult:
     """Without what was brought ahead: each entry of a list is worth a statement."""
     page = settled.visited.page
     if page is None or len(page.listed) <= LINKS_A_VISIT:
@@ -213,7 +215,7 @@ def _first_listed(settled: Settled) -> Settled:
     return replace(settled, visited=replace(settled.visited, page=replace(page, listed=page.listed[:LINKS_A_VISIT])))
 
 
-def _is_narrow(link: Link | Listed) -> bool:
+def _is_narrow(link: Link | ListedUrl) -> bool:
     return link.refused is not None and link.refused.reason in (Reason.OUT_OF_SCOPE, Reason.PORT_DENIED)
 
 
@@ -224,13 +226,13 @@ def _judged(link: Link, judge: Judge, depth: int) -> Link:
 class _Bodies:
     """Which bodies of a batch are archived already, in the store or earlier in the batch."""
 
-    def __init__(self, store: Store, batch: Sequence[Settled]) -> None:
+    def __init__(self, store: Store, batch: Sequence[VisitResult]) -> None:
         pages = [settled.visited.page for settled in batch if settled.visited.page is not None]
         self._store = store
         self._stored = store.known_bodies({page.body_digest for page in pages})
-        self._here: dict[tuple[bytes, bytes], Original] = {}
+        self._here: dict[tuple[bytes, bytes], ArchivedBody] = {}
 
-    def original_of(self, visited: Visited) -> Original | None:
+    def original_of(self, visited: Visited) -> ArchivedBody | None:
         """Where the body of a page is archived already, if it is."""
         page, fetched = visited.page, visited.fetched
         if page is None or fetched is None or visited.reason is not Reason.OK or visited.visit.kind is not Kind.PAGE:
@@ -242,18 +244,18 @@ class _Bodies:
         if original is None and page.body_digest in self._stored:
             original = self._store.archived_body(*digests)
         if original is None:
-            self._here[digests] = Original(url=fetched.url, started=fetched.started)
+            self._here[digests] = ArchivedBody(url=fetched.url, started=fetched.started)
         return original
 
 
-def _without_body(record: Record, visited: Visited, original: Original) -> Record:
+def _without_body(record: WarcRecord, visited: Visited, original: ArchivedBody) -> WarcRecord:
     """A response as a revisit of the one that has the body; other records as they are."""
     if record.type != "response" or visited.fetched is None or visited.page is None:
         return record
     return revisit_record(record, visited.fetched, visited.page.payload_digest, original.url, original.started)
 
 
-def _not_modified(record: Record, visited: Visited, held: Original) -> Record:
+def _not_modified(record: WarcRecord, visited: Visited, held: ArchivedBody) -> WarcRecord:
     """A 304 as a revisit of the document that is held; other records as they are."""
     if record.type != "response" or visited.fetched is None:
         return record

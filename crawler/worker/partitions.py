@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.items import Visit
-from crawler.stores.contract import Tenure
+from crawler.stores.contract import Assignment
 from crawler.stores.sqlite.schema import PARTITIONS
 
 
-class Tenancy:
+class PartitionShare:
     """Of one worker; the hosts are those of its frontier."""
 
     def __init__(self, frontier: Frontier, address_gap: float, every: float) -> None:
-        self.tenure = Tenure(partitions={}, workers=1, share=PARTITIONS)
+        self.tenure = Assignment(partitions={}, workers=1, share=PARTITIONS)
         self.is_shared = False  # there are other workers, or were
         self._frontier = frontier
         self._address_gap = address_gap
@@ -25,7 +25,7 @@ class Tenancy:
         self._giving: frozenset[int] = frozenset()  # partitions that others are to have
         self._unused: dict[str, float] = {}  # addresses that others want and that we do not use, since when
 
-    def kept(self, tenure: Tenure, lease_end: float, now: float) -> list[Visit]:
+    def kept(self, tenure: Assignment, lease_end: float, now: float) -> list[Visit]:
         """The store says what we have, until when. Leases that are not needed any more.
 
         What is lost is left at once; what is new is visited when its former owner's visits have had their rest.

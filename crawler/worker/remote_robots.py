@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from crawler.items import OriginRules, Visit
+from crawler.items import RobotsFile, Visit
 from crawler.urls.keys import key_of
 
 PATIENCE = 60.0  # how long somebody may take
 AGAIN = 600.0  # after which it is asked for again
 
 
-class Errands:
+class RemoteRobots:
     """Origins, and since when."""
 
     def __init__(self) -> None:
@@ -30,19 +30,19 @@ class Errands:
         self.awaited.pop(origin, None)
         self.running.pop(origin, None)
 
-    def is_news(self, rules: OriginRules) -> bool:
+    def is_news(self, rules: RobotsFile) -> bool:
         """Whether these are rules that were waited for; they are no more, then."""
         is_news = rules.fetched >= self.awaited.get(rules.origin, float("inf"))
         if is_news:
             del self.awaited[rules.origin]
         return is_news
 
-    def given_up(self, now: float) -> Iterator[OriginRules]:
+    def given_up(self, now: float) -> Iterator[RobotsFile]:
         """What nobody has brought in time: such origins wait for a while."""
         self.running = {origin: since for origin, since in self.running.items() if since + PATIENCE > now}
         for origin in [origin for origin, since in self.awaited.items() if since + PATIENCE < now]:
             del self.awaited[origin]
-            yield OriginRules(
+            yield RobotsFile(
                 host=key_of(f"{origin}/").host,
                 origin=origin,
                 status=0,

@@ -21,7 +21,7 @@ Canonicalize = Callable[[str], str | None]  # the one form of a URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BadLine:
+class BadSeed:
     """A line that is no URL we could visit."""
 
     file: str
@@ -33,7 +33,7 @@ class BadLine:
         return f"{self.file}:{self.number}: not a URL that can be crawled: {shown!r}"
 
 
-def read_seeds(path: str, canonicalize: Canonicalize = canonical.canonicalize) -> Iterator[NewUrl | BadLine]:
+def read_seeds(path: str, canonicalize: Canonicalize = canonical.canonicalize) -> Iterator[NewUrl | BadSeed]:
     """The lines of a file as seeds, one at a time: a file may have millions."""
     try:
         with Path(path).open("rb") as file:
@@ -49,7 +49,7 @@ def size_of(paths: Iterable[str]) -> int:
 
 def seeds_in(
     text: Iterable[str], source: str, canonicalize: Canonicalize = canonical.canonicalize
-) -> Iterator[NewUrl | BadLine]:
+) -> Iterator[NewUrl | BadSeed]:
     """The same for lines that are at hand."""
     for number, line in enumerate(text, 1):
         seed = _seed(line, source, number, canonicalize)
@@ -57,7 +57,7 @@ def seeds_in(
             yield seed
 
 
-def _lines(file: BinaryIO, name: str, canonicalize: Canonicalize) -> Iterator[NewUrl | BadLine]:
+def _lines(file: BinaryIO, name: str, canonicalize: Canonicalize) -> Iterator[NewUrl | BadSeed]:
     number = 0
     while line := file.readline(MAX_LINE):
         number += 1
@@ -67,7 +67,7 @@ def _lines(file: BinaryIO, name: str, canonicalize: Canonicalize) -> Iterator[Ne
         rest = b"" if whole else _skip(file)
         seed = _seed(line.decode("utf-8", "replace"), name, number, canonicalize)
         if rest and isinstance(seed, NewUrl):
-            seed = BadLine(file=name, number=number, text=seed.url)
+            seed = BadSeed(file=name, number=number, text=seed.url)
         if seed is not None:
             yield seed
 
@@ -80,11 +80,11 @@ def _skip(file: BinaryIO) -> bytes:
     return last
 
 
-def _seed(line: str, source: str, number: int, canonicalize: Canonicalize) -> NewUrl | BadLine | None:
+def _seed(line: str, source: str, number: int, canonicalize: Canonicalize) -> NewUrl | BadSeed | None:
     text = line.strip()
     if not text or text.startswith("#"):
         return None
     url = canonicalize(text)
     if url is None:
-        return BadLine(file=source, number=number, text=text)
+        return BadSeed(file=source, number=number, text=text)
     return NewUrl(key=key_of(url), url=url, reason=Reason.SEED)

@@ -24,15 +24,15 @@ from scrapy.crawler import Crawler
 from crawler.archive import segments
 from crawler.archive.segments import SegmentWriter
 from crawler.clock import steady_clock
-from crawler.content.answers import Archived
-from crawler.content.similarity import Answer
-from crawler.duplicates.cascade import Rule
+from crawler.content.answers import ArchivedAnswer
+from crawler.content.similarity import TemplatedAnswer
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.files import sync_directory
 from crawler.frontier.politeness import LONGEST_HOLD, HostClock, Politeness
 from crawler.monitor.record import RunRecord
 from crawler.options import PRODUCT, VERSION, Options
-from crawler.stores.contract import Reconsidered, Store, Tenure, Worker
+from crawler.stores.contract import Assignment, ScopeReview, Store, WorkerStatus
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, matches, port_of, registered_domain
 from crawler.worker.committer import Committer
@@ -49,12 +49,14 @@ _OTHER_FILES = 100
 FEW_SITES = 1_000  # new seeds' sites that are looked at one by one
 
 
-class Content(Protocol):
+class TextReader(Protocol):
     """Who reads texts again."""
 
-    async def compare(self, new: Answer, others: Sequence[Answer]) -> list[float] | None: ...
+    async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float] | None: ...
 
-    async def study(self, pages: Sequence[Archived], template: bytes | None) -> tuple[bytes, list[bytes]] | None: ...
+    async def study(
+        self, pages: Sequence[ArchivedAnswer], template: bytes | None
+    ) -> tuple[bytes, list[bytes]] | None: ...
 
 
 class Session:
@@ -75,12 +77,12 @@ class Session:
         self.store_seconds = 0.0  # for which the store's thread has worked
         self.lease_end: Callable[[], float] = lambda: math.inf  # nothing is sent from then on
         self.pages_waiting: Callable[[], int] = lambda: 0  # for a content process
-        self.content: Content | None = None
+        self.content: TextReader | None = None
         self.content_is_open = asyncio.Event()
         self._last_seed = 0
         self._announce_at = 0.0
         self.seeds: list[str] = []
-        self.tenure = Tenure(partitions={}, workers=1, share=0)  # what the session began with
+        self.tenure = Assignment(partitions={}, workers=1, share=0)  # what the session began with
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # who else must know of new seeds
 
     @classmethod
@@ -203,7 +205,7 @@ class Session:
             store.close()
             raise
 
-    def keep(self) -> Tenure:
+    def keep(self) -> Assignment:
         """Tell the others that we live, and take over from those that do not. In the store's thread."""
         options, record = self.options, self.record
         for lock in free_slots(options.directory / "workers", but=self._lock.number):
@@ -212,7 +214,7 @@ class Session:
                 lock.release()
             else:
                 lock.drop()
-        worker = Worker(
+        worker = WorkerStatus(
             slot=self.slot,
             owner=self.owner,
             pid=os.getpid(),
@@ -334,7 +336,7 @@ class Session:
             )
 
     @staticmethod
-    def _tell(judged: Reconsidered) -> None:
+    def _tell(judged: ScopeReview) -> None:
         if judged.opened or judged.closed:
             logger.info(
                 "%d URLs are in the scope now and wait, %d are not and are parked", judged.opened, judged.closed
@@ -399,7 +401,7 @@ def last_politeness(store: Store, otherwise: Politeness) -> Politeness:
         return otherwise
 
 
-def sketches_of(rule: Rule) -> str:
+def sketches_of(rule: DuplicateRule) -> str:
     """What sketches are made of, as it is kept with a crawl: those of something else cannot be compared."""
     return f"runs of {rule.shingle} words"
 

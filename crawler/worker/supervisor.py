@@ -26,7 +26,7 @@ from rich.text import Text
 from crawler.errors import FINISHED_BADLY, CrawlError
 from crawler.monitor.terminal import harmless, is_lively, restore
 from crawler.options import Options
-from crawler.stores.contract import Store, Worker
+from crawler.stores.contract import Store, WorkerStatus
 from crawler.stores.open import open_store
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ SHORT_LIVES = 5  # of these in a row are enough
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class WorkersEnded:
     """What became of the workers."""
 
     code: int
@@ -77,7 +77,7 @@ class Supervisor:
         self._lost = 0
         self._short_lives = 0
 
-    def run(self) -> Ended:
+    def run(self) -> WorkersEnded:
         """Until all have ended."""
         with (
             tempfile.TemporaryDirectory(prefix="orbweaver-") as directory,
@@ -97,7 +97,7 @@ class Supervisor:
                 self._kill_the_deaf()
                 self._kill_sleepers()
                 show()
-        return Ended(self._code, self._summaries, self._lost)
+        return WorkersEnded(self._code, self._summaries, self._lost)
 
     def _start(self) -> None:
         self._numbers += 1
@@ -256,7 +256,7 @@ def _stop_once(_number: int, _frame: object) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def line_of(worker: Worker) -> str:
+def line_of(worker: WorkerStatus) -> str:
     """A worker in a line."""
     late = f", {worker.late} late" if worker.late else ""
     limit = f"; limited by {worker.limited_by}" if worker.limited_by else ""

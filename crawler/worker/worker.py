@@ -17,13 +17,24 @@ from msgspec.structs import replace
 
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
-from crawler.items import Key, OriginRules, Reason, Visit, Visited
+from crawler.items import Key, Reason, RobotsFile, Visit, Visited
 from crawler.options import Options
-from crawler.stores.contract import Committed, Learned, Leased, Lesson, NewUrl, Outlook, Settled, Store, Tenure, Unsure
+from crawler.stores.contract import (
+    Assignment,
+    Committed,
+    GrantedLeases,
+    NewUrl,
+    Outlook,
+    Store,
+    TemplateJob,
+    TemplateResult,
+    UndecidedPage,
+    VisitResult,
+)
 from crawler.urls.hosts import host_of
-from crawler.worker.committer import Acknowledged, Doubted
-from crawler.worker.partitions import Tenancy
-from crawler.worker.remote_robots import Errands
+from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
+from crawler.worker.partitions import PartitionShare
+from crawler.worker.remote_robots import RemoteRobots
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -41,7 +52,7 @@ class Timer(Protocol):
     def cancel(self) -> None: ...
 
 
-class Surroundings(Protocol):
+class Runtime(Protocol):
     """Where a messenger works. What touches the store is only called from what is given to `in_store`."""
 
     owner: str
@@ -56,19 +67,21 @@ class Surroundings(Protocol):
     def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
         """Do something after all that was asked for before, and then something with the answer."""
 
-    def commit(self, batch: Sequence[Settled]) -> Acknowledged:
+    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
         """Acknowledge visits. In the store."""
 
-    def compare(self, visited: Visited, others: Sequence[Doubted], then: Callable[[Mapping[int, float]], None]) -> None:
+    def compare(
+        self, visited: Visited, others: Sequence[SimilarArchivedPage], then: Callable[[Mapping[int, float]], None]
+    ) -> None:
         """Find out how similar a page is to others, as far as that can be told; then do something."""
 
-    def study(self, lesson: Lesson, then: Callable[[Learned], None]) -> None:
+    def study(self, lesson: TemplateJob, then: Callable[[TemplateResult], None]) -> None:
         """Have the template of a host learned, or taken out of sketches; then do something."""
 
-    def reconsider(self, unsure: Unsure, then: Callable[[Mapping[int, float]], None]) -> None:
+    def reconsider(self, unsure: UndecidedPage, then: Callable[[Mapping[int, float]], None]) -> None:
         """Find out how similar an archived page is to others; then do something."""
 
-    def keep(self) -> Tenure:
+    def keep(self) -> Assignment:
         """Extend the leases of our partitions, and take over what the dead have left. In the store."""
 
     def kept(self) -> None:
@@ -104,7 +117,7 @@ class Surroundings(Protocol):
         """Nothing can be done any more."""
 
 
-class Look(NamedTuple):
+class StoreLook(NamedTuple):
     """What the store has for a worker."""
 
     seeds: Sequence[str]  # that came from outside
@@ -112,15 +125,15 @@ class Look(NamedTuple):
     loads: Sequence[HostLoad]  # hosts to activate
     next_due: float  # when others are due
     errands: Sequence[tuple[Visit, HostLoad]]  # that were noted for our hosts
-    rules: Sequence[OriginRules]  # that others have fetched for us
+    rules: Sequence[RobotsFile]  # that others have fetched for us
 
 
-class Messenger:
+class Worker:
     """One worker's traffic with the store."""
 
     def __init__(
         self,
-        surroundings: Surroundings,
+        surroundings: Runtime,
         options: Options,
         frontier: Frontier,
         draw: Draw,
@@ -134,17 +147,17 @@ class Messenger:
         self._draw = draw
         self._patience = patience
         self._keep_every = min(keep_every, options.partition_lease / 6)
-        self._batch: list[tuple[Settled, Done]] = []
-        self._committing: list[tuple[Settled, Done]] = []
-        self._compared: dict[Key, tuple[Settled, Done]] = {}  # visits that are being compared with other pages
+        self._batch: list[tuple[VisitResult, Done]] = []
+        self._committing: list[tuple[VisitResult, Done]] = []
+        self._compared: dict[Key, tuple[VisitResult, Done]] = {}  # visits that are being compared with other pages
         self._studied: dict[int, None] = {}  # hosts whose template is being learned, in order
         self._flush_again = False
         self._asked = 0  # questions to the store that are not answered yet
         self._named: set[int] = set()  # hosts whose names are being looked up, and that are being claimed
         self._claims: list[tuple[HostLoad, Visit | None, str]] = []  # with the addresses of their servers
         self._refused: list[int] = []  # hosts that are not ours to visit
-        self._tenancy = Tenancy(frontier, options.politeness.address_gap, self._keep_every)
-        self._errands = Errands()
+        self._tenancy = PartitionShare(frontier, options.politeness.address_gap, self._keep_every)
+        self._errands = RemoteRobots()
         self._busy: set[str] = set()  # questions of which one at a time is enough
         self._look_at = 0.0  # when to ask the store for hosts
         self._lease_at = 0.0  # when to ask it for leases again
@@ -152,7 +165,7 @@ class Messenger:
         self._stopped = False
         self._timers: dict[str, Timer] = {}
 
-    def open(self, tenure: Tenure, leased: float) -> None:
+    def open(self, tenure: Assignment, leased: float) -> None:
         """Begin with what was leased at a time."""
         self._kept(leased + self._options.partition_lease, tenure)
         self._set_timer("keep", self._keep_every, self._keep)
@@ -229,10 +242,10 @@ class Messenger:
         excused = self.frontier.network.is_down or clock.backoff > 1  # it is not this URL that fails
         after = self._options.revisit.after(visited, now, clock.next_visit, excused=excused)
         gates = self.frontier.gate_times(visited)
-        self._line_up(Settled(visited=visited, aftermath=after, clocks=clocks, gates=gates), done)
+        self._line_up(VisitResult(visited=visited, aftermath=after, clocks=clocks, gates=gates), done)
         self._pump_soon()
 
-    def _line_up(self, settled: Settled, done: Done) -> None:
+    def _line_up(self, settled: VisitResult, done: Done) -> None:
         """For the next commit."""
         self._batch.append((settled, done))
         is_full = len(self._batch) >= self._options.commit_visits
@@ -265,7 +278,7 @@ class Messenger:
             settled = [entry[0] for entry in batch]
             self._ask(lambda: self._around.commit(settled), partial(self._committed, batch), one="commit")
 
-    def _committed(self, batch: Sequence[tuple[Settled, Done]], answer: Acknowledged) -> None:
+    def _committed(self, batch: Sequence[tuple[VisitResult, Done]], answer: CommitAnswer) -> None:
         committed, late, doubted = answer
         for settled, done in batch:
             visited = settled.visited
@@ -296,7 +309,7 @@ class Messenger:
 
     # ── pages that must be read again ──
 
-    def _compare(self, settled: Settled, done: Done, others: Sequence[Doubted]) -> None:
+    def _compare(self, settled: VisitResult, done: Done, others: Sequence[SimilarArchivedPage]) -> None:
         """Hold a visit back until it is known whether its page is a near-duplicate."""
         self._compared[settled.visited.visit.key] = (settled, done)
         self._around.count("duplicates/compared", len(others))
@@ -333,28 +346,28 @@ class Messenger:
         if host is not None and not self._stopped:
             self._ask(partial(self._around.store.lesson, host), partial(self._begin_study, host))
 
-    def _begin_study(self, host: int, lesson: Lesson | None) -> None:
+    def _begin_study(self, host: int, lesson: TemplateJob | None) -> None:
         if lesson is not None and not self._stopped:
             self._around.study(lesson, self._end_study)
         else:
             self._studied.pop(host, None)
             self._next_lesson()
 
-    def _end_study(self, learned: Learned) -> None:
+    def _end_study(self, learned: TemplateResult) -> None:
         around, back = self._around, self.frontier.hosts.get(learned.host)
         if back is not None:
             back.template = learned.template
         around.count("duplicates/studied", len(learned.sketches))
         self._ask(lambda: around.store.learn(learned, around.now()), partial(self._go_on_studying, learned.host))
 
-    def _go_on_studying(self, host: int, unsure: Sequence[Unsure]) -> None:
+    def _go_on_studying(self, host: int, unsure: Sequence[UndecidedPage]) -> None:
         """First with the pages of which it must be found out what they are, one by one, then with the next part."""
         if unsure and not self._stopped:
             self._around.reconsider(unsure[0], partial(self._reconsidered, host, unsure))
         else:
             self._next_lesson()  # of the same host, until there are no more
 
-    def _reconsidered(self, host: int, unsure: Sequence[Unsure], compared: Mapping[int, float]) -> None:
+    def _reconsidered(self, host: int, unsure: Sequence[UndecidedPage], compared: Mapping[int, float]) -> None:
         around, first = self._around, unsure[0]
         decide = partial(around.store.decide, first, compared, around.now())
         self._ask(decide, lambda _: self._go_on_studying(host, unsure[1:]))
@@ -451,11 +464,11 @@ class Messenger:
 
         awaited, running = list(self._errands.awaited), set(self._errands.running)
 
-        def look() -> Look:
+        def look() -> StoreLook:
             store, owner = around.store, around.owner
             seeds, urgent = around.new_seeds(), store.urgent(active, now)
             loads = store.activate(owner, now, room, length, active, self._draw) if room else []
-            return Look(
+            return StoreLook(
                 seeds=seeds,
                 urgent=urgent,
                 loads=loads,
@@ -471,7 +484,7 @@ class Messenger:
 
         self._ask(look, partial(self._activated, room), one="activate")
 
-    def _activated(self, room: int, look: Look) -> None:
+    def _activated(self, room: int, look: StoreLook) -> None:
         seeds, urgent, loads, next_due, errands, rules = look
         now = self._around.now()
         if seeds:
@@ -558,7 +571,7 @@ class Messenger:
             lease = partial(around.store.lease, around.owner, visits, now)
             self._ask(lease, partial(self._leased, visits), one="lease")
 
-    def _leased(self, asked: Sequence[Visit], leased: Leased) -> None:
+    def _leased(self, asked: Sequence[Visit], leased: GrantedLeases) -> None:
         self._unlease(self.frontier.leased(asked, leased.granted, leased.held))
         if self._stopped:
             self._give_back()
@@ -581,7 +594,7 @@ class Messenger:
         for rules in self._errands.given_up(now):
             self.frontier.rules_came(rules, now)
 
-    def _kept(self, lease_end: float, tenure: Tenure) -> None:
+    def _kept(self, lease_end: float, tenure: Assignment) -> None:
         around, now, had = self._around, self._around.now(), self._tenancy.tenure.partitions
         self._unlease(self._tenancy.kept(tenure, lease_end, now))
         if tenure.partitions.items() - had.items():

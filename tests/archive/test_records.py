@@ -23,7 +23,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawler.archive import records as archive_records
 from crawler.archive.records import visit_records, warcinfo_record
-from crawler.items import Fetched, Kind, Link, Reason, Record
+from crawler.items import Fetched, Kind, Link, Reason, WarcRecord
 from tests.samples import NOW, answer, link, visit_to
 
 URL = "http://a.test/page"
@@ -67,11 +67,11 @@ def fetched(url: str = URL, **facts: Any) -> Fetched:
     return answer(url, **{"head": HTML, "request": REQUEST} | facts)
 
 
-def records_of(*links: Link, via: str | None = None, url: str = URL, **facts: Any) -> list[Record]:
+def records_of(*links: Link, via: str | None = None, url: str = URL, **facts: Any) -> list[WarcRecord]:
     return visit_records(visit_to(URL, via=via, depth=2), fetched(url=url, **facts), links)
 
 
-def parsed(record: Record) -> tuple[list[tuple[str, str]], bytes]:
+def parsed(record: WarcRecord) -> tuple[list[tuple[str, str]], bytes]:
     """The headers and the content block, by the letter of the format."""
     text = gzip.decompress(record.data)
     top, _, rest = text.partition(b"\r\n\r\n")

@@ -16,7 +16,7 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler.archive.records import visit_records
 from crawler.archive.segments import OPEN, SegmentWriter, recover
 from crawler.errors import DiskTrouble
-from crawler.items import Record
+from crawler.items import WarcRecord
 from tests.samples import NOW, answer, link, visit_to
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,11 +39,11 @@ def writer_in(
     )
 
 
-def some_records(url: str = "http://a.test/") -> list[Record]:
+def some_records(url: str = "http://a.test/") -> list[WarcRecord]:
     return visit_records(visit_to(url), answer(url), [link("http://b.test/")])
 
 
-def write_and_commit(writer: SegmentWriter, records: list[Record]) -> list[tuple[int, int]]:
+def write_and_commit(writer: SegmentWriter, records: list[WarcRecord]) -> list[tuple[int, int]]:
     places = writer.append(records)
     writer.sync()
     writer.committed()
@@ -329,7 +329,7 @@ FULL_DISK = """
 import os, resource, signal, sys
 from pathlib import Path
 from crawler.errors import DiskTrouble
-from crawler.items import Record
+from crawler.items import WarcRecord
 from tests.archive.test_segments import some_records, write_and_commit, writer_in
 
 writer = writer_in(Path(sys.argv[1]))
@@ -338,7 +338,7 @@ print(writer.length, flush=True)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
 try:
-    writer.append([Record(type="response", id="", data=os.urandom(size)) for size in map(int, sys.argv[3:])])
+    writer.append([WarcRecord(type="response", id="", data=os.urandom(size)) for size in map(int, sys.argv[3:])])
     writer.sync()
 except DiskTrouble as error:
     print(error, flush=True)

@@ -12,11 +12,11 @@ import pytest
 from msgspec.structs import replace
 from scrapy.settings import Settings
 
-from crawler.collection.change_feed import EVIDENCE, FOLD, Feed, Selection
-from crawler.collection.exporter import Exporter, Target, duplicates_of, target_of, tell_what_is_left
+from crawler.collection.change_feed import EVIDENCE, FOLD, ChangeFeed, Selection
+from crawler.collection.exporter import Exporter, ExportTarget, duplicates_of, target_of, tell_what_is_left
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.export.sink import SinkDown, read_checkpoint
-from crawler.items import Deleted, Entry, Exported, Reason, Rejected, identifier
+from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, Reason, RejectedDocument, identifier
 from crawler.options import Options
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
@@ -62,21 +62,21 @@ class Shelf:
     every = 100
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[ExportEntry] = []
         self.acknowledged: list[int] = []  # how many had been put each time
         self.refuses: set[str] = set()
         self.is_down = False
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: ExportEntry) -> None:
         self.entries.append(entry)
 
-    def acknowledge(self) -> Sequence[Rejected]:
+    def acknowledge(self) -> Sequence[RejectedDocument]:
         if self.is_down:
             raise SinkDown("down")
         new = self.entries[self.acknowledged[-1] if self.acknowledged else 0 :]
         self.acknowledged.append(len(self.entries))
         return [
-            Rejected(id=identifier(entry.key), url=entry.url, version=entry.version, error="bad")
+            RejectedDocument(id=identifier(entry.key), url=entry.url, version=entry.version, error="bad")
             for entry in new
             if entry.url in self.refuses
         ]
@@ -89,13 +89,13 @@ def exporter(
     store: Store, options: Options, shelf: Shelf, selection: Selection = EVERYTHING, written: str = "shelf"
 ) -> Exporter:
     notes = options.directory / "exports" / written
-    target = Target(
+    target = ExportTarget(
         written=written, notes=notes, checkpoint=notes.with_name(f"{written}.json"), open=lambda after, anew: shelf
     )
     return Exporter(store, options, selection, target)
 
 
-def run(store: Store, options: Options, shelf: Shelf | None = None, **given: Any) -> list[Entry]:
+def run(store: Store, options: Options, shelf: Shelf | None = None, **given: Any) -> list[ExportEntry]:
     """One export; what it brought."""
     shelf = shelf or Shelf()
     before = len(shelf.entries)
@@ -104,8 +104,11 @@ def run(store: Store, options: Options, shelf: Shelf | None = None, **given: Any
     return shelf.entries[before:]
 
 
-def told(entries: Sequence[Entry]) -> list[tuple[str, str]]:
-    return [(entry.url, entry.evidence.value if isinstance(entry, Deleted) else entry.event.value) for entry in entries]
+def told(entries: Sequence[ExportEntry]) -> list[tuple[str, str]]:
+    return [
+        (entry.url, entry.evidence.value if isinstance(entry, DeletedDocument) else entry.event.value)
+        for entry in entries
+    ]
 
 
 # ── increments ──
@@ -221,8 +224,8 @@ def test_an_increment_is_what_held_at_its_last_version_though_a_crawl_goes_on(
     collection.add(A, body("one"), **HTML)
     until = store.version()
     collection.add(A, body("two"), at=NOW + 1, **HTML)
-    (found,) = Feed(store, options, EVERYTHING).increments(0, until)
-    assert isinstance(found, Exported)
+    (found,) = ChangeFeed(store, options, EVERYTHING).increments(0, until)
+    assert isinstance(found, ExportedDocument)
     assert (found.version, found.title) == (until, "one")
 
 
@@ -316,7 +319,7 @@ def test_a_page_that_forbids_copies_from_now_on_is_not_as_it_was(
     run(store, options)
     collection.add(A, body("one"), at=NOW + 1, X_Robots_Tag="noarchive", **HTML)
     (found,) = run(store, options)
-    assert isinstance(found, Exported)
+    assert isinstance(found, ExportedDocument)
     assert (found.event, found.noarchive) == ("upsert", True)
 
 
@@ -359,10 +362,13 @@ def test_a_duplicate_goes_when_its_original_is_to_stand_for_it(
     collection.add(A, body("one"), **HTML)
     collection.add(B, body("one"), **HTML)
     kept = run(store, options)
-    assert [(entry.url, entry.duplicate_of) for entry in kept if isinstance(entry, Exported)] == [(A, None), (B, A)]
+    assert [(entry.url, entry.duplicate_of) for entry in kept if isinstance(entry, ExportedDocument)] == [
+        (A, None),
+        (B, A),
+    ]
     folded = run(store, options, full=True, selection=Selection(duplicates=FOLD))
     assert told(folded) == [(A, "upsert"), (B, "duplicate")]
-    assert isinstance(folded[1], Deleted)
+    assert isinstance(folded[1], DeletedDocument)
     assert folded[1].target == A
 
 
@@ -388,17 +394,17 @@ def test_what_is_not_selected_any_more_goes(collection: Collection, store: Store
 def test_hosts_are_selected_by_patterns(collection: Collection, store: Store, options: Options) -> None:
     for url in (A, B, "http://www.a.test/"):
         collection.add(url, body(url), **HTML)
-    found = Feed(store, options, Selection(hosts=["a.test", "*.a.test"])).snapshot(None)
+    found = ChangeFeed(store, options, Selection(hosts=["a.test", "*.a.test"])).snapshot(None)
     assert [entry.url for entry in found] == [A, "http://www.a.test/"]
 
 
 def test_links_and_blocks_come_if_they_are_asked_for(collection: Collection, store: Store, options: Options) -> None:
     page = body("one") + b'<a href="/b" rel=nofollow>there</a><a href="http://b.test/">and here</a>'
     collection.add(A, page, **HTML)
-    (plain,) = Feed(store, options, Selection()).snapshot(None)
-    (whole,) = Feed(store, options, Selection(links=True, blocks=True)).snapshot(None)
-    assert isinstance(plain, Exported)
-    assert isinstance(whole, Exported)
+    (plain,) = ChangeFeed(store, options, Selection()).snapshot(None)
+    (whole,) = ChangeFeed(store, options, Selection(links=True, blocks=True)).snapshot(None)
+    assert isinstance(plain, ExportedDocument)
+    assert isinstance(whole, ExportedDocument)
     assert (plain.links, plain.blocks, plain.text) == (None, None, whole.text)
     assert [(link.url, link.anchor, link.rel) for link in whole.links or ()] == [
         ("http://a.test/b", "there", "nofollow"), (B, "and here", "")
@@ -414,11 +420,11 @@ def test_a_text_is_the_same_whether_it_is_read_quickly_or_not(
         f"<nav><a href=/x>x</a></nav><article><h1>t</h1><p>{WORDS}<table>{rows}</table></article><footer>© we</footer>"
     )
     collection.add(A, page.encode(), **HTML)
-    (quick,) = Feed(store, options, Selection()).snapshot(None)
-    (slow,) = Feed(store, options, Selection(links=True)).snapshot(None)
+    (quick,) = ChangeFeed(store, options, Selection()).snapshot(None)
+    (slow,) = ChangeFeed(store, options, Selection(links=True)).snapshot(None)
     assert store.documents(key_of(A))[0].weights
-    assert isinstance(quick, Exported)
-    assert isinstance(slow, Exported)
+    assert isinstance(quick, ExportedDocument)
+    assert isinstance(slow, ExportedDocument)
     assert quick == replace(slow, links=None)
 
 
@@ -430,7 +436,7 @@ def test_what_says_the_page_of_an_old_way_of_reading_is_read_anew(
     (published,) = store.published()
     assert published.document is not None
     wrong = replace(published.document, weights=bytes(len(published.document.weights)))
-    feed = Feed(store, options, Selection())
+    feed = ChangeFeed(store, options, Selection())
     found = feed._read(replace(published, document=wrong), wrong)
     assert found.text.startswith("one It was a bright")
 

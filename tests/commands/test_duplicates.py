@@ -16,11 +16,11 @@ import pytest
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from crawler.commands.duplicates import Command
-from crawler.duplicates.cascade import Rule
+from crawler.commands.duplicates import DuplicatesCommand
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.page_sketch import page_shingles
 from crawler.duplicates.template import packed
-from crawler.stores.contract import Learned
+from crawler.stores.contract import TemplateResult
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.commands.test_show_export import Collection, one_sentence
@@ -190,8 +190,8 @@ def test_what_all_pages_of_a_host_have_in_common_does_not_count(tmp_path: Path) 
     collection.close()
     assert data(tmp_path, "find", A) == []
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    template = packed(page_shingles(" ".join(dress), b"", Rule()))
-    store.learn(Learned(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
+    template = packed(page_shingles(" ".join(dress), b"", DuplicateRule()))
+    store.learn(TemplateResult(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
     store.close()
     (found,) = data(tmp_path, "find", A)
     assert found["url"] == B
@@ -422,7 +422,7 @@ def test_what_is_not_packed_though_it_is_called_so_is_refused(tmp_path: Path) ->
     ],
 )
 def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], complaint: str) -> None:
-    command, parser = Command(), ArgumentParser(conflict_handler="resolve")
+    command, parser = DuplicatesCommand(), ArgumentParser(conflict_handler="resolve")
     command.settings = Settings()
     command.add_options(parser)
     opts, args = parser.parse_known_args(words)

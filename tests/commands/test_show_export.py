@@ -562,7 +562,7 @@ def test_a_long_export_gives_signs_of_life(
     monkeypatch.setattr(export, "_PROGRESS", 2)
     for number in range(5):
         collection.add(f"http://a.test/{number}", b"<p>here", Content_Type="text/html")
-    running = export.Command()
+    running = export.ExportCommand()
     running.settings = Settings({"CRAWL_DIR": str(collection.directory)})
     running.settings.setmodule("crawler.settings", priority="default")
     parser = ArgumentParser()

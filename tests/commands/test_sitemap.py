@@ -10,7 +10,7 @@ from scrapy.utils.sitemap import Sitemap
 
 from crawler.commands import sitemap
 from crawler.commands.sitemap import sitemaps_of
-from crawler.parse.sitemaps import Entry, Form, parse_sitemap
+from crawler.parse.sitemaps import SitemapEntry, SitemapForm, parse_sitemap
 from tests.crawl.runner import scrapy
 
 BASE = "http://a.test/docs/"
@@ -36,11 +36,11 @@ def tree(tmp_path: Path) -> Path:
 def test_files_with_their_times_and_habits(tree: Path) -> None:
     (text,) = sitemaps_of(tree, BASE, NOW)
     assert parse_sitemap(text.encode(), BASE).entries == [
-        Entry(BASE + "a%20%26%20b.html", NOW - 30 * HOUR, "daily"),
-        Entry(BASE, NOW - HOUR, "hourly"),
-        Entry(BASE + "old", NOW - 9000 * HOUR, "yearly"),
-        Entry(BASE + "sub/", NOW - 100 * HOUR, "weekly"),
-        Entry(BASE + "sub/%C3%BC.pdf", NOW - 500 * HOUR, "monthly"),
+        SitemapEntry(BASE + "a%20%26%20b.html", NOW - 30 * HOUR, "daily"),
+        SitemapEntry(BASE, NOW - HOUR, "hourly"),
+        SitemapEntry(BASE + "old", NOW - 9000 * HOUR, "yearly"),
+        SitemapEntry(BASE + "sub/", NOW - 100 * HOUR, "weekly"),
+        SitemapEntry(BASE + "sub/%C3%BC.pdf", NOW - 500 * HOUR, "monthly"),
     ]
 
 
@@ -61,7 +61,7 @@ def test_many_files_get_several_sitemaps_and_an_index(
     target = tree / "sitemap.xml"
     assert sitemap._write(tree, BASE, target) == 0
     index = parse_sitemap(target.read_bytes(), BASE)
-    assert index.kind is Form.INDEX
+    assert index.kind is SitemapForm.INDEX
     assert [entry.loc for entry in index.sitemaps] == [f"{BASE}sitemap-{number}.xml" for number in (1, 2, 3)]
     parts = [
         parse_sitemap((tree / entry.loc.rpartition("/")[2]).read_bytes(), BASE).entries for entry in index.sitemaps

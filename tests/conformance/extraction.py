@@ -6,7 +6,7 @@ import turbohtml
 
 from benchmarks.extraction_sets import counts, pages_of, quality
 from crawler.parse.main_text.extractors import DEFAULT, extract
-from crawler.parse.main_text.result import Source
+from crawler.parse.main_text.result import ParsedPage
 from tests.conformance.scores import Score, graded
 
 # About a point below what is reached. The weights are learned from these very pages: these floors tell that nothing broke,
@@ -23,4 +23,4 @@ def f1(name: str, method: str = DEFAULT) -> float:
 
 
 def text_of(html: str, method: str) -> str:
-    return extract(Source(html=html, document=turbohtml.parse(html, positions=False)), method).text
+    return extract(ParsedPage(html=html, document=turbohtml.parse(html, positions=False)), method).text

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 from crawler import settings
-from crawler.urls.canonical import Policy, canonicalize, resolve
+from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
 from crawler.urls.filters import file_type
 from crawler.urls.hosts import host_of, origin_of, registered_domain
 from crawler.urls.scope import Scope, UrlOptions
-from crawler.urls.sites import Line
+from crawler.urls.sites import SiteRuleLine
 from tests.conformance.compare import Case, Incomparable
 from tests.conformance.crawlers import is_visited
 from tests.conformance.data import read
@@ -59,8 +59,8 @@ def _given(argument: Any) -> str | None:
 
 def _with_line(given: str, names: list[str] | str = "", *, remove: bool = False, unique: bool = True) -> str | None:
     """Keep or remove the named parameters, as a line of URL_RULES would; `unique` has no counterpart."""
-    lines = [Line("host", "drop" if remove else "only", (names,) if isinstance(names, str) else tuple(names))]
-    policy = Policy({"query_order": False}, lines if names else ())
+    lines = [SiteRuleLine("host", "drop" if remove else "only", (names,) if isinstance(names, str) else tuple(names))]
+    policy = UrlPolicy({"query_order": False}, lines if names else ())
     url = policy.canonicalize(given, "http://host/")
     return url and url.removeprefix("http://host/")
 

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.metadata.dates import seconds_of
-from crawler.parse.sitemaps import Entry, Sitemap, parse_sitemap
+from crawler.parse.sitemaps import Sitemap, SitemapEntry, parse_sitemap
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of
 from tests.conformance.scores import Score, score
@@ -70,7 +70,7 @@ def entries() -> Results:
         yield from ((case["file"], False) for _ in range(max((ours - theirs).total(), (theirs - ours).total())))
 
 
-def _shown(found: Iterable[Entry], home: str | None) -> Iterator[tuple[str | None, float | None]]:
+def _shown(found: Iterable[SitemapEntry], home: str | None) -> Iterator[tuple[str | None, float | None]]:
     for entry in found:
         url = canonicalize(entry.loc)
         if url and home in (None, host_of(url)):
@@ -97,7 +97,7 @@ def spoiled() -> Results:
             yield case["file"], isinstance(_all(case, body[:place] + b"\0<&\xff]]>" + body[place:]), list)
 
 
-def _all(case: dict[str, Any], body: bytes) -> list[Entry]:
+def _all(case: dict[str, Any], body: bytes) -> list[SitemapEntry]:
     found = read(case, body)
     return found.entries + found.sitemaps
 

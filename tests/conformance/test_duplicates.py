@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.duplicate_scores import estimates
 from benchmarks.duplicate_sets import Corpus, revisions
-from crawler.duplicates.cascade import Rule
-from crawler.duplicates.evaluation import Evidence, cascade, quality
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.duplicates.evaluation import PairEvidence, cascade, quality
 from crawler.duplicates.jaccard import jaccard
 
 pytestmark = pytest.mark.needs_shared
@@ -48,7 +48,7 @@ def test_sketches_are_near_what_is_counted() -> None:
 
 @pytest.mark.parametrize(("threshold", "precision", "recall"), [(0.9, 0.99, 0.97), (0.8, 0.97, 0.96)])
 def test_the_cascade_finds_near_duplicates_among_all_pairs(threshold: float, precision: float, recall: float) -> None:
-    found = cascade(Evidence(corpus()), Rule(threshold=threshold))
+    found = cascade(PairEvidence(corpus()), DuplicateRule(threshold=threshold))
     measured = quality(found.said, corpus().similarities >= threshold)
     assert (measured.precision >= precision, measured.recall >= recall) == (True, True), measured
     assert found.is_candidate.mean() < 0.005  # of two hundred thousand pairs

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of
-from crawler.urls.sites import Sites, packaged_lines
+from crawler.urls.sites import SiteRules, packaged_lines
 from tests.conformance.compare import Case, Incomparable
 from tests.conformance.data import read
 from tests.conformance.samples import samples
@@ -21,7 +21,7 @@ def tracking_params_global() -> Rows:
 
 
 def clearurls_providers() -> Rows:
-    sites = Sites(packaged_lines())
+    sites = SiteRules(packaged_lines())
     for row in read("clearurls_providers"):
         site = _site_of(row["urlPattern"])
         lines = {"lines": sites.of(host_of(site))}

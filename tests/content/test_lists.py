@@ -10,7 +10,7 @@ import pytest
 
 from crawler.content.examine import examine
 from crawler.content.lists import DEEPEST_INDEX, MOST_SITEMAPS, list_link, list_refusal, read_feed, read_sitemap
-from crawler.items import Kind, Listed, Outcome, Page, Reason, Refusal
+from crawler.items import Kind, ListedUrl, Outcome, Page, Reason, Refusal
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
 from tests.samples import answer, visit_to, visited
@@ -42,11 +42,11 @@ def sitemap_of(body: bytes, *, url: str = SITEMAP, scope: Any = SCOPE, **facts: 
     return page
 
 
-def listed_in(body: bytes, **facts: Any) -> Sequence[Listed]:
+def listed_in(body: bytes, **facts: Any) -> Sequence[ListedUrl]:
     return sitemap_of(body, **facts).listed
 
 
-def one_of(**facts: str) -> Listed:
+def one_of(**facts: str) -> ListedUrl:
     (listed,) = listed_in(urlset(f"{HOME}/a", **facts))
     return listed
 

@@ -6,30 +6,32 @@ import asyncio
 
 import pytest
 
-from crawler.content.answers import Archived
+from crawler.content.answers import ArchivedAnswer
 from crawler.content.pool import ContentDied, ContentPool
-from crawler.content.process import Configuration
+from crawler.content.process import ContentConfiguration
 from crawler.content.similarity import compare, study
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.template import PAGES
 from crawler.items import Reason
 from crawler.parse.html import AS_USUAL
 from crawler.urls.scope import UrlOptions
 
-RULE = Rule()
+RULE = DuplicateRule()
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
-def page(number: int, paragraphs: int = 20) -> Archived:
+def page(number: int, paragraphs: int = 20) -> ArchivedAnswer:
     words = (" ".join(f"word{number}x{part}x{place}" for place in range(40)) for part in range(paragraphs))
     body = "<p>The same on all pages of the site, as every page of it has it.</p>" * 3 + "".join(
         f"<p>{text}</p>" for text in words
     )
-    return Archived(url=f"http://a.test/{number}", head=HEAD, body=body.encode())
+    return ArchivedAnswer(url=f"http://a.test/{number}", head=HEAD, body=body.encode())
 
 
 def new_pool() -> ContentPool:
-    given = Configuration(urls=UrlOptions(), reading=AS_USUAL, rule=RULE, cpu_seconds=60, memory=1 << 30, hook="")
+    given = ContentConfiguration(
+        urls=UrlOptions(), reading=AS_USUAL, rule=RULE, cpu_seconds=60, memory=1 << 30, hook=""
+    )
     return ContentPool(1, given, 60.0)
 
 

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from crawler.content.answers import Archived
+from crawler.content.answers import ArchivedAnswer
 from crawler.content.examine import examine
 from crawler.content.similarity import compare, study
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import PAGES, mark_of, unpacked
@@ -18,7 +18,7 @@ from crawler.parse.html import AS_USUAL
 from crawler.urls.scope import UrlOptions
 from tests.samples import answer, visit_to, visited
 
-RULE = Rule()
+RULE = DuplicateRule()
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 WORDS = [f"word{number}" for number in range(3_000)]
 
@@ -27,9 +27,9 @@ def words_of(seed: int, count: int = 300) -> str:
     return " ".join(Random(seed).choices(WORDS, k=count))
 
 
-def page_of(*texts: str) -> Archived:
+def page_of(*texts: str) -> ArchivedAnswer:
     body = "<title>T</title>" + "".join(f"<p>{text}</p>" for text in texts)
-    return Archived(url="http://a.test/", head=HEAD, body=body.encode())
+    return ArchivedAnswer(url="http://a.test/", head=HEAD, body=body.encode())
 
 
 def shingles_of(text: str) -> object:
@@ -71,7 +71,7 @@ def test_pages_with_nothing_in_common_have_no_template() -> None:
     assert sketches == [page_sketch(words_of(seed), b"", RULE) for seed in range(PAGES)]
 
 
-def seen(text: str, rule: Rule = RULE, template: bytes = b"", kind: Kind = Kind.PAGE) -> Page:
+def seen(text: str, rule: DuplicateRule = RULE, template: bytes = b"", kind: Kind = Kind.PAGE) -> Page:
     visit = visit_to("http://a.test/", template=template, kind=kind)
     result = visited(visit, page=None, fetched=answer(visit.url, head=HEAD, body=page_of(text).body))
     page = examine(result, UrlOptions().new_scope(), None, AS_USUAL, rule).page
@@ -91,10 +91,10 @@ def test_a_page_comes_with_its_sketch() -> None:
     ("text", "rule", "kind"),
     [
         (words_of(1, RULE.fewest_words - 1), RULE, Kind.PAGE),
-        (words_of(1), Rule(threshold=0), Kind.PAGE),
+        (words_of(1), DuplicateRule(threshold=0), Kind.PAGE),
         (words_of(1), RULE, Kind.PROBE),
     ],
     ids=["too few words", "nobody asks", "no page"],
 )
-def test_some_pages_have_no_sketch(text: str, rule: Rule, kind: Kind) -> None:
+def test_some_pages_have_no_sketch(text: str, rule: DuplicateRule, kind: Kind) -> None:
     assert seen(text, rule, kind=kind).sketch == b""

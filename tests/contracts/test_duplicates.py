@@ -11,18 +11,18 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import mark_of, packed, template_of
 from crawler.items import Outcome, Page, Reason, Tier
-from crawler.stores.contract import Learned, Settled, Store
+from crawler.stores.contract import Store, TemplateResult, VisitResult
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, PLACE, SEGMENT, fetch, leased, refused
 from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
 
-RULE = Rule()
+RULE = DuplicateRule()
 WORDS = [f"word{number}" for number in range(3_000)]
 
 
@@ -127,14 +127,14 @@ def test_short_pages_are_no_near_duplicates(store: Store) -> None:
 # ── doubts ──
 
 
-def doubtful(store: Store, url: str, words: list[str], **facts: Any) -> Settled:
+def doubtful(store: Store, url: str, words: list[str], **facts: Any) -> VisitResult:
     """A visit that has ended and is to be committed."""
     store.add([new_url(url)], NOW)
     visit = leased(store, url, NOW + 1)
     return settled(visited(visit, fetched=answer(visit.url), page=page(words)), place=PLACE, **facts)
 
 
-def doubts_of(store: Store, *batch: Settled) -> dict[str, list[str]]:
+def doubts_of(store: Store, *batch: VisitResult) -> dict[str, list[str]]:
     """URL → URLs with which it must be compared."""
     found = store.doubts(batch)
     urls = {each.visited.visit.key: each.visited.visit.url for each in batch}
@@ -270,7 +270,7 @@ def test_a_copy_that_changes_is_none_any_more(store: Store) -> None:
 
 @pytest.mark.parametrize(("follows", "known"), [(True, True), (False, False)])
 def test_links_of_near_duplicates_are_followed_or_not(opener: Opener, follows: bool, known: bool) -> None:
-    store = opener(duplicates=Rule(links=follows))
+    store = opener(duplicates=DuplicateRule(links=follows))
     acquire(store, "me", 0, NOW, 1e9, 60)
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1), links=(link("http://new.test/"),), links_digest=5))
@@ -279,7 +279,7 @@ def test_links_of_near_duplicates_are_followed_or_not(opener: Opener, follows: b
 
 
 def test_without_a_threshold_only_copies_are_duplicates(opener: Opener) -> None:
-    store = opener(duplicates=Rule(threshold=0))
+    store = opener(duplicates=DuplicateRule(threshold=0))
     acquire(store, "me", 0, NOW, 1e9, 60)
     fetch(store, A, NOW, page=replace(page(ONE), sketch=b""))
     fetch(store, B, NOW + 1, page=replace(page(edited(ONE, 1)), sketch=b""))
@@ -293,7 +293,7 @@ def test_another_threshold_finds_others_once_the_index_is_rebuilt(opener: Opener
     acquire(store, "me", 0, NOW, 1e9, 60)
     fetch(store, A, NOW, page=page(ONE))
     store.close()
-    store = opener(duplicates=Rule(threshold=0.6))
+    store = opener(duplicates=DuplicateRule(threshold=0.6))
     assert store.rebuild_index() == 1
     fetch(store, B, NOW + 1, page=page(edited(ONE, 12)))
     assert originals(store) == {A: None, B: A}
@@ -329,7 +329,9 @@ def studied(store: Store, host: int, texts: Mapping[str, list[str]]) -> int:
         sketches = {
             number: (document.id, page_sketch(pages[number], template, RULE)) for number, document in lesson.pages
         }
-        unsure = store.learn(Learned(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW)
+        unsure = store.learn(
+            TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW
+        )
         for page_ in unsure:
             own = own_shingles(texts[page_.document.url], page_.template)
             compared = {
@@ -397,7 +399,7 @@ def test_what_must_be_compared_after_a_lesson_is_offered_again_until_it_is(store
     sketches = {
         number: (page_.id, page_sketch(" ".join(texts[page_.url]), template, RULE)) for number, page_ in lesson.pages
     }
-    learned = Learned(host=host, template=template, mark=mark_of(template), sketches=sketches)
+    learned = TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches)
     (unsure,) = store.learn(learned, NOW)
     assert (unsure.document.url, [doubt.document.url for doubt in unsure.doubts]) == (on_site(7), [B])
     again = store.lesson(host)
@@ -423,10 +425,12 @@ def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> No
     lesson = store.lesson(host)
     assert lesson is not None
     sketches = {number: (document.id, b"") for number, document in lesson.pages}
-    assert store.learn(Learned(host=host, template=b"", mark=0, sketches=sketches), NOW) == []
+    assert store.learn(TemplateResult(host=host, template=b"", mark=0, sketches=sketches), NOW) == []
     assert (store.lesson(host), store.template(host)) == (None, b"")
     template = packed(template_of([page_shingles(" ".join(words), b"", RULE) for words in texts.values()]))
-    for unsure in store.learn(Learned(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW):
+    for unsure in store.learn(
+        TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW
+    ):
         store.decide(unsure, {}, NOW)
     fetch(store, B, NOW + 9, page=page(edited(texts[on_site(3)], 1)))
     assert originals(store)[B] is not None
@@ -438,7 +442,7 @@ def test_a_template_that_was_not_found_is_looked_for_again_when_there_are_more_p
     for number in range(16):
         if fetch(store, on_site(number), NOW + number, page=page(dressed(number))).lessons:
             wanted.append(number)
-            store.learn(Learned(host=host, template=b"", mark=0, sketches={}), NOW)
+            store.learn(TemplateResult(host=host, template=b"", mark=0, sketches={}), NOW)
     assert wanted == [7, 15]
 
 
@@ -517,7 +521,7 @@ def test_two_pages_that_name_each_other_do_not_take_turns(store: Store) -> None:
 
 def test_near_duplicates_that_came_while_nobody_looked_are_found_by_who_looks_again(opener: Opener) -> None:
     for threshold, url, words in ((0.9, A, ONE), (0, C, words_of(3)), (0.9, B, edited(ONE, 1))):
-        store = opener(duplicates=Rule(threshold=threshold))
+        store = opener(duplicates=DuplicateRule(threshold=threshold))
         acquire(store, "me", 0, NOW, 1e9, 60)
         if threshold and url == B:
             store.rebuild_index()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.items import Kind, Outcome, Page, Reason
-from crawler.stores.contract import Published, Store
+from crawler.stores.contract import PublishedChange, Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, fetch, refused
@@ -26,7 +26,7 @@ def calls(url: str, words: str) -> Page:
     return page(f"{url} {words}", links=(link(url, words),))
 
 
-def last(store: Store, url: str, after: int = 0) -> Published | None:
+def last(store: Store, url: str, after: int = 0) -> PublishedChange | None:
     return next((row for row in store.published(after) if row.url == url), None)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from crawler.frontier.budgets import Budgets, next_day
-from crawler.frontier.priority import Standing, level_of
-from crawler.frontier.trust import Trust, Witness
-from crawler.items import Kind, Listed, Outcome, Page, Reason, Refusal, State
-from crawler.stores.contract import Announcement, Store
+from crawler.frontier.priority import PriorityInputs, level_of
+from crawler.frontier.trust import Source, Trust
+from crawler.items import Kind, ListedUrl, Outcome, Page, Reason, Refusal, State
+from crawler.stores.contract import FeedAnnouncement, Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, due_at, fetch, leased, read_robots, refused, row_of
@@ -22,17 +22,17 @@ HOME, SITEMAP, FEED, PAGE = (f"http://www.a.test/{path}" for path in ("", "sitem
 ELSEWHERE = "http://cdn.b.test/index.xml"
 
 
-def listed(url: str = PAGE, refusal: Reason | None = None, **facts: Any) -> Listed:
-    return Listed(key_of(url), url, Refusal(refusal, "so") if refusal else None)._replace(**facts)
+def listed(url: str = PAGE, refusal: Reason | None = None, **facts: Any) -> ListedUrl:
+    return ListedUrl(key_of(url), url, Refusal(refusal, "so") if refusal else None)._replace(**facts)
 
 
-def read_sitemap(store: Store, now: float, *entries: Listed, url: str = SITEMAP) -> Any:
+def read_sitemap(store: Store, now: float, *entries: ListedUrl, url: str = SITEMAP) -> Any:
     """A visit to a sitemap, which is made known if it is not."""
     store.add([new_url(url, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], now)
     return fetch(store, url, now, page=Page(kind=Kind.SITEMAP, listed=entries))
 
 
-def read_feed(store: Store, now: float, *entries: Listed, url: str = FEED) -> Any:
+def read_feed(store: Store, now: float, *entries: ListedUrl, url: str = FEED) -> Any:
     store.add([new_url(url, kind=Kind.FEED, reason=Reason.FEED_FILE)], now)
     return fetch(store, url, now, page=Page(kind=Kind.FEED, listed=entries))
 
@@ -149,7 +149,7 @@ def test_feeds_that_a_page_names_become_known(store: Store) -> None:
     row = row_of(store, FEED)
     assert committed.new_urls == 2
     assert (row.kind, row.state, row.reason, row.via) == (Kind.FEED, State.WAITING, Reason.FEED_FILE, HOME)
-    assert (row.depth, row.level) == (2, level_of(Standing(2)))
+    assert (row.depth, row.level) == (2, level_of(PriorityInputs(2)))
     assert row_of(store, "http://b.test/feed").state is State.PARKED
 
 
@@ -206,10 +206,10 @@ def test_what_a_sitemap_lists_becomes_known_with_what_is_said_of_it(store: Store
     row = row_of(store, PAGE)
     assert (row.kind, row.state, row.reason, row.due) == (Kind.PAGE, State.WAITING, Reason.IN_SITEMAP, NOW)
     assert (row.lister, row.via, row.lastmod, row.interval) == (SITEMAP, SITEMAP, NOW - 50, DAY)
-    assert (row.depth, row.hint, row.level) == (1, 1.0, level_of(Standing(1, hint=1.0)))
+    assert (row.depth, row.hint, row.level) == (1, 1.0, level_of(PriorityInputs(1, hint=1.0)))
     plain = row_of(store, HOME)
     assert (plain.lister, plain.lastmod, plain.interval, plain.hint) == (SITEMAP, None, None, None)
-    assert plain.level == level_of(Standing(1)) > row.level
+    assert plain.level == level_of(PriorityInputs(1)) > row.level
     assert {PAGE, HOME} <= due_at(store, NOW)
 
 
@@ -259,9 +259,9 @@ def tell_lies(store: Store, read: Callable[..., Any], lies: int) -> float:
     return now
 
 
-@pytest.mark.parametrize(("read", "witness"), [(read_sitemap, Witness.LASTMOD), (read_feed, Witness.FEED)])
+@pytest.mark.parametrize(("read", "witness"), [(read_sitemap, Source.LASTMOD), (read_feed, Source.FEED)])
 def test_who_has_called_pages_new_that_were_not_is_believed_no_more(
-    read: Callable[..., Any], witness: Witness, store: Store
+    read: Callable[..., Any], witness: Source, store: Store
 ) -> None:
     now = tell_lies(store, read, 5)
     assert store.trust(key_of(PAGE).host) == {witness: Trust(changed_wrong=5)}
@@ -331,7 +331,7 @@ def test_what_a_feed_announces_is_kept_with_its_words(store: Store) -> None:
     row = row_of(store, PAGE)
     assert (row.reason, row.lister, row.lastmod, row.hint) == (Reason.IN_FEED, FEED, NOW - 50, 1.0)
     assert store.announcements(key_of(PAGE)) == [
-        Announcement(feed=FEED, title="New", summary="All of it", dated=NOW - 50)
+        FeedAnnouncement(feed=FEED, title="New", summary="All of it", dated=NOW - 50)
     ]
     assert store.announcements(key_of(HOME)) == []
 

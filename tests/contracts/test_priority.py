@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from crawler.frontier.priority import Standing, level_of
+from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import Page, Reason
-from crawler.stores.contract import Place, SegmentState, Store, UrlRow
+from crawler.stores.contract import ArchivePosition, SegmentState, Store, UrlRow
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to, visited
 
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
-PLACE = Place(segment=SEGMENT.name, offset=40, length=30)
+PLACE = ArchivePosition(segment=SEGMENT.name, offset=40, length=30)
 TARGET = "http://target.test/page"
 
 
@@ -39,13 +39,13 @@ def test_a_url_to_which_other_sites_link_is_more_important(store: Store) -> None
         visit(store, f"http://s{number}.test/", TARGET)
         levels.append(row_of(store, TARGET).level)
     assert row_of(store, TARGET).inlinks == 7
-    assert levels == [level_of(Standing(1, inlinks)) for inlinks in range(1, 8)] == [2, 2, 1, 1, 1, 1, 0]
+    assert levels == [level_of(PriorityInputs(1, inlinks)) for inlinks in range(1, 8)] == [2, 2, 1, 1, 1, 1, 0]
 
 
 def test_a_sites_own_links_do_not_recommend_it(store: Store) -> None:
     for host in ("www.target.test", "blog.target.test", "target.test"):
         visit(store, f"http://{host}/", TARGET)
-    assert (row_of(store, TARGET).inlinks, row_of(store, TARGET).level) == (0, level_of(Standing(1)))
+    assert (row_of(store, TARGET).inlinks, row_of(store, TARGET).level) == (0, level_of(PriorityInputs(1)))
 
 
 def test_a_site_recommends_a_url_once_whatever_its_hosts_pages_and_words(store: Store, opener: Opener) -> None:
@@ -95,7 +95,7 @@ def test_a_page_that_changes_often_is_more_important_than_one_that_never_does(
         store.commit([replace(settled(result), place=PLACE)], [SEGMENT], now)
     row = row_of(store, TARGET)
     assert (row.visits, row.changes) == (len(bodies), changes)
-    assert row.level == level_of(Standing(2)) + step
+    assert row.level == level_of(PriorityInputs(2)) + step
 
 
 def test_urgent_urls_of_active_hosts_are_told_once(store: Store) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from crawler.frontier.trust import Trust, Witness
-from crawler.items import NOTHING_HELD, Held, Kind, Listed, Outcome, Page, Reason, State
-from crawler.stores.contract import Original, Store
+from crawler.frontier.trust import Source, Trust
+from crawler.items import NO_VALIDATORS, Kind, ListedUrl, Outcome, Page, Reason, State, Validators
+from crawler.stores.contract import ArchivedBody, Store
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
@@ -32,7 +32,7 @@ def page(body: str = "a", **facts: Any) -> Page:
     return Page(body_digest=body.encode(), payload_digest=body.encode(), **facts)
 
 
-def held(store: Store) -> Held:
+def held(store: Store) -> Validators:
     return row_of(store, URL).held
 
 
@@ -41,14 +41,14 @@ def held(store: Store) -> Held:
 
 def test_after_a_fetch_the_validators_and_the_length_are_held(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
-    assert held(store) == Held('"a"', DATE, 5)
-    assert leased(store, URL, NOW + WEEK).held == Held('"a"', DATE, 5)
+    assert held(store) == Validators('"a"', DATE, 5)
+    assert leased(store, URL, NOW + WEEK).held == Validators('"a"', DATE, 5)
 
 
 def test_a_page_without_validators_is_held_by_its_length(store: Store) -> None:
     fetch(store, URL, NOW, page=page(), body=b"")
-    assert held(store) == Held(length=0)
-    assert leased(store, URL, NOW + WEEK).held == Held(length=0)
+    assert held(store) == Validators(length=0)
+    assert leased(store, URL, NOW + WEEK).held == Validators(length=0)
 
 
 @pytest.mark.parametrize("how", [UNCHANGED | {"page": page("")}, SAME_HEAD], ids=["304", "head"])
@@ -56,27 +56,27 @@ def test_each_visit_that_took_the_hosts_word_is_counted(how: dict[str, Any], sto
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
     for times in (1, 2, 3):
         fetch(store, URL, NOW + times * WEEK, **how)
-        assert held(store) == Held('"a"', DATE, 5, times)
+        assert held(store) == Validators('"a"', DATE, 5, times)
     fetch(store, URL, NOW + 4 * WEEK, page=page(etag='"b"'), body=b"123")
-    assert held(store) == Held('"b"', "", 3, 0)
+    assert held(store) == Validators('"b"', "", 3, 0)
 
 
 def test_a_304_may_bring_new_validators(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
     fetch(store, URL, NOW + WEEK, **UNCHANGED, page=page("", etag='"b"'))
-    assert held(store) == Held('"b"', DATE, 5, 1)
+    assert held(store) == Validators('"b"', DATE, 5, 1)
 
 
 def test_of_a_document_that_was_cut_nothing_is_held(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE))
     fetch(store, URL, NOW + WEEK, page=page("b", etag='"b"', last_modified=DATE), reason=Reason.CUT_LENGTH)
-    assert held(store) == NOTHING_HELD
-    assert leased(store, URL, NOW + 2 * WEEK).held == NOTHING_HELD
+    assert held(store) == NO_VALIDATORS
+    assert leased(store, URL, NOW + 2 * WEEK).held == NO_VALIDATORS
 
 
 def test_a_page_that_asks_not_to_be_found_is_held_all_the_same(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"'), reason=Reason.NOINDEX, body=b"12345")
-    assert held(store) == Held('"a"', "", 5)
+    assert held(store) == Validators('"a"', "", 5)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_page_that_asks_not_to_be_found_is_held_all_the_same(store: Store) -> 
 def test_what_brings_no_document_leaves_what_is_held(facts: dict[str, Any], store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
     fetch(store, URL, NOW + WEEK, **facts)
-    assert held(store) == Held('"a"', DATE, 5)
+    assert held(store) == Validators('"a"', DATE, 5)
 
 
 # ── where the body is ──
@@ -102,7 +102,7 @@ def test_the_body_that_is_held_is_that_of_the_last_document(store: Store) -> Non
     assert store.held_body(key_of(URL)) is None
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, page=page("b"))
-    last = Original(url=URL, started=NOW + WEEK - 0.1, payload_digest=b"b")
+    last = ArchivedBody(url=URL, started=NOW + WEEK - 0.1, payload_digest=b"b")
     assert store.held_body(key_of(URL)) == last
     fetch(store, URL, NOW + 2 * WEEK, **UNCHANGED, page=page(""))
     assert store.held_body(key_of(URL)) == last
@@ -115,14 +115,14 @@ ERROR = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500
 def test_the_body_of_an_error_is_not_held(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, **ERROR, page=page("error"))
-    assert store.held_body(key_of(URL)) == Original(url=URL, started=NOW - 0.1, payload_digest=b"a")
+    assert store.held_body(key_of(URL)) == ArchivedBody(url=URL, started=NOW - 0.1, payload_digest=b"a")
 
 
 def test_an_error_between_is_neither_a_change_nor_a_lie(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a", etag='"a"'))
     fetch(store, URL, NOW + WEEK, **ERROR, page=page("error"))
     fetch(store, URL, NOW + 2 * WEEK, page=page("a", etag='"a"'))
-    assert store.trust(HOST) == {Witness.VALIDATORS: Trust(same_right=1)}
+    assert store.trust(HOST) == {Source.VALIDATORS: Trust(same_right=1)}
     assert row_of(store, URL).changes == 0
 
 
@@ -131,19 +131,19 @@ def test_what_counts_as_gone_must_come_back_whole(store: Store) -> None:
     refused(store, URL, NOW + WEEK, Reason.NOT_FOUND, 404)
     assert held(store).etag == '"a"'
     refused(store, URL, NOW + 2 * WEEK, Reason.NOT_FOUND, 404)
-    assert held(store) == NOTHING_HELD
+    assert held(store) == NO_VALIDATORS
 
 
 def test_what_has_an_end_must_come_whole(store: Store) -> None:
     """Whether a page is over cannot be told from its being unchanged."""
     fetch(store, URL, NOW, page=page(etag='"a"', unavailable_after=NOW + DAY))
-    assert held(store) == NOTHING_HELD
+    assert held(store) == NO_VALIDATORS
 
 
 def test_an_empty_document_has_no_length_however_it_is_wrapped(store: Store) -> None:
     empty = Page(body_digest=hashlib.sha256(b"").digest())
     fetch(store, URL, NOW, page=empty, body=b"0\r\n\r\n")
-    assert held(store) == Held(length=0)
+    assert held(store) == Validators(length=0)
 
 
 @pytest.mark.parametrize("reason", [Reason.CLIENT_ERROR, Reason.BAD_LOCATION, Reason.REDIRECT_LOOP])
@@ -175,7 +175,7 @@ def test_a_page_that_was_there_is_not_given_up_for_failures(store: Store) -> Non
 def test_a_body_that_another_url_has_brought_is_held_there(store: Store) -> None:
     fetch(store, OTHER, NOW, page=page("a"))
     fetch(store, URL, NOW + 5, page=page("a"), is_revisit=True)
-    assert store.held_body(key_of(URL)) == Original(url=OTHER, started=NOW - 0.1, payload_digest=b"a")
+    assert store.held_body(key_of(URL)) == ArchivedBody(url=OTHER, started=NOW - 0.1, payload_digest=b"a")
 
 
 def test_what_is_unchanged_is_no_new_document(store: Store) -> None:
@@ -288,7 +288,7 @@ def test_a_page_that_moved_for_a_while_is_looked_at_again(store: Store) -> None:
 # ── whether it was true ──
 
 
-def refetched(store: Store, before: Page, after: Page, **facts: Any) -> dict[Witness, Trust]:
+def refetched(store: Store, before: Page, after: Page, **facts: Any) -> dict[Source, Trust]:
     fetch(store, URL, NOW, page=before, body=b"12345")
     assert store.trust(HOST) == {}
     fetch(store, URL, NOW + WEEK, page=after, **facts)
@@ -319,7 +319,7 @@ RIGHT_SAME, WRONG_SAME = Trust(same_right=1), Trust(same_wrong=1)
     ],
 )
 def test_validators_are_held_against_what_came(before: Page, after: Page, trust: Trust | None, store: Store) -> None:
-    assert refetched(store, before, after) == ({Witness.VALIDATORS: trust} if trust else {})
+    assert refetched(store, before, after) == ({Source.VALIDATORS: trust} if trust else {})
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_where_there_is_nothing_but_the_length_it_stands_for_what_head_would_hav
     length: int, body: str, trust: Trust, store: Store
 ) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
-    assert refetched(store, page("a"), page(body), head=head) == {Witness.HEAD: trust}
+    assert refetched(store, page("a"), page(body), head=head) == {Source.HEAD: trust}
 
 
 @pytest.mark.parametrize("how", [UNCHANGED | {"page": page("", etag="1")}, SAME_HEAD], ids=["304", "head"])
@@ -343,7 +343,7 @@ def test_only_what_was_fetched_whole_says_who_was_right(how: dict[str, Any], sto
 def test_observations_add_up_and_belong_to_their_host(store: Store) -> None:
     for times, body in enumerate("aabbc"):
         fetch(store, URL, NOW + times * WEEK, page=page(body, etag="1"))
-    assert store.trust(HOST) == {Witness.VALIDATORS: Trust(same_right=2, same_wrong=2)}
+    assert store.trust(HOST) == {Source.VALIDATORS: Trust(same_right=2, same_wrong=2)}
     assert store.trust(key_of("http://b.test/").host) == {}
     (load,) = store.activate("me", NOW + 9 * WEEK, 9, 9, ())
     assert load.trust == store.trust(HOST)
@@ -357,7 +357,7 @@ def test_several_observations_of_one_batch_all_count(store: Store) -> None:
         for url in (URL, OTHER)
     ]
     store.commit([settled(result, place=PLACE) for result in results], [SEGMENT], NOW + WEEK)
-    assert store.trust(HOST) == {Witness.VALIDATORS: Trust(same_wrong=2)}
+    assert store.trust(HOST) == {Source.VALIDATORS: Trust(same_wrong=2)}
 
 
 SITEMAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"
@@ -366,11 +366,11 @@ SITEMAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"
 def list_page(store: Store, lister: str, now: float, **facts: Any) -> None:
     kind = Kind.FEED if lister == FEED else Kind.SITEMAP
     store.add([new_url(lister, kind=kind)], now)
-    entry = Listed(key_of(URL), URL, None, guid=1)._replace(**facts)
+    entry = ListedUrl(key_of(URL), URL, None, guid=1)._replace(**facts)
     fetch(store, lister, now, page=Page(kind=kind, listed=[entry], body_digest=str(now).encode()))
 
 
-@pytest.mark.parametrize(("lister", "witness"), [(SITEMAP, Witness.LASTMOD), (FEED, Witness.FEED)])
+@pytest.mark.parametrize(("lister", "witness"), [(SITEMAP, Source.LASTMOD), (FEED, Source.FEED)])
 @pytest.mark.parametrize(
     ("modified", "body", "trust"),
     [
@@ -381,7 +381,7 @@ def list_page(store: Store, lister: str, now: float, **facts: Any) -> None:
     ],
 )
 def test_dates_of_lists_are_held_against_what_came(
-    lister: str, witness: Witness, modified: float, body: str, trust: Trust, store: Store
+    lister: str, witness: Source, modified: float, body: str, trust: Trust, store: Store
 ) -> None:
     fetch(store, URL, NOW, page=page("a"))
     list_page(store, lister, NOW + DAY, modified=modified)
@@ -402,7 +402,7 @@ def test_change_frequencies_are_held_against_what_came(interval: float, body: st
     fetch(store, URL, NOW, page=page("a"))
     list_page(store, SITEMAP, NOW + DAY, interval=interval)
     fetch(store, URL, NOW + WEEK, page=page(body))
-    assert store.trust(HOST) == {Witness.CHANGEFREQ: trust}
+    assert store.trust(HOST) == {Source.CHANGEFREQ: trust}
 
 
 def test_a_list_that_was_not_read_since_the_last_visit_could_not_know(store: Store) -> None:
@@ -434,7 +434,7 @@ def test_what_head_has_said_is_held_against_what_get_says(headed: int, status: i
     assert visit.headed == (headed or 1)
     facts = {} if status == 200 else {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND}
     commit(store, visit, NOW + 5, status=status, page=page("a"), **facts)
-    assert store.trust(HOST) == {Witness.HEAD: trust}
+    assert store.trust(HOST) == {Source.HEAD: trust}
     assert [one.headed for one in store.load(HOST, NOW + 9 * WEEK, 9)] == [0]
 
 
@@ -460,7 +460,7 @@ def test_a_look_at_the_head_is_no_visit_to_the_page(store: Store) -> None:
     assert (row.visits, row.visited, row.last_reason) == (1, NOW, Reason.HEAD_SEEN)
     fetch(store, URL, NOW + WEEK, page=page("b"))
     assert (row_of(store, URL).visits, row_of(store, URL).visited) == (2, NOW + WEEK)
-    assert store.trust(HOST) == {Witness.HEAD: RIGHT_CHANGED, Witness.LASTMOD: RIGHT_CHANGED}
+    assert store.trust(HOST) == {Source.HEAD: RIGHT_CHANGED, Source.LASTMOD: RIGHT_CHANGED}
 
 
 # ── pages that a host does not have ──

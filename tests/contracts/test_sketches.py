@@ -7,7 +7,7 @@ import random
 import pytest
 
 from crawler.items import Page, Reason
-from crawler.stores.contract import Learned, Store
+from crawler.stores.contract import Store, TemplateResult
 from crawler.stores.sqlite import similarity_index as blocks
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
@@ -64,7 +64,7 @@ def test_a_page_that_is_gone_or_too_short_has_no_sketch(store: Store) -> None:
 def test_templates_come_with_what_they_were_taken_out_of(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     assert store.template(key_of(A).host) == b""
-    store.learn(Learned(host=key_of(A).host, template=b"template", mark=5, sketches={}), NOW)
+    store.learn(TemplateResult(host=key_of(A).host, template=b"template", mark=5, sketches={}), NOW)
     assert store.template(key_of(A).host) == b"template"
     assert store.template(key_of(C).host) == b""
     ((number, _, _),) = next(iter(store.sketches()))

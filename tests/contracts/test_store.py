@@ -12,23 +12,23 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
-from crawler.frontier.next_state import Aftermath
+from crawler.frontier.next_state import NextState
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import (
+    CrawlLimits,
+    DailyWindow,
     Kind,
     Link,
-    OriginRules,
     Outcome,
     Page,
     Reason,
     Refusal,
     RequestRate,
+    RobotsFile,
     State,
     Visit,
-    Window,
-    Wishes,
 )
-from crawler.stores.contract import Judge, LateCommit, NewUrl, Place, Reconsidered, SegmentState, Store, UrlRow
+from crawler.stores.contract import ArchivePosition, Judge, LateCommit, NewUrl, ScopeReview, SegmentState, Store, UrlRow
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import VERDICTS
@@ -37,7 +37,7 @@ from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to
 
 A, B, ELSEWHERE = "http://a.test/", "http://a.test/b", "http://b.test/"
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
-PLACE = Place(segment=SEGMENT.name, offset=40, length=30)
+PLACE = ArchivePosition(segment=SEGMENT.name, offset=40, length=30)
 
 
 def lease_all(store: Store, now: float = NOW) -> list[Visit]:
@@ -320,12 +320,12 @@ def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
     assert store.lease("me", [robots], NOW).granted == [robots]
     assert states(store) == (2, 1, 1, 0)
-    rules = OriginRules(
+    rules = RobotsFile(
         host=robots.key.host, origin="http://a.test", status=200, body=b"User-agent: *", fetched=NOW, expires=NOW + 9
     )
-    store.commit([settled(visited(robots, rules=replace(rules, wishes=Wishes(crawl_delay=3.0))))], [], NOW)
+    store.commit([settled(visited(robots, rules=replace(rules, wishes=CrawlLimits(crawl_delay=3.0))))], [], NOW)
     assert states(store) == (2, 1, 0, 1)
-    assert store.find_rules("http://a.test") == replace(rules, wishes=Wishes(crawl_delay=3.0))
+    assert store.find_rules("http://a.test") == replace(rules, wishes=CrawlLimits(crawl_delay=3.0))
     assert store.lease("me", [robots], NOW).granted == [robots]  # on demand, again
 
 
@@ -452,7 +452,7 @@ def test_links_brought_early_are_the_same_links(store: Store) -> None:
 # ── the scope changes ──
 
 REFUSED = Refusal(Reason.EXCLUDED, "exclude.txt:1 http://a.test/")
-UNTOUCHED = Reconsidered(opened=0, closed=0)
+UNTOUCHED = ScopeReview(opened=0, closed=0)
 
 
 def everything(url: str, depth: int) -> Refusal | None:
@@ -474,7 +474,7 @@ def test_what_a_scope_had_parked_waits_when_the_scope_has_it(reason: Reason, sto
     store.add([found(A, refused=Refusal(reason, "so"), depth=3), found(B)], NOW)
     lease_all(store)
     assert store.outlook().next_due is None or store.load(key_of(A).host, NOW, 9) == []
-    assert store.reconsider(everything, NOW + 1) == Reconsidered(opened=1, closed=0)
+    assert store.reconsider(everything, NOW + 1) == ScopeReview(opened=1, closed=0)
     row = row_of(store, A)
     assert (row.state, row.reason, row.detail, row.due) == (State.WAITING, Reason.LINK, "", NOW + 1)
     assert (row.depth, row.level, row.found) == (3, 5, NOW)
@@ -486,7 +486,7 @@ def test_what_a_scope_had_parked_waits_when_the_scope_has_it(reason: Reason, sto
 @pytest.mark.parametrize("reason", [Reason.LINK, Reason.REDIRECT_TARGET])
 def test_what_was_found_and_not_visited_is_parked_when_the_scope_has_it_no_more(reason: Reason, store: Store) -> None:
     store.add([found(A, reason=reason, hops=int(reason is Reason.REDIRECT_TARGET))], NOW)
-    assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=1)
+    assert store.reconsider(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
     row = row_of(store, A)
     assert (row.state, row.reason, row.detail) == (State.PARKED, *REFUSED)
     assert states(store) == (1, 0, 0, 1)
@@ -538,11 +538,11 @@ def test_what_is_leased_is_not_judged(store: Store) -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=NOW),
-        Aftermath(state=State.WAITING, reason=Reason.TIMEOUT, due=NOW, tries=1),
-        Aftermath(state=State.WAITING, reason=Reason.BUSY, due=NOW),
+        NextState(state=State.WAITING, reason=Reason.REVISIT, due=NOW),
+        NextState(state=State.WAITING, reason=Reason.TIMEOUT, due=NOW, tries=1),
+        NextState(state=State.WAITING, reason=Reason.BUSY, due=NOW),
         *(
-            Aftermath(state=State.PARKED, reason=reason)
+            NextState(state=State.PARKED, reason=reason)
             for reason in Reason
             if reason.value >= 30 and reason not in {*VERDICTS, Reason.SAME_PAGE, Reason.OVER_BUDGET}
         ),
@@ -550,7 +550,7 @@ def test_what_is_leased_is_not_judged(store: Store) -> None:
     ids=lambda after: f"{after.state.name} {after.reason.name}",
 )
 @pytest.mark.parametrize("judge", [everything, nothing])
-def test_what_was_visited_stays_as_it_is(judge: Judge, after: Aftermath, store: Store) -> None:
+def test_what_was_visited_stays_as_it_is(judge: Judge, after: NextState, store: Store) -> None:
     store.add([found(A)], NOW)
     (visit,) = lease_all(store)
     store.commit([settled(visited(visit), after=after)], [], NOW)
@@ -563,14 +563,14 @@ def test_a_link_that_was_in_flight_when_a_crawl_died_was_not_visited(store: Stor
     store.add([found(A)], NOW)
     lease_all(store)
     store.recover([0], NOW, lambda name, clock: clock)
-    assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=1)
+    assert store.reconsider(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
     assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
 
 
 def test_a_link_that_waits_for_its_origins_robots_file_was_not_visited(store: Store) -> None:
     store.add([found(A)], NOW)
     store.postpone([(visit_to(A), NOW + 100)], Reason.ROBOTS_UNAVAILABLE)
-    assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=1)
+    assert store.reconsider(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
     assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
 
 
@@ -621,7 +621,7 @@ def test_the_judge_is_told_how_far_a_url_is_from_a_seed_and_asked_once(store: St
         asked.append((url, depth))
         return Refusal(Reason.TOO_FAR, f"{depth} links, 1 at most") if depth > 1 else None
 
-    assert store.reconsider(judge, NOW + 1) == Reconsidered(opened=2, closed=2)
+    assert store.reconsider(judge, NOW + 1) == ScopeReview(opened=2, closed=2)
     assert sorted(asked) == sorted((f"http://{host}.test/{depth}", depth) for host in "ab" for depth in range(4))
     assert row_of(store, "http://b.test/2").detail == "2 links, 1 at most"
 
@@ -661,7 +661,7 @@ def test_one_site_is_a_host_and_those_below_it(is_wider: bool, site: str, judged
     refused, judge = (REFUSED, everything) if is_wider else (None, nothing)
     store.add([found(f"http://{host}/{page}", refused=refused) for host in hosts for page in range(2)], NOW)
     count = 2 * len(judged)
-    expected = Reconsidered(opened=count, closed=0) if is_wider else Reconsidered(opened=0, closed=count)
+    expected = ScopeReview(opened=count, closed=0) if is_wider else ScopeReview(opened=0, closed=count)
     assert store.reconsider(judge, NOW + 1, site) == expected
     waiting = {host for host in hosts if row_of(store, f"http://{host}/0").state is State.WAITING}
     assert waiting == (set(judged) if is_wider else hosts - set(judged))
@@ -670,7 +670,7 @@ def test_one_site_is_a_host_and_those_below_it(is_wider: bool, site: str, judged
 def test_an_address_is_a_site_of_its_own(store: Store) -> None:
     urls = ["http://[::1]/", "http://[::1]:8080/", "http://[::2]/", "http://1.127.0.0.1.test/"]
     store.add([found(url, refused=REFUSED) for url in urls], NOW)
-    assert store.reconsider(everything, NOW, "::1") == Reconsidered(opened=2, closed=0)
+    assert store.reconsider(everything, NOW, "::1") == ScopeReview(opened=2, closed=0)
     assert {visit.url for visit in lease_all(store)} == set(urls[:2])
 
 
@@ -688,7 +688,7 @@ def test_a_hold_on_the_host_is_not_undercut_by_what_is_opened(store: Store) -> N
 def test_when_all_that_waited_is_parked_the_end_is_found(store: Store) -> None:
     hosts = [f"http://h{number}.test/" for number in range(30)]
     store.add([found(url + page, depth=depth) for url in hosts for depth, page in enumerate("abc")], NOW)
-    assert store.reconsider(nothing, NOW + 1) == Reconsidered(opened=0, closed=90)
+    assert store.reconsider(nothing, NOW + 1) == ScopeReview(opened=0, closed=90)
     for _ in range(30):  # a look takes only some hosts, but it takes them for good
         assert store.activate("me", NOW + 1, 5, 9, ()) == []
         if store.outlook().next_due is None:
@@ -806,7 +806,7 @@ def publish(store: Store, url: str, now: float = NOW, **facts: Any) -> None:
 
 def delete(store: Store, url: str, now: float) -> None:
     gone = answer(url, status=410)
-    waits = Aftermath(state=State.WAITING, reason=Reason.GONE, due=now)
+    waits = NextState(state=State.WAITING, reason=Reason.GONE, due=now)
     (visit,) = store.lease("me", [visit_to(url)], NOW).granted
     result = visited(visit, fetched=gone, outcome=Outcome.REFUSED, reason=Reason.GONE)
     store.commit([settled(result, after=waits, place=PLACE)], [SEGMENT], now)
@@ -998,9 +998,9 @@ def test_what_was_committed_is_there_for_the_next_process(opener: Opener) -> Non
 URLS = [f"http://h{host}.test/{page}" for host in range(3) for page in range(4)]
 urls_given = st.lists(st.sampled_from(URLS), max_size=6)
 AFTER = {
-    Outcome.FETCHED: Aftermath(state=State.WAITING, reason=Reason.REVISIT, due=NOW),
-    Outcome.FAILED: Aftermath(state=State.WAITING, reason=Reason.TIMEOUT, due=NOW, tries=1),
-    Outcome.REFUSED: Aftermath(state=State.PARKED, reason=Reason.GONE),
+    Outcome.FETCHED: NextState(state=State.WAITING, reason=Reason.REVISIT, due=NOW),
+    Outcome.FAILED: NextState(state=State.WAITING, reason=Reason.TIMEOUT, due=NOW, tries=1),
+    Outcome.REFUSED: NextState(state=State.PARKED, reason=Reason.GONE),
 }
 
 
@@ -1107,16 +1107,18 @@ def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
 @pytest.mark.parametrize(
     "wishes",
     [
-        Wishes(),
-        Wishes(crawl_delay=2.5),
-        Wishes(request_rate=RequestRate(1, 60)),
-        Wishes(crawl_delay=0.0, request_rate=RequestRate(3, 7, Window(0, 1439)), visit_time=Window(1320, 360)),
+        CrawlLimits(),
+        CrawlLimits(crawl_delay=2.5),
+        CrawlLimits(request_rate=RequestRate(1, 60)),
+        CrawlLimits(
+            crawl_delay=0.0, request_rate=RequestRate(3, 7, DailyWindow(0, 1439)), visit_time=DailyWindow(1320, 360)
+        ),
     ],
 )
-def test_what_a_site_asks_for_is_kept(wishes: Wishes, store: Store) -> None:
+def test_what_a_site_asks_for_is_kept(wishes: CrawlLimits, store: Store) -> None:
     store.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    rules = OriginRules(
+    rules = RobotsFile(
         host=visit.key.host, origin="http://a.test", status=200, body=b"x", fetched=NOW, expires=NOW + 9, wishes=wishes
     )
     store.commit([settled(visited(visit, rules=rules), clock=HostClock(wishes=wishes))], [], NOW)

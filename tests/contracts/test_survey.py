@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import Kind, Listed, OriginRules, Outcome, Page, Reason, State, Tier, Visit, Wishes
+from crawler.items import CrawlLimits, Kind, ListedUrl, Outcome, Page, Reason, RobotsFile, State, Tier, Visit
 from crawler.stores.contract import Store
-from crawler.stores.survey import Captured, Copied, Depth, Share, Slice, Survey, Trait
+from crawler.stores.survey import CopyCounts, DepthCount, DocumentShare, DocumentTrait, ListCoverage, Survey, TimeSlice
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, commit, fetch, leased, read_robots, refused
@@ -77,8 +77,8 @@ def test_a_crawl_of_nothing_can_be_surveyed(survey: Survey) -> None:
     assert survey.history(NOW, 1.0) == survey.standings(3) == survey.endings(3) == survey.depths(9) == []
     assert survey.sizes() == survey.filled() == survey.slowest(3) == survey.refused([Reason.TOO_FAR], 3) == []
     assert survey.gaps(least(1), 3) == (0, 0, [])
-    assert survey.copied(3, 3) == Copied(0, [], 0, [])
-    assert survey.captured() == Captured(0, 0, 0, 0)
+    assert survey.copied(3, 3) == CopyCounts(0, [], 0, [])
+    assert survey.captured() == ListCoverage(0, 0, 0, 0)
 
 
 # ── over time ──
@@ -95,12 +95,12 @@ def test_finds_visits_and_answers_are_told_by_slices(store: Store, survey: Surve
     fetch(store, A, NOW, page=page(links=(link(B), link(C, refused=Reason.OUT_OF_SCOPE))))
     commit(store, leased(store, B, NOW + 10), NOW + 25, page=page("b"))
     assert survey.history(NOW, 10.0) == [
-        Slice(0, found=3, refused=1, visited=1, answers=1, pages=1, bytes=8),
-        Slice(2, visited=1, answers=1, pages=1, bytes=8),
+        TimeSlice(0, found=3, refused=1, visited=1, answers=1, pages=1, bytes=8),
+        TimeSlice(2, visited=1, answers=1, pages=1, bytes=8),
     ]
     assert survey.history(NOW, 10.0, key_of(B).host) == [
-        Slice(0, found=1),
-        Slice(2, visited=1, answers=1, pages=1, bytes=8),
+        TimeSlice(0, found=1),
+        TimeSlice(2, visited=1, answers=1, pages=1, bytes=8),
     ]
 
 
@@ -141,7 +141,7 @@ def test_endings_count_urls_by_their_last_visit_and_answers_by_all(store: Store,
 def test_depths_are_told_up_to_the_deepest(store: Store, survey: Survey) -> None:
     store.add([new_url(f"http://a.test/{depth}", depth=depth) for depth in (0, 1, 7, 9)], NOW)
     commit(store, leased(store, "http://a.test/0", NOW), NOW)
-    assert survey.depths(5) == [Depth(0, 1, 1), Depth(1, 1, 0), Depth(5, 2, 0)]
+    assert survey.depths(5) == [DepthCount(0, 1, 1), DepthCount(1, 1, 0), DepthCount(5, 2, 0)]
 
 
 def test_refusals_are_told_by_site(store: Store, survey: Survey) -> None:
@@ -163,13 +163,15 @@ def test_refusals_are_told_by_site(store: Store, survey: Survey) -> None:
 @pytest.mark.parametrize(
     ("trait", "expected"),
     [
-        (Trait.LANGUAGE, [Share("en", 2, 16), Share("", 1, 8)]),
-        (Trait.FORMAT, [Share("html", 2, 16), Share("pdf", 1, 8)]),
-        (Trait.CONTENT_TYPE, [Share("text/html", 2, 16), Share("application/pdf", 1, 8)]),
-        (Trait.STATUS, [Share("200", 3, 24), Share("404", 1, 8)]),
+        (DocumentTrait.LANGUAGE, [DocumentShare("en", 2, 16), DocumentShare("", 1, 8)]),
+        (DocumentTrait.FORMAT, [DocumentShare("html", 2, 16), DocumentShare("pdf", 1, 8)]),
+        (DocumentTrait.CONTENT_TYPE, [DocumentShare("text/html", 2, 16), DocumentShare("application/pdf", 1, 8)]),
+        (DocumentTrait.STATUS, [DocumentShare("200", 3, 24), DocumentShare("404", 1, 8)]),
     ],
 )
-def test_documents_are_counted_by_traits(trait: Trait, expected: list[Share], store: Store, survey: Survey) -> None:
+def test_documents_are_counted_by_traits(
+    trait: DocumentTrait, expected: list[DocumentShare], store: Store, survey: Survey
+) -> None:
     html = {"format": "html", "language": "en"}
     fetch(store, A, NOW, page=page("a", content_type="text/html; charset=utf-8", **html))
     fetch(store, B, NOW, page=page("b", content_type="Text/HTML", **html))
@@ -206,7 +208,7 @@ def test_what_is_no_copy_any_more_is_not_counted(store: Store, survey: Survey) -
     fetch(store, A, NOW, page=page("same"))
     fetch(store, B, NOW, page=page("same"))
     fetch(store, B, NOW + WEEK, page=page("other"))
-    assert survey.copied(5, 3) == Copied(2, [], 0, [])
+    assert survey.copied(5, 3) == CopyCounts(2, [], 0, [])
 
 
 # ── politeness ──
@@ -264,9 +266,9 @@ def rules(store: Store, origin: str, **facts: Any) -> None:
     given: dict[str, Any] = {
         "status": 200,
         "body": b"Disallow: /x",
-        "wishes": Wishes(crawl_delay=facts.pop("delay", None)),
+        "wishes": CrawlLimits(crawl_delay=facts.pop("delay", None)),
     }
-    known = OriginRules(host=visit.key.host, origin=origin, fetched=NOW, expires=NOW + DAY, **given | facts)
+    known = RobotsFile(host=visit.key.host, origin=origin, fetched=NOW, expires=NOW + DAY, **given | facts)
     commit(store, visit, NOW, rules=known, page=None)
 
 
@@ -303,24 +305,24 @@ def test_pages_are_captured_by_links_and_by_lists(store: Store, survey: Survey) 
     fetch(store, A, NOW, page=page(links=(link(both), link(linked), link("http://x.test/elsewhere"))))
     sitemap = "http://a.test/sitemap.xml"
     read_robots(store, A, NOW, [link(sitemap)])
-    entries = [Listed(key_of(url), url, None) for url in (both, listed)]
+    entries = [ListedUrl(key_of(url), url, None) for url in (both, listed)]
     commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
     # The front page was asked for: it was neither found nor listed. The other host has no lists.
-    assert survey.captured() == Captured(known=4, linked=2, listed=2, both=1)
+    assert survey.captured() == ListCoverage(known=4, linked=2, listed=2, both=1)
 
 
 def test_a_listed_page_that_another_host_links_to_is_captured_by_both(store: Store, survey: Survey) -> None:
     sitemap, listed = "http://a.test/sitemap.xml", "http://a.test/listed"
     read_robots(store, A, NOW, [link(sitemap)])
-    entries = [Listed(key_of(listed), listed, None)]
+    entries = [ListedUrl(key_of(listed), listed, None)]
     commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
     fetch(store, B, NOW + 1, page=page("b", links=(link(listed, "look"),)))
-    assert survey.captured() == Captured(known=1, linked=1, listed=1, both=1)
+    assert survey.captured() == ListCoverage(known=1, linked=1, listed=1, both=1)
 
 
 def test_what_may_not_be_visited_is_not_captured(store: Store, survey: Survey) -> None:
     sitemap, far = "http://a.test/sitemap.xml", "http://a.test/far"
     read_robots(store, A, NOW, [link(sitemap)])
-    entries = [Listed(key_of(far), far, link(far, refused=Reason.TOO_FAR).refused)]
+    entries = [ListedUrl(key_of(far), far, link(far, refused=Reason.TOO_FAR).refused)]
     commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
-    assert survey.captured() == Captured(0, 0, 0, 0)
+    assert survey.captured() == ListCoverage(0, 0, 0, 0)

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import Kind, OriginRules, Reason, Refusal, State, Visit
-from crawler.stores.contract import LateCommit, Store, Tenure, Worker
+from crawler.items import Kind, Reason, Refusal, RobotsFile, State, Visit
+from crawler.stores.contract import Assignment, LateCommit, Store, WorkerStatus
 from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import partition_of
 from crawler.urls.keys import host_key, key_of
@@ -19,11 +19,11 @@ SERVER = "192.0.2.1"
 HOSTS = [f"h{number}.test" for number in range(200)]
 
 
-def kept(store: Store, owner: str, now: float = NOW, *, expected: int = 1, rest: float = 0.0) -> Tenure:
+def kept(store: Store, owner: str, now: float = NOW, *, expected: int = 1, rest: float = 0.0) -> Assignment:
     def full_rest(name: str, clock: HostClock) -> HostClock:
         return replace(clock, next_visit=now + rest)
 
-    worker = Worker(slot=[ME, YOU].index(owner), owner=owner, pages=7, expected=expected)
+    worker = WorkerStatus(slot=[ME, YOU].index(owner), owner=owner, pages=7, expected=expected)
     return store.keep(worker, now, 60.0, 60.0, full_rest)
 
 
@@ -164,9 +164,7 @@ def test_an_errand_is_run_by_whoever_may_ask_that_host(shared: Store) -> None:
     shared.unlease([granted], NOW)
     assert shared.errands(YOU, NOW) == [found]  # until there is an answer
     (granted,) = shared.lease(YOU, [found], NOW).granted
-    rules = OriginRules(
-        host=granted.key.host, origin=granted.origin, status=200, body=b"", fetched=NOW, expires=NOW + 9
-    )
+    rules = RobotsFile(host=granted.key.host, origin=granted.origin, status=200, body=b"", fetched=NOW, expires=NOW + 9)
     shared.commit([settled(visited(granted, rules=rules))], [], NOW)
     assert shared.errands(YOU, NOW) == []
     assert shared.find_rules(granted.origin) == rules

@@ -7,14 +7,14 @@ from typing import Any
 
 from crawler.frontier.next_state import RevisitPolicy
 from crawler.items import Kind, Link, Outcome, Page, Reason, Visit
-from crawler.stores.contract import Committed, Place, SegmentState, Store, UrlRow
+from crawler.stores.contract import ArchivePosition, Committed, SegmentState, Store, UrlRow
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from tests.samples import answer, new_url, settled, visit_to, visited
 
 DAY = 86_400.0
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
-PLACE = Place(segment=SEGMENT.name, offset=40, length=30)
+PLACE = ArchivePosition(segment=SEGMENT.name, offset=40, length=30)
 POLICY = RevisitPolicy(interval=7 * DAY)
 
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from crawler.duplicates import discovery, sketch_file
 from crawler.duplicates.bands import STORED, Bands, band_columns, simhash_columns
-from crawler.duplicates.cascade import Rule
-from crawler.duplicates.discovery import ROUNDS, Cluster, discover
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.duplicates.discovery import ROUNDS, DuplicateCluster, discover
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.sketch_file import SketchFile
 from crawler.duplicates.words import mixed
 
-RULE = Rule(threshold=0.9)
+RULE = DuplicateRule(threshold=0.9)
 Marks = NDArray[np.uint16]
 
 
@@ -59,7 +59,7 @@ def brute_force(marks: Marks, threshold: float) -> set[frozenset[int]]:
     return {frozenset(7 * place + 3 for place in places) for places in sets.values() if len(places) > 1}
 
 
-def as_sets(clusters: Iterable[Cluster]) -> set[frozenset[int]]:
+def as_sets(clusters: Iterable[DuplicateCluster]) -> set[frozenset[int]]:
     return {frozenset(cluster.numbers.tolist()) for cluster in clusters}
 
 
@@ -74,7 +74,7 @@ def test_clusters_are_those_of_comparing_all_with_all(
     tmp_path: Path, sizes: list[int], changed: int, seed: int, threshold: float
 ) -> None:
     marks = families(sizes, changed, seed)
-    found = discover(stored(marks), Rule(threshold=threshold), tmp_path)
+    found = discover(stored(marks), DuplicateRule(threshold=threshold), tmp_path)
     assert as_sets(found) == brute_force(marks, threshold)
 
 

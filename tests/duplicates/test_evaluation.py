@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from crawler.duplicates import evaluation
-from crawler.duplicates.cascade import Rule
-from crawler.duplicates.evaluation import Evidence, Quality, cascade, quality, sweep
-from crawler.duplicates.labelled_pairs import MarkedPair, Truth, arranged, read_pairs, read_texts
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.duplicates.evaluation import PairEvidence, Quality, cascade, quality, sweep
+from crawler.duplicates.labelled_pairs import LabelledPair, PairLabels, arranged, read_pairs, read_texts
 from crawler.errors import BadInput
 
-RULE = Rule(threshold=0.9)
+RULE = DuplicateRule(threshold=0.9)
 
 
 def text(seed: int) -> str:
@@ -35,14 +35,14 @@ def edited(changes: int, original: str = TEXT) -> str:
 
 
 PAIRS = [
-    MarkedPair(one=TEXT, other=TEXT),
-    MarkedPair(one=TEXT, other=edited(1)),  # .98
-    MarkedPair(one=TEXT, other=edited(4)),  # .90
-    MarkedPair(one=TEXT, other=edited(20)),  # .60
-    MarkedPair(one=TEXT, other=OTHER),
-    MarkedPair(one="too short", other="too short for that"),
-    MarkedPair(one="too short", other="Too short!"),
-    MarkedPair(one="", other="…"),
+    LabelledPair(one=TEXT, other=TEXT),
+    LabelledPair(one=TEXT, other=edited(1)),  # .98
+    LabelledPair(one=TEXT, other=edited(4)),  # .90
+    LabelledPair(one=TEXT, other=edited(20)),  # .60
+    LabelledPair(one=TEXT, other=OTHER),
+    LabelledPair(one="too short", other="too short for that"),
+    LabelledPair(one="too short", other="Too short!"),
+    LabelledPair(one="", other="…"),
 ]
 
 
@@ -66,7 +66,7 @@ def test_quality(said: list[int], truth: list[int], expected: tuple[float, ...])
 
 def test_the_cascade_decides_as_a_crawl_does() -> None:
     pairs, truth = arranged(PAIRS, None, RULE)
-    evidence = Evidence(pairs)
+    evidence = PairEvidence(pairs)
     found = cascade(evidence, RULE)
     assert truth.at(0.9, evidence).tolist() == [True, True, True, False, False, False, True, False]
     assert found.said.tolist() == [True, True, True, False, False, False, True, False]
@@ -76,11 +76,11 @@ def test_the_cascade_decides_as_a_crawl_does() -> None:
 
 def test_texts_decide_where_estimates_would_be_wrong() -> None:
     pairs, truth = arranged(
-        [MarkedPair(one=text(seed), other=edited(changes, text(seed))) for changes in (4, 5) for seed in range(30)],
+        [LabelledPair(one=text(seed), other=edited(changes, text(seed))) for changes in (4, 5) for seed in range(30)],
         None,
         RULE,
     )
-    evidence = Evidence(pairs)
+    evidence = PairEvidence(pairs)
     true = truth.at(0.9, evidence)
     assert ((evidence.estimates >= 0.9) != true).any()
     found = cascade(evidence, RULE)
@@ -89,8 +89,8 @@ def test_texts_decide_where_estimates_would_be_wrong() -> None:
 
 
 def test_texts_without_words_are_alike_to_nothing() -> None:
-    pairs, _ = arranged([MarkedPair(one="", other="…"), MarkedPair(one="", other=TEXT)], None, RULE)
-    assert Evidence(pairs).estimates.tolist() == [0.0, 0.0]
+    pairs, _ = arranged([LabelledPair(one="", other="…"), LabelledPair(one="", other=TEXT)], None, RULE)
+    assert PairEvidence(pairs).estimates.tolist() == [0.0, 0.0]
 
 
 def test_texts_are_compared_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_texts_are_compared_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> No
     count = evaluation.jaccard
     monkeypatch.setattr(evaluation, "jaccard", lambda one, other: counted.append(1) or count(one, other))
     pairs, _ = arranged(PAIRS, None, RULE)
-    evidence = Evidence(pairs)
+    evidence = PairEvidence(pairs)
     for _ in range(3):
         cascade(evidence, RULE)
     assert len(counted) == 1
@@ -106,9 +106,11 @@ def test_texts_are_compared_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_sweep_holds_truth_against_each_threshold() -> None:
     pairs, truth = arranged(PAIRS, None, RULE)
-    evidence = Evidence(pairs)
+    evidence = PairEvidence(pairs)
     rows = list(
-        sweep(evidence, lambda at: truth.at(at, evidence), lambda at: Rule(threshold=at), (0.5, 0.9, 0.95, 1.0))
+        sweep(
+            evidence, lambda at: truth.at(at, evidence), lambda at: DuplicateRule(threshold=at), (0.5, 0.9, 0.95, 1.0)
+        )
     )
     assert [row.duplicates for row in rows] == [5, 4, 3, 2]
     assert all(row.cascade == Quality(1.0, 1.0, 1.0) for row in rows)
@@ -118,15 +120,15 @@ def test_the_sweep_holds_truth_against_each_threshold() -> None:
 def test_what_is_said_counts_more_than_what_is_counted() -> None:
     pairs, truth = arranged(
         [
-            MarkedPair(one=TEXT, other=TEXT, is_duplicate=False, similarity=1.0),
-            MarkedPair(one=TEXT, other=OTHER, is_duplicate=True),
-            MarkedPair(one=TEXT, other=OTHER, similarity=0.95),
+            LabelledPair(one=TEXT, other=TEXT, is_duplicate=False, similarity=1.0),
+            LabelledPair(one=TEXT, other=OTHER, is_duplicate=True),
+            LabelledPair(one=TEXT, other=OTHER, similarity=0.95),
         ],
         None,
         RULE,
     )
-    evidence = Evidence(pairs)
-    assert isinstance(truth, Truth)
+    evidence = PairEvidence(pairs)
+    assert isinstance(truth, PairLabels)
     assert truth.at(0.9, evidence).tolist() == [False, True, True]
     assert truth.at(0.96, evidence).tolist() == [False, True, False]
 
@@ -147,10 +149,10 @@ def test_pairs_are_read_in_every_way_to_write_them() -> None:
         "pairs",
     )
     assert found == [
-        MarkedPair(one="x", other="y", is_duplicate=True),
-        MarkedPair(one="1", other="2", similarity=0.25),
-        MarkedPair(one="x", other="y", similarity=1.0),
-        MarkedPair(one="x", other="y"),
+        LabelledPair(one="x", other="y", is_duplicate=True),
+        LabelledPair(one="1", other="2", similarity=0.25),
+        LabelledPair(one="x", other="y", similarity=1.0),
+        LabelledPair(one="x", other="y"),
     ]
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from crawler.duplicates import search
 from crawler.duplicates.bands import STORED
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.page_sketch import page_sketch
-from crawler.duplicates.search import Candidate, floor_for, nearest
+from crawler.duplicates.search import SearchCandidate, floor_for, nearest
 
-RULE = Rule()
+RULE = DuplicateRule()
 OWN = np.zeros(1, dtype=STORED)
 OWN["marks"] = np.arange(PERMUTATIONS)
 
@@ -46,7 +46,7 @@ def test_the_most_similar_come_first(floor: float, most: int, numbers: list[int]
     found = nearest(OWN.tobytes(), BLOCKS, floor, most)
     assert [candidate.number for candidate in found.candidates] == numbers
     assert found.more == more
-    assert found.candidates[0] == Candidate(1, 11, 1.0)
+    assert found.candidates[0] == SearchCandidate(1, 11, 1.0)
 
 
 def test_nothing_is_near_to_nothing() -> None:

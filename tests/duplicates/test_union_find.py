@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates import union_find
-from crawler.duplicates.union_find import Unions
+from crawler.duplicates.union_find import UnionFind
 
 PAIRS = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19)), max_size=40)
 
@@ -20,7 +20,7 @@ def test_the_examples() -> None:
 
 @given(PAIRS, st.integers(1, 40))
 def test_who_is_joined_hangs_together_and_nobody_else(pairs: list[tuple[int, int]], batch: int) -> None:
-    sets = Unions(20)
+    sets = UnionFind(20)
     joined = 0
     for at in range(0, len(pairs), batch):
         ones, others = np.array(pairs[at : at + batch], dtype=np.int64).T

@@ -15,8 +15,8 @@ import pycares
 import pytest
 
 from crawler.engine import dns as module
-from crawler.engine.dns import Lookups, Threads
-from crawler.fetch.dns import Found, read_hosts_file
+from crawler.engine.dns import LookupThreads, NameLookups
+from crawler.fetch.dns import LookupResult, read_hosts_file
 from tests.fetch.dns_server import (
     AAAA,
     NXDOMAIN,
@@ -39,9 +39,9 @@ def server() -> Iterator[DnsServer]:
         yield server
 
 
-def look_up(*names: str, servers: list[str], timeout: float = LONG) -> list[Found]:
-    async def main() -> list[Found]:
-        lookups = Lookups(servers=servers, threads=4, timeout=timeout)
+def look_up(*names: str, servers: list[str], timeout: float = LONG) -> list[LookupResult]:
+    async def main() -> list[LookupResult]:
+        lookups = NameLookups(servers=servers, threads=4, timeout=timeout)
         found = await asyncio.gather(*(first(lookups, name) for name in names))
         lookups.close()
         return found
@@ -49,13 +49,13 @@ def look_up(*names: str, servers: list[str], timeout: float = LONG) -> list[Foun
     return asyncio.run(main())
 
 
-async def first(lookups: Lookups, name: str) -> Found:
-    told: asyncio.Queue[Found] = asyncio.Queue()
+async def first(lookups: NameLookups, name: str) -> LookupResult:
+    told: asyncio.Queue[LookupResult] = asyncio.Queue()
     lookups.ask(name, told.put_nowait)
     return await told.get()
 
 
-def one(name: str, says: Says, **given: Any) -> Found:
+def one(name: str, says: Says, **given: Any) -> LookupResult:
     with DnsServer({name: says}) as server:
         return look_up(name, servers=[server.address], **given)[0]
 
@@ -153,7 +153,7 @@ def test_nothing_that_is_said_breaks_what_is_asked_later() -> None:
     spoiled = {name: Says(records=[alias(name, "b.test"), *target], instead=spoil, times=2, soa=60) for name in names}
 
     async def main() -> None:
-        lookups = Lookups(servers=[server.address], threads=1, timeout=LONG)
+        lookups = NameLookups(servers=[server.address], threads=1, timeout=LONG)
         await asyncio.gather(*(first(lookups, name) for name in names))
         assert (await first(lookups, "a.test")).addresses == ("192.0.2.1",)
         lookups.close()
@@ -169,7 +169,7 @@ def test_names_that_nobody_answers_hold_up_no_other(server: DnsServer) -> None:
     server.names |= {name: Says(records=addresses(name, "192.0.2.3")) for name in quick}
 
     async def main() -> None:
-        lookups = Lookups(servers=[server.address], threads=1, timeout=LONG)
+        lookups = NameLookups(servers=[server.address], threads=1, timeout=LONG)
         waiting = [asyncio.ensure_future(first(lookups, name)) for name in slow]
         found = await asyncio.gather(*(first(lookups, name) for name in quick))
         assert {each.addresses for each in found} == {("192.0.2.3",)}
@@ -186,10 +186,10 @@ def test_time_is_up_and_a_late_answer_is_told_all_the_same(server: DnsServer) ->
     server.names["a.test"] = Says(records=addresses("a.test", "192.0.2.1"), is_held=True)
 
     async def main() -> None:
-        lookups = Lookups(servers=[server.address], threads=1, timeout=0.01)
-        told: asyncio.Queue[Found] = asyncio.Queue()
+        lookups = NameLookups(servers=[server.address], threads=1, timeout=0.01)
+        told: asyncio.Queue[LookupResult] = asyncio.Queue()
         lookups.ask("a.test", told.put_nowait)
-        assert await told.get() == Found(error="no answer within 0.01 s")
+        assert await told.get() == LookupResult(error="no answer within 0.01 s")
         server.release()
         assert (await told.get()).addresses == ("192.0.2.1",)
         lookups.close()
@@ -225,7 +225,7 @@ def test_answers_survive_a_new_channel(server: DnsServer, monkeypatch: pytest.Mo
     server.names |= {name: Says(records=addresses(name, "192.0.2.2"), is_held=True) for name in names}
 
     async def main() -> None:
-        lookups = Lookups(servers=[server.address], threads=1, timeout=LONG)
+        lookups = NameLookups(servers=[server.address], threads=1, timeout=LONG)
         waiting = [asyncio.ensure_future(first(lookups, name)) for name in names]
         assert (await first(lookups, "a.test")).addresses == ("192.0.2.1",)
         server.release()
@@ -243,9 +243,9 @@ def test_answers_survive_a_new_channel(server: DnsServer, monkeypatch: pytest.Mo
 def by_system(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
 
-    def lookup(name: str) -> Found:
+    def lookup(name: str) -> LookupResult:
         asked.append(name)
-        return Found(addresses=("192.0.2.9",))
+        return LookupResult(addresses=("192.0.2.9",))
 
     monkeypatch.setattr(module, "system_lookup", lookup)
     return asked
@@ -257,7 +257,7 @@ def test_without_a_name_server_the_system_is_asked(by_system: list[str], monkeyp
         raise pycares.AresError("Failed to initialize c-ares channel")
 
     monkeypatch.setattr(pycares, "Channel", no_server)
-    assert look_up("a.test", servers=[]) == [Found(addresses=("192.0.2.9",))]
+    assert look_up("a.test", servers=[]) == [LookupResult(addresses=("192.0.2.9",))]
     assert by_system == ["a.test"]
 
 
@@ -273,7 +273,7 @@ def test_local_names_are_the_systems_unless_servers_are_named(
 
 
 def test_no_thread_waits_while_another_is_busy() -> None:
-    threads, release, done = Threads(2), threading.Event(), threading.Semaphore(0)
+    threads, release, done = LookupThreads(2), threading.Event(), threading.Semaphore(0)
     threads.run(lambda: [release.wait(60), done.release()])  # type: ignore[func-returns-value]
     for _ in range(50):
         threads.run(done.release)
@@ -289,8 +289,8 @@ def test_no_thread_waits_while_another_is_busy() -> None:
 def test_who_is_waiting_at_the_end_is_told(server: DnsServer) -> None:
     server.names["a.test"] = Says(is_held=True)
 
-    async def main() -> Found:
-        lookups = Lookups(servers=[server.address], threads=1, timeout=LONG)
+    async def main() -> LookupResult:
+        lookups = NameLookups(servers=[server.address], threads=1, timeout=LONG)
         waiting = asyncio.ensure_future(first(lookups, "a.test"))
         await asyncio.sleep(0)
         lookups.close()
@@ -302,9 +302,9 @@ def test_who_is_waiting_at_the_end_is_told(server: DnsServer) -> None:
 
 ENDS = """
 import asyncio, sys
-from crawler.engine.dns import Lookups
+from crawler.engine.dns import NameLookups
 async def main():
-    lookups = Lookups(servers=[sys.argv[1]], threads=1, timeout=100)
+    lookups = NameLookups(servers=[sys.argv[1]], threads=1, timeout=100)
     for number in range(50):
         lookups.ask(f"{number}.test", print)
     if sys.argv[2] == "closed":

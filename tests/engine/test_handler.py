@@ -13,7 +13,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler import settings as project
-from crawler.engine.handler import Client
+from crawler.engine.handler import FetchClient
 from crawler.items import Reason
 from crawler.options import Options
 from crawler.worker.session import Session
@@ -44,13 +44,13 @@ def clock() -> Clock:
 
 @pytest.fixture
 def run(names: DnsServer, clock: Clock) -> Callable[..., None]:
-    def run(act: Callable[[Client], Awaitable[None]], lease_end: float = math.inf, **given: Any) -> None:
+    def run(act: Callable[[FetchClient], Awaitable[None]], lease_end: float = math.inf, **given: Any) -> None:
         settings = Settings({"DNS_SERVERS": names.address, "DNS_TIMEOUT": 100, "INTRANET_HOSTS": "*.test"} | given)
         settings.setmodule(project, priority="default")
         session = SimpleNamespace(options=Options.of(settings), now=clock, lease_end=lambda: lease_end)
 
         async def main() -> None:
-            client = Client(cast("Session", session))
+            client = FetchClient(cast("Session", session))
             try:
                 await act(client)
             finally:
@@ -78,7 +78,7 @@ Run = Callable[..., None]
 _AHEAD: set[asyncio.Future[str]] = set()
 
 
-def ahead(client: Client, host: str) -> None:
+def ahead(client: FetchClient, host: str) -> None:
     """Look a name up that is needed soon."""
     future = asyncio.ensure_future(client.address_of(host))
     _AHEAD.add(future)
@@ -89,7 +89,7 @@ def test_fetches_at_the_same_time_share_one_look_up(run: Run, names: DnsServer) 
     with closing(RawServer()) as web:
         names.names["a.test"] = says("a.test", "127.0.0.1", is_held=True)
 
-        async def act(client: Client) -> None:
+        async def act(client: FetchClient) -> None:
             urls = [f"http://a.test:{web.port}/{number}" for number in range(5)]
             fetching = [asyncio.ensure_future(client.fetch(url)) for url in urls]
             await until(lambda: names.count("a.test") == 1)
@@ -103,7 +103,7 @@ def test_fetches_at_the_same_time_share_one_look_up(run: Run, names: DnsServer) 
 def test_what_was_looked_up_ahead_is_not_asked_again(run: Run, names: DnsServer) -> None:
     with closing(RawServer()) as web:
 
-        async def act(client: Client) -> None:
+        async def act(client: FetchClient) -> None:
             assert client.known_address("a.test") is None
             for _ in range(3):
                 ahead(client, "a.test")
@@ -119,7 +119,7 @@ def test_what_was_looked_up_ahead_is_not_asked_again(run: Run, names: DnsServer)
 def test_a_fetch_waits_for_a_look_up_that_was_begun_ahead(run: Run, names: DnsServer) -> None:
     names.names["a.test"] = Says(rcode=NXDOMAIN, is_held=True)
 
-    async def act(client: Client) -> None:
+    async def act(client: FetchClient) -> None:
         ahead(client, "a.test")
         fetching = asyncio.ensure_future(client.fetch("http://a.test/"))
         await until(lambda: names.count("a.test") == 1)
@@ -136,7 +136,7 @@ def test_a_failure_ahead_is_only_remembered(
 ) -> None:
     names.names["a.test"] = Says(rcode=rcode)
 
-    async def act(client: Client) -> None:
+    async def act(client: FetchClient) -> None:
         ahead(client, "a.test")
         assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
         asked = len(names.asked)
@@ -155,7 +155,7 @@ def test_only_an_address_that_may_be_contacted_is_known(run: Run, names: DnsServ
     names.names["b.test"] = says("b.test", "10.0.0.1", PUBLIC, "127.0.0.1")
     names.names["c.test"] = says("c.test", "::1", "2606:4700::1")
 
-    async def act(client: Client) -> None:
+    async def act(client: FetchClient) -> None:
         for name in ("a.test", "b.test", "c.test"):
             ahead(client, name)
         await until(lambda: None not in (client.known_address("b.test"), client.known_address("c.test")))
@@ -171,7 +171,7 @@ def test_a_name_that_moves_inside_is_refused(run: Run, names: DnsServer, clock: 
     names.names["a.test"] = says("a.test", PUBLIC)
     with closing(RawServer()) as inside:
 
-        async def act(client: Client) -> None:
+        async def act(client: FetchClient) -> None:
             ahead(client, "a.test")
             await until(lambda: client.known_address("a.test") == PUBLIC)
             names.names["a.test"] = says("a.test", "127.0.0.1")
@@ -189,7 +189,7 @@ def test_a_name_that_moves_inside_is_refused(run: Run, names: DnsServer, clock: 
 def test_a_fetch_goes_where_the_name_leads_now(run: Run, names: DnsServer, clock: Clock) -> None:
     with closing(RawServer(address="127.0.0.2")) as old, closing(RawServer(address="127.0.0.3", port=old.port)) as new:
 
-        async def act(client: Client) -> None:
+        async def act(client: FetchClient) -> None:
             names.names["a.test"] = says("a.test", "127.0.0.2")
             for address, seconds in (("127.0.0.3", 30), ("127.0.0.3", 30), ("127.0.0.4", 60)):
                 assert (await client.fetch(f"http://a.test:{old.port}/")).status == 200
@@ -204,7 +204,7 @@ def test_a_fetch_goes_where_the_name_leads_now(run: Run, names: DnsServer, clock
 def test_a_name_that_nobody_answers_fails_in_time(run: Run, names: DnsServer) -> None:
     names.names["a.test"] = Says(is_held=True)
 
-    async def act(client: Client) -> None:
+    async def act(client: FetchClient) -> None:
         fetched = await client.fetch("http://a.test/")
         assert (fetched.reason, fetched.detail) == (Reason.DNS_FAILED, "no answer within 0.01 s")
 
@@ -214,7 +214,7 @@ def test_a_name_that_nobody_answers_fails_in_time(run: Run, names: DnsServer) ->
 def test_a_stop_reaches_names_that_are_being_looked_up(run: Run, names: DnsServer) -> None:
     names.names["a.test"] = Says(is_held=True)
 
-    async def act(client: Client) -> None:
+    async def act(client: FetchClient) -> None:
         fetching = asyncio.ensure_future(client.fetch("http://a.test/"))
         await until(lambda: names.count("a.test") == 1)
         client.abort_all()
@@ -229,7 +229,7 @@ def test_a_stop_reaches_names_that_are_being_looked_up(run: Run, names: DnsServe
 def test_nothing_is_sent_when_the_lease_is_over(run: Callable[..., None], clock: Clock) -> None:
     with closing(RawServer()) as server:
 
-        async def act(client: Client) -> None:
+        async def act(client: FetchClient) -> None:
             url = f"http://a.test:{server.port}/"
             fetched = await client.fetch(url)
             assert (fetched.reason, fetched.was_sent) == (Reason.STOPPED, False)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.engine.logs import KEPT, HarmlessFormatter, Tail
+from crawler.engine.logs import KEPT, HarmlessFormatter, LogTail
 from crawler.monitor import terminal as module
 from crawler.monitor.terminal import harmless, is_lively, restore
 
@@ -60,7 +60,7 @@ def usual() -> logging.Handler:
 
 
 def test_a_tail_has_the_last_lines_in_short_and_warnings_in_full() -> None:
-    tail = Tail(usual(), lines=2)
+    tail = LogTail(usual(), lines=2)
     for message in ("one", "two", "three\nmore"):
         tail.handle(record(message))
     tail.handle(record("four", logging.WARNING))
@@ -69,7 +69,7 @@ def test_a_tail_has_the_last_lines_in_short_and_warnings_in_full() -> None:
 
 
 def test_a_tail_keeps_so_many_warnings_and_counts_the_others() -> None:
-    tail = Tail(usual(), lines=2)
+    tail = LogTail(usual(), lines=2)
     for number in range(KEPT + 3):
         tail.handle(record(str(number), logging.ERROR))
     assert (len(tail.kept), tail.kept[0], tail.lost) == (KEPT, "ERROR: 3", 3)

@@ -9,7 +9,7 @@ from crawler.export.directory import DirectorySink, last_version
 from crawler.export.formats import FORMATS
 from crawler.export.markdown import MarkdownSink
 from crawler.export.sink import Sink
-from crawler.items import Deleted, Entry, Key
+from crawler.items import DeletedDocument, ExportEntry, Key
 from tests.export.test_documents import exported
 
 EVERY = 20
@@ -18,9 +18,9 @@ END = "the end"
 _TRAP = "<DOC> </DOC> --- \ud800 \0"
 
 
-def entry_of(version: int) -> Entry:
+def entry_of(version: int) -> ExportEntry:
     if version % GONE == 0:
-        return Deleted(version=version, key=Key(version - 1, 0), url=url_of(version - 1))
+        return DeletedDocument(version=version, key=Key(version - 1, 0), url=url_of(version - 1))
     text = f"{_TRAP} {'word ' * (version * 37 % 4000)}\n{version} {END}"
     return exported(version=version, key=Key(version, 0), url=url_of(version), text=text)
 

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any
 
-from crawler.items import Deleted, Entry, Event, Exported, identifier
+from crawler.items import ChangeEvent, DeletedDocument, ExportedDocument, ExportEntry, identifier
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 
 
-def document(url: str, version: int = 1, **facts: Any) -> Exported:
+def document(url: str, version: int = 1, **facts: Any) -> ExportedDocument:
     given: dict[str, Any] = {
         "version": version,
         "key": key_of(url),
         "url": url,
         "host": host_of(url),
-        "event": Event.UPSERT,
+        "event": ChangeEvent.UPSERT,
         "links": None,
         "fetched": 1_000_000.0,
         "status": 200,
@@ -36,14 +36,14 @@ def document(url: str, version: int = 1, **facts: Any) -> Exported:
         "anchors": [],
         "noarchive": False,
     }
-    return Exported(**given | facts)
+    return ExportedDocument(**given | facts)
 
 
-def deletion(url: str, version: int = 1) -> Deleted:
-    return Deleted(version=version, key=key_of(url), url=url)
+def deletion(url: str, version: int = 1) -> DeletedDocument:
+    return DeletedDocument(version=version, key=key_of(url), url=url)
 
 
-def feed(versions: int, urls: int, seed: int = 1) -> Iterator[Entry]:
+def feed(versions: int, urls: int, seed: int = 1) -> Iterator[ExportEntry]:
     """Documents that come, change and go."""
     chance = Random(seed)
     for version in range(1, versions + 1):
@@ -54,11 +54,11 @@ def feed(versions: int, urls: int, seed: int = 1) -> Iterator[Entry]:
             yield document(url, version, title=f"Title {version}", text=" ".join(chance.choices("abcdefgh", k=200)))
 
 
-def left_of(entries: Iterable[Entry]) -> dict[str, int]:
+def left_of(entries: Iterable[ExportEntry]) -> dict[str, int]:
     """Id → version of the documents that are there in the end."""
     left: dict[str, int] = {}
     for entry in entries:
         left.pop(identifier(entry.key), None)
-        if isinstance(entry, Exported):
+        if isinstance(entry, ExportedDocument):
             left[identifier(entry.key)] = entry.version
     return left

@@ -12,8 +12,8 @@ import pytest
 
 from crawler.errors import AlreadyRunning, DiskTrouble
 from crawler.export.directory import DirectorySink, last_version
-from crawler.export.formats import FORMATS, Format
-from crawler.items import Deleted, Entry, Key, identifier
+from crawler.export.formats import FORMATS, FileFormat
+from crawler.items import DeletedDocument, ExportEntry, Key, identifier
 from tests.export.test_documents import exported
 
 JSONL, TRECTEXT = FORMATS["jsonl"], FORMATS["trectext"]
@@ -24,7 +24,7 @@ def names(directory: Path) -> list[str]:
 
 
 @contextmanager
-def sink_for(directory: Path, form: Format = JSONL, after: int = 0) -> Iterator[DirectorySink]:
+def sink_for(directory: Path, form: FileFormat = JSONL, after: int = 0) -> Iterator[DirectorySink]:
     sink = DirectorySink(directory, form, after)
     try:
         yield sink
@@ -32,8 +32,8 @@ def sink_for(directory: Path, form: Format = JSONL, after: int = 0) -> Iterator[
         sink.close()
 
 
-def deletion(version: int, key: int) -> Deleted:
-    return Deleted(version=version, key=Key(key, 0), url=f"http://a.test/{key}")
+def deletion(version: int, key: int) -> DeletedDocument:
+    return DeletedDocument(version=version, key=Key(key, 0), url=f"http://a.test/{key}")
 
 
 def test_each_acknowledgement_makes_a_file_that_follows_the_last(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_place_that_is_no_directory_is_told_in_a_sentence(tmp_path: Path) -> N
         DirectorySink(tmp_path / "file", JSONL, 0)
 
 
-def put_all(sink: DirectorySink, entries: Iterable[Entry]) -> None:
+def put_all(sink: DirectorySink, entries: Iterable[ExportEntry]) -> None:
     for entry in entries:
         sink.put(entry)
     sink.acknowledge()
@@ -156,7 +156,7 @@ def small_disk(largest: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("form", [JSONL, FORMATS["parquet"], TRECTEXT], ids=lambda form: form.suffix)
-def test_a_sink_that_failed_does_not_go_on_as_if_it_had_everything(tmp_path: Path, form: Format) -> None:
+def test_a_sink_that_failed_does_not_go_on_as_if_it_had_everything(tmp_path: Path, form: FileFormat) -> None:
     noise = "".join(map(chr, range(0x4E00, 0x9000)))
     with sink_for(tmp_path, form) as sink:
         sink.put(exported(version=1))

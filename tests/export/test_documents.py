@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.export.documents import json_line
-from crawler.items import Block, Deleted, Event, Evidence, Exported, Key
+from crawler.items import ChangeEvent, DeletedDocument, DeletionEvidence, ExportedDocument, Key, TextBlock
 
 any_text = st.text(st.characters(exclude_categories=()))  # surrogates too
 
 
-def exported(**facts: Any) -> Exported:
+def exported(**facts: Any) -> ExportedDocument:
     given: dict[str, Any] = {
         "version": 3,
         "key": Key(-2, 255),
         "url": "http://a.test/",
         "host": "a.test",
-        "event": Event.UPSERT,
+        "event": ChangeEvent.UPSERT,
         "links": None,
         "fetched": 1_000_000.25,
         "status": 200,
@@ -41,7 +41,7 @@ def exported(**facts: Any) -> Exported:
         "anchors": [("b.test", "look")],
         "noarchive": False,
     }
-    return Exported(**given | facts)
+    return ExportedDocument(**given | facts)
 
 
 def test_a_line_holds_everything_under_its_name_and_in_its_order() -> None:
@@ -55,7 +55,7 @@ def test_a_line_holds_everything_under_its_name_and_in_its_order() -> None:
 
 
 def test_blocks_come_with_their_weight() -> None:
-    line = json_line(exported(blocks=[Block("one", "h1", 0, 0.91234), Block("two", "p", 3, 0.0)]))
+    line = json_line(exported(blocks=[TextBlock("one", "h1", 0, 0.91234), TextBlock("two", "p", 3, 0.0)]))
     assert json.loads(line)["blocks"] == [
         {"text": "one", "tag": "h1", "importance": 0.912},
         {"text": "two", "tag": "p", "importance": 0.0},
@@ -63,7 +63,7 @@ def test_blocks_come_with_their_weight() -> None:
 
 
 def test_a_deletion_says_what_was_deleted() -> None:
-    line = json_line(Deleted(version=9, key=Key(1, 2), url="http://a.test/x", evidence=Evidence.GONE))
+    line = json_line(DeletedDocument(version=9, key=Key(1, 2), url="http://a.test/x", evidence=DeletionEvidence.GONE))
     assert json.loads(line) == {
         "id": "00000000000000010000000000000002",
         "url": "http://a.test/x",

@@ -18,11 +18,11 @@ import urllib3
 from crawler.errors import BadInput
 from crawler.export.engines import ENGINES
 from crawler.export.http import AUTHORIZATION, HttpOptions
-from crawler.export.opensearch import OpenSearch
+from crawler.export.opensearch import OpenSearchSink
 from crawler.export.sink import Sink, SinkDown
-from crawler.export.solr import Solr
-from crawler.export.vespa import Vespa
-from crawler.items import Deleted, Entry, Exported, Key, Rejected, identifier
+from crawler.export.solr import SolrSink
+from crawler.export.vespa import VespaSink
+from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, Key, RejectedDocument, identifier
 from tests.export.engines import SERVERS, Engine, Fault, Faults, OpenSearchServer, SolrServer, VespaServer
 from tests.export.test_documents import exported
 
@@ -36,23 +36,23 @@ def nobody_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(AUTHORIZATION, raising=False)
 
 
-def page(number: int, version: int, **facts: object) -> Exported:
+def page(number: int, version: int, **facts: object) -> ExportedDocument:
     url = f"http://a.test/{number}"
     return exported(**{"key": Key(1, number), "url": url, "version": version, "title": f"Page {version}"} | facts)
 
 
-def gone(number: int, version: int) -> Deleted:
-    return Deleted(key=Key(1, number), url=f"http://a.test/{number}", version=version)
+def gone(number: int, version: int) -> DeletedDocument:
+    return DeletedDocument(key=Key(1, number), url=f"http://a.test/{number}", version=version)
 
 
 def name_of(number: int) -> str:
     return identifier(Key(1, number))
 
 
-def history(seed: int, length: int = 1500, pages: int = 400) -> list[Entry]:
+def history(seed: int, length: int = 1500, pages: int = 400) -> list[ExportEntry]:
     """Pages come, change, go and come back; every 37th stays, and is refused whatever it says."""
     chance = Random(seed)
-    entries: list[Entry] = []
+    entries: list[ExportEntry] = []
     for version in range(1, length + 1):
         number = chance.randrange(pages)
         if number % 37 == 0:
@@ -62,21 +62,25 @@ def history(seed: int, length: int = 1500, pages: int = 400) -> list[Entry]:
     return entries
 
 
-def last_words(entries: Sequence[Entry]) -> dict[str, int]:
+def last_words(entries: Sequence[ExportEntry]) -> dict[str, int]:
     """What must be there: id → version."""
     last = {identifier(entry.key): entry for entry in entries}
     return {
-        key: entry.version for key, entry in last.items() if isinstance(entry, Exported) and "poison" not in entry.title
+        key: entry.version
+        for key, entry in last.items()
+        if isinstance(entry, ExportedDocument) and "poison" not in entry.title
     }
 
 
-def refused(entries: Sequence[Entry]) -> set[str]:
-    return {identifier(entry.key) for entry in entries if isinstance(entry, Exported) and "poison" in entry.title}
+def refused(entries: Sequence[ExportEntry]) -> set[str]:
+    return {
+        identifier(entry.key) for entry in entries if isinstance(entry, ExportedDocument) and "poison" in entry.title
+    }
 
 
-def deliver(entries: Sequence[Entry], new_sink: Callable[[], Sink]) -> list[Rejected]:
+def deliver(entries: Sequence[ExportEntry], new_sink: Callable[[], Sink]) -> list[RejectedDocument]:
     """As the command does it: from the last acknowledgement on, as often as it takes."""
-    rejected: list[Rejected] = []
+    rejected: list[RejectedDocument] = []
     done = 0
     for _ in range(200):
         sink = new_sink()
@@ -275,7 +279,7 @@ def test_a_place_without_all_its_names_is_refused_with_an_example(where: str) ->
 @pytest.mark.parametrize("index", ["Pages", "_all", "a,b", "pages*", "a:b", "-x"])
 def test_a_name_that_no_index_can_have_is_refused(index: str) -> None:
     with pytest.raises(BadInput, match="is no name of an index"):
-        OpenSearch(f"http://a.test/{index}", sleep=lambda _: None)
+        OpenSearchSink(f"http://a.test/{index}", sleep=lambda _: None)
 
 
 def test_opensearch_gets_its_index_with_types_only_if_it_is_missing() -> None:
@@ -286,7 +290,7 @@ def test_opensearch_gets_its_index_with_types_only_if_it_is_missing() -> None:
             sink.acknowledge()
         assert [asked.method for asked in engine.asked] == ["HEAD", "PUT", "POST", "POST"]
         assert engine.mappings["pages"]["dynamic"] is False
-        with closing(OpenSearch(engine.where, sleep=lambda _: None)) as other:
+        with closing(OpenSearchSink(engine.where, sleep=lambda _: None)) as other:
             other.put(page(2, 3))
             other.acknowledge()
         assert [asked.method for asked in engine.asked][4:] == ["HEAD", "POST"]
@@ -408,7 +412,7 @@ def test_the_schema_for_vespa_has_a_field_for_all_that_is_sent() -> None:
 
 
 def test_sinks_keep_the_protocol() -> None:
-    sinks: list[type[Sink]] = [OpenSearch, Solr, Vespa]
+    sinks: list[type[Sink]] = [OpenSearchSink, SolrSink, VespaSink]
     assert {kind.__name__ for kind in ENGINES.values()} == {kind.__name__ for kind in sinks}
 
 
@@ -430,7 +434,7 @@ def test_an_engine_runs_as_a_process_of_its_own() -> None:
             assert process.stdout
             origin = f"http://127.0.0.1:{int(process.stdout.readline())}"
             entries = history(3, 600)
-            deliver(entries, lambda: OpenSearch(f"{origin}/pages", sleep=lambda _: None))
+            deliver(entries, lambda: OpenSearchSink(f"{origin}/pages", sleep=lambda _: None))
             with urllib3.HTTPConnectionPool("127.0.0.1", int(origin.rpartition(":")[2])) as pool:
                 held = json.loads(pool.request("GET", "/_all").data)
         finally:

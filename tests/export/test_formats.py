@@ -18,12 +18,14 @@ from lxml import etree
 from crawler.errors import Misconfigured
 from crawler.export.characters import on_one_line, printable
 from crawler.export.fields import ALWAYS, FIELDS
-from crawler.export.formats import FORMATS, Apart, write_deleted
-from crawler.items import Block, Deleted, Entry, Evidence, Key, identifier
+from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
+from crawler.items import DeletedDocument, DeletionEvidence, ExportEntry, Key, TextBlock, identifier
 from tests.export.test_documents import any_text, exported
 from tests.export.trec_reader import text_records, web_records
 
-DELETION = Deleted(version=9, key=Key(1, 2), url="http://a.test/x", evidence=Evidence.GONE, target="http://a.test/y")
+DELETION = DeletedDocument(
+    version=9, key=Key(1, 2), url="http://a.test/x", evidence=DeletionEvidence.GONE, target="http://a.test/y"
+)
 WITHOUT_DELETIONS = [name for name, form in FORMATS.items() if not form.has_deletions]
 # Texts that mean to be something else
 TRAPS = [
@@ -39,10 +41,10 @@ TRAPS = [
 ]
 hostile = st.one_of(any_text, st.lists(st.sampled_from(TRAPS), max_size=4).map("\n".join), st.text("<>/DOCTEXT&\n"))
 tags = st.sampled_from(["p", "h1", "h6", "li", "tr", "pre", "blockquote", "dd", "h7", "script", "x><DOC>"])
-blocks = st.lists(st.builds(Block, hostile, tags, st.just(0), st.sampled_from([0.0, 0.5, 1.0])), max_size=5)
+blocks = st.lists(st.builds(TextBlock, hostile, tags, st.just(0), st.sampled_from([0.0, 0.5, 1.0])), max_size=5)
 
 
-def written(name: str, *entries: Entry, fields: Iterable[str] | None = None) -> bytes:
+def written(name: str, *entries: ExportEntry, fields: Iterable[str] | None = None) -> bytes:
     stream = io.BytesIO()
     form = FORMATS[name] if fields is None else FORMATS[name].keeping(fields)
     writer = form.open(stream)
@@ -80,7 +82,7 @@ def test_jsonl_has_only_the_fields_that_are_wanted_and_those_that_nobody_can_do_
 
 
 def test_every_field_of_a_line_can_be_chosen() -> None:
-    everything = exported(blocks=[Block("a", "p", 0, 1.0)], links=[])
+    everything = exported(blocks=[TextBlock("a", "p", 0, 1.0)], links=[])
     names = {name for document in lines(written("jsonl", everything, DELETION)) for name in document}
     assert names == set(FIELDS)
 
@@ -117,12 +119,12 @@ def test_a_record_of_a_text_collection() -> None:
 
 
 def test_a_record_of_a_web_collection() -> None:
-    found = [Block("One", "h1", 0, 0.9), Block("menu", "nav", 3, 0.1), Block("a & b", "p", 7, 0.5)]
+    found = [TextBlock("One", "h1", 0, 0.9), TextBlock("menu", "nav", 3, 0.1), TextBlock("a & b", "p", 7, 0.5)]
     found += [
-        Block("i", "li", 12, 1.0),
-        Block("j", "li", 13, 1.0),
-        Block("x y", "tr", 14, 1.0),
-        Block(" z", "pre", 17, 1),
+        TextBlock("i", "li", 12, 1.0),
+        TextBlock("j", "li", 13, 1.0),
+        TextBlock("x y", "tr", 14, 1.0),
+        TextBlock(" z", "pre", 17, 1),
     ]
     assert written("trecweb", exported(blocks=found, content_type="application/pdf")).decode() == (
         "<DOC>\n<DOCNO>fffffffffffffffe00000000000000ff</DOCNO>\n<DOCHDR>\n"
@@ -169,7 +171,7 @@ def test_a_text_collection_gives_back_any_text(title: str, text: str) -> None:
 @example([], TRAPS[0], TRAPS[1], TRAPS[5], TRAPS[1])
 @given(blocks, hostile, hostile, hostile, hostile)
 def test_a_web_collection_gives_back_any_text(
-    found: list[Block], title: str, text: str, url: str, content_type: str
+    found: list[TextBlock], title: str, text: str, url: str, content_type: str
 ) -> None:
     entry = exported(blocks=found, title=title, text=text, url=url, content_type=content_type, language=content_type)
     first, second = web_records(written("trecweb", entry, exported(key=Key(1, 1))))
@@ -205,8 +207,8 @@ def test_a_web_collection_gives_back_any_text(
 @pytest.mark.parametrize("name", WITHOUT_DELETIONS)
 def test_deletions_are_kept_apart_where_a_format_has_none(name: str, tmp_path: Path) -> None:
     stream = io.BytesIO()
-    writer = Apart(FORMATS[name], stream)
-    for entry in (exported(key=Key(1, 1)), DELETION, Deleted(version=10, key=Key(3, 3), url="http://a.test/3")):
+    writer = DocumentsOnlyWriter(FORMATS[name], stream)
+    for entry in (exported(key=Key(1, 1)), DELETION, DeletedDocument(version=10, key=Key(3, 3), url="http://a.test/3")):
         writer.write(entry)
     writer.write(exported(key=DELETION.key, version=11))  # it is back
     writer.finish()
@@ -221,7 +223,7 @@ def test_deletions_are_kept_apart_where_a_format_has_none(name: str, tmp_path: P
 
 def test_deletions_stay_in_their_place_where_a_format_has_them() -> None:
     stream = io.BytesIO()
-    writer = Apart(FORMATS["jsonl"], stream)
+    writer = DocumentsOnlyWriter(FORMATS["jsonl"], stream)
     writer.write(DELETION)
     writer.finish()
     assert stream.getvalue() == written("jsonl", DELETION)

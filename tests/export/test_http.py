@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from crawler.errors import BadInput
-from crawler.export.http import AUTHORIZATION, Client, HttpOptions, place_of, plain, without_password
+from crawler.export.http import AUTHORIZATION, EngineClient, HttpOptions, place_of, plain, without_password
 from crawler.export.sink import SinkDown
 from tests.export.engines import Fault, Faults, OpenSearchServer
 
@@ -34,13 +34,13 @@ def nobody_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def asking(
     faults: Faults, options: HttpOptions = WITHOUT_LUCK, where: Callable[[str], str] = str
-) -> Iterator[tuple[Client, OpenSearchServer, list[float]]]:
+) -> Iterator[tuple[EngineClient, OpenSearchServer, list[float]]]:
     """A client, its server, and how long it has waited."""
     waits: list[float] = []
     server = OpenSearchServer(faults)
     with (
         server.running(),
-        closing(Client(place_of(where(server.where), "opensearch", EXAMPLE), waits.append, options)) as client,
+        closing(EngineClient(place_of(where(server.where), "opensearch", EXAMPLE), waits.append, options)) as client,
     ):
         yield client, server, waits
 
@@ -104,7 +104,7 @@ def test_nobody_there_is_told_after_all_attempts() -> None:
     waits: list[float] = []
     place = place_of(f"http://127.0.0.1:{port}/pages", "opensearch", EXAMPLE)
     with (
-        closing(Client(place, waits.append, HttpOptions(attempts=3))) as client,
+        closing(EngineClient(place, waits.append, HttpOptions(attempts=3))) as client,
         pytest.raises(SinkDown, match="no connection \\(Connection refused\\); tried 3 times"),
     ):
         client.send("HEAD", "/pages")
@@ -173,7 +173,7 @@ def test_only_an_engine_with_a_certificate_that_is_trusted_hears_anything(
     context.load_cert_chain(certificate)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     place = place_of(server.where.replace("http:", "https:"), "opensearch", EXAMPLE)
-    with server.running(), closing(Client(place, waits.append, HttpOptions())) as client:
+    with server.running(), closing(EngineClient(place, waits.append, HttpOptions())) as client:
         if is_trusted:
             assert client.send("GET", "/_all").status == 200
         else:

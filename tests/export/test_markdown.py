@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from crawler.errors import AlreadyRunning, DiskTrouble
 from crawler.export.characters import on_one_line, printable
 from crawler.export.markdown import MarkdownSink, directory_of, markdown_of
-from crawler.items import Block, Deleted, Key, identifier
+from crawler.items import DeletedDocument, Key, TextBlock, identifier
 from tests.export.test_documents import any_text, exported
 from tests.export.test_formats import TRAPS
 
@@ -45,7 +45,7 @@ hostile = st.one_of(
     st.lists(st.sampled_from(MARKS + TRAPS), max_size=4).map("\n".join),
     st.text("#>+-=:|*_`~<&;[]()!\\ \n.1a"),
 )
-blocks = st.lists(st.builds(Block, hostile, kinds, st.just(0), st.just(1.0)), max_size=6)
+blocks = st.lists(st.builds(TextBlock, hostile, kinds, st.just(0), st.just(1.0)), max_size=6)
 
 
 @pytest.fixture
@@ -95,9 +95,9 @@ def _texts(token: Token) -> list[str]:
 
 
 def test_a_file_has_front_matter_and_text() -> None:
-    found = [Block("One", "h2", 0, 0.9), Block("menu", "nav", 3, 0.1), Block("a * b", "p", 7, 0.5)]
-    found += [Block(text, tag, 0, 1.0) for text, tag in [("i", "li"), ("j", "li"), ("x y", "tr"), ("z", "tr")]]
-    found += [Block("``` x\n  y", "pre", 0, 1.0), Block("said", "blockquote", 0, 1.0)]
+    found = [TextBlock("One", "h2", 0, 0.9), TextBlock("menu", "nav", 3, 0.1), TextBlock("a * b", "p", 7, 0.5)]
+    found += [TextBlock(text, tag, 0, 1.0) for text, tag in [("i", "li"), ("j", "li"), ("x y", "tr"), ("z", "tr")]]
+    found += [TextBlock("``` x\n  y", "pre", 0, 1.0), TextBlock("said", "blockquote", 0, 1.0)]
     assert markdown_of(exported(blocks=found, title='He said: "x"')) == (
         '---\nurl: "http://a.test/"\ntitle: "He said: \\"x\\""\nfetched_at: "1970-01-12T13:46:40.250000Z"\nlanguage: "de"\n'
         'author: "Ann"\npublished_at: "2019-10"\nversion: 3\n---\n\n'
@@ -112,13 +112,13 @@ def test_without_blocks_each_line_is_a_paragraph() -> None:
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize("kind", ["p", "h1", "li", "tr", "blockquote"])
 def test_marks_are_only_text(kind: str, mark: str) -> None:
-    _, body = parted(markdown_of(exported(blocks=[Block(mark, kind, 0, 1.0), Block(mark, kind, 0, 1.0)])))
+    _, body = parted(markdown_of(exported(blocks=[TextBlock(mark, kind, 0, 1.0), TextBlock(mark, kind, 0, 1.0)])))
     assert read(body) == [("p" if kind == "tr" else kind, on_one_line(mark))] * 2
 
 
-@example([Block("a\n---", "p", 0, 1.0), Block("---", "p", 0, 1.0)], "---\n\n---", "x: y #")
+@example([TextBlock("a\n---", "p", 0, 1.0), TextBlock("---", "p", 0, 1.0)], "---\n\n---", "x: y #")
 @given(blocks, hostile, hostile)
-def test_a_parser_finds_the_text_and_nothing_else(found: list[Block], title: str, author: str) -> None:
+def test_a_parser_finds_the_text_and_nothing_else(found: list[TextBlock], title: str, author: str) -> None:
     entry = exported(blocks=found, text="", title=title, metadata={"author": author})
     head, body = parted(markdown_of(entry))
     assert head["title"] == on_one_line(title)
@@ -138,10 +138,10 @@ def test_files_come_change_and_go_with_their_documents(tmp_path: Path, sink: Mar
     assert sink.acknowledge() == ()
     assert files(tmp_path / "out") == ["a.test", f"a.test/{NAME}", f"a.test/{identifier(Key(3, 4))}.md"]
     assert (tmp_path / "out/a.test" / NAME).read_text().endswith("\nnew\n")
-    sink.put(Deleted(version=4, key=KEY, url="http://a.test/"))
+    sink.put(DeletedDocument(version=4, key=KEY, url="http://a.test/"))
     assert files(tmp_path / "out") == ["a.test", f"a.test/{identifier(Key(3, 4))}.md"]
-    sink.put(Deleted(version=5, key=Key(3, 4), url="http://a.test/2"))
-    sink.put(Deleted(version=6, key=Key(7, 7), url="http://never.test/"))
+    sink.put(DeletedDocument(version=5, key=Key(3, 4), url="http://a.test/2"))
+    sink.put(DeletedDocument(version=6, key=Key(7, 7), url="http://never.test/"))
     sink.put(exported(key=Key(5, 5), url="http://b.test/"))
     sink.acknowledge()
     assert files(tmp_path / "out") == ["b.test", f"b.test/{identifier(Key(5, 5))}.md"]
@@ -198,7 +198,7 @@ def test_a_deletion_through_a_link_deletes_nothing(tmp_path: Path, sink: Markdow
     (outside / NAME).write_text("mine")
     (tmp_path / "out" / "a.test").symlink_to(outside)
     with pytest.raises(DiskTrouble):
-        sink.put(Deleted(version=4, key=KEY, url="http://a.test/"))
+        sink.put(DeletedDocument(version=4, key=KEY, url="http://a.test/"))
     assert (outside / NAME).read_text() == "mine"
 
 

@@ -18,21 +18,23 @@ from hypothesis import given
 
 from crawler.export.documents import facts_of
 from crawler.export.fields import FIELDS
-from crawler.export.parquet import Parquet
-from crawler.items import Block, Deleted, Entry, Evidence, Key, OutLink, identifier
+from crawler.export.parquet import ParquetFormat
+from crawler.items import DeletedDocument, DeletionEvidence, ExportEntry, Key, OutLink, TextBlock, identifier
 from tests.export.test_documents import any_text, exported
 from tests.export.test_formats import whole, written
 
-DELETION = Deleted(version=9, key=Key(1, 2), url="http://a.test/x", evidence=Evidence.GONE, target="http://a.test/y")
+DELETION = DeletedDocument(
+    version=9, key=Key(1, 2), url="http://a.test/x", evidence=DeletionEvidence.GONE, target="http://a.test/y"
+)
 
 
-def table(*entries: Entry, **options: Any) -> pa.Table:
+def table(*entries: ExportEntry, **options: Any) -> pa.Table:
     return pq.read_table(io.BytesIO(written("parquet", *entries, **options)))
 
 
 def test_a_row_holds_what_a_line_holds() -> None:
     everything = exported(
-        blocks=[Block("one", "h1", 0, 0.91234)], links=[OutLink(Key(5, 6), "http://c.test/", "see", "nofollow")]
+        blocks=[TextBlock("one", "h1", 0, 0.91234)], links=[OutLink(Key(5, 6), "http://c.test/", "see", "nofollow")]
     )
     (row,) = table(everything).to_pylist()
     fetched = datetime(1970, 1, 12, 13, 46, 40, 250_000, UTC)
@@ -65,7 +67,7 @@ def test_any_text_comes_back(title: str, text: str) -> None:
     entry = exported(
         title=title,
         text=text,
-        blocks=[Block(text, title, 0, 0.0)],
+        blocks=[TextBlock(text, title, 0, 0.0)],
         anchors=[(title, text)],
         links=[OutLink(Key(1, 1), title, text, text)],
     )
@@ -87,7 +89,7 @@ def test_row_groups_are_small_by_rows_and_by_text() -> None:
 
 def test_an_unfinished_file_does_not_pass_for_a_whole_one() -> None:
     stream = io.BytesIO()
-    writer = Parquet().open(stream)
+    writer = ParquetFormat().open(stream)
     for version in range(5_000):
         writer.write(exported(version=version))
     del writer
@@ -109,7 +111,7 @@ def test_a_pipe_can_be_written() -> None:
     reader = threading.Thread(target=read_all)
     reader.start()
     with os.fdopen(target, "wb") as pipe:
-        writer = Parquet().open(pipe)
+        writer = ParquetFormat().open(pipe)
         writer.write(exported())
         writer.finish()
     reader.join()

@@ -22,7 +22,7 @@ from scrapy.settings import Settings
 from crawler import settings as project
 from crawler.errors import Misconfigured
 from crawler.extensions import metrics
-from crawler.extensions.metrics import Publication, exposition, file_of
+from crawler.extensions.metrics import MetricsPublication, exposition, file_of
 from crawler.frontier.census import Census
 from crawler.items import Outcome, Reason
 from crawler.monitor.prometheus import LastRun, RunCollector
@@ -184,7 +184,7 @@ def asked(port: int) -> dict[tuple[str, ...], float]:
 def test_a_publication_is_read_on_the_loopback_address_until_it_is_closed(tmp_path: Path) -> None:
     port = free_port()
     with opened(tmp_path, METRICS_PORT=port) as session:
-        publication = Publication(session)
+        publication = MetricsPublication(session)
         assert asked(port)["orbweaver_queue_urls",] == 0
         publication.watch(lambda: VITALS)
         assert asked(port)["orbweaver_queue_urls",] == 50
@@ -199,7 +199,7 @@ def test_each_worker_has_the_port_and_the_file_of_its_slot(tmp_path: Path) -> No
     port, file = free_port(), tmp_path / "orbweaver.prom"
     given = {"METRICS_PORT": port, "METRICS_FILE": file}
     with opened(tmp_path, join=True, expected=2, **given), opened(tmp_path, join=True, expected=2, **given) as second:
-        publication = Publication(second)
+        publication = MetricsPublication(second)
         assert asked(port + 1)["orbweaver_running",] == 1
         publication.close()
     assert [path.name for path in tmp_path.glob("*.prom*")] == ["orbweaver.1.prom"]
@@ -226,7 +226,7 @@ def test_a_port_that_is_taken_is_refused_with_what_to_do(tmp_path: Path) -> None
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with opened(tmp_path, METRICS_PORT=port) as session, pytest.raises(Misconfigured) as refused:
-            Publication(session)
+            MetricsPublication(session)
     assert str(refused.value) == (
         f"METRICS_PORT={port}: port {port}, that of worker 0, is taken on 127.0.0.1. Nothing was crawled; name another "
         "port, or 0 for none."
@@ -240,7 +240,7 @@ def test_a_port_that_there_is_not_is_refused(tmp_path: Path) -> None:
         opened(tmp_path, join=True, expected=2, **given) as second,
         pytest.raises(Misconfigured, match="port 65536, that of worker 1, cannot be used"),
     ):
-        Publication(second)
+        MetricsPublication(second)
 
 
 def test_a_file_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_file_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -
         opened(tmp_path, METRICS_FILE=tmp_path / "nowhere" / "x.prom") as session,
         pytest.raises(Misconfigured, match=r"^METRICS_FILE: .*create its directory"),
     ):
-        Publication(session)
+        MetricsPublication(session)
 
 
 def test_a_file_that_cannot_be_written_later_costs_one_warning(
@@ -257,7 +257,7 @@ def test_a_file_that_cannot_be_written_later_costs_one_warning(
     folder = tmp_path / "metrics"
     folder.mkdir()
     with opened(tmp_path, METRICS_FILE=folder / "x.prom") as session:
-        publication = Publication(session)
+        publication = MetricsPublication(session)
         (folder / "x.prom").unlink()
         folder.rmdir()
         for _ in range(3):

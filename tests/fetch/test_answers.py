@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawler.fetch.answers import Meaning, meaning_of, retry_after
+from crawler.fetch.answers import AnswerMeaning, meaning_of, retry_after
 from crawler.items import Fetched, Outcome, Reason
 from tests.samples import answer
 
@@ -82,7 +82,7 @@ def test_who_has_asked_takes_any_other_answer_as_it_is(status: int) -> None:
 
 def test_a_type_that_is_not_read_is_refused() -> None:
     meaning = meaning_of(answered(200, reason=Reason.UNWANTED_TYPE))
-    assert meaning == Meaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
+    assert meaning == AnswerMeaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
 
 
 FAILURES = [
@@ -109,7 +109,7 @@ FAILURES = [
 )
 def test_why_there_is_no_answer(reason: Reason, outcome: Outcome) -> None:
     silent = answer(URL, status=0, head=b"", body=b"", reason=reason)
-    assert meaning_of(silent) == Meaning(outcome=outcome, reason=reason)
+    assert meaning_of(silent) == AnswerMeaning(outcome=outcome, reason=reason)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_first_location_counts() -> None:
 
 @pytest.mark.parametrize("headers", [[], [b"Location:"], [b"Location:   "], [b"X-Location: /b"]])
 def test_a_redirect_to_nowhere_is_refused(headers: list[bytes]) -> None:
-    assert meaning_of(answered(301, *headers)) == Meaning(outcome=Outcome.REFUSED, reason=Reason.BAD_LOCATION)
+    assert meaning_of(answered(301, *headers)) == AnswerMeaning(outcome=Outcome.REFUSED, reason=Reason.BAD_LOCATION)
 
 
 RETRY_AFTER = [

@@ -3,7 +3,15 @@ from math import inf
 
 import pytest
 
-from crawler.fetch.dns import Answer, Found, Lifetimes, Resolver, read_hosts_file, read_server, system_lookup
+from crawler.fetch.dns import (
+    DnsLifetimes,
+    LookupResult,
+    ResolvedName,
+    Resolver,
+    read_hosts_file,
+    read_server,
+    system_lookup,
+)
 
 NAMES = {"a.test": ("192.0.2.1",), "b.test": ("2001:db8::2", "192.0.2.2", "192.0.2.2"), "empty.test": ()}
 
@@ -19,7 +27,7 @@ class Lookup:
         self.asked.append(name)
         if name not in self.names:
             raise OSError(f"no such name: {name}")
-        tell(Found(addresses=self.names[name], ttl=self.ttl, is_sure=True))
+        tell(LookupResult(addresses=self.names[name], ttl=self.ttl, is_sure=True))
 
 
 class Slow:
@@ -56,16 +64,16 @@ def test_an_answer_is_kept_until_it_expires():
 @pytest.mark.parametrize(
     ("found", "seconds"),
     [
-        (Found(addresses=("192.0.2.1",), ttl=50), 50),
-        (Found(addresses=("192.0.2.1",), ttl=0), 20),
-        (Found(addresses=("192.0.2.1",), ttl=1e9), 1000),
-        (Found(error="no such name", is_sure=True), 10),
-        (Found(error="time is up"), 5),
-        (Found(), 5),
+        (LookupResult(addresses=("192.0.2.1",), ttl=50), 50),
+        (LookupResult(addresses=("192.0.2.1",), ttl=0), 20),
+        (LookupResult(addresses=("192.0.2.1",), ttl=1e9), 1000),
+        (LookupResult(error="no such name", is_sure=True), 10),
+        (LookupResult(error="time is up"), 5),
+        (LookupResult(), 5),
     ],
 )
 def test_how_long_an_answer_holds(found, seconds):
-    lifetimes = Lifetimes(least=20, most=1000, failure=10)
+    lifetimes = DnsLifetimes(least=20, most=1000, failure=10)
     resolver = Resolver(lambda name, tell: tell(found), {}, lifetimes=lifetimes)
     answer = looked_up(resolver, "a.test", 7)
     assert answer.expires == 7 + seconds
@@ -75,8 +83,8 @@ def test_how_long_an_answer_holds(found, seconds):
 
 
 def test_a_failure_may_be_kept_even_shorter():
-    assert Lifetimes(failure=2).of(Found(error="time is up")) == 2
-    assert Lifetimes(failure=0).of(Found(is_sure=True)) == 0
+    assert DnsLifetimes(failure=2).of(LookupResult(error="time is up")) == 2
+    assert DnsLifetimes(failure=0).of(LookupResult(is_sure=True)) == 0
 
 
 def test_ipv4_comes_first_and_nothing_twice():
@@ -102,8 +110,8 @@ def test_those_who_ask_at_the_same_time_share_one_look_up():
     for name in ("a.test", "A.TEST.", "a.test"):
         resolver.look_up(name, 0, told.append)
     ((name, tell),) = slow.asked
-    tell(Found(addresses=("192.0.2.1",)))
-    assert (name, told) == ("a.test", [Answer(addresses=("192.0.2.1",), error="", expires=60)] * 3)
+    tell(LookupResult(addresses=("192.0.2.1",)))
+    assert (name, told) == ("a.test", [ResolvedName(addresses=("192.0.2.1",), error="", expires=60)] * 3)
     resolver.look_up("a.test", 60, told.append)
     assert len(slow.asked) == 2
 
@@ -113,7 +121,7 @@ def test_a_slow_name_holds_up_no_other():
     resolver = Resolver(slow, {})
     resolver.look_up("slow.test", 0, told.append)
     resolver.look_up("quick.test", 0, told.append)
-    slow.asked[1][1](Found(addresses=("192.0.2.1",)))
+    slow.asked[1][1](LookupResult(addresses=("192.0.2.1",)))
     assert [answer.addresses for answer in told] == [("192.0.2.1",)]
 
 
@@ -122,21 +130,21 @@ def test_an_answer_that_comes_too_late_is_kept_for_the_next():
     resolver = Resolver(slow, {})
     resolver.look_up("a.test", 0, told.append)
     tell = slow.asked[0][1]
-    tell(Found(error="time is up"))
+    tell(LookupResult(error="time is up"))
     assert resolver.cached("a.test", 4).error == "time is up"
-    tell(Found(addresses=("192.0.2.1",)))
+    tell(LookupResult(addresses=("192.0.2.1",)))
     assert resolver.cached("a.test", 4).addresses == ("192.0.2.1",)
     assert [answer.error for answer in told] == ["time is up"]
 
 
-@pytest.mark.parametrize("late", [Found(error="time is up"), Found(addresses=("192.0.2.9",))])
+@pytest.mark.parametrize("late", [LookupResult(error="time is up"), LookupResult(addresses=("192.0.2.9",))])
 def test_an_old_answer_does_not_replace_a_newer_one(late):
     slow, told = Slow(), []
     resolver = Resolver(slow, {})
     resolver.look_up("a.test", 0, told.append)
-    slow.asked[0][1](Found(error="time is up"))
+    slow.asked[0][1](LookupResult(error="time is up"))
     resolver.look_up("a.test", 10, told.append)
-    slow.asked[1][1](Found(addresses=("192.0.2.1",), ttl=300))
+    slow.asked[1][1](LookupResult(addresses=("192.0.2.1",), ttl=300))
     slow.asked[0][1](late)
     assert resolver.cached("a.test", 20).addresses == ("192.0.2.1",)
 
@@ -210,7 +218,7 @@ def test_what_the_system_cannot_say_is_a_failure(monkeypatch, error, is_sure):
         raise error
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    assert system_lookup("a.test") == Found(error=error.strerror or str(error), is_sure=is_sure)
+    assert system_lookup("a.test") == LookupResult(error=error.strerror or str(error), is_sure=is_sure)
 
 
 def test_the_system_is_asked_for_streams_of_either_family(monkeypatch):
@@ -221,7 +229,7 @@ def test_the_system_is_asked_for_streams_of_either_family(monkeypatch):
         return [six, four, six]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    assert system_lookup("a.test") == Found(addresses=("192.0.2.1", "2001:db8::1"))
+    assert system_lookup("a.test") == LookupResult(addresses=("192.0.2.1", "2001:db8::1"))
 
 
 @pytest.mark.parametrize(

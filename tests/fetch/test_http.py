@@ -15,8 +15,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from crawler.fetch.http import FetchLimits, HttpClient
-from crawler.fetch.types import Types
+from crawler.fetch.http import HttpClient
+from crawler.fetch.limits import FetchLimits
+from crawler.fetch.types import SkippedTypes
 from crawler.items import Reason
 from tests.fetch.raw_server import Act, RawServer, Repeat, Wait
 
@@ -480,7 +481,7 @@ def test_a_fetch_may_have_limits_of_its_own(browser, serve):
 
 # What is not wanted
 
-NO_IMAGES = Types(("image/",)).wants
+NO_IMAGES = SkippedTypes(("image/",)).wants
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from crawler.fetch import robots
-from crawler.fetch.robots import DAY, HOUR, LARGEST_FILE, RequestRate, RobotsRules, Window, judge_robots, lifetime_of
-from crawler.items import OriginRules, Reason
+from crawler.fetch.robots import DAY, HOUR, LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
+from crawler.items import DailyWindow, Reason, RequestRate, RobotsFile
 
 US = "orbweaver"
 SITE = "http://example.com"
@@ -187,7 +187,7 @@ def test_crawl_delay(value, expected):
     [
         ("1/5", RequestRate(1, 5)),
         ("10/1m", RequestRate(10, 60)),
-        ("1/10 0600-0845", RequestRate(1, 10, Window(360, 525))),
+        ("1/10 0600-0845", RequestRate(1, 10, DailyWindow(360, 525))),
         ("1/9999999d", RequestRate(1, 86_400)),
         ("9" * 400 + "/1", RequestRate(1_000_000, 1)),
         *((bad, None) for bad in ("0/5", "1/0", "-1/5", "1", "a/b", "", "1/10 2560-0000")),
@@ -200,9 +200,9 @@ def test_request_rate(value, expected):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("0200-0630", Window(120, 390)),
-        ("2300-0100", Window(1380, 60)),
-        ("0200 0630", Window(120, 390)),
+        ("0200-0630", DailyWindow(120, 390)),
+        ("2300-0100", DailyWindow(1380, 60)),
+        ("0200 0630", DailyWindow(120, 390)),
         ("25-26", None),
         ("", None),
     ],
@@ -286,7 +286,7 @@ def judged(status, *, reason=Reason.OK, body=b"User-agent: *", fetched=NOW, prev
 
 def known(**changes):
     fields = {"host": 7, "origin": SITE, "status": 200, "body": b"known", "fetched": NOW - DAY, "expires": NOW}
-    return OriginRules(**(fields | changes))
+    return RobotsFile(**(fields | changes))
 
 
 @pytest.mark.parametrize("status", [200, 203, 206])

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from crawler import settings
 from crawler.fetch import types
-from crawler.fetch.types import READ, Types, ending_of, essence_of
+from crawler.fetch.types import READ, SkippedTypes, ending_of, essence_of
 from crawler.options import Options
 
-TYPES = Types(("image/", "video/", "application/zip", "application/octet-stream"))
+TYPES = SkippedTypes(("image/", "video/", "application/zip", "application/octet-stream"))
 URL = "http://a.test/page"
 
 
@@ -84,7 +84,7 @@ def test_where_the_type_says_nothing_the_url_may(url: str, wanted: bool) -> None
 
 
 def test_who_skips_nothing_wants_all() -> None:
-    assert Types().wants(head("Content-Type: application/octet-stream"), URL)
+    assert SkippedTypes().wants(head("Content-Type: application/octet-stream"), URL)
 
 
 @pytest.mark.parametrize(

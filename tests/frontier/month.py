@@ -20,23 +20,23 @@ from statistics import mean
 
 from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import Politeness
-from crawler.frontier.priority import LEVELS, BiasedDraw, Standing, level_of
+from crawler.frontier.priority import LEVELS, BiasedDraw, PriorityInputs, level_of
 from crawler.items import (
+    CrawlLimits,
+    DailyWindow,
     Fetched,
     Key,
     Kind,
     Link,
-    OriginRules,
     Outcome,
     Page,
     Reason,
     RequestRate,
+    RobotsFile,
     State,
     Visit,
     Visited,
-    Window,
-    Wishes,
-)  # fmt: skip
+)
 from crawler.simulation.driver import Simulation
 from crawler.stores.contract import NewUrl, Store
 from crawler.stores.open import open_store
@@ -52,13 +52,13 @@ PATIENCE = 100.0  # that a busy host asks for
 POLITENESS = Politeness(groups=("*.farm.test",))
 GAP, AT_ONCE = POLITENESS.address_gap, POLITENESS.address_connections
 WISHES = (
-    Wishes(),
-    Wishes(),
-    Wishes(crawl_delay=20.0),
-    Wishes(request_rate=RequestRate(2, 60)),
-    Wishes(request_rate=RequestRate(1, 90, Window(600, 1200))),
-    Wishes(visit_time=Window(1320, 240)),
-    Wishes(),
+    CrawlLimits(),
+    CrawlLimits(),
+    CrawlLimits(crawl_delay=20.0),
+    CrawlLimits(request_rate=RequestRate(2, 60)),
+    CrawlLimits(request_rate=RequestRate(1, 90, DailyWindow(600, 1200))),
+    CrawlLimits(visit_time=DailyWindow(1320, 240)),
+    CrawlLimits(),
 )
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 _EPSILON = 1e-6
@@ -101,7 +101,7 @@ class Web:
         number = self.number(name)
         return f"shared {number % 20}" if number % 3 == 0 else f"own {number}"
 
-    def wishes(self, name: str) -> Wishes:
+    def wishes(self, name: str) -> CrawlLimits:
         return WISHES[self.number(name) % len(WISHES)]
 
     def latency(self, name: str) -> float:
@@ -132,7 +132,7 @@ class Web:
             address=self.address(name),
         )  # fmt: skip
         if visit.kind is Kind.ROBOTS:
-            rules = OriginRules(
+            rules = RobotsFile(
                 host=visit.key.host, origin=visit.origin, status=200, body=b"", fetched=fetched.ended,
                 expires=fetched.ended + DAY, wishes=self.wishes(name),
             )  # fmt: skip
@@ -151,7 +151,7 @@ class Web:
         rules = None
         if visit.kind is Kind.ROBOTS:
             until = fetched.ended + HOUR
-            rules = OriginRules(
+            rules = RobotsFile(
                 host=visit.key.host, origin=visit.origin, status=0, body=None, fetched=fetched.ended, expires=until,
                 held_until=until, failures=1,
             )  # fmt: skip
@@ -202,7 +202,7 @@ class Web:
         return [name, "farm"] if name.endswith("farm.test") else [name]
 
     def _rest(self, name: str, fetched: Fetched, retry_after: float | None) -> float:
-        wishes = self.wishes(name) if name in self._rules else Wishes()
+        wishes = self.wishes(name) if name in self._rules else CrawlLimits()
         rate, pace = wishes.request_rate, 0.0
         if rate is not None:
             minute = fetched.ended / 60 % 1440
@@ -265,7 +265,7 @@ def _waits(web: Web) -> list[float]:
         name = web.name(number)
         url = f"http://{name}/0"
         if url in web.first and web.wishes(name).visit_time is None and not name.endswith("farm.test"):
-            waits[level_of(Standing(number % LEVELS))].append(web.first[url] - START)
+            waits[level_of(PriorityInputs(number % LEVELS))].append(web.first[url] - START)
     return [mean(waits[level]) for level in sorted(waits)]
 
 

@@ -12,7 +12,7 @@ from crawler import settings
 from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.priority import Draw, most_important
-from crawler.items import Kind, OriginRules, Outcome, Visit, Visited
+from crawler.items import Kind, Outcome, RobotsFile, Visit, Visited
 from crawler.options import Options
 from crawler.simulation import driver
 from crawler.simulation.driver import Respond
@@ -50,7 +50,7 @@ def fetched_page(visit: Visit, started: float, took: float = 0.1) -> Visited:
     fetched = answer(visit.url, started=started, ended=started + took, address=f"address of {host_of(visit.url)}")
     rules = None
     if visit.kind is Kind.ROBOTS:
-        rules = OriginRules(
+        rules = RobotsFile(
             host=visit.key.host, origin=visit.origin, status=404, body=None, fetched=started, expires=started + DAY
         )
     return visited(visit, fetched=fetched, rules=rules)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from crawler.frontier.frontier import CRASHES
 from crawler.frontier.politeness import Politeness
-from crawler.items import Kind, OriginRules, Outcome, Reason, State, Visit, Visited, Wishes
+from crawler.items import CrawlLimits, Kind, Outcome, Reason, RobotsFile, State, Visit, Visited
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
@@ -25,9 +25,9 @@ from tests.samples import NOW, acquire, answer, link, new_url, visited
 EPSILON = 1e-6
 
 
-def rules_for(visit: Visit, started: float, **facts: object) -> OriginRules:
+def rules_for(visit: Visit, started: float, **facts: object) -> RobotsFile:
     given = {"host": visit.key.host, "origin": visit.origin, "status": 200, "body": b"", "fetched": started}
-    return OriginRules(**given | {"expires": started + 86_400} | facts)  # type: ignore[arg-type]
+    return RobotsFile(**given | {"expires": started + 86_400} | facts)  # type: ignore[arg-type]
 
 
 def pages(simulation: Simulation) -> list[str]:
@@ -88,7 +88,7 @@ def test_slow_hosts_rest_longer(store: Store) -> None:
 def test_a_crawl_delay_binds_from_the_answer_that_told_it(store: Store) -> None:
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
-        rules = rules_for(visit, started, wishes=Wishes(crawl_delay=40.0)) if visit.kind is Kind.ROBOTS else None
+        rules = rules_for(visit, started, wishes=CrawlLimits(crawl_delay=40.0)) if visit.kind is Kind.ROBOTS else None
         return replace(result, rules=rules)
 
     simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2"), respond)
@@ -102,7 +102,9 @@ def test_the_longest_crawl_delay_of_a_hosts_origins_holds(store: Store) -> None:
         delay = 40.0 if visit.origin == "http://a.test" else None
         return replace(
             result,
-            rules=rules_for(visit, started, wishes=Wishes(crawl_delay=delay)) if visit.kind is Kind.ROBOTS else None,
+            rules=rules_for(visit, started, wishes=CrawlLimits(crawl_delay=delay))
+            if visit.kind is Kind.ROBOTS
+            else None,
         )
 
     urls = [f"{scheme}://a.test/{n}" for scheme in ("http", "https") for n in range(2)]
@@ -211,7 +213,7 @@ def test_a_robots_txt_that_moved_is_fetched_under_the_clock_of_its_new_host(stor
             )
             return replace(result, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, rules=moved)
         if visit.kind is Kind.ROBOTS and visit.origin == "http://a.test":
-            return replace(result, rules=rules_for(visit, started, wishes=Wishes(crawl_delay=20.0)))
+            return replace(result, rules=rules_for(visit, started, wishes=CrawlLimits(crawl_delay=20.0)))
         return result
 
     urls = ["http://a.test/1", "http://a.test/2", "http://b.test/1", "http://b.test/2", "http://b.test/3"]
@@ -466,7 +468,7 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
         took = 2.0 if kind == "slow" else 0.1
         result = fetched_page(visit, started, took)
         if visit.kind is Kind.ROBOTS:
-            result = replace(result, rules=rules_for(visit, started, wishes=Wishes(crawl_delay=delay)))
+            result = replace(result, rules=rules_for(visit, started, wishes=CrawlLimits(crawl_delay=delay)))
             kind = "good"
         rest = max(1.0, 5 * took, delay or 0.0)
         if kind == "denied":
@@ -516,7 +518,7 @@ def test_a_host_with_a_url_that_must_be_visited_alone_can_be_sent_away(store: St
     frontier = Simulation(store).frontier
     loads = {load.name: load for load in store.activate("dead", NOW, 9, 9, ())}
     for load in loads.values():
-        rules = OriginRules(
+        rules = RobotsFile(
             host=load.host, origin=f"http://{load.name}", status=404, body=None, fetched=NOW, expires=NOW + 9
         )
         frontier.activate(replace(load, rules=[rules]), NOW)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from crawler.frontier.gates import Gates
 from crawler.frontier.politeness import Politeness
-from crawler.items import Outcome, Reason, Visit, Visited, Wishes
+from crawler.items import CrawlLimits, Outcome, Reason, Visit, Visited
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
@@ -186,7 +186,7 @@ def test_a_host_of_a_group_asks_for_patience_with_all_of_it(store: Store) -> Non
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
         if result.rules is not None and visit.url.startswith("http://h0."):
-            return replace(result, rules=replace(result.rules, wishes=Wishes(crawl_delay=60.0)))
+            return replace(result, rules=replace(result.rules, wishes=CrawlLimits(crawl_delay=60.0)))
         return result
 
     urls = [f"http://h{host}.farm.test/{n}" for host in range(3) for n in range(2)]

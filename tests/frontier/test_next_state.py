@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.next_state import MISSING, TRIES, Aftermath, RevisitPolicy
+from crawler.frontier.next_state import MISSING, TRIES, NextState, RevisitPolicy
 from crawler.items import Kind, Outcome, Page, Reason, State
 from tests.samples import NOW, answer, visit_to, visited
 
@@ -18,17 +18,17 @@ WEEK = 7 * 86_400.0
 POLICY = RevisitPolicy(interval=WEEK, retry_delay=30.0)
 
 
-def after(outcome: Outcome, reason: Reason, *, host_free: float = NOW, **facts: Any) -> Aftermath:
+def after(outcome: Outcome, reason: Reason, *, host_free: float = NOW, **facts: Any) -> NextState:
     given = {"page": facts.pop("page")} if "page" in facts else {}
     return POLICY.after(visited(visit_to(URL, **facts), outcome=outcome, reason=reason, **given), NOW, host_free)
 
 
-def waits(reason: Reason, due: float, tries: int = 0) -> Aftermath:
-    return Aftermath(state=State.WAITING, reason=reason, due=due, tries=tries)
+def waits(reason: Reason, due: float, tries: int = 0) -> NextState:
+    return NextState(state=State.WAITING, reason=reason, due=due, tries=tries)
 
 
-def parked(reason: Reason, tries: int = 0) -> Aftermath:
-    return Aftermath(state=State.PARKED, reason=reason, tries=tries)
+def parked(reason: Reason, tries: int = 0) -> NextState:
+    return NextState(state=State.PARKED, reason=reason, tries=tries)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def parked(reason: Reason, tries: int = 0) -> Aftermath:
         (Outcome.PROMISING, Reason.HEAD_SEEN, 1, waits(Reason.HEAD_SEEN, NOW, 1)),
     ],
 )
-def test_after_a_visit(outcome: Outcome, reason: Reason, tries: int, expected: Aftermath) -> None:
+def test_after_a_visit(outcome: Outcome, reason: Reason, tries: int, expected: NextState) -> None:
     assert after(outcome, reason, tries=tries) == expected
 
 
@@ -159,6 +159,6 @@ def test_a_page_that_turns_out_to_be_a_feed_is_visited_as_one() -> None:
     ],
 )
 def test_a_page_that_was_made_up_is_asked_for_until_there_is_an_answer(
-    outcome: Outcome, reason: Reason, expected: Aftermath
+    outcome: Outcome, reason: Reason, expected: NextState
 ) -> None:
     assert after(outcome, reason, kind=Kind.PROBE) == expected

@@ -15,7 +15,7 @@ from crawler.frontier.politeness import (
     HostClock,
     Politeness,
 )
-from crawler.items import Outcome, Reason, RequestRate, Visited, Window, Wishes
+from crawler.items import CrawlLimits, DailyWindow, Outcome, Reason, RequestRate, Visited
 from tests.samples import NOW, answer, visit_to, visited
 
 URL = "http://a.test/"
@@ -27,17 +27,17 @@ URL = "http://a.test/"
         # the floor
         (HostClock(), 5.0),
         (HostClock(latency=0.5), 5.0),
-        (HostClock(wishes=Wishes(crawl_delay=1.0)), 5.0),
+        (HostClock(wishes=CrawlLimits(crawl_delay=1.0)), 5.0),
         # slowness, up to the cap
         (HostClock(latency=2.0), 10.0),
         (HostClock(latency=60.0), 30.0),
         # what the site asks for, within reason
-        (HostClock(wishes=Wishes(crawl_delay=20.0)), 20.0),
-        (HostClock(wishes=Wishes(crawl_delay=20.0), latency=5.0), 25.0),
-        (HostClock(wishes=Wishes(crawl_delay=86_400.0)), CRAWL_DELAY_LIMIT),
+        (HostClock(wishes=CrawlLimits(crawl_delay=20.0)), 20.0),
+        (HostClock(wishes=CrawlLimits(crawl_delay=20.0), latency=5.0), 25.0),
+        (HostClock(wishes=CrawlLimits(crawl_delay=86_400.0)), CRAWL_DELAY_LIMIT),
         # trouble
         (HostClock(backoff=1), 10.0),
-        (HostClock(backoff=3, wishes=Wishes(crawl_delay=10.0)), 80.0),
+        (HostClock(backoff=3, wishes=CrawlLimits(crawl_delay=10.0)), 80.0),
         (HostClock(backoff=30), BACKOFF_LIMIT),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_visit_whose_end_is_unknown_counts_as_ended_now() -> None:
 
 def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due() -> None:
     politeness = Politeness()
-    asked = HostClock(wishes=Wishes(crawl_delay=60.0))
+    asked = HostClock(wishes=CrawlLimits(crawl_delay=60.0))
     assert politeness.after_unclean_stop("a.test", asked, NOW).next_visit == NOW + 60
     assert (
         politeness.after_unclean_stop("a.test", HostClock(latency=0.1), NOW).next_visit == NOW + 30
@@ -99,7 +99,7 @@ def test_a_clock_from_the_future_is_not_believed() -> None:
 
 # ── rates and hours ──
 
-NINE_TO_FIVE = Window(9 * 60, 17 * 60)
+NINE_TO_FIVE = DailyWindow(9 * 60, 17 * 60)
 MIDNIGHT = 20_000 * 86_400.0
 HOUR = 3_600.0
 
@@ -119,7 +119,7 @@ HOUR = 3_600.0
     ],
 )
 def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: float) -> None:
-    assert Politeness().rest("a.test", HostClock(wishes=Wishes(request_rate=rate)), at) == rest
+    assert Politeness().rest("a.test", HostClock(wishes=CrawlLimits(request_rate=rate)), at) == rest
 
 
 @pytest.mark.parametrize(
@@ -129,14 +129,14 @@ def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: flo
         (NINE_TO_FIVE, 9.0, 9.0),
         (NINE_TO_FIVE, 16.9, 16.9),
         (NINE_TO_FIVE, 17.0, 33.0),
-        (Window(22 * 60, 6 * 60), 5.9, 5.9),  # over midnight
-        (Window(22 * 60, 6 * 60), 12.0, 22.0),
-        (Window(22 * 60, 6 * 60), 23.0, 23.0),
-        (Window(0, 0), 12.0, 12.0),  # all day
+        (DailyWindow(22 * 60, 6 * 60), 5.9, 5.9),  # over midnight
+        (DailyWindow(22 * 60, 6 * 60), 12.0, 22.0),
+        (DailyWindow(22 * 60, 6 * 60), 23.0, 23.0),
+        (DailyWindow(0, 0), 12.0, 12.0),  # all day
     ],
 )
-def test_a_visit_comes_in_visiting_hours(window: Window, at: float, opens: float) -> None:
-    clock = HostClock(wishes=Wishes(visit_time=window))
+def test_a_visit_comes_in_visiting_hours(window: DailyWindow, at: float, opens: float) -> None:
+    clock = HostClock(wishes=CrawlLimits(visit_time=window))
     later = Politeness().opened(clock, MIDNIGHT + at * HOUR)
     assert later.next_visit == MIDNIGHT + opens * HOUR
     assert (later.held_until > 0) == (opens > at)
@@ -144,7 +144,7 @@ def test_a_visit_comes_in_visiting_hours(window: Window, at: float, opens: float
 
 @given(st.integers(0, 1439), st.integers(0, 1439), st.floats(0, 10 * 86_400))
 def test_visiting_hours_are_always_kept(start: int, end: int, at: float) -> None:
-    clock = HostClock(wishes=Wishes(visit_time=Window(start, end)))
+    clock = HostClock(wishes=CrawlLimits(visit_time=DailyWindow(start, end)))
     opens = Politeness().opened(clock, at).next_visit
     assert at <= opens <= at + 86_400
     minute = opens / 60 % 1440

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier import trust
-from crawler.frontier.trust import UNKNOWN, Trust, Witness
+from crawler.frontier.trust import UNKNOWN, Source, Trust
 
 MOST = 64  # observations that count
 
@@ -118,14 +118,14 @@ def test_to_be_right_never_costs_trust_and_to_be_wrong_never_brings_it(told: Tru
 
 
 def test_codes_of_witnesses_are_schema() -> None:
-    assert {witness.name: int(witness) for witness in Witness} == {
+    assert {witness.name: int(witness) for witness in Source} == {
         "VALIDATORS": 1,
         "HEAD": 2,
         "LASTMOD": 3,
         "CHANGEFREQ": 4,
         "FEED": 5,
     }
-    assert all(witness.meaning for witness in Witness)
+    assert all(witness.meaning for witness in Source)
 
 
 def test_the_examples_are_true() -> None:

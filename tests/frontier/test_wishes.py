@@ -9,7 +9,18 @@ from msgspec.structs import replace
 
 from crawler.frontier.network import PROBE_EVERY
 from crawler.frontier.politeness import SNOOZES
-from crawler.items import Kind, OriginRules, Outcome, Reason, RequestRate, State, Visit, Visited, Window, Wishes
+from crawler.items import (
+    CrawlLimits,
+    DailyWindow,
+    Kind,
+    Outcome,
+    Reason,
+    RequestRate,
+    RobotsFile,
+    State,
+    Visit,
+    Visited,
+)
 from crawler.stores.contract import Store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
@@ -19,14 +30,14 @@ from tests.samples import NOW, answer, visited
 HOUR, DAY = 3_600.0, 86_400.0
 
 
-def wishing(wishes: Wishes) -> Respond:
+def wishing(wishes: CrawlLimits) -> Respond:
     """Hosts whose robots.txt asks for this."""
 
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
         if visit.kind is not Kind.ROBOTS:
             return result
-        rules = OriginRules(
+        rules = RobotsFile(
             host=visit.key.host,
             origin=visit.origin,
             status=200,
@@ -47,7 +58,7 @@ def lost(visit: Visit, started: float, reason: Reason = Reason.CONNECT_FAILED) -
     )
     rules = None
     if visit.kind is Kind.ROBOTS:
-        rules = OriginRules(
+        rules = RobotsFile(
             host=visit.key.host,
             origin=visit.origin,
             status=0,
@@ -62,7 +73,7 @@ def lost(visit: Visit, started: float, reason: Reason = Reason.CONNECT_FAILED) -
 
 def test_a_request_rate_is_obeyed(store: Store) -> None:
     simulation = Simulation(
-        seeded(store, *(f"http://a.test/{n}" for n in range(6))), wishing(Wishes(request_rate=RequestRate(2, 60)))
+        seeded(store, *(f"http://a.test/{n}" for n in range(6))), wishing(CrawlLimits(request_rate=RequestRate(2, 60)))
     )
     simulation.run()
     assert len(simulation.log) == 7
@@ -71,8 +82,8 @@ def test_a_request_rate_is_obeyed(store: Store) -> None:
 
 def test_a_request_rate_holds_only_in_its_part_of_the_day(store: Store) -> None:
     opens = (NOW % DAY) / 60 + 2  # in two minutes, for an hour
-    window = Window(int(opens), int(opens + 60))
-    wishes = Wishes(request_rate=RequestRate(1, 120, window))
+    window = DailyWindow(int(opens), int(opens + 60))
+    wishes = CrawlLimits(request_rate=RequestRate(1, 120, window))
     simulation = Simulation(seeded(store, *(f"http://a.test/{n}" for n in range(40))), wishing(wishes))
     simulation.run()
     gaps = list(pairwise([request.started for request in simulation.log]))
@@ -84,7 +95,7 @@ def test_a_request_rate_holds_only_in_its_part_of_the_day(store: Store) -> None:
 
 def test_visits_come_in_visiting_hours_only_and_all_of_them_come(store: Store) -> None:
     opens = int((NOW % DAY) / 60) + 90  # in an hour and a half, for twelve minutes
-    wishes = Wishes(visit_time=Window(opens % 1440, (opens + 12) % 1440))
+    wishes = CrawlLimits(visit_time=DailyWindow(opens % 1440, (opens + 12) % 1440))
     urls = [f"http://a.test/{n}" for n in range(300)]
     simulation = Simulation(seeded(store, *urls), wishing(wishes), horizon=2 * DAY)
     simulation.run()

@@ -11,8 +11,8 @@ from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler.engine.handler import HEADERS, TRUST, VISIT
-from crawler.frontier.trust import Trust, Witness
-from crawler.items import NOTHING_HELD, Held, Kind
+from crawler.frontier.trust import Source, Trust
+from crawler.items import NO_VALIDATORS, Kind, Validators
 from crawler.middlewares.conditional import ConditionalMiddleware
 from tests.samples import NOW, visit_to
 
@@ -22,7 +22,9 @@ FULL_EVERY = 10
 BOTH = [("If-None-Match", '"a"'), ("If-Modified-Since", DATE)]
 
 
-def asked_by(held: Held, trust: dict[Witness, Trust] | None = None, full_every: int = FULL_EVERY, **facts: Any) -> Any:
+def asked_by(
+    held: Validators, trust: dict[Source, Trust] | None = None, full_every: int = FULL_EVERY, **facts: Any
+) -> Any:
     """The headers that are sent, and how often that was counted."""
     stats = MemoryStatsCollector(Crawler(Spider))
     visit = visit_to(URL, held=held, visited=NOW, **facts)
@@ -36,17 +38,17 @@ def asked_by(held: Held, trust: dict[Witness, Trust] | None = None, full_every: 
 @pytest.mark.parametrize(
     ("held", "headers"),
     [
-        (NOTHING_HELD, []),
-        (Held(length=5), []),
-        (Held('"a"', length=5), BOTH[:1]),
-        (Held("", DATE, length=5), BOTH[1:]),
-        (Held('"a"', DATE, length=5), BOTH),
-        (Held('"a"', DATE, length=0), BOTH),  # an empty document is one too
-        (Held('"a"', DATE), []),  # what is not held cannot be reused
-        (Held('W/"a"', length=5), [("If-None-Match", 'W/"a"')]),  # as the server wrote it
+        (NO_VALIDATORS, []),
+        (Validators(length=5), []),
+        (Validators('"a"', length=5), BOTH[:1]),
+        (Validators("", DATE, length=5), BOTH[1:]),
+        (Validators('"a"', DATE, length=5), BOTH),
+        (Validators('"a"', DATE, length=0), BOTH),  # an empty document is one too
+        (Validators('"a"', DATE), []),  # what is not held cannot be reused
+        (Validators('W/"a"', length=5), [("If-None-Match", 'W/"a"')]),  # as the server wrote it
     ],
 )
-def test_validators_are_sent_for_what_is_held(held: Held, headers: list[tuple[str, str]]) -> None:
+def test_validators_are_sent_for_what_is_held(held: Validators, headers: list[tuple[str, str]]) -> None:
     assert asked_by(held) == headers
 
 
@@ -55,23 +57,23 @@ def test_validators_are_sent_for_what_is_held(held: Held, headers: list[tuple[st
     [(0, 10, True), (8, 10, True), (9, 10, False), (30, 10, False), (0, 2, True), (1, 2, False), (0, 1, False)],
 )
 def test_one_of_so_many_visits_fetches_the_whole(reused: int, full_every: int, is_sent: bool) -> None:
-    assert bool(asked_by(Held('"a"', DATE, 5, reused), full_every=full_every)) is is_sent
+    assert bool(asked_by(Validators('"a"', DATE, 5, reused), full_every=full_every)) is is_sent
 
 
 @pytest.mark.parametrize(
     ("trust", "is_sent"),
     [
         ({}, True),
-        ({Witness.VALIDATORS: Trust(same_wrong=1)}, True),
-        ({Witness.VALIDATORS: Trust(same_wrong=2)}, False),  # it says "the same" of what has changed
-        ({Witness.VALIDATORS: Trust(changed_wrong=5)}, False),  # or "changed" of what has not: that spares nothing
-        ({Witness.HEAD: Trust(same_wrong=60), Witness.LASTMOD: Trust(changed_wrong=60)}, True),  # another matter
+        ({Source.VALIDATORS: Trust(same_wrong=1)}, True),
+        ({Source.VALIDATORS: Trust(same_wrong=2)}, False),  # it says "the same" of what has changed
+        ({Source.VALIDATORS: Trust(changed_wrong=5)}, False),  # or "changed" of what has not: that spares nothing
+        ({Source.HEAD: Trust(same_wrong=60), Source.LASTMOD: Trust(changed_wrong=60)}, True),  # another matter
     ],
 )
-def test_a_host_whose_validators_were_wrong_is_not_asked_by_them(trust: dict[Witness, Trust], is_sent: bool) -> None:
-    assert bool(asked_by(Held('"a"', DATE, 5), trust)) is is_sent
+def test_a_host_whose_validators_were_wrong_is_not_asked_by_them(trust: dict[Source, Trust], is_sent: bool) -> None:
+    assert bool(asked_by(Validators('"a"', DATE, 5), trust)) is is_sent
 
 
 @pytest.mark.parametrize("kind", [Kind.PAGE, Kind.FEED, Kind.SITEMAP])
 def test_lists_are_asked_for_like_pages(kind: Kind) -> None:
-    assert asked_by(Held('"a"', DATE, 5), kind=kind) == BOTH
+    assert asked_by(Validators('"a"', DATE, 5), kind=kind) == BOTH

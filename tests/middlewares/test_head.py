@@ -10,10 +10,10 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.engine.handler import FETCHED, MEANING, METHOD, TRUST, VISIT
-from crawler.fetch.answers import Meaning
-from crawler.fetch.types import Types
-from crawler.frontier.trust import Trust, Witness
-from crawler.items import NOTHING_HELD, Fetched, Held, Kind, Outcome, Reason, Visit
+from crawler.fetch.answers import AnswerMeaning
+from crawler.fetch.types import SkippedTypes
+from crawler.frontier.trust import Source, Trust
+from crawler.items import NO_VALIDATORS, Fetched, Kind, Outcome, Reason, Validators, Visit
 from crawler.middlewares.head import HeadMiddleware
 from tests.samples import NOW, answer, visit_to
 
@@ -21,18 +21,18 @@ PAGE, FILE = "http://a.test/page", "http://a.test/files/data.bin"
 DATE = "Wed, 21 Oct 2015 07:28:00 GMT"
 FULL_EVERY = 10
 BIG = 65_536
-TYPES = Types(("image/", "application/octet-stream"))
+TYPES = SkippedTypes(("image/", "application/octet-stream"))
 SENT = b"HEAD / HTTP/1.1\r\n\r\n"
-PROMISING = Meaning(outcome=Outcome.PROMISING, reason=Reason.HEAD_SEEN)
-UNWANTED = Meaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
-SAME = Meaning(outcome=Outcome.UNCHANGED, reason=Reason.SAME_HEAD)
+PROMISING = AnswerMeaning(outcome=Outcome.PROMISING, reason=Reason.HEAD_SEEN)
+UNWANTED = AnswerMeaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
+SAME = AnswerMeaning(outcome=Outcome.UNCHANGED, reason=Reason.SAME_HEAD)
 
 
 def middleware(policy: str = "auto") -> HeadMiddleware:
     return HeadMiddleware(policy, TYPES, FULL_EVERY)
 
 
-def method_for(head: HeadMiddleware, visit: Visit, trust: dict[Witness, Trust] | None = None) -> str:
+def method_for(head: HeadMiddleware, visit: Visit, trust: dict[Source, Trust] | None = None) -> str:
     request = Request(visit.url, meta={VISIT: visit, TRUST: trust or {}})
     assert head.process_request(request) is None
     return str(request.meta.get(METHOD, "GET"))
@@ -43,14 +43,14 @@ def answered(url: str, *headers: str, status: int = 200, **facts: Any) -> Fetche
     return answer(url, status=status, head=head, **{"body": b"", "request": SENT} | facts)
 
 
-def judged(head: HeadMiddleware, visit: Visit, fetched: Fetched | None, method: str = "HEAD") -> Meaning | None:
+def judged(head: HeadMiddleware, visit: Visit, fetched: Fetched | None, method: str = "HEAD") -> AnswerMeaning | None:
     """What the answer means by the middleware's word."""
     meta = {VISIT: visit, TRUST: {}} | ({METHOD: "HEAD"} if method == "HEAD" else {})
     meta |= {FETCHED: fetched} if fetched is not None else {}
     request = Request(visit.url, meta=meta)
     response = Response(visit.url)
     assert head.process_response(request, response) is response
-    meaning: Meaning | None = request.meta.get(MEANING)
+    meaning: AnswerMeaning | None = request.meta.get(MEANING)
     return meaning
 
 
@@ -76,24 +76,24 @@ def test_before_the_first_visit_the_ending_decides(url: str, method: str) -> Non
 @pytest.mark.parametrize(
     ("held", "method"),
     [
-        (Held(length=BIG), "HEAD"),
-        (Held(length=BIG - 1), "GET"),  # not worth a request of its own
-        (Held('"a"', length=BIG), "GET"),  # is asked for with its validators
-        (Held("", DATE, BIG), "GET"),
-        (Held(length=BIG, reused=FULL_EVERY - 2), "HEAD"),
-        (Held(length=BIG, reused=FULL_EVERY - 1), "GET"),  # every so often the whole
-        (NOTHING_HELD, "GET"),
+        (Validators(length=BIG), "HEAD"),
+        (Validators(length=BIG - 1), "GET"),  # not worth a request of its own
+        (Validators('"a"', length=BIG), "GET"),  # is asked for with its validators
+        (Validators("", DATE, BIG), "GET"),
+        (Validators(length=BIG, reused=FULL_EVERY - 2), "HEAD"),
+        (Validators(length=BIG, reused=FULL_EVERY - 1), "GET"),  # every so often the whole
+        (NO_VALIDATORS, "GET"),
     ],
 )
-def test_afterwards_what_is_at_stake_decides(held: Held, method: str) -> None:
+def test_afterwards_what_is_at_stake_decides(held: Validators, method: str) -> None:
     assert method_for(middleware(), visit_to(FILE, visited=NOW, held=held)) == method
 
 
 @pytest.mark.parametrize(("policy", "method"), [("never", "GET"), ("auto", "GET"), ("always", "HEAD")])
 def test_the_policy_may_decide(policy: str, method: str) -> None:
     assert method_for(middleware(policy), visit_to(PAGE)) == method
-    assert method_for(middleware(policy), visit_to(PAGE, visited=NOW, held=Held('"a"', DATE, 5))) == method
-    full = visit_to(PAGE, visited=NOW, held=Held('"a"', DATE, 5, FULL_EVERY - 1))
+    assert method_for(middleware(policy), visit_to(PAGE, visited=NOW, held=Validators('"a"', DATE, 5))) == method
+    full = visit_to(PAGE, visited=NOW, held=Validators('"a"', DATE, 5, FULL_EVERY - 1))
     assert method_for(middleware(policy), full) == "GET"
 
 
@@ -118,29 +118,29 @@ def test_a_feed_is_not_asked_for_a_head_that_could_spare_nothing() -> None:
     """Of what type it is does not matter, and there is nothing yet that it could be compared with."""
     feed = visit_to("http://a.test/news.rss", kind=Kind.FEED)
     assert method_for(middleware(), feed) == "GET"
-    assert method_for(middleware(), replace(feed, visited=NOW, held=Held(length=BIG))) == "HEAD"
+    assert method_for(middleware(), replace(feed, visited=NOW, held=Validators(length=BIG))) == "HEAD"
 
 
 @pytest.mark.parametrize(
     ("trust", "method"),
     [
-        ({Witness.HEAD: Trust(same_wrong=1)}, "HEAD"),
-        ({Witness.HEAD: Trust(same_wrong=2)}, "GET"),
-        ({Witness.HEAD: Trust(changed_wrong=60)}, "HEAD"),
-        ({Witness.VALIDATORS: Trust(same_wrong=60)}, "HEAD"),
+        ({Source.HEAD: Trust(same_wrong=1)}, "HEAD"),
+        ({Source.HEAD: Trust(same_wrong=2)}, "GET"),
+        ({Source.HEAD: Trust(changed_wrong=60)}, "HEAD"),
+        ({Source.VALIDATORS: Trust(same_wrong=60)}, "HEAD"),
     ],
 )
 @pytest.mark.parametrize("policy", ["auto", "always"])
 def test_a_host_that_has_lied_in_answers_to_head_is_not_asked(
-    policy: str, trust: dict[Witness, Trust], method: str
+    policy: str, trust: dict[Source, Trust], method: str
 ) -> None:
     assert method_for(middleware(policy), visit_to(FILE), trust) == method
 
 
 # ── what its answer means ──
 
-HELD = Held(length=BIG)
-TAGGED = Held('"a"', DATE, BIG)
+HELD = Validators(length=BIG)
+TAGGED = Validators('"a"', DATE, BIG)
 HTML, LENGTH = "Content-Type: text/html", f"Content-Length: {BIG}"
 
 
@@ -148,16 +148,16 @@ HTML, LENGTH = "Content-Type: text/html", f"Content-Length: {BIG}"
     ("held", "headers", "meaning"),
     [
         # the type
-        (NOTHING_HELD, [HTML], PROMISING),
-        (NOTHING_HELD, [], PROMISING),
-        (NOTHING_HELD, ["Content-Type: image/png"], UNWANTED),
+        (NO_VALIDATORS, [HTML], PROMISING),
+        (NO_VALIDATORS, [], PROMISING),
+        (NO_VALIDATORS, ["Content-Type: image/png"], UNWANTED),
         (HELD, ["Content-Type: image/png", LENGTH], UNWANTED),  # whatever it was before
         # the validators
         (TAGGED, [HTML, 'ETag: "a"'], SAME),
         (TAGGED, [HTML, 'ETag: "b"', f"Last-Modified: {DATE}", LENGTH], PROMISING),
         (TAGGED, [HTML, f"Last-Modified: {DATE}"], SAME),
         (TAGGED, [HTML, "Last-Modified: Wed, 21 Oct 2015 07:28:01 GMT", LENGTH], PROMISING),
-        (Held("", DATE, BIG), [HTML, 'ETag: "a"', f"Last-Modified: {DATE}"], SAME),
+        (Validators("", DATE, BIG), [HTML, 'ETag: "a"', f"Last-Modified: {DATE}"], SAME),
         # the length, where there is nothing better
         (HELD, [HTML, LENGTH], SAME),
         (TAGGED, [HTML, LENGTH], SAME),
@@ -165,10 +165,10 @@ HTML, LENGTH = "Content-Type: text/html", f"Content-Length: {BIG}"
         (HELD, [HTML, LENGTH, 'ETag: "a"'], PROMISING),  # is new, and what it says is not known
         (HELD, [HTML], PROMISING),
         (HELD, [LENGTH], PROMISING),  # a head that does not even name a type is no document's
-        (Held('"a"', DATE), [HTML, 'ETag: "a"'], PROMISING),  # nothing is held
+        (Validators('"a"', DATE), [HTML, 'ETag: "a"'], PROMISING),  # nothing is held
     ],
 )
-def test_a_document(held: Held, headers: list[str], meaning: Meaning) -> None:
+def test_a_document(held: Validators, headers: list[str], meaning: AnswerMeaning) -> None:
     assert judged(middleware(), visit_to(PAGE, visited=NOW, held=held), answered(PAGE, *headers)) == meaning
 
 
@@ -182,34 +182,37 @@ def test_of_a_refusal_get_has_the_last_word(status: int) -> None:
 def test_silence_is_a_failure_after_which_get_is_tried(reason: Reason) -> None:
     silent = answer(PAGE, status=0, head=b"", body=b"", request=SENT, reason=reason)
     head = middleware("always")
-    assert judged(head, visit_to(PAGE), silent) == Meaning(outcome=Outcome.FAILED, reason=reason)
+    assert judged(head, visit_to(PAGE), silent) == AnswerMeaning(outcome=Outcome.FAILED, reason=reason)
     assert method_for(head, visit_to(FILE)) == "GET"
 
 
 AS_THEY_ARE = [
     (
         answered(PAGE, "Location: /b", status=301),
-        Meaning(outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location="/b"),
+        AnswerMeaning(outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location="/b"),
     ),
-    (answered(PAGE, "Retry-After: 5", status=429), Meaning(outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=5.0)),
-    (answered(PAGE, status=503), Meaning(outcome=Outcome.BUSY, reason=Reason.BUSY)),
+    (
+        answered(PAGE, "Retry-After: 5", status=429),
+        AnswerMeaning(outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=5.0),
+    ),
+    (answered(PAGE, status=503), AnswerMeaning(outcome=Outcome.BUSY, reason=Reason.BUSY)),
     (
         answer(PAGE, status=0, head=b"", reason=Reason.STOPPED, request=SENT),
-        Meaning(outcome=Outcome.ABORTED, reason=Reason.STOPPED),
+        AnswerMeaning(outcome=Outcome.ABORTED, reason=Reason.STOPPED),
     ),
     (
         answer(PAGE, status=0, head=b"", reason=Reason.ADDRESS_DENIED, request=b""),
-        Meaning(outcome=Outcome.DENIED, reason=Reason.ADDRESS_DENIED),
+        AnswerMeaning(outcome=Outcome.DENIED, reason=Reason.ADDRESS_DENIED),
     ),
     (
         answer(PAGE, status=0, head=b"", reason=Reason.DNS_FAILED, request=b""),
-        Meaning(outcome=Outcome.FAILED, reason=Reason.DNS_FAILED),
+        AnswerMeaning(outcome=Outcome.FAILED, reason=Reason.DNS_FAILED),
     ),
 ]
 
 
 @pytest.mark.parametrize(("fetched", "meaning"), AS_THEY_ARE)
-def test_what_get_would_be_told_as_well_is_taken_as_it_is(fetched: Fetched, meaning: Meaning) -> None:
+def test_what_get_would_be_told_as_well_is_taken_as_it_is(fetched: Fetched, meaning: AnswerMeaning) -> None:
     head = middleware("always")
     assert judged(head, visit_to(PAGE), fetched) == meaning
     # Who is busy may be so for HEAD alone; else nobody has refused anything.
@@ -219,7 +222,7 @@ def test_what_get_would_be_told_as_well_is_taken_as_it_is(fetched: Fetched, mean
 def test_not_modified_is_an_answer_to_who_sent_validators_with_head_too() -> None:
     sent = b'HEAD / HTTP/1.1\r\nIf-None-Match: "a"\r\n\r\n'
     meaning = judged(middleware("always"), visit_to(PAGE, held=TAGGED), answered(PAGE, status=304, request=sent))
-    assert meaning == Meaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
+    assert meaning == AnswerMeaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
 
 
 def test_not_modified_that_nobody_asked_for_is_for_get_to_find_out() -> None:

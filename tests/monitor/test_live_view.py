@@ -13,12 +13,12 @@ from rich.console import Console
 from crawler.frontier.census import Census
 from crawler.items import Reason
 from crawler.monitor import live_view
-from crawler.monitor.live_view import Facts, Picture, line
-from crawler.monitor.record import Gap
+from crawler.monitor.live_view import LiveFacts, LiveView, line
+from crawler.monitor.record import HostGap
 from crawler.monitor.vitals import Vitals
 
 VITALS = Vitals(hosts=Census(asked=11, ready=2, resting=190, waiting=9, queued=3211), in_flight=11, uncommitted=12)
-FACTS = Facts(
+FACTS = LiveFacts(
     directory="data/crawl",
     elapsed=75.0,
     pages=1204,
@@ -31,7 +31,7 @@ FACTS = Facts(
     bytes_a_second=1_240_000,
     outcomes=[(Reason.OK, 1204), (Reason.REDIRECTED, 88), (Reason.NOT_FOUND, 40), (Reason.DNS_FAILED, 3)],
     failing=4,
-    closest=Gap("www.example.org", 5.0021, 5.0),
+    closest=HostGap("www.example.org", 5.0021, 5.0),
     limited_by="politeness: 212 hosts allow 42.1 visits a second",
     vitals=VITALS,
 )
@@ -39,9 +39,9 @@ LOG = [f"19:00:0{n} INFO line {n} of the log" for n in range(6)]
 HOSTILE = "\x1b[2J[red]\x9b1m\u202eevil\x07\r\n"
 
 
-def drawn(facts: Facts = FACTS, log: list[str] = LOG, *, width: int = 100, height: int = 24) -> list[str]:
+def drawn(facts: LiveFacts = FACTS, log: list[str] = LOG, *, width: int = 100, height: int = 24) -> list[str]:
     console = Console(record=True, width=width, height=height, force_terminal=True, markup=False, file=Nowhere())
-    console.print(Picture(facts, log), end="")
+    console.print(LiveView(facts, log), end="")
     return console.export_text().splitlines()
 
 
@@ -93,7 +93,7 @@ def test_what_is_not_always_so_is_told_when_it_is(picture: Any, changes: dict[st
 
 
 def test_a_crawl_that_begins_has_nothing_to_tell_and_is_drawn() -> None:
-    nothing = Facts(directory="data/crawl", elapsed=0.0)
+    nothing = LiveFacts(directory="data/crawl", elapsed=0.0)
     assert "Closest gap none yet" in drawn(nothing)
     assert line(nothing).startswith("0:00; 0 pages (0.0/s, 0.00 MB/s); 0 visits")
 
@@ -101,7 +101,7 @@ def test_a_crawl_that_begins_has_nothing_to_tell_and_is_drawn() -> None:
 @pytest.mark.parametrize("height", [1, 2, 5, 9, 12, 24, 100])
 @pytest.mark.parametrize("width", [1, 10, 20, 40, 60, 80, 200])
 def test_no_terminal_is_too_small(width: int, height: int) -> None:
-    long = replace(FACTS, directory="d" * 300, limited_by="l" * 300, closest=Gap("h" * 253, 5.0, 5.0))
+    long = replace(FACTS, directory="d" * 300, limited_by="l" * 300, closest=HostGap("h" * 253, 5.0, 5.0))
     lines = drawn(long, [f"{'log ' * 80}"] * 6, width=width, height=height)
     assert len(lines) <= max(height - 1, 1)
     assert all(cell_len(text) <= width for text in lines)
@@ -126,7 +126,7 @@ def test_wide_characters_are_counted_as_the_terminal_does() -> None:
 
 
 def test_what_strangers_wrote_is_spelled_out_and_no_markup() -> None:
-    hostile = replace(FACTS, directory=HOSTILE, closest=Gap(HOSTILE, 5.0, 5.0), limited_by=HOSTILE)
+    hostile = replace(FACTS, directory=HOSTILE, closest=HostGap(HOSTILE, 5.0, 5.0), limited_by=HOSTILE)
     for text in (*drawn(hostile, [HOSTILE], width=200), line(replace(hostile, closest=None))):
         assert text.isprintable()
     picture = "\n".join(drawn(hostile, [HOSTILE], width=200))

@@ -7,19 +7,19 @@ import doctest
 import pytest
 
 from crawler.monitor import rates as module
-from crawler.monitor.rates import Pace, remaining
+from crawler.monitor.rates import RecentRate, remaining
 
 
 @pytest.mark.parametrize("every", [0.25, 1.0, 15.0])
 def test_a_steady_rate_is_told_as_it_is(every: float) -> None:
-    pace = Pace(5.0)
+    pace = RecentRate(5.0)
     told = [pace.rates(n * every, n * every * 40)[0] for n in range(200)]
     assert told[0] == 0.0
     assert told[1:] == pytest.approx([40.0] * 199)
 
 
 def test_what_was_long_ago_does_not_count_and_is_forgotten() -> None:
-    pace = Pace(5.0)
+    pace = RecentRate(5.0)
     for n in range(100):
         pace.rates(n * 0.25, 1_000)
     assert pace.rates(26.0, 1_050)[0] == pytest.approx(10.0, rel=0.05)

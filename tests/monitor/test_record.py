@@ -6,7 +6,7 @@ import random
 
 from crawler.items import Outcome, Reason
 from crawler.monitor import record as record_module
-from crawler.monitor.record import Gap, RunRecord
+from crawler.monitor.record import HostGap, RunRecord
 from tests.samples import visit_to, visited
 
 
@@ -27,7 +27,7 @@ def test_a_first_visit_has_no_gap() -> None:
     record.released("a.test", None, 5.0)
     assert record.closest is None
     record.released("a.test", 5.5, 5.0)
-    assert record.closest == Gap("a.test", 5.5, 5.0)
+    assert record.closest == HostGap("a.test", 5.5, 5.0)
 
 
 def end(record: RunRecord, host: str, reason: Reason, outcome: Outcome = Outcome.FAILED) -> None:

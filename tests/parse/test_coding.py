@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.parse.coding import Plain, plain_body
+from crawler.parse.coding import PlainBody, plain_body
 
 # The same bytes in every run: they are part of the tests' names.
 gzipped = partial(gzip.compress, mtime=0)
@@ -51,33 +51,37 @@ def chunked(data, size=100, extension=b"", trailer=b""):
     ],
 )
 def test_codings_are_undone(body, headers):
-    assert plain_body(body, headers) == Plain(data=TEXT)
+    assert plain_body(body, headers) == PlainBody(data=TEXT)
 
 
 @pytest.mark.parametrize(
     ("body", "headers", "expected"),
     [
-        (b"", GZIP, Plain(data=b"")),
-        (b"", DEFLATE, Plain(data=b"")),
-        (chunked(b""), CHUNKED + GZIP, Plain(data=b"")),
-        (TEXT, GZIP, Plain(data=TEXT, problem="not gzip")),
-        (b"\x1f\x8bnonsense", GZIP, Plain(data=b"\x1f\x8bnonsense", problem="not gzip")),
-        (TEXT, DEFLATE, Plain(data=TEXT, problem="not deflate")),
-        (TEXT, CHUNKED, Plain(data=TEXT, problem="not chunked")),
-        (b"x", CHUNKED, Plain(data=b"x", problem="not chunked")),
-        (b"", CHUNKED, Plain(data=b"", problem="truncated chunk", complete=False)),
-        (TEXT, [("content-encoding", "br")], Plain(data=TEXT, problem="unknown coding")),
-        (TEXT, [("content-encoding", "gzip, zstd")], Plain(data=TEXT, problem="unknown coding")),
-        (TEXT, [("content-encoding", "gzip, gzip, gzip, gzip")], Plain(data=TEXT, problem="encoding chain")),
-        (gzipped(TEXT)[:-4], GZIP, Plain(data=TEXT, problem="truncated", complete=False)),
-        (zlib.compress(TEXT)[:-4], DEFLATE, Plain(data=TEXT, problem="truncated", complete=False)),
-        (gzipped(TEXT)[:-8] + b"\0" * 8, GZIP, Plain(data=TEXT, problem="checksum", complete=False)),
-        (zlib.compress(TEXT)[:-4] + b"\0" * 4, DEFLATE, Plain(data=TEXT, problem="checksum", complete=False)),
-        (chunked(TEXT)[:-5], CHUNKED, Plain(data=TEXT, problem="truncated chunk", complete=False)),
-        (chunked(TEXT)[:150], CHUNKED, Plain(data=TEXT[:140], problem="truncated chunk", complete=False)),
-        (b"3\r\nabc\r\nzz\r\n", CHUNKED, Plain(data=b"abc", problem="bad chunk", complete=False)),
-        (b"3\r\nabc\r\nffffffffffffffff\r\nd", CHUNKED, Plain(data=b"abcd", problem="truncated chunk", complete=False)),
-        (gzipped(TEXT) + b"\x1f\x8b" + b"!" * 20, GZIP, Plain(data=TEXT, problem="corrupt", complete=False)),
+        (b"", GZIP, PlainBody(data=b"")),
+        (b"", DEFLATE, PlainBody(data=b"")),
+        (chunked(b""), CHUNKED + GZIP, PlainBody(data=b"")),
+        (TEXT, GZIP, PlainBody(data=TEXT, problem="not gzip")),
+        (b"\x1f\x8bnonsense", GZIP, PlainBody(data=b"\x1f\x8bnonsense", problem="not gzip")),
+        (TEXT, DEFLATE, PlainBody(data=TEXT, problem="not deflate")),
+        (TEXT, CHUNKED, PlainBody(data=TEXT, problem="not chunked")),
+        (b"x", CHUNKED, PlainBody(data=b"x", problem="not chunked")),
+        (b"", CHUNKED, PlainBody(data=b"", problem="truncated chunk", complete=False)),
+        (TEXT, [("content-encoding", "br")], PlainBody(data=TEXT, problem="unknown coding")),
+        (TEXT, [("content-encoding", "gzip, zstd")], PlainBody(data=TEXT, problem="unknown coding")),
+        (TEXT, [("content-encoding", "gzip, gzip, gzip, gzip")], PlainBody(data=TEXT, problem="encoding chain")),
+        (gzipped(TEXT)[:-4], GZIP, PlainBody(data=TEXT, problem="truncated", complete=False)),
+        (zlib.compress(TEXT)[:-4], DEFLATE, PlainBody(data=TEXT, problem="truncated", complete=False)),
+        (gzipped(TEXT)[:-8] + b"\0" * 8, GZIP, PlainBody(data=TEXT, problem="checksum", complete=False)),
+        (zlib.compress(TEXT)[:-4] + b"\0" * 4, DEFLATE, PlainBody(data=TEXT, problem="checksum", complete=False)),
+        (chunked(TEXT)[:-5], CHUNKED, PlainBody(data=TEXT, problem="truncated chunk", complete=False)),
+        (chunked(TEXT)[:150], CHUNKED, PlainBody(data=TEXT[:140], problem="truncated chunk", complete=False)),
+        (b"3\r\nabc\r\nzz\r\n", CHUNKED, PlainBody(data=b"abc", problem="bad chunk", complete=False)),
+        (
+            b"3\r\nabc\r\nffffffffffffffff\r\nd",
+            CHUNKED,
+            PlainBody(data=b"abcd", problem="truncated chunk", complete=False),
+        ),
+        (gzipped(TEXT) + b"\x1f\x8b" + b"!" * 20, GZIP, PlainBody(data=TEXT, problem="corrupt", complete=False)),
     ],
 )
 def test_problems_are_named_and_what_could_be_read_is_kept(body, headers, expected):
@@ -104,7 +108,7 @@ def test_damage_in_the_middle_keeps_what_came_before():
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, bare_deflate])
 def test_bombs_are_cut_at_the_limit(pack):
     headers = GZIP if pack is gzip.compress else DEFLATE
-    assert plain_body(pack(b"\0" * 5_000_000), headers, limit=3_000_000, ratio=10_000) == Plain(
+    assert plain_body(pack(b"\0" * 5_000_000), headers, limit=3_000_000, ratio=10_000) == PlainBody(
         data=b"\0" * 3_000_000, problem="bomb", complete=False
     )
 
@@ -114,12 +118,14 @@ def test_what_grows_too_much_is_a_bomb():
     plain = plain_body(packed, GZIP)
     assert plain.problem == "bomb"
     assert len(plain.data) == 200 * len(packed)
-    assert plain_body(gzipped(b"\0" * 1_000_000), GZIP) == Plain(data=b"\0" * 1_000_000)  # small enough to trust
+    assert plain_body(gzipped(b"\0" * 1_000_000), GZIP) == PlainBody(data=b"\0" * 1_000_000)  # small enough to trust
 
 
 def test_a_body_of_exactly_the_limit_is_whole():
-    assert plain_body(gzipped(TEXT), GZIP, limit=len(TEXT)) == Plain(data=TEXT)
-    assert plain_body(gzipped(TEXT), GZIP, limit=len(TEXT) - 1) == Plain(data=TEXT[:-1], problem="bomb", complete=False)
+    assert plain_body(gzipped(TEXT), GZIP, limit=len(TEXT)) == PlainBody(data=TEXT)
+    assert plain_body(gzipped(TEXT), GZIP, limit=len(TEXT) - 1) == PlainBody(
+        data=TEXT[:-1], problem="bomb", complete=False
+    )
 
 
 def test_bombs_in_bombs_stay_within_the_limit():
@@ -131,8 +137,8 @@ def test_bombs_in_bombs_stay_within_the_limit():
 
 def test_a_stream_of_endless_members_is_left():
     plain = plain_body(gzipped(b"x") * 65, GZIP)
-    assert plain == Plain(data=b"x" * 64, problem="too many members", complete=False)
-    assert plain_body(gzipped(b"x") * 64, GZIP) == Plain(data=b"x" * 64)
+    assert plain == PlainBody(data=b"x" * 64, problem="too many members", complete=False)
+    assert plain_body(gzipped(b"x") * 64, GZIP) == PlainBody(data=b"x" * 64)
     assert plain_body(gzipped(b"") * 50_000, GZIP).problem == "too many members"
 
 
@@ -170,4 +176,4 @@ def test_no_body_breaks_it(body, codings, transfer, limit):
 @given(st.binary())
 def test_what_was_packed_comes_out(data):
     for pack, headers in ((gzip.compress, GZIP), (zlib.compress, DEFLATE), (chunked, CHUNKED)):
-        assert plain_body(pack(data), headers) == Plain(data=data)
+        assert plain_body(pack(data), headers) == PlainBody(data=data)

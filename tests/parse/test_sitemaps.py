@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.parse import sitemaps
 from crawler.parse.sitemap_entries import plain_entry
-from crawler.parse.sitemaps import Form, Sitemap, parse_sitemap
+from crawler.parse.sitemaps import Sitemap, SitemapForm, parse_sitemap
 
 URLS = [f"http://a.test/{number}" for number in range(5_000)]
 LIST = "\n".join(URLS).encode()
@@ -117,20 +117,23 @@ def shown(found: Sitemap) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("body", "form"),
     [
-        (b"<urlset><url><loc>u</loc></url></urlset>", Form.URLSET),
-        (b"<anything><url><loc>u</loc></url></anything>", Form.URLSET),
-        (b"<sitemapindex><sitemap><loc>u</loc></sitemap></sitemapindex>", Form.INDEX),
-        (b"<sitemapindex/>", Form.INDEX),
-        (b"\n\n<?xml version='1.0'?><rss><channel><item><link>http://u</link></item></channel></rss>", Form.FEED),
-        (b"<feed><entry><link href='http://u'/></entry></feed>", Form.FEED),
-        (b"http://a.test/\n", Form.TEXT),
-        (b"\xef\xbb\xbfwww.a.test/\r\n", Form.TEXT),
-        (b"<html><p>Not found", Form.NONE),
-        (b"nothing here", Form.NONE),
-        (b"", Form.NONE),
+        (b"<urlset><url><loc>u</loc></url></urlset>", SitemapForm.URLSET),
+        (b"<anything><url><loc>u</loc></url></anything>", SitemapForm.URLSET),
+        (b"<sitemapindex><sitemap><loc>u</loc></sitemap></sitemapindex>", SitemapForm.INDEX),
+        (b"<sitemapindex/>", SitemapForm.INDEX),
+        (
+            b"\n\n<?xml version='1.0'?><rss><channel><item><link>http://u</link></item></channel></rss>",
+            SitemapForm.FEED,
+        ),
+        (b"<feed><entry><link href='http://u'/></entry></feed>", SitemapForm.FEED),
+        (b"http://a.test/\n", SitemapForm.TEXT),
+        (b"\xef\xbb\xbfwww.a.test/\r\n", SitemapForm.TEXT),
+        (b"<html><p>Not found", SitemapForm.NONE),
+        (b"nothing here", SitemapForm.NONE),
+        (b"", SitemapForm.NONE),
     ],
 )
-def test_forms(body: bytes, form: Form) -> None:
+def test_forms(body: bytes, form: SitemapForm) -> None:
     assert read(body).kind is form
 
 
@@ -179,7 +182,7 @@ def test_a_file_that_declares_something_is_refused_whole(document_type: bytes, b
     entries = b"<url><loc>%s</loc></url><url><loc>http://a.test/b</loc></url>" % loc
     for after in (b"</urlset>", b"</wrong>"):
         found = read(before + document_type + b"<urlset>" + entries + after)
-        assert found == Sitemap(kind=Form.NONE, entries=[], sitemaps=[], problem="dtd")
+        assert found == Sitemap(kind=SitemapForm.NONE, entries=[], sitemaps=[], problem="dtd")
 
 
 def test_a_file_that_names_its_document_type_is_read() -> None:

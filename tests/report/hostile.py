@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy.settings import Settings
 
-from crawler.items import Kind, OriginRules, Outcome, Page, Reason
+from crawler.items import Kind, Outcome, Page, Reason, RobotsFile
 from crawler.options import Options
 from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
@@ -75,7 +75,7 @@ def _rules(store: Store, payloads: Sequence[str]) -> None:
     origin = f"http://{HOST}"
     visit = visit_to(f"{origin}/robots.txt", kind=Kind.ROBOTS, origin=origin)
     assert store.lease("me", [visit], NOW).granted == [visit]
-    known = OriginRules(
+    known = RobotsFile(
         host=key_of(f"{origin}/").host,
         origin=origin,
         status=200,

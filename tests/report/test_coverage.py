@@ -7,7 +7,7 @@ import random
 import pytest
 
 from crawler.report.coverage import chapman, coverage
-from crawler.stores.survey import Captured
+from crawler.stores.survey import ListCoverage
 
 
 def test_two_samples_of_a_known_number_of_pages_tell_it() -> None:
@@ -17,33 +17,33 @@ def test_two_samples_of_a_known_number_of_pages_tell_it() -> None:
         linked = set(chance.sample(range(10_000), 3_000))
         listed = set(chance.sample(range(10_000), 2_000))
         both = len(linked & listed)
-        data = coverage(Captured(len(linked | listed), len(linked), len(listed), both))
+        data = coverage(ListCoverage(len(linked | listed), len(linked), len(listed), both))
         estimates.append(data["low"] <= 10_000 <= data["high"])
         assert data["estimate"] == pytest.approx(10_000, rel=0.2)
     assert 0.9 <= sum(estimates) / len(estimates) <= 1
 
 
 def test_who_has_found_all_has_found_all() -> None:
-    data = coverage(Captured(100, 100, 100, 100))
+    data = coverage(ListCoverage(100, 100, 100, 100))
     assert (data["estimate"], data["low"], data["high"]) == (100, 100, 100)
 
 
 def test_there_are_not_fewer_pages_than_were_found() -> None:
-    data = coverage(Captured(3_000, 2_900, 200, 100))
+    data = coverage(ListCoverage(3_000, 2_900, 200, 100))
     assert data["low"] >= 3_000
 
 
 @pytest.mark.parametrize(
     ("captured", "word"),
     [
-        (Captured(900, 900, 0, 0), "No sitemap or feed"),
-        (Captured(900, 900, 49, 40), "too small"),
-        (Captured(900, 49, 500, 40), "too small"),
-        (Captured(900, 500, 500, 9), "too small"),
-        (Captured(0, 0, 0, 0), "No sitemap or feed"),
+        (ListCoverage(900, 900, 0, 0), "No sitemap or feed"),
+        (ListCoverage(900, 900, 49, 40), "too small"),
+        (ListCoverage(900, 49, 500, 40), "too small"),
+        (ListCoverage(900, 500, 500, 9), "too small"),
+        (ListCoverage(0, 0, 0, 0), "No sitemap or feed"),
     ],
 )
-def test_small_samples_say_so_and_estimate_nothing(captured: Captured, word: str) -> None:
+def test_small_samples_say_so_and_estimate_nothing(captured: ListCoverage, word: str) -> None:
     data = coverage(captured)
     assert data["estimate"] is None
     assert word in data["why_not"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.commands import report as command
 from crawler.report import coverage, holdings, host_page, markup, times
-from crawler.report.markup import Html, document, element, foreign, shortened, stylesheet, url, visible
+from crawler.report.markup import Markup, document, element, foreign, shortened, stylesheet, url, visible
 
 
 class Read(HTMLParser):
@@ -68,7 +68,7 @@ def test_what_hides_or_turns_text_is_written_out(text: str, expected: str) -> No
 
 
 def test_only_our_own_type_is_markup() -> None:
-    assert str(element("p", Html("<b>"), "<b>", [1, None, ["<i>"]])) == "<p><b>&lt;b&gt;1&lt;i&gt;</p>"
+    assert str(element("p", Markup("<b>"), "<b>", [1, None, ["<i>"]])) == "<p><b>&lt;b&gt;1&lt;i&gt;</p>"
 
 
 @pytest.mark.parametrize("name", ["script", "iframe", "img", "object", "base", "form", "p onload=x", "style", ""])

@@ -10,12 +10,12 @@ import html5lib
 import pytest
 
 from crawler.items import Page
-from crawler.report.bars import Bar
+from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, time_chart
 from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
 from crawler.report.host_page import host_page
-from crawler.report.lines import Line
+from crawler.report.lines import ChartLine
 from crawler.report.page import crawl_page
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
@@ -104,7 +104,9 @@ def test_a_host_that_is_not_known_has_no_report(store: Store) -> None:
 
 
 def test_a_chart_has_a_title_axes_a_legend_and_its_numbers() -> None:
-    chart = str(time_chart("Growth", [0, 60, 120], [Line("found", [0, 5, 9]), Line("fetched", [0, 2, 4])], "URLs"))
+    chart = str(
+        time_chart("Growth", [0, 60, 120], [ChartLine("found", [0, 5, 9]), ChartLine("fetched", [0, 2, 4])], "URLs")
+    )
     (figure,) = tags(chart, "figure")
     assert words(tags(chart, "figcaption")[0]) == "Growth"
     assert [words(node) for node in tags(chart, "li")] == ["found", "fetched"]
@@ -117,12 +119,12 @@ def test_a_chart_has_a_title_axes_a_legend_and_its_numbers() -> None:
 
 
 def test_one_series_needs_no_legend() -> None:
-    assert not tags(str(bar_chart("Sizes", [Bar("a", [1]), Bar("b", [2])], "pages")), "li")
+    assert not tags(str(bar_chart("Sizes", [ChartBar("a", [1]), ChartBar("b", [2])], "pages")), "li")
 
 
 @pytest.mark.parametrize("values", [[0.0], [1.0], [1_234_567.0], [0.0001, 3.0], [0, 0], [1e12, 1]])
 def test_bars_stay_within_their_chart(values: list[float]) -> None:
-    chart = str(bar_chart("Bars", [Bar(f"name {value}", [value]) for value in values], "things", whole=False))
+    chart = str(bar_chart("Bars", [ChartBar(f"name {value}", [value]) for value in values], "things", whole=False))
     for drawing in tags(chart, "svg"):
         width = float(drawing.attrib["width"])
         for bar in (node for node in drawing.iter() if node.tag.endswith("rect")):
@@ -132,7 +134,7 @@ def test_bars_stay_within_their_chart(values: list[float]) -> None:
 @pytest.mark.parametrize("span", [1.0, 59.0, 3_600.0, 86_400.0 * 3, 86_400.0 * 4_000])
 def test_lines_stay_within_their_chart_however_long_it_took(span: float) -> None:
     times = [NOW + span * number / 10 for number in range(11)]
-    chart = str(time_chart("Time", times, [Line("x", [number * 1e6 for number in range(11)])], "things"))
+    chart = str(time_chart("Time", times, [ChartLine("x", [number * 1e6 for number in range(11)])], "things"))
     for drawing in tags(chart, "svg"):
         (line,) = [node for node in drawing.iter() if node.tag.endswith("polyline")]
         points = [tuple(map(float, point.split(","))) for point in line.attrib["points"].split()]

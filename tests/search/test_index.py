@@ -18,7 +18,7 @@ import tantivy
 
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.export.sink import Checkpoint, Sink, write_checkpoint
-from crawler.items import Block
+from crawler.items import TextBlock
 from crawler.search import index as index_module
 from crawler.search.index import CHECKPOINT, DOCUMENTS, TantivyIndex, open_index
 from tests.crawl.runner import ROOT
@@ -121,7 +121,7 @@ def test_the_same_again_changes_nothing(directory: Path) -> None:
 
 
 def test_what_a_page_is_not_about_can_be_found_but_is_no_text_of_it(index: TantivyIndex, directory: Path) -> None:
-    blocks = [Block("Menu home", "li", 0, 0.1), Block("The story", "p", 9, 0.9)]
+    blocks = [TextBlock("Menu home", "li", 0, 0.1), TextBlock("The story", "p", 9, 0.9)]
     index.put(document(A, text="The story", blocks=blocks, anchors=[("b.test", "Famous tale")]))
     index.acknowledge()
     assert [having(directory, "rest", word) for word in ("menu", "story")] == [1, 0]
@@ -139,7 +139,7 @@ def test_any_text_can_be_indexed(index: TantivyIndex, directory: Path) -> None:
     hostile = ["\ud800 half", "\x00\x1b[31m", "x" * 100_000, "🐝" * 50, "潮だまり" * 9_000, "\u202e back", "", " \n "]
     for number, text in enumerate(hostile, start=1):
         url = f"http://a.test/{number}"
-        blocks = [Block(text, "p", 0, 0.0)]
+        blocks = [TextBlock(text, "p", 0, 0.0)]
         index.put(document(url, number, title=text, text=text, blocks=blocks, anchors=[("b.test", text)]))
     index.acknowledge()
     assert len(documents_in(directory)) == len(hostile)

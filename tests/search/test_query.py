@@ -10,34 +10,34 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.errors import BadInput
-from crawler.items import Block, Exported
+from crawler.items import ExportedDocument, TextBlock
 from crawler.search.index import TantivyIndex
-from crawler.search.query import Hit, Searching, Wanted
+from crawler.search.query import Searcher, SearchHit, SearchOptions
 from tests.export.entries import document
 
-ALL = Wanted(limit=100, per_host=0)
+ALL = SearchOptions(limit=100, per_host=0)
 FILL = "And so it went on for a while, as such things do, until it came to an end. "
 
-Made = Callable[[Iterable[Exported]], Searching]
+Made = Callable[[Iterable[ExportedDocument]], Searcher]
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Made:
     """An index of these documents."""
 
-    def make(documents: Iterable[Exported]) -> Searching:
+    def make(documents: Iterable[ExportedDocument]) -> Searcher:
         index = TantivyIndex(tmp_path / "search", full=True)
         for one in documents:
             index.put(one)
         index.acknowledge()
         index.close()
-        return Searching(tmp_path / "search")
+        return Searcher(tmp_path / "search")
 
     return make
 
 
 @pytest.fixture(scope="module")
-def harbour(tmp_path_factory: pytest.TempPathFactory) -> Searching:
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     directory = tmp_path_factory.mktemp("harbour")
     index = TantivyIndex(directory)
     index.put(document("http://a.test/fog", 1, title="Fog signals", text="A bell or a horn tells where the rock is."))
@@ -53,14 +53,14 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Searching:
     )
     index.acknowledge()
     index.close()
-    return Searching(directory)
+    return Searcher(directory)
 
 
-def urls(hits: Iterable[Hit]) -> list[str]:
+def urls(hits: Iterable[SearchHit]) -> list[str]:
     return [hit.url for hit in hits]
 
 
-def found(searching: Searching, question: str, wanted: Wanted = ALL) -> list[str]:
+def found(searching: Searcher, question: str, wanted: SearchOptions = ALL) -> list[str]:
     return [url.removeprefix("http://") for url in urls(searching.search(question, wanted).hits)]
 
 
@@ -93,7 +93,7 @@ def found(searching: Searching, question: str, wanted: Wanted = ALL) -> list[str
         ("🐝", set()),
     ],
 )
-def test_a_question_finds(question: str, expected: set[str], harbour: Searching) -> None:
+def test_a_question_finds(question: str, expected: set[str], harbour: Searcher) -> None:
     assert set(found(harbour, question)) == expected
 
 
@@ -127,14 +127,14 @@ def test_a_question_finds(question: str, expected: set[str], harbour: Searching)
         "rock " + "x" * 10_000,
     ],
 )
-def test_what_is_not_well_formed_is_searched_for_its_words(question: str, harbour: Searching) -> None:
+def test_what_is_not_well_formed_is_searched_for_its_words(question: str, harbour: Searcher) -> None:
     assert "b.test/" in found(harbour, question)
 
 
 @given(st.text(st.characters(exclude_categories=())) | st.text("ab \"+-():^~*[]{}\\'/<>ANDORNOTIN", max_size=60))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_every_question_gets_an_answer(harbour: Searching, question: str) -> None:
-    answer = harbour.search(question, Wanted())
+def test_every_question_gets_an_answer(harbour: Searcher, question: str) -> None:
+    answer = harbour.search(question, SearchOptions())
     assert answer.matching >= len(answer.hits)
 
 
@@ -153,25 +153,25 @@ def test_every_question_gets_an_answer(harbour: Searching, question: str) -> Non
         "title:(" * 140,
     ],
 )
-def test_long_questions_do_no_harm(question: str, harbour: Searching) -> None:
-    harbour.search(question, Wanted())
+def test_long_questions_do_no_harm(question: str, harbour: Searcher) -> None:
+    harbour.search(question, SearchOptions())
 
 
 def test_an_empty_index_has_no_answers(made: Made) -> None:
-    assert made([]).search("anything", Wanted()) == (0, [])
+    assert made([]).search("anything", SearchOptions()) == (0, [])
 
 
-def test_only_documents_of_a_host_or_in_a_language(harbour: Searching) -> None:
-    assert found(harbour, "horn", Wanted(host="B.test")) == ["b.test/"]
-    assert found(harbour, "horn", Wanted(language="EN")) == ["a.test/fog"]
-    assert found(harbour, "horn", Wanted(host="a.test", language="de")) == []
+def test_only_documents_of_a_host_or_in_a_language(harbour: Searcher) -> None:
+    assert found(harbour, "horn", SearchOptions(host="B.test")) == ["b.test/"]
+    assert found(harbour, "horn", SearchOptions(language="EN")) == ["a.test/fog"]
+    assert found(harbour, "horn", SearchOptions(host="a.test", language="de")) == []
 
 
 # ── In which order ──
 
 
 def test_a_title_weighs_more_than_a_link_than_a_text_than_what_stands_around_it(made: Made) -> None:
-    blocks = [Block("lantern", "li", 0, 0.1)]
+    blocks = [TextBlock("lantern", "li", 0, 0.1)]
     searching = made(
         [
             document("http://d.test/rest", 1, title="Other", text=FILL, blocks=blocks),
@@ -200,7 +200,7 @@ def test_words_that_everything_has_find_nothing_beside_others(made: Made) -> Non
         + [document("http://b.test/", 90, text=f"The lantern. {FILL}")]
     )
     assert found(searching, "the lantern — for a while") == ["b.test/"]
-    assert len(found(searching, "the", Wanted(limit=100, per_host=0))) == 61
+    assert len(found(searching, "the", SearchOptions(limit=100, per_host=0))) == 61
     (hit,) = searching.search("the lantern", ALL).hits
     assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["lantern"]
 
@@ -234,13 +234,15 @@ def test_of_each_host_the_best_are_shown_and_the_others_counted(made: Made) -> N
         [document(f"http://big.test/{number}", number, title="Lantern", text="lantern") for number in range(1, 200)]
         + [document(f"http://small{number}.test/", 300 + number, text=f"lantern {FILL}") for number in range(5)]
     )
-    answer = searching.search("lantern", Wanted(limit=10))
+    answer = searching.search("lantern", SearchOptions(limit=10))
     assert [hit.host for hit in answer.hits[:2]] == ["big.test", "big.test"]
     assert len({hit.host for hit in answer.hits}) == 6
     assert [hit.more_from_host for hit in answer.hits] == [197, 197, 0, 0, 0, 0, 0]
     assert answer.matching == 204
-    assert len(searching.search("lantern", Wanted(limit=10, per_host=0)).hits) == 10
-    assert [hit.host for hit in searching.search("lantern", Wanted(limit=3, per_host=1)).hits].count("big.test") == 1
+    assert len(searching.search("lantern", SearchOptions(limit=10, per_host=0)).hits) == 10
+    assert [hit.host for hit in searching.search("lantern", SearchOptions(limit=3, per_host=1)).hits].count(
+        "big.test"
+    ) == 1
 
 
 def test_copies_are_shown_only_where_their_original_is_not(made: Made) -> None:
@@ -259,8 +261,8 @@ def test_copies_are_shown_only_where_their_original_is_not(made: Made) -> None:
 # ── What is shown ──
 
 
-def test_a_hit_says_what_the_document_is(harbour: Searching) -> None:
-    (hit,) = harbour.search("louder", Wanted()).hits
+def test_a_hit_says_what_the_document_is(harbour: Searcher) -> None:
+    (hit,) = harbour.search("louder", SearchOptions()).hits
     assert (hit.url, hit.title, hit.host, hit.language) == ("http://b.test/", "Rock music", "b.test", "de")
     assert (hit.fetched_at, hit.format) == ("1970-01-12T13:46:40Z", "html")
     assert hit.snippet == ("Louder than any horn.", [(0, 6)])
@@ -268,7 +270,9 @@ def test_a_hit_says_what_the_document_is(harbour: Searching) -> None:
 
 def test_what_is_shown_steers_no_terminal(made: Made) -> None:
     hostile = "lantern \x1b]0;owned\x07 \u202e [bold]x[/bold]\r\n\x9b31m \u2028 next"
-    (hit,) = made([document("http://a.test/\x1b[31m", title=hostile, text=hostile)]).search("lantern", Wanted()).hits
+    (hit,) = (
+        made([document("http://a.test/\x1b[31m", title=hostile, text=hostile)]).search("lantern", SearchOptions()).hits
+    )
     for text in (hit.title, hit.url, hit.snippet.text):
         assert text.isprintable()
     assert "[bold]x[/bold]" in hit.title
@@ -276,5 +280,5 @@ def test_what_is_shown_steers_no_terminal(made: Made) -> None:
 
 def test_no_index_is_no_index(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="--full"):
-        Searching(tmp_path)
+        Searcher(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.search.index import WORDS, analyzers
-from crawler.search.snippets import LENGTH, Snippet, Words, snippet_of
+from crawler.search.snippets import LENGTH, QueryWords, Snippet, snippet_of
 
 ANALYZER = analyzers()[WORDS]
 FILL = "And so it went on for a while, as such things do, until it came to an end. " * 10
 
 
 def shown(text: str, *words: str, runs: tuple[str, ...] = ()) -> Snippet:
-    return snippet_of(text, Words(weights=dict.fromkeys(words, 1.0), runs=runs, analyzer=ANALYZER))
+    return snippet_of(text, QueryWords(weights=dict.fromkeys(words, 1.0), runs=runs, analyzer=ANALYZER))
 
 
 def marked(snippet: Snippet) -> list[str]:
@@ -46,7 +46,7 @@ def test_where_most_of_the_words_stand_together_is_best() -> None:
 def test_rare_words_are_worth_more() -> None:
     text = f"The keeper and the lamp. {FILL} Ambergris."
     assert marked(
-        snippet_of(text, Words(weights={"keeper": 1, "lamp": 1, "ambergris": 5}, runs=(), analyzer=ANALYZER))
+        snippet_of(text, QueryWords(weights={"keeper": 1, "lamp": 1, "ambergris": 5}, runs=(), analyzer=ANALYZER))
     ) == ["Ambergris"]
 
 

@@ -11,15 +11,15 @@ from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import Politeness
 from crawler.items import Kind, Outcome, Reason
 from crawler.simulation.findings import START, Findings, as_data, lines, simulate
-from crawler.simulation.observer import Observer
-from crawler.simulation.web import MadeUpWeb, Plan
+from crawler.simulation.observer import PolitenessObserver
+from crawler.simulation.web import SimulatedWeb, WebPlan
 from tests.frontier.simulation import options_with
 from tests.samples import visit_to
 
-SMALL = Plan(hosts=60, pages=12, latency=0.1)
+SMALL = WebPlan(hosts=60, pages=12, latency=0.1)
 
 
-def found(plan: Plan = SMALL, hours: float = 1.0, **changes: Any) -> Findings:
+def found(plan: WebPlan = SMALL, hours: float = 1.0, **changes: Any) -> Findings:
     return simulate(plan, options_with(**changes), hours * 3600)
 
 
@@ -41,7 +41,7 @@ def test_the_same_plan_gives_the_same_crawl_and_another_seed_another_web() -> No
 
 
 def test_the_rate_is_what_the_hosts_allow() -> None:
-    result = found(Plan(hosts=200, pages=100, even=True, latency=0.01, delays=[(10.0, 1.0)]), hours=0.1)
+    result = found(WebPlan(hosts=200, pages=100, even=True, latency=0.01, delays=[(10.0, 1.0)]), hours=0.1)
     assert not result.is_done
     assert result.supply.rate == pytest.approx(20.0, rel=0.02)
     assert result.rate == pytest.approx(20.0, rel=0.05)
@@ -49,7 +49,7 @@ def test_the_rate_is_what_the_hosts_allow() -> None:
 
 
 def test_few_connections_limit_slow_hosts() -> None:
-    plan = Plan(hosts=200, pages=20, even=True, latency=5.0)
+    plan = WebPlan(hosts=200, pages=20, even=True, latency=5.0)
     few = found(plan, hours=0.1, in_flight=5)
     assert few.most_in_flight == 5
     assert few.observer.visits < found(plan, hours=0.1).observer.visits / 2
@@ -89,8 +89,8 @@ def test_what_is_found_by_links_alone_is_visited_too() -> None:
 
 @pytest.mark.parametrize(("gap", "early"), [(4.0, 1), (5.0, 0)])
 def test_the_observer_sees_a_visit_that_comes_too_early(gap: float, early: int) -> None:
-    web = MadeUpWeb(SMALL, START)
-    observer = Observer(web, Politeness(), 3600.0)
+    web = SimulatedWeb(SMALL, START)
+    observer = PolitenessObserver(web, Politeness(), 3600.0)
     name = next(iter(web.hosts))
     at = START
     for _ in range(2):
@@ -103,8 +103,8 @@ def test_the_observer_sees_a_visit_that_comes_too_early(gap: float, early: int) 
 
 
 def test_the_observer_knows_what_a_host_asks_for_once_it_has_said_so() -> None:
-    web = MadeUpWeb(replace(SMALL, delays=[(60.0, 1.0)]), START)
-    observer = Observer(web, Politeness(), 3600.0)
+    web = SimulatedWeb(replace(SMALL, delays=[(60.0, 1.0)]), START)
+    observer = PolitenessObserver(web, Politeness(), 3600.0)
     name = next(iter(web.hosts))
     robots = visit_to(f"http://{name}/robots.txt", kind=Kind.ROBOTS, origin=f"http://{name}")
     visited = web.respond(robots, START)
@@ -115,7 +115,7 @@ def test_the_observer_knows_what_a_host_asks_for_once_it_has_said_so() -> None:
 
 
 def test_a_busy_host_says_how_long() -> None:
-    web = MadeUpWeb(replace(SMALL, busy=1.0), START)
+    web = SimulatedWeb(replace(SMALL, busy=1.0), START)
     visited = web.respond(visit_to(f"http://{next(iter(web.hosts))}/0"), START)
     assert (visited.outcome, visited.reason, visited.retry_after) == (Outcome.BUSY, Reason.BUSY, 60.0)
 

@@ -13,7 +13,7 @@ import pytest
 
 from crawler.errors import CrawlError, DiskTrouble, StoreUnreachable
 from crawler.items import Reason, Refusal, State
-from crawler.stores.contract import Reconsidered, Store
+from crawler.stores.contract import ScopeReview, Store
 from crawler.stores.open import open_store
 from crawler.stores.sqlite import scope
 from crawler.stores.sqlite.connection import bring_forward, open_for_reading, open_for_writing
@@ -330,7 +330,7 @@ def test_what_the_first_version_parked_can_be_judged_again(
     store = open_store(f"sqlite:{path}")
     assert store.facts().keys() == {"identity"}
     assert store.account().collisions == 0
-    assert store.reconsider(lambda url, depth: None, NOW) == Reconsidered(opened=1, closed=0)
+    assert store.reconsider(lambda url, depth: None, NOW) == ScopeReview(opened=1, closed=0)
     assert store.add([new_url("http://c.test/double", key=key_of("http://c.test/"))], NOW) == 0
     assert store.collision(key_of("http://c.test/")) == ["http://c.test/double"]
     store.close()
@@ -390,10 +390,10 @@ def test_all_are_judged_once_however_many_fit_in_a_transaction(
         asked.append(url)
         return None if url.endswith(("1", "2")) else Refusal(Reason.EXCLUDED)
 
-    assert parked.reconsider(judge, NOW) == Reconsidered(opened=6, closed=0)
+    assert parked.reconsider(judge, NOW) == ScopeReview(opened=6, closed=0)
     assert sorted(asked) == STRETCHES
     assert waiting_in(parked) == {url for url in STRETCHES if url.endswith(("1", "2"))}
-    assert parked.reconsider(lambda url, depth: Refusal(Reason.EXCLUDED), NOW) == Reconsidered(opened=0, closed=6)
+    assert parked.reconsider(lambda url, depth: Refusal(Reason.EXCLUDED), NOW) == ScopeReview(opened=0, closed=6)
     asked.clear()
     assert parked.reconsider(judge, NOW, "h1.test").opened == 2
     assert sorted(asked) == STRETCHES[4:8]
@@ -412,7 +412,7 @@ def test_who_is_interrupted_does_it_again(parked: Store, monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         parked.reconsider(judge, NOW)
     assert waiting_in(parked) == set(asked[:5])  # a transaction is undone as a whole
-    assert parked.reconsider(judge, NOW) == Reconsidered(opened=7, closed=0)
+    assert parked.reconsider(judge, NOW) == ScopeReview(opened=7, closed=0)
     assert parked.add([new_url(STRETCHES[0]), new_url("http://new.test/")], NOW) == 1
     account = parked.account()
     assert (account.known, account.waiting, account.parked) == (13, 13, 0)

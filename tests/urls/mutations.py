@@ -21,7 +21,7 @@ from functools import cache
 import ada_url
 
 from crawler.items import Reason
-from crawler.urls.canonical import Policy, canonicalize, resolve
+from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
 from crawler.urls.hosts import host_of, is_address, origin_of, port_of, registered_domain
 from crawler.urls.keys import host_key, key_of, keys_of
 from crawler.urls.rules import SWITCHED
@@ -397,7 +397,7 @@ def _scalar_values(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _broken_by_trace(policy: Policy, text: str, base: str | None, url: str | None) -> Iterator[str]:
+def _broken_by_trace(policy: UrlPolicy, text: str, base: str | None, url: str | None) -> Iterator[str]:
     before = text
     for step in policy.trace(text, base):
         if step.before != before:

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.urls import canonical
-from crawler.urls.canonical import Policy, canonicalize, resolve
+from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
 
 # Text that looks enough like URLs to reach the deeper rules, and text that looks like nothing at all.
 PIECES = st.sampled_from(
@@ -172,10 +172,10 @@ def test_canonicalizing_twice_changes_nothing(url, base):
 @example(["http://a.com/b", "http://a.com/b#c", "http://A.com/b"], "http://a.com/")
 @example(["http://a.com/b"], "no base")
 def test_what_a_policy_has_seen_changes_nothing(urls, base):
-    used = Policy()
+    used = UrlPolicy()
     for given_base in ("http://a.com/", base, "http://a.com/"):
         for url in urls:
-            assert used.canonicalize(url, given_base) == Policy().canonicalize(url, given_base)
+            assert used.canonicalize(url, given_base) == UrlPolicy().canonicalize(url, given_base)
 
 
 @settings(deadline=None)

@@ -23,7 +23,7 @@ from crawler.fetch.addresses import AddressGuard
 from crawler.fetch.connections import connect_to
 from crawler.fetch.dns import Resolver
 from crawler.fetch.handles import Handles
-from crawler.fetch.request import Request, request_for
+from crawler.fetch.request import HttpRequest, request_for
 from crawler.items import Reason
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of, is_address, origin_of, port_of
@@ -214,7 +214,7 @@ def of_urllib3(url: str) -> tuple[str | None, int]:
     return (parsed.host or "").strip("[]"), port
 
 
-def of_libcurl(request: Request, host: str, port: int) -> tuple[str | None, int | None] | None:
+def of_libcurl(request: HttpRequest, host: str, port: int) -> tuple[str | None, int | None] | None:
     """The host and port if libcurl itself would connect to these, (None, None) if to others, None if it refuses.
 
     It is told to go one way for this host and port and another for all others, and stopped before it goes.

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from crawler.urls import patterns as patterns_module
 from crawler.urls.canonical import canonicalize
-from crawler.urls.patterns import Patterns
+from crawler.urls.patterns import UrlPatterns
 from crawler.urls.sites import BrokenLine
 
 
 def fits(text: str, url: str) -> bool:
-    return bool(Patterns(text, "list.txt").first(url))
+    return bool(UrlPatterns(text, "list.txt").first(url))
 
 
 # ── Beginnings ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -101,11 +101,11 @@ https://b.com/docs/deep/
 https://a.com/docs/
 https://A.com/
 """
-    assert Patterns(text, "list.txt").first(url) == line
+    assert UrlPatterns(text, "list.txt").first(url) == line
 
 
 def test_the_text_is_told_as_it_was_written():
-    assert Patterns("  HTTPS://A.com:443/%7Eb  ", "/etc/list").first("https://a.com/~b") == (
+    assert UrlPatterns("  HTTPS://A.com:443/%7Eb  ", "/etc/list").first("https://a.com/~b") == (
         "/etc/list:1 HTTPS://A.com:443/%7Eb"
     )
 
@@ -120,7 +120,7 @@ BEGINNINGS = st.tuples(st.sampled_from(SITES), st.sampled_from(PATHS)).map("".jo
 @settings(deadline=None, max_examples=500)
 @given(st.lists(BEGINNINGS, max_size=12), st.lists(BEGINNINGS, min_size=1, max_size=12))
 def test_nested_beginnings_fit_as_each_alone_would(beginnings, urls):
-    patterns = Patterns("\n".join(beginnings), "list.txt")
+    patterns = UrlPatterns("\n".join(beginnings), "list.txt")
     spelled = [canonicalize(beginning + "x").removesuffix("x") for beginning in beginnings if "/" in beginning[8:]]
     spelled += [f"{beginning}/" for beginning in beginnings if "/" not in beginning[8:]]
     assert bool(patterns) is bool(beginnings)
@@ -130,7 +130,7 @@ def test_nested_beginnings_fit_as_each_alone_would(beginnings, urls):
 
 def test_thousands_of_beginnings_fit_as_a_loop_over_them_would():
     beginnings = [f"https://h{number % 97}.test/{number % 89}/{number}" for number in range(5_000)]
-    patterns = Patterns("\n".join(beginnings), "list.txt")
+    patterns = UrlPatterns("\n".join(beginnings), "list.txt")
     urls = [f"https://h{number % 101}.test/{number % 91}/{number}/x" for number in range(0, 20_000, 37)]
     urls += [f"{beginning}0" for beginning in beginnings[::50]] + [beginning[:-1] for beginning in beginnings[::50]]
     expected = [any(map(url.startswith, beginnings)) for url in urls]
@@ -168,14 +168,14 @@ def test_an_expression(expression, url, expected):
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# all\n  # comments\n", " \t \r\n"])
 def test_a_list_without_patterns_fits_nothing(text):
-    assert not Patterns(text, "list.txt")
-    assert Patterns(text, "list.txt").first("https://a.com/") == ""
-    assert not Patterns()
+    assert not UrlPatterns(text, "list.txt")
+    assert UrlPatterns(text, "list.txt").first("https://a.com/") == ""
+    assert not UrlPatterns()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_may_end_as_on_any_system(end):
-    patterns = Patterns(end.join(["# one", "https://a.com/", "", "~/tag/", ""]), "list.txt")
+    patterns = UrlPatterns(end.join(["# one", "https://a.com/", "", "~/tag/", ""]), "list.txt")
     assert patterns.first("https://a.com/") == "list.txt:2 https://a.com/"
     assert patterns.first("https://b.com/tag/") == "list.txt:4 ~/tag/"
 
@@ -212,7 +212,7 @@ def test_lines_may_end_as_on_any_system(end):
 )
 def test_what_makes_no_sense_is_refused_with_its_file_and_line(line, problem):
     with pytest.raises(BrokenLine) as caught:
-        Patterns(f"https://a.com/\n\n# x\n{line}\nnonsense", "list.txt")
+        UrlPatterns(f"https://a.com/\n\n# x\n{line}\nnonsense", "list.txt")
     assert str(caught.value).startswith("list.txt:4: ")
     assert problem in str(caught.value)
 
@@ -222,7 +222,7 @@ def test_what_makes_no_sense_is_refused_with_its_file_and_line(line, problem):
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of the expressions
 def test_no_file_breaks_more_than_a_line(text):
     try:
-        patterns = Patterns(text, "list.txt")
+        patterns = UrlPatterns(text, "list.txt")
     except BrokenLine:
         return
     assert isinstance(patterns.first("https://a.com/"), str)

@@ -14,22 +14,22 @@ from hypothesis import strategies as st
 
 from crawler import settings as project
 from crawler.urls import rules as rules_module
-from crawler.urls.canonical import Policy, canonicalize, resolve
-from crawler.urls.rules import DEFAULTS, RULES, SWITCHED, Grade, Rule
+from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
+from crawler.urls.rules import DEFAULTS, RULES, SWITCHED, RuleGrade, UrlRule
 from crawler.urls.sites import read_lines
 
 # ── The table ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-BARE = Policy(dict.fromkeys(DEFAULTS, False))  # only what cannot be switched off
+BARE = UrlPolicy(dict.fromkeys(DEFAULTS, False))  # only what cannot be switched off
 SHOP = read_lines("shop.example drop view", "rules.txt", ())
 
 
-def with_only(rule: Rule, is_on: bool) -> Policy:
+def with_only(rule: UrlRule, is_on: bool) -> UrlPolicy:
     """The defaults, but for this rule."""
-    return Policy({rule.name: is_on} if rule.setting else {}, SHOP)
+    return UrlPolicy({rule.name: is_on} if rule.setting else {}, SHOP)
 
 
-def by_name(rule: Rule) -> str:
+def by_name(rule: UrlRule) -> str:
     return rule.name
 
 
@@ -62,7 +62,7 @@ def test_a_rule_that_is_off_leaves_its_example_alone(rule):
 @pytest.mark.parametrize("rule", SWITCHED.values(), ids=by_name)
 def test_one_site_can_have_a_rule_that_others_have_not(rule):
     for is_on, word in ((True, "off"), (False, "on")):
-        policy = Policy({rule.name: is_on}, read_lines(f"abc.com {word} {rule.name}", "rules.txt", SWITCHED))
+        policy = UrlPolicy({rule.name: is_on}, read_lines(f"abc.com {word} {rule.name}", "rules.txt", SWITCHED))
         elsewhere = rule.before.replace("abc.com", "xyz.com"), rule.after.replace("abc.com", "xyz.com")
         assert policy.canonicalize(rule.before) == (rule.before if is_on else rule.after)
         assert policy.canonicalize(elsewhere[0]) == elsewhere[is_on]
@@ -71,7 +71,7 @@ def test_one_site_can_have_a_rule_that_others_have_not(rule):
 @pytest.mark.parametrize("rule", RULES, ids=by_name)
 def test_a_rule_has_a_switch_or_a_reason_to_have_none(rule):
     assert bool(rule.setting) is not bool(rule.why_fixed)
-    assert rule.default is (rule.grade is not Grade.SOMETIMES)  # what holds only sometimes is off
+    assert rule.default is (rule.grade is not RuleGrade.SOMETIMES)  # what holds only sometimes is off
     if rule.setting:
         assert getattr(project, rule.setting) is rule.default
 
@@ -101,7 +101,7 @@ def test_no_rule_is_there_twice():
     ],
 )
 def test_the_textbooks_table(switches, before, after):
-    assert Policy(switches).canonicalize(before) == after
+    assert UrlPolicy(switches).canonicalize(before) == after
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_textbooks_table(switches, before, after):
 )
 @pytest.mark.parametrize("switches", [{}, {"index_page": True, "trailing_slash": True}, {"sessions": False}])
 def test_five_spellings_of_one_page(spelling, switches):
-    assert Policy(switches).canonicalize(spelling) == "http://abc.com/~smith/home.html"
+    assert UrlPolicy(switches).canonicalize(spelling) == "http://abc.com/~smith/home.html"
 
 
 # ── Tables for single rules: what is changed, and what is left ────────────────────────────────────────────────────────
@@ -293,7 +293,7 @@ def test_slashes(before, after):
 )
 def test_empty_parameters(before, after):
     assert canonicalize("http://abc.com/a" + before) == "http://abc.com/a" + after
-    assert Policy({"empty_query": False, "query_order": False}).canonicalize("http://abc.com/a" + before) == (
+    assert UrlPolicy({"empty_query": False, "query_order": False}).canonicalize("http://abc.com/a" + before) == (
         "http://abc.com/a" + before.partition("#")[0]
     )
 
@@ -324,7 +324,7 @@ def test_empty_parameters(before, after):
 )
 def test_order_of_parameters(before, after):
     assert canonicalize("http://abc.com/a" + before) == "http://abc.com/a" + after
-    assert Policy({"query_order": False}).canonicalize("http://abc.com/a" + before) == "http://abc.com/a" + before
+    assert UrlPolicy({"query_order": False}).canonicalize("http://abc.com/a" + before) == "http://abc.com/a" + before
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_order_of_parameters(before, after):
     ],
 )
 def test_index_pages(before, after):
-    assert Policy({"index_page": True}).canonicalize("http://abc.com" + before) == "http://abc.com" + after
+    assert UrlPolicy({"index_page": True}).canonicalize("http://abc.com" + before) == "http://abc.com" + after
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_index_pages(before, after):
     ],
 )
 def test_trailing_slashes(before, after):
-    assert Policy({"trailing_slash": True}).canonicalize("http://abc.com" + before) == "http://abc.com" + after
+    assert UrlPolicy({"trailing_slash": True}).canonicalize("http://abc.com" + before) == "http://abc.com" + after
 
 
 @pytest.mark.parametrize(
@@ -423,12 +423,12 @@ def test_escapes(before, after):
     ],
 )
 def test_a_trace_tells_what_was_done(url, base, rules):
-    assert [step.rule for step in Policy().trace(url, base)] == rules
+    assert [step.rule for step in UrlPolicy().trace(url, base)] == rules
 
 
 @pytest.mark.parametrize("url", ["", "a", "mailto:a@b.com", "http://", "http://a..b/", "ftp://a.com/"])
 def test_what_has_no_canonical_form_is_no_end_of_a_trace(url):
-    assert all(step.after != url for step in Policy().trace(url))
+    assert all(step.after != url for step in UrlPolicy().trace(url))
 
 
 # ── Laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -443,10 +443,10 @@ SWITCHES = st.tuples(st.integers(0, 2 ** len(DEFAULTS) - 1), st.sampled_from(SIT
 
 
 @cache
-def policy_of(choice: tuple[int, str]) -> Policy:
+def policy_of(choice: tuple[int, str]) -> UrlPolicy:
     bits, lines = choice
     switches = {name: bool(bits >> place & 1) for place, name in enumerate(DEFAULTS)}
-    return Policy(switches, read_lines(lines, "rules.txt", SWITCHED))
+    return UrlPolicy(switches, read_lines(lines, "rules.txt", SWITCHED))
 
 
 NASTY = [

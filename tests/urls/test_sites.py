@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 
 from crawler.urls import canonical as canonical_module
 from crawler.urls import sites
-from crawler.urls.canonical import Policy, canonicalize
+from crawler.urls.canonical import UrlPolicy, canonicalize
 from crawler.urls.rules import SWITCHED
-from crawler.urls.sites import BrokenLine, Line, packaged_lines, read_lines
+from crawler.urls.sites import BrokenLine, SiteRuleLine, packaged_lines, read_lines
 
 ID = "0123456789abcdef"
 
 
-def lines_of(text: str) -> list[Line]:
+def lines_of(text: str) -> list[SiteRuleLine]:
     return read_lines(text, "rules.txt", SWITCHED)
 
 
-def policy_with(text: str, **switches: bool) -> Policy:
-    return Policy(switches, lines_of(text))
+def policy_with(text: str, **switches: bool) -> UrlPolicy:
+    return UrlPolicy(switches, lines_of(text))
 
 
 # ── The form of the file ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -135,7 +135,7 @@ def test_no_file_breaks_more_than_a_line(text):
         found = lines_of(text)
     except BrokenLine:
         return
-    assert isinstance(Policy({}, found).canonicalize("http://a.com/?a=1"), str)
+    assert isinstance(UrlPolicy({}, found).canonicalize("http://a.com/?a=1"), str)
 
 
 # ── What it means ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -281,7 +281,7 @@ def test_switches_hold_where_no_line_says_otherwise():
 # ── What is remembered ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def memory_for(policy: Policy, urls: list[str]) -> int:
+def memory_for(policy: UrlPolicy, urls: list[str]) -> int:
     """What a policy keeps of URLs, in bytes."""
     tracemalloc.start()
     try:
@@ -303,7 +303,7 @@ def test_all_hosts_of_a_site_share_its_rules():
 @pytest.mark.parametrize("url", ["http://{}{:d}@a.com/", "http://a.com/?{}{:d}=1&a=1", "http://{}{:d}.com/"])
 def test_what_is_remembered_is_short(url):
     # A link may have 64 kB, and a hostile page has many.
-    assert memory_for(Policy(), [url.format("x" * 60_000, number) for number in range(50)]) < 500_000
+    assert memory_for(UrlPolicy(), [url.format("x" * 60_000, number) for number in range(50)]) < 500_000
 
 
 def test_what_is_forgotten_is_learned_again(monkeypatch):

@@ -15,7 +15,7 @@ from crawler.archive.segments import OPEN, SegmentWriter
 from crawler.content.examine import examine
 from crawler.errors import DiskTrouble
 from crawler.items import Fetched, Link, Outcome, Reason, State, Visit
-from crawler.stores.contract import Settled, Store
+from crawler.stores.contract import Store, VisitResult
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
@@ -98,7 +98,7 @@ def came(visit: Visit, body: bytes = b"") -> Fetched:
     return answer(visit.url, body=body or f"<p>{visit.url}".encode())
 
 
-def result(visit: Visit, *links: Link, body: bytes = b"") -> Settled:
+def result(visit: Visit, *links: Link, body: bytes = b"") -> VisitResult:
     looked_at = examine(visited(visit, fetched=came(visit, body), page=None), UrlOptions().new_scope(), None)
     assert looked_at.page is not None
     return settled(replace(looked_at, page=replace(looked_at.page, links=links)))

@@ -15,10 +15,10 @@ from crawler.errors import BadInput
 from crawler.items import Reason
 from crawler.stores.contract import NewUrl
 from crawler.urls.keys import key_of
-from crawler.worker.seeds import MAX_LINE, BadLine, read_seeds, seeds_in
+from crawler.worker.seeds import MAX_LINE, BadSeed, read_seeds, seeds_in
 
 
-def told(found: Iterator[NewUrl | BadLine]) -> list[str]:
+def told(found: Iterator[NewUrl | BadSeed]) -> list[str]:
     """A URL, or the number of a bad line."""
     return [each.url if isinstance(each, NewUrl) else f"line {each.number}" for each in found]
 
@@ -78,7 +78,7 @@ def test_a_bad_line_says_where_it_is_and_not_too_much_of_what(tmp_path: Path) ->
     path = tmp_path / "s"
     path.write_text("http://a.test/\nnon\x1bsense" + "x" * 200)
     _, bad = read_seeds(str(path))
-    assert isinstance(bad, BadLine)
+    assert isinstance(bad, BadSeed)
     assert str(bad).startswith(f"{path}:2: not a URL that can be crawled: 'non\\x1bsense")
     assert len(str(bad)) < len(str(path)) + 150
     assert str(bad).isprintable()
@@ -124,6 +124,6 @@ def test_every_line_is_a_url_a_bad_line_or_nothing(
 ) -> None:
     path = tmp_path_factory.mktemp("seeds") / "s"
     path.write_bytes(b"\n".join(lines))
-    numbers = [each.number for each in read_seeds(str(path)) if isinstance(each, BadLine)]
+    numbers = [each.number for each in read_seeds(str(path)) if isinstance(each, BadSeed)]
     assert numbers == sorted(set(numbers))
     assert all(1 <= number <= path.read_bytes().count(b"\n") + 1 for number in numbers)

@@ -17,7 +17,7 @@ from crawler.duplicates.page_sketch import page_sketch
 from crawler.errors import Misconfigured
 from crawler.items import Page, Reason, Refusal, State
 from crawler.options import Options
-from crawler.stores.contract import Place, SegmentState, Store
+from crawler.stores.contract import ArchivePosition, SegmentState, Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.worker import session as module
@@ -337,7 +337,7 @@ def crawl_a_sketched_page(directory: Path, **given: Any) -> None:
             (visit,) = store.lease(opened.owner, store.load(key_of(A).host, NOW + 1e9, 9), NOW).granted
             page = Page(text=text, body_digest=b"a", payload_digest=b"a", sketch=page_sketch(text, b"", rule))
             segment = SegmentState(name="x.warc.gz", slot=0, length=9, records=1, closed=True)
-            place = Place(segment=segment.name, offset=0, length=9)
+            place = ArchivePosition(segment=segment.name, offset=0, length=9)
             store.commit([settled(visited(visit, page=page), place=place)], [segment], NOW)
 
         opened.call(commit)

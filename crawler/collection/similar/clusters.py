@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from crawler.collection.similar.sources import Comparable, Progress, comparing
-from crawler.duplicates.cascade import Rule
+from crawler.collection.similar.sources import DocumentSource, Progress, comparing
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.differences import Differences, differences
-from crawler.duplicates.discovery import Cluster, discover
+from crawler.duplicates.discovery import DuplicateCluster, discover
 from crawler.errors import DiskTrouble
 
 MOST_READ: Final = 5  # documents of a cluster whose words are compared with those of the first
@@ -19,7 +19,7 @@ _STEPS: Final = {"bands": "comparing sketches", "texts": "comparing texts"}  # t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class ClusterMember:
     """A document of a cluster."""
 
     name: str
@@ -29,10 +29,10 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clustered:
+class FoundClusters:
     """What was found among how many."""
 
-    clusters: Sequence[Cluster]  # the largest first
+    clusters: Sequence[DuplicateCluster]  # the largest first
     compared: int  # documents
     short: int  # documents that have too few words for that
 
@@ -42,7 +42,7 @@ class Clustered:
         return sum(len(cluster.numbers) for cluster in self.clusters)
 
 
-def clustered(documents: Comparable, rule: Rule, progress: Progress, *, by_sketch: bool) -> Clustered:
+def clustered(documents: DocumentSource, rule: DuplicateRule, progress: Progress, *, by_sketch: bool) -> FoundClusters:
     """Compare all with all. Where sketches leave doubts the texts decide, unless the sketches are to."""
     counts = {False: 0, True: 0}  # of those that are too short, and of the others
 
@@ -65,12 +65,12 @@ def clustered(documents: Comparable, rule: Rule, progress: Progress, *, by_sketc
             f"{directory}: sketches cannot be kept there for a while ({error.strerror}); free some space, or set TMPDIR to "
             "another directory."
         ) from error
-    return Clustered(clusters=clusters, compared=counts[True], short=counts[False])
+    return FoundClusters(clusters=clusters, compared=counts[True], short=counts[False])
 
 
 def members_of(
-    cluster: Cluster, documents: Comparable, rule: Rule, most: int | None, *, by_sketch: bool
-) -> Iterator[Member]:
+    cluster: DuplicateCluster, documents: DocumentSource, rule: DuplicateRule, most: int | None, *, by_sketch: bool
+) -> Iterator[ClusterMember]:
     """Up to so many, but those that have gone since. Some are read; what they have in common with the first is counted."""
     first = documents.read(int(cluster.numbers[0])) if not by_sketch else None
     numbers, estimates = cluster.numbers[:most].tolist(), cluster.similarities[:most].tolist()
@@ -79,6 +79,6 @@ def members_of(
         other = documents.read(number) if first is not None and 0 < place <= MOST_READ else None
         if name and first is not None and other is not None:
             share, words = first.similarity(other, rule), differences(first.text, other.text)
-            yield Member(name=name, similarity=share, is_counted=True, differences=words)
+            yield ClusterMember(name=name, similarity=share, is_counted=True, differences=words)
         elif name:
-            yield Member(name=name, similarity=estimate, is_counted=not place)
+            yield ClusterMember(name=name, similarity=estimate, is_counted=not place)

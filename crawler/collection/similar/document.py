@@ -9,9 +9,9 @@ from enum import Enum
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from crawler.content.answers import Archived, plain_of
+from crawler.content.answers import ArchivedAnswer, plain_of
 from crawler.content.examine import words_digest
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import words_shingles, words_sketch
 from crawler.duplicates.source_code.code import tokens_of
@@ -27,7 +27,7 @@ _PAGES = (".html", ".htm", ".xhtml")
 _BEGINNING = 8_192  # bytes
 
 
-class Features(Enum):
+class ComparedFeatures(Enum):
     """What of documents is compared."""
 
     WORDS = "words"
@@ -35,7 +35,7 @@ class Features(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Compared:
+class ComparableDocument:
     """What there is to compare."""
 
     name: str  # URL, or path
@@ -48,31 +48,31 @@ class Compared:
     def text_digest(self) -> bytes:
         return words_digest(self.text)
 
-    def sketch(self, rule: Rule) -> bytes:
+    def sketch(self, rule: DuplicateRule) -> bytes:
         """As it is kept; empty if it has too few words."""
         return words_sketch(self.words, self.template, rule)
 
-    def shingles(self, rule: Rule) -> Hashes:
+    def shingles(self, rule: DuplicateRule) -> Hashes:
         return words_shingles(self.words, self.template, rule)
 
-    def similarity(self, other: Compared, rule: Rule) -> float:
+    def similarity(self, other: ComparableDocument, rule: DuplicateRule) -> float:
         """What they have in common, counted."""
         return jaccard(self.shingles(rule), other.shingles(rule))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class DocumentReader:
     """Reads documents as they are to be compared."""
 
     reading: Reading
-    features: Features
+    features: ComparedFeatures
 
-    def answer(self, archived: Archived, template: bytes = b"") -> Compared:
+    def answer(self, archived: ArchivedAnswer, template: bytes = b"") -> ComparableDocument:
         """One that is archived. A template is made of words, so it is none of a program's tokens."""
         body, content_type = plain_of(archived)
         return self._compared(body, archived.url, content_type, archived.url, template)
 
-    def file(self, path: Path) -> Compared:
+    def file(self, path: Path) -> ComparableDocument:
         """One in a file, or `BadInput` if that cannot be read."""
         try:
             with path.open("rb") as file:
@@ -84,16 +84,18 @@ class Reader:
         content_type = "text/html" if path.suffix.lower() in _PAGES else None
         return self._compared(body, f"http://file.invalid/{quote(path.name)}", content_type, str(path), b"")
 
-    def _compared(self, body: bytes, url: str, content_type: str | None, name: str, template: bytes) -> Compared:
+    def _compared(
+        self, body: bytes, url: str, content_type: str | None, name: str, template: bytes
+    ) -> ComparableDocument:
         digest = hashlib.sha256(body).digest()
-        if self.features is Features.CODE:
+        if self.features is ComparedFeatures.CODE:
             text = decode(body, content_type).text if _is_text(body) else ""
             filename = unquote(urlsplit(url).path).rpartition("/")[2]
-            return Compared(
+            return ComparableDocument(
                 name=name, text=text, words=token_hashes(tokens_of(text, filename=filename)), body_digest=digest
             )
         text = text_of(read(body, url, content_type, reading=self.reading))
-        return Compared(name=name, text=text, words=word_hashes(text), template=template, body_digest=digest)
+        return ComparableDocument(name=name, text=text, words=word_hashes(text), template=template, body_digest=digest)
 
 
 def _is_text(body: bytes) -> bool:

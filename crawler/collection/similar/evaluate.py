@@ -8,24 +8,26 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crawler.duplicates.cascade import Rule
-from crawler.duplicates.evaluation import THRESHOLDS, Evidence, Row, sweep
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.duplicates.evaluation import THRESHOLDS, EvaluationRow, PairEvidence, sweep
 from crawler.duplicates.labelled_pairs import arranged, read_pairs, read_texts
 from crawler.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluated:
+class Evaluation:
     """By threshold, in their order."""
 
-    rows: Sequence[Row]
+    rows: Sequence[EvaluationRow]
     chosen: float  # one of the thresholds
     pairs: int
     documents: int
     is_short: bool  # none of them has words enough to be compared
 
 
-def evaluated(path: Path, documents: Path | None, rule: Rule, progress: Callable[[str, int, int], None]) -> Evaluated:
+def evaluated(
+    path: Path, documents: Path | None, rule: DuplicateRule, progress: Callable[[str, int, int], None]
+) -> Evaluation:
     """At the usual thresholds and at the rule's; or `BadInput` that says what is wrong with a file."""
     pairs = read_pairs(_lines(path), str(path))
     texts = None
@@ -33,12 +35,12 @@ def evaluated(path: Path, documents: Path | None, rule: Rule, progress: Callable
         wanted = {name for pair in pairs for name in (pair.one, pair.other)}
         texts = read_texts(_lines(documents), str(documents), wanted)
     found, truth = arranged(pairs, texts, rule)
-    evidence = Evidence(found)
+    evidence = PairEvidence(found)
     thresholds, rows = sorted({*THRESHOLDS, rule.threshold}), []
     for row in sweep(evidence, lambda at: truth.at(at, evidence), lambda at: replace(rule, threshold=at), thresholds):
         rows.append(row)
         progress("evaluating", len(rows), len(thresholds))
-    return Evaluated(
+    return Evaluation(
         rows=rows,
         chosen=rule.threshold,
         pairs=len(pairs),

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.collection.similar.document import Compared, Features
-from crawler.collection.similar.sources import Collection, Programs, Progress
-from crawler.duplicates.cascade import Rule
+from crawler.collection.similar.document import ComparableDocument, ComparedFeatures
+from crawler.collection.similar.sources import Collection, Progress, SourceCodeDocuments
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.differences import Differences, differences
 from crawler.duplicates.search import floor_for, nearest
 from crawler.items import Tier
@@ -18,7 +18,7 @@ _SPARE = 20  # candidates more than are wanted whose texts are compared: some es
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Like:
+class SimilarDocument:
     """A document that says almost the same."""
 
     document: DocumentRow
@@ -28,20 +28,22 @@ class Like:
     differences: Differences | None = None  # None if it could not be read
 
 
-class Likest(NamedTuple):
+class SimilarDocuments(NamedTuple):
     """The most similar first."""
 
-    found: list[Like]
+    found: list[SimilarDocument]
     more: int  # than were wanted, as far as is known
     is_short: bool  # too short for anything but copies
 
 
-def likest(collection: Collection, own: Compared, rule: Rule, most: int, progress: Progress) -> Likest:
+def find_similar(
+    collection: Collection, own: ComparableDocument, rule: DuplicateRule, most: int, progress: Progress
+) -> SimilarDocuments:
     """Up to so many documents at other URLs whose similarity reaches the rule's threshold."""
     copies = {like.document.id: like for like in _copies(collection, own, most + _SPARE)}
     sketch = own.sketch(rule)
     more = 0
-    if sketch and collection.reader.features is Features.CODE:
+    if sketch and collection.reader.features is ComparedFeatures.CODE:
         others = list(_programs(collection, own, rule, progress))
     elif sketch:
         near = nearest(sketch, _counted(collection, progress), floor_for(rule.threshold), most + _SPARE)
@@ -55,13 +57,13 @@ def likest(collection: Collection, own: Compared, rule: Rule, most: int, progres
     found = [like for like in (*copies.values(), *others) if like.document.url != own.name]
     unique = {like.document.id: like for like in reversed(found)}.values()  # a copy is known for sure
     order = sorted(unique, key=lambda like: (-like.similarity, like.tier, like.document.url))
-    return Likest(order[:most], more + len(order[most:]), not sketch)
+    return SimilarDocuments(order[:most], more + len(order[most:]), not sketch)
 
 
-def _copies(collection: Collection, own: Compared, most: int) -> Iterator[Like]:
+def _copies(collection: Collection, own: ComparableDocument, most: int) -> Iterator[SimilarDocument]:
     for document in collection.store.copies(own.body_digest, own.text_digest, most):
         tier = Tier.BODY if document.body_digest == own.body_digest else Tier.TEXT
-        yield Like(
+        yield SimilarDocument(
             document=document,
             similarity=1.0,
             tier=tier,
@@ -70,7 +72,9 @@ def _copies(collection: Collection, own: Compared, most: int) -> Iterator[Like]:
         )
 
 
-def _compared(collection: Collection, own: Compared, number: int, estimate: float, rule: Rule) -> Iterator[Like]:
+def _compared(
+    collection: Collection, own: ComparableDocument, number: int, estimate: float, rule: DuplicateRule
+) -> Iterator[SimilarDocument]:
     """A page, if it is one; where it cannot be read, by the estimate."""
     page = collection.store.sketched(number)
     if page is None or page.document.url == own.name:
@@ -81,9 +85,11 @@ def _compared(collection: Collection, own: Compared, number: int, estimate: floa
         yield _like(collection, own, page.document, other, similarity)
 
 
-def _programs(collection: Collection, own: Compared, rule: Rule, progress: Progress) -> Iterator[Like]:
+def _programs(
+    collection: Collection, own: ComparableDocument, rule: DuplicateRule, progress: Progress
+) -> Iterator[SimilarDocument]:
     """Sketches are of words, so programs are read, all of them."""
-    for number, other in Programs(collection, rule).all(progress):
+    for number, other in SourceCodeDocuments(collection, rule).all(progress):
         if other.name != own.name and (similarity := own.similarity(other, rule)) >= rule.threshold:
             document = collection.store.find_document(number)
             assert document is not None, "documents are never removed"
@@ -91,9 +97,13 @@ def _programs(collection: Collection, own: Compared, rule: Rule, progress: Progr
 
 
 def _like(
-    collection: Collection, own: Compared, document: DocumentRow, other: Compared | None, similarity: float
-) -> Like:
-    return Like(
+    collection: Collection,
+    own: ComparableDocument,
+    document: DocumentRow,
+    other: ComparableDocument | None,
+    similarity: float,
+) -> SimilarDocument:
+    return SimilarDocument(
         document=document,
         similarity=similarity,
         tier=Tier.COMPARED if other is not None else Tier.SKETCH,

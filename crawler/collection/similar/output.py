@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crawler.collection.similar.clusters import Clustered, Member
-from crawler.collection.similar.evaluate import Evaluated
-from crawler.collection.similar.find import Like, Likest
+from crawler.collection.similar.clusters import ClusterMember, FoundClusters
+from crawler.collection.similar.evaluate import Evaluation
+from crawler.collection.similar.find import SimilarDocument, SimilarDocuments
 from crawler.duplicates.differences import Differences
-from crawler.duplicates.evaluation import Quality, Row
+from crawler.duplicates.evaluation import EvaluationRow, Quality
 from crawler.export.documents import safe_json
 from crawler.monitor.charts import INK, LIMIT, save_chart
 from crawler.parse.clean_text import phrase
@@ -20,7 +20,7 @@ MOST_LISTED = 10  # documents of a cluster that people see
 # ── find ──
 
 
-def find_lines(name: str, found: Likest, threshold: float, fewest_words: int) -> Iterator[str]:
+def find_lines(name: str, found: SimilarDocuments, threshold: float, fewest_words: int) -> Iterator[str]:
     if found.is_short:
         yield f"{phrase(name)} has fewer than {fewest_words} words: only exact copies were looked for."
     if not found.found:
@@ -35,7 +35,7 @@ def find_lines(name: str, found: Likest, threshold: float, fewest_words: int) ->
         yield f"and about {found.more:,} more: --most"
 
 
-def find_json(found: Likest) -> Iterator[str]:
+def find_json(found: SimilarDocuments) -> Iterator[str]:
     for like in found.found:
         yield safe_json(
             {
@@ -48,7 +48,7 @@ def find_json(found: Likest) -> Iterator[str]:
         )
 
 
-def _mark(like: Like) -> str:
+def _mark(like: SimilarDocument) -> str:
     if like.original is None:
         return "in the crawl no duplicate"
     share = f" ({like.document.similarity:.1%})" if like.document.similarity is not None else ""
@@ -58,7 +58,7 @@ def _mark(like: Like) -> str:
 # ── clusters ──
 
 
-def clusters_line(found: Clustered, threshold: float) -> str:
+def clusters_line(found: FoundClusters, threshold: float) -> str:
     if not found.clusters:
         return f"No two of {found.compared:,} documents are {threshold:.0%} or more alike."
     noun = "cluster" if len(found.clusters) == 1 else "clusters"
@@ -68,7 +68,7 @@ def clusters_line(found: Clustered, threshold: float) -> str:
     )
 
 
-def cluster_lines(number: int, size: int, members: Sequence[Member]) -> Iterator[str]:
+def cluster_lines(number: int, size: int, members: Sequence[ClusterMember]) -> Iterator[str]:
     yield f"{number:>4}  {size:,} documents"
     for place, member in enumerate(members):
         share = "" if not place else f"{'' if member.is_counted else '~'}{member.similarity:.1%}"
@@ -79,7 +79,7 @@ def cluster_lines(number: int, size: int, members: Sequence[Member]) -> Iterator
         yield f"{'':14}and {size - len(members):,} more: --json lists all"
 
 
-def cluster_json(number: int, members: Sequence[Member]) -> str:
+def cluster_json(number: int, members: Sequence[ClusterMember]) -> str:
     documents = [
         {
             "url": member.name,
@@ -95,7 +95,7 @@ def cluster_json(number: int, members: Sequence[Member]) -> str:
 # ── evaluate ──
 
 
-def evaluation_lines(found: Evaluated) -> Iterator[str]:
+def evaluation_lines(found: Evaluation) -> Iterator[str]:
     yield from _chosen_lines(found, next(row for row in found.rows if row.threshold == found.chosen))
     yield ""
     yield f"{'':21}{'sketch alone':^24}  {'cascade':^24}"
@@ -105,7 +105,7 @@ def evaluation_lines(found: Evaluated) -> Iterator[str]:
         yield f"{row.threshold:>9g}{row.duplicates:>12,}{cells}{row.needed_texts:>13.1%}"
 
 
-def _chosen_lines(found: Evaluated, row: Row) -> Iterator[str]:
+def _chosen_lines(found: Evaluation, row: EvaluationRow) -> Iterator[str]:
     yield (
         f"{found.pairs:,} pairs of {found.documents:,} documents; at {found.chosen:g}, {row.duplicates:,} are near-duplicates"
     )
@@ -116,7 +116,7 @@ def _chosen_lines(found: Evaluated, row: Row) -> Iterator[str]:
     yield f"The cascade compared {row.met:.1%} of the pairs, and read the texts of {row.needed_texts:.1%}."
 
 
-def evaluation_json(found: Evaluated) -> Iterator[str]:
+def evaluation_json(found: Evaluation) -> Iterator[str]:
     for row in found.rows:
         methods = {"sketch": row.sketch._asdict(), "cascade": row.cascade._asdict()}
         yield safe_json({**row._asdict(), "chosen": row.threshold == found.chosen, **methods})
@@ -137,7 +137,7 @@ def _differences_data(found: Differences | None) -> dict[str, object]:
     return {"added": found.added, "removed": found.removed} if found is not None else {}
 
 
-def draw_evaluation(rows: Sequence[Row], name: str, path: Path) -> None:
+def draw_evaluation(rows: Sequence[EvaluationRow], name: str, path: Path) -> None:
     """Precision and recall of the sketches alone and of the whole cascade, by threshold."""
     from matplotlib.figure import Figure  # half a second that only who draws should pay
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from crawler.collection.similar.document import CODE_FORMATS, Compared, Reader
+from crawler.collection.similar.document import CODE_FORMATS, ComparableDocument, DocumentReader
 from crawler.content.answers import read_archived
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.words import Hashes
 from crawler.errors import BadInput, DiskTrouble
@@ -19,13 +19,13 @@ _REMEMBERED = 512  # documents whose shingles are kept for the next comparison
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, and of how much (0 = unknown)
 
 
-class Comparable(Protocol):
+class DocumentSource(Protocol):
     """Documents under numbers."""
 
     def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
         """All that have one, or an empty one if they are too short."""
 
-    def read(self, number: int) -> Compared | None:
+    def read(self, number: int) -> ComparableDocument | None:
         """None if it cannot be read any more."""
 
     def name(self, number: int) -> str:
@@ -35,13 +35,13 @@ class Comparable(Protocol):
 class Collection:
     """What was archived, and how it is read again."""
 
-    def __init__(self, store: Store, directory: Path, reader: Reader) -> None:
+    def __init__(self, store: Store, directory: Path, reader: DocumentReader) -> None:
         self.store = store
         self.reader = reader
         self.unread: dict[str, str] = {}  # URLs of documents that the archive does not give, and why
         self._directory = directory
 
-    def read(self, document: DocumentRow, template: bytes = b"") -> Compared | None:
+    def read(self, document: DocumentRow, template: bytes = b"") -> ComparableDocument | None:
         """None if it cannot be read, which is noted."""
         try:
             return self.reader.answer(read_archived(self.store, self._directory, document), template)
@@ -50,7 +50,7 @@ class Collection:
             return None
 
 
-class Pages:
+class SketchedPages:
     """Those of a collection that have sketches, by their numbers in urls."""
 
     def __init__(self, collection: Collection) -> None:
@@ -64,7 +64,7 @@ class Pages:
             done += len(block)
             progress("reading sketches", done, of)
 
-    def read(self, number: int) -> Compared | None:
+    def read(self, number: int) -> ComparableDocument | None:
         found = self._store.sketched(number)
         return self._collection.read(found.document, found.template) if found is not None else None
 
@@ -73,10 +73,10 @@ class Pages:
         return found.document.url if found is not None else ""
 
 
-class Programs:
+class SourceCodeDocuments:
     """Source code and plain text of a collection, by the numbers of documents; all is read again."""
 
-    def __init__(self, collection: Collection, rule: Rule) -> None:
+    def __init__(self, collection: Collection, rule: DuplicateRule) -> None:
         self._collection = collection
         self._store = collection.store
         self._rule = rule
@@ -85,7 +85,7 @@ class Programs:
         for number, found in self.all(progress):
             yield number, found.sketch(self._rule)
 
-    def all(self, progress: Progress) -> Iterator[tuple[int, Compared]]:
+    def all(self, progress: Progress) -> Iterator[tuple[int, ComparableDocument]]:
         newest = self._store.version()
         for published in self._store.published():
             progress("reading documents", min(published.version, newest), newest)
@@ -95,7 +95,7 @@ class Programs:
                 if found is not None:
                     yield document.id, found
 
-    def read(self, number: int) -> Compared | None:
+    def read(self, number: int) -> ComparableDocument | None:
         document = self._store.find_document(number)
         return self._collection.read(document) if document is not None else None
 
@@ -104,10 +104,10 @@ class Programs:
         return document.url if document is not None else ""
 
 
-class Files:
+class LocalFiles:
     """Files, by their places in a list."""
 
-    def __init__(self, paths: Sequence[Path], reader: Reader, rule: Rule) -> None:
+    def __init__(self, paths: Sequence[Path], reader: DocumentReader, rule: DuplicateRule) -> None:
         self.unread: dict[str, str] = {}  # paths of those that cannot be read, and why
         self._paths = paths
         self._reader = reader
@@ -120,7 +120,7 @@ class Files:
                 yield number, found.sketch(self._rule)
             progress("reading files", number + 1, len(self._paths))
 
-    def read(self, number: int) -> Compared | None:
+    def read(self, number: int) -> ComparableDocument | None:
         try:
             return self._reader.file(self._paths[number])
         except BadInput as error:
@@ -147,7 +147,7 @@ def files_in(names: Sequence[str]) -> list[Path]:
     return sorted(found)
 
 
-def comparing(documents: Comparable, rule: Rule) -> Callable[[int, int], float | None]:
+def comparing(documents: DocumentSource, rule: DuplicateRule) -> Callable[[int, int], float | None]:
     """What counts how much two documents have in common; None if one cannot be read."""
 
     @lru_cache(maxsize=_REMEMBERED)

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 Document = TypeVar("Document", bound=Hashable)
 
 
-class Candidate(NamedTuple, Generic[Document]):
+class CopyCandidate(NamedTuple, Generic[Document]):
     """A document that may be a copy, and how much it has in common."""
 
     document: Document
@@ -66,7 +66,7 @@ class InvertedIndex(Generic[Document]):
             if not documents:
                 del self._postings[fingerprint]
 
-    def candidates(self, fingerprints: Iterable[int], at_least: int = 1) -> list[Candidate[Document]]:
+    def candidates(self, fingerprints: Iterable[int], at_least: int = 1) -> list[CopyCandidate[Document]]:
         """The documents that share so many fingerprints and at least one: those that share most first."""
         asked = frozenset(fingerprints)
         shared = Counter(document for one in asked for document in self._postings.get(one, ()))
@@ -75,6 +75,6 @@ class InvertedIndex(Generic[Document]):
         ]
         return sorted(found, key=lambda one: (-one.shared, -one.of_union, self._documents[one.document].order))
 
-    def _candidate(self, document: Document, shared: int, asked: int) -> Candidate[Document]:
+    def _candidate(self, document: Document, shared: int, asked: int) -> CopyCandidate[Document]:
         size = len(self._documents[document].fingerprints)
-        return Candidate(document, shared, shared / min(size, asked), shared / (size + asked - shared))
+        return CopyCandidate(document, shared, shared / min(size, asked), shared / (size + asked - shared))

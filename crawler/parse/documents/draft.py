@@ -30,7 +30,7 @@ _MOST_NAMES = 100
 _MOST_FACTS = 200  # that a file may tell of itself
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """Text of one look."""
 
     text: str
@@ -39,10 +39,10 @@ class Run(NamedTuple):
     href: str = ""
 
 
-Inline = str | Sequence[Run]
+Inline = str | Sequence[TextRun]
 
 
-class Budget:
+class GrowthBudget:
     """How much a file and all that lies in it may still grow."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Draft:
         self.name = name  # of the file, where it lies in another
         self.format = ""  # as whose it is read
         self.depth = 0
-        self.budget = Budget()
+        self.budget = GrowthBudget()
         self.title = ""
         self.metadata: dict[str, str] = {}
         self.problem = Problem.NONE
@@ -188,7 +188,7 @@ class Draft:
     def reference(self, href: str) -> None:
         """Something outside that the document needs, and does not say by a link: it is shown as one."""
         if self.link(href):
-            self.paragraph([Run(href, href=href)])
+            self.paragraph([TextRun(href, href=href)])
 
     # ── the end ──
 
@@ -256,7 +256,7 @@ class Draft:
         return f'<a href="{escape(url)}">{html}</a>' if url else html
 
 
-def _look(run: Run) -> tuple[bool, bool, str]:
+def _look(run: TextRun) -> tuple[bool, bool, str]:
     return run.bold, run.italic, run.href
 
 

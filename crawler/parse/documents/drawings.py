@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.documents.ooxml import Package, Relation
 from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of
 
@@ -51,7 +51,7 @@ def _values(element: Any) -> list[str]:
     return [value.text or "" for value in element.iter("{*}v")] if element is not None else []
 
 
-def runs_of(paragraph: Any, relations: dict[str, Relation]) -> list[Run]:
+def runs_of(paragraph: Any, relations: dict[str, Relation]) -> list[TextRun]:
     """An a:p with its looks and links."""
     runs = []
     for element in paragraph:
@@ -61,17 +61,17 @@ def runs_of(paragraph: Any, relations: dict[str, Relation]) -> list[Run]:
             text = "".join(text_of(part) for part in element.iter("{*}t"))
             runs.append(_run(text, look, relations))
         elif name == "br":
-            runs.append(Run("\n"))
+            runs.append(TextRun("\n"))
         elif name in ("m", "AlternateContent"):
             part = first(element, "Choice") if name == "AlternateContent" else element
-            runs.append(Run("".join(text_of(text) for text in part.iter("{*}t")) if part is not None else ""))
+            runs.append(TextRun("".join(text_of(text) for text in part.iter("{*}t")) if part is not None else ""))
     return runs
 
 
-def _run(text: str, look: Any, relations: dict[str, Relation]) -> Run:
+def _run(text: str, look: Any, relations: dict[str, Relation]) -> TextRun:
     if look is None:
-        return Run(text)
+        return TextRun(text)
     clicked = first(look, "hlinkClick")
     relation = relations.get(attribute(clicked, "id")) if clicked is not None else None
     href = relation.target if relation is not None and relation.is_external else ""
-    return Run(text, attribute(look, "b") in ("1", "true"), attribute(look, "i") in ("1", "true"), href)
+    return TextRun(text, attribute(look, "b") in ("1", "true"), attribute(look, "i") in ("1", "true"), href)

@@ -10,7 +10,7 @@ from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
 from crawler.parse.documents.html import read as read_page
 from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree
-from crawler.parse.documents.zip_reader import Archive, opened
+from crawler.parse.documents.zip_reader import ZipArchive, opened
 
 _PROPERTIES = {
     "creator": "author",
@@ -42,7 +42,7 @@ def read(body: bytes, draft: Draft) -> None:
             read_page(archive.read(name), chapter)
 
 
-def _chapters(archive: Archive, draft: Draft) -> list[str]:
+def _chapters(archive: ZipArchive, draft: Draft) -> list[str]:
     """As the book lists them; all its pages if the list is lost."""
     path = _package(archive)
     root = tree(archive.read(path))
@@ -53,7 +53,7 @@ def _chapters(archive: Archive, draft: Draft) -> list[str]:
     return listed or [name for name in archive.names() if name.lower().endswith(_PAGES) and "META-INF" not in name]
 
 
-def _package(archive: Archive) -> str:
+def _package(archive: ZipArchive) -> str:
     found = first(tree(archive.read("META-INF/container.xml")), "rootfile")
     if found is not None:
         return attribute(found, "full-path")

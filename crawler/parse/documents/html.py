@@ -9,7 +9,7 @@ import turbohtml
 from turbohtml import Element, Text
 
 from crawler.parse.clean_text import phrase
-from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.elements import BLOCKS
 from crawler.urls.canonical import resolve
 
@@ -51,7 +51,7 @@ class _Table:
 
     def __init__(self) -> None:
         self.is_layout = False
-        self.cells: list[list[Run]] = []
+        self.cells: list[list[TextRun]] = []
         self.is_head = True
 
 
@@ -60,7 +60,7 @@ class _Reader:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._runs: list[Run] = []
+        self._runs: list[TextRun] = []
         self._bold = self._italic = self._preformatted = 0
         self._hrefs = [""]
         self._tables: list[_Table] = []
@@ -96,13 +96,13 @@ class _Reader:
     def _add(self, text: str) -> None:
         text = text if self._preformatted else _SPACE.sub(" ", text)
         if text.strip() or self._runs:
-            self._runs.append(Run(text, self._bold > 0, self._italic > 0, self._hrefs[-1]))
+            self._runs.append(TextRun(text, self._bold > 0, self._italic > 0, self._hrefs[-1]))
 
     def _enter(self, tag: str, element: Element) -> None:
         if tag in _BLOCKS:
             self._enter_block(tag)
         elif tag == "br":
-            self._runs.append(Run("\n"))
+            self._runs.append(TextRun("\n"))
         elif tag == "a":
             self._hrefs.append(element.attr("href") or "")
         elif tag in _BOLD:
@@ -158,7 +158,7 @@ class _Reader:
         if not self._runs:
             return
         if self._tables and not self._tables[-1].is_layout and tag not in ("caption", "table"):
-            self._runs.append(Run("\n"))
+            self._runs.append(TextRun("\n"))
             return
         runs, self._runs = _trimmed(self._runs), []
         if tag in _HEADINGS:
@@ -173,7 +173,7 @@ class _Reader:
             self._draft.paragraph(runs)
 
 
-def _trimmed(runs: list[Run]) -> list[Run]:
+def _trimmed(runs: list[TextRun]) -> list[TextRun]:
     """Without the white space at its ends."""
     while runs and not runs[-1].text.strip():
         runs.pop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.documents.text import linked
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
@@ -85,23 +85,25 @@ class _Reader:
             self._draft.paragraph(spans(text))
 
 
-def spans(text: str) -> list[Run]:
+def spans(text: str) -> list[TextRun]:
     """A line with its emphasis and links.
 
     >>> spans("a **b** [c](http://d.example/)")[1:]
-    [Run(text='b', bold=True, italic=False, href=''), Run(text=' ', bold=False, italic=False, href=''), \
-Run(text='c', bold=False, italic=False, href='http://d.example/')]
+    [TextRun(text='b', bold=True, italic=False, href=''), TextRun(text=' ', bold=False, italic=False, href=''), \
+TextRun(text='c', bold=False, italic=False, href='http://d.example/')]
     """
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     end = 0
     for found in _SPAN.finditer(text):
         runs += linked(text[end : found.start()])
         bold = found["bold"] or found["strong"]
         if found["url"]:
-            runs.append(Run(found["anchor"] or found["url"], href=found["url"]))
+            runs.append(TextRun(found["anchor"] or found["url"], href=found["url"]))
         elif bold or found["italic"] or found["code"]:
-            runs.append(Run(bold or found["italic"] or found["code"], bold=bool(bold), italic=bool(found["italic"])))
+            runs.append(
+                TextRun(bold or found["italic"] or found["code"], bold=bool(bold), italic=bool(found["italic"]))
+            )
         else:
-            runs.append(Run(found["auto"], href=found["auto"]))
+            runs.append(TextRun(found["auto"], href=found["auto"]))
         end = found.end()
     return [run for run in [*runs, *linked(text[end:])] if run.text]

@@ -13,7 +13,7 @@ _ROMAN = (
 )  # fmt: skip
 
 
-class Level(NamedTuple):
+class NumberingLevel(NamedTuple):
     """How the paragraphs of one level are numbered."""
 
     kind: str = "decimal"  # as Office Open XML calls it
@@ -27,7 +27,7 @@ class Level(NamedTuple):
 class Counters:
     """The numbers that one list has come to."""
 
-    levels: dict[int, Level]
+    levels: dict[int, NumberingLevel]
     _at: dict[int, int] = field(default_factory=dict)
 
     def restart(self, depth: int, start: int) -> None:
@@ -36,7 +36,7 @@ class Counters:
 
     def next(self, depth: int) -> str:
         """What stands before the next paragraph of this level: nothing for a bullet."""
-        level = self.levels.get(depth, Level())
+        level = self.levels.get(depth, NumberingLevel())
         self._at[depth] = self._at.get(depth, level.start - 1) + 1
         for deeper in [known for known in self._at if known > depth]:
             if self.levels.get(deeper, level).restarts:
@@ -45,8 +45,8 @@ class Counters:
             return level.text if level.kind == "none" and "%" not in level.text else ""
         return _PLACE.sub(lambda place: self._number(int(place[1]) - 1, level), level.text)
 
-    def _number(self, depth: int, of: Level) -> str:
-        level = self.levels.get(depth, Level())
+    def _number(self, depth: int, of: NumberingLevel) -> str:
+        level = self.levels.get(depth, NumberingLevel())
         number = self._at.setdefault(depth, level.start)
         return in_words("decimal" if of.is_legal else level.kind, number)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from crawler.parse.documents.numbering import Counters, Level
+from crawler.parse.documents.numbering import Counters, NumberingLevel
 
 _LIST_SIZE, _LEVEL_SIZE, _OVERRIDE_SIZE = 28, 28, 16
 _MOST = 4_096
@@ -12,7 +12,7 @@ _KINDS = {0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "
           22: "decimalZero", 23: "bullet", 255: "none"}  # fmt: skip
 
 
-class Lists:
+class NumberingLists:
     """By their numbers, as paragraphs refer to them."""
 
     def __init__(self, table: bytes, lists_at: int, lists_size: int, overrides_at: int, overrides_size: int) -> None:
@@ -74,7 +74,7 @@ def _lists(table: bytes, at: int, size: int) -> dict[int, Counters]:
     return found
 
 
-def _level(table: bytes, at: int) -> tuple[Level, int]:
+def _level(table: bytes, at: int) -> tuple[NumberingLevel, int]:
     """How one level is numbered, and where what follows begins."""
     start, kind, flags = struct.unpack_from("<IBB", table, at)
     characters, paragraphs = table[at + 24], table[at + 25]
@@ -83,4 +83,4 @@ def _level(table: bytes, at: int) -> tuple[Level, int]:
     raw = table[at + 2 : at + 2 + 2 * length].decode("utf-16-le", "replace")
     text = "".join(f"%{ord(character) + 1}" if ord(character) < 9 else character for character in raw)
     kind_name = _KINDS.get(kind, "decimal")
-    return Level(kind_name, text, start, not flags & 8, bool(flags & 4)), at + 2 + 2 * length
+    return NumberingLevel(kind_name, text, start, not flags & 8, bool(flags & 4)), at + 2 + 2 * length

@@ -9,7 +9,7 @@ from crawler.parse.documents.binary_records import packed_number, sheet_records
 from crawler.parse.documents.cell_format import BUILT_IN
 from crawler.parse.documents.compound import MAGIC, Compound
 from crawler.parse.documents.document import Problem
-from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, Run
+from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, TextRun
 from crawler.parse.documents.sheets import number_text, without_codes
 
 _BEGIN, _END, _CONTINUE, _PASSWORD = {0x809, 0x409, 0x209, 0x009}, 0x0A, 0x3C, 0x2F
@@ -234,7 +234,7 @@ class _Book:
         line: list[Inline] = []
         for column, text in sorted(cells.items()):
             line += [""] * min(column - len(line), _WIDEST)
-            line.append([Run(text, href=self._links.get((row, column), ""))])
+            line.append([TextRun(text, href=self._links.get((row, column), ""))])
         return line
 
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from crawler.parse.documents.compound import Compound
 from crawler.parse.documents.document import Problem
-from crawler.parse.documents.draft import MOST_TEXT, Draft, Run
+from crawler.parse.documents.draft import MOST_TEXT, Draft, TextRun
 from crawler.parse.documents.fields import hyperlink
-from crawler.parse.documents.ole_numbering import Lists
+from crawler.parse.documents.ole_numbering import NumberingLists
 
 _PAGE = 512
 _IS_COMPLEX, _IS_ENCRYPTED, _OTHER_TABLE = 0x0004, 0x0100, 0x0200
@@ -87,7 +87,7 @@ def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
         pieces or [_only_piece(main)],
         _Looks(main, _part(main, table, 0x102), are_paragraphs=True),
         _Looks(main, _part(main, table, 0xFA), are_paragraphs=False),
-        Lists(table, *_place(main, 0x2E2), *_place(main, 0x2EA)) if len(main) >= 0x2F2 else None,
+        NumberingLists(table, *_place(main, 0x2E2), *_place(main, 0x2EA)) if len(main) >= 0x2F2 else None,
     )
     text.read([(name, max(struct.unpack_from("<i", main, at)[0], 0)) for name, at in _STORIES])
 
@@ -246,12 +246,12 @@ class _Text:
         pieces: list[_Piece],
         paragraphs: _Looks | None = None,
         characters: _Looks | None = None,
-        lists: Lists | None = None,
+        lists: NumberingLists | None = None,
     ) -> None:
         self._draft, self._pieces, self._paragraphs, self._characters = draft, pieces, paragraphs, characters
         self._lists = lists
-        self._runs: list[Run] = []
-        self._cells: list[list[Run]] = []
+        self._runs: list[TextRun] = []
+        self._cells: list[list[TextRun]] = []
         self._fields: list[list[str]] = []  # instruction and, once its result begins, the URL
         self._was_cell = False
 
@@ -315,7 +315,7 @@ class _Text:
             self._fields[-1][0] = (self._fields[-1][0] + text)[:5_000]
             return
         href = next((field[1] for field in reversed(self._fields) if field[1]), "")
-        self._runs.append(Run(text.translate(_REPLACED), look.bold, look.italic, href))
+        self._runs.append(TextRun(text.translate(_REPLACED), look.bold, look.italic, href))
 
     def _end_paragraph(self, mark: str, look: _Look) -> None:
         if mark == "\x07":
@@ -325,9 +325,9 @@ class _Text:
         self._was_cell = False
         number = self._number(look) if any(run.text.strip() for run in runs) else ""
         if number:
-            runs.insert(0, Run(f"{number} "))
+            runs.insert(0, TextRun(f"{number} "))
         if self._cells and mark == "\r":  # a paragraph in the cell of a table
-            self._runs = [*runs, Run("\n")]
+            self._runs = [*runs, TextRun("\n")]
         elif 1 <= look.style <= 9:
             self._draft.heading(look.style, runs)
         elif look.outline < 9:
@@ -346,7 +346,7 @@ class _Text:
             self._end_row()
             return
         number = self._number(look)
-        self._cells.append([Run(f"{number} "), *self._runs] if number else self._runs)
+        self._cells.append([TextRun(f"{number} "), *self._runs] if number else self._runs)
         self._runs, self._was_cell = [], True
 
     def _end_row(self) -> None:

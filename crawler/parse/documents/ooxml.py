@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.xml_tree import attribute, elements, name_of, text_of, tree_and_problem
-from crawler.parse.documents.zip_reader import Archive, base_name, opened
+from crawler.parse.documents.zip_reader import ZipArchive, base_name, opened
 
 _PROPERTIES = {
     "creator": "author",
@@ -43,7 +43,7 @@ class Package:
 
     def __init__(self, body: bytes, draft: Draft) -> None:
         self.draft = draft
-        self.archive: Archive = opened(body, draft)
+        self.archive: ZipArchive = opened(body, draft)
         self._relations: dict[str, dict[str, Relation]] = {}
 
     def tree(self, part: str) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
-from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, Run
+from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, TextRun
 from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree, tree_and_problem
-from crawler.parse.documents.zip_reader import Archive, base_name, opened
+from crawler.parse.documents.zip_reader import ZipArchive, base_name, opened
 
 _PROPERTIES = {
     "creator": "modified_by",
@@ -83,7 +83,7 @@ def _read_properties(root: Any, draft: Draft) -> None:
     draft.note("author", draft.metadata.get("modified_by", ""))
 
 
-def _read_embedded(archive: Archive, draft: Draft) -> None:
+def _read_embedded(archive: ZipArchive, draft: Draft) -> None:
     """Objects are OpenDocument files without a container of their own, or others with one."""
     objects = [
         name for name in archive.names() if not name.startswith(("Basic/", "Pictures/", "Thumbnails/", "META-INF/"))
@@ -234,13 +234,13 @@ class _Reader:
         for cell in row:
             if name_of(cell) not in ("table-cell", "covered-table-cell"):
                 continue
-            runs: list[Run] = []
+            runs: list[TextRun] = []
             for part in cell:
                 if name_of(part) in ("p", "h"):
-                    runs += [*([Run("\n")] if runs else []), *self._runs(part)]
+                    runs += [*([TextRun("\n")] if runs else []), *self._runs(part)]
                 elif name_of(part) == "list":
                     for paragraph in part.iter("{*}p"):
-                        runs += [*([Run("\n")] if runs else []), *self._runs(paragraph)]
+                        runs += [*([TextRun("\n")] if runs else []), *self._runs(paragraph)]
                 elif name_of(part) != "covered-table-cell":
                     self._later.append(part)
             cells += [runs] * _repeated(cell)
@@ -248,17 +248,17 @@ class _Reader:
 
     # ── inside of a paragraph ──
 
-    def _runs(self, element: Any, bold: bool = False, italic: bool = False, href: str = "") -> list[Run]:
-        runs = [Run(element.text or "", bold, italic, href)]
+    def _runs(self, element: Any, bold: bool = False, italic: bool = False, href: str = "") -> list[TextRun]:
+        runs = [TextRun(element.text or "", bold, italic, href)]
         for child in element:
             name = name_of(child)
             if name == "s":
                 count = attribute(child, "c")
-                runs.append(Run(" " * (min(int(count), 100) if count.isdigit() and len(count) < 6 else 1)))
+                runs.append(TextRun(" " * (min(int(count), 100) if count.isdigit() and len(count) < 6 else 1)))
             elif name == "tab":
-                runs.append(Run("\t"))
+                runs.append(TextRun("\t"))
             elif name == "line-break":
-                runs.append(Run("\n"))
+                runs.append(TextRun("\n"))
             elif name == "a":
                 runs += self._runs(child, bold, italic, attribute(child, "href"))
             elif name in ("frame", "annotation", "note", "custom-shape", "g", "rect", "ellipse", "line", "text-box"):
@@ -266,7 +266,7 @@ class _Reader:
             elif name not in ("annotation-end", "ruby-text", "script"):
                 style = attribute(child, "style-name")
                 runs += self._runs(child, bold or style in self._bold, italic or style in self._italic, href)
-            runs.append(Run(child.tail or "", bold, italic, href))
+            runs.append(TextRun(child.tail or "", bold, italic, href))
         return [run for run in runs if run.text]
 
 

@@ -21,7 +21,7 @@ import pypdfium2.raw as pdfium
 from crawler.parse.documents.broken_pdf import mended
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
-from crawler.parse.documents.draft import MOST_PARTS, MOST_TEXT, Draft, Run
+from crawler.parse.documents.draft import MOST_PARTS, MOST_TEXT, Draft, TextRun
 from crawler.parse.documents.xml_tree import name_of, tree
 
 _PROPERTIES = {
@@ -275,15 +275,15 @@ def _write_paragraph(paragraph: list[_Line], links: dict[str, str], usual: float
         draft.paragraph(_linked(text, links, is_bold=first.is_bold))
 
 
-def _linked(text: str, links: dict[str, str], *, is_bold: bool) -> list[Run]:
+def _linked(text: str, links: dict[str, str], *, is_bold: bool) -> list[TextRun]:
     """The first place of the text of each link leads there."""
     runs, rest = [], text
     for anchor, url in links.items():
         before, found, after = rest.partition(anchor)
         if found:
-            runs += [Run(before, is_bold), Run(found, is_bold, href=url)]
+            runs += [TextRun(before, is_bold), TextRun(found, is_bold, href=url)]
             rest = after
-    return [*runs, Run(rest, is_bold)]
+    return [*runs, TextRun(rest, is_bold)]
 
 
 def _links(document: Any, page: Any, text_page: Any) -> Iterator[tuple[str, str]]:

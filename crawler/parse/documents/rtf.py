@@ -9,7 +9,7 @@ from itertools import groupby
 from crawler.parse.documents.compound import read_package
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
-from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.documents.fields import hyperlink
 from crawler.parse.documents.html import read_html
 
@@ -117,8 +117,8 @@ class _Reader:
         self._is_new_group = self._is_marked = False  # a group has just begun; with a mark
         self._to_skip = 0  # characters that stand for the one before, for old programs
         self._bytes = bytearray()
-        self._runs: list[Run] = []
-        self._cells: list[list[Run]] = []
+        self._runs: list[TextRun] = []
+        self._cells: list[list[TextRun]] = []
         self._level = 0
         self._is_item = self._in_table = False
         self._collected: dict[str, list[str]] = {}
@@ -182,7 +182,7 @@ class _Reader:
         if left.target != self._state.target:
             self._end(left.target)
         if left.apart and not self._state.apart:
-            self._runs.append(Run(" "))
+            self._runs.append(TextRun(" "))
         self._is_new_group = False
 
     def _begin(self, target: str) -> None:
@@ -208,11 +208,11 @@ class _Reader:
             if found is not None:
                 self._levels[self._style] = int(found[1])
         elif target in ("atnid", "atnauthor"):
-            self._runs.append(Run(f" {text} "))
+            self._runs.append(TextRun(f" {text} "))
         elif target == "listtext":
             self._is_item = not any(character.isalnum() for character in text)
             if not self._is_item:
-                self._runs.append(Run(f"{text.strip()} "))
+                self._runs.append(TextRun(f"{text.strip()} "))
 
     # ── control words ──
 
@@ -317,7 +317,7 @@ class _Reader:
             if self._is_html and not self._is_rtf_only:
                 self._html.append("\n")
             elif self._in_table:
-                self._runs.append(Run("\n"))
+                self._runs.append(TextRun("\n"))
             else:
                 self._paragraph()
         elif word == "pard":
@@ -369,7 +369,7 @@ class _Reader:
             if not self._is_rtf_only:
                 self._html.append(text)
         elif state.target == "":
-            self._runs.append(Run(text, state.bold, state.italic, state.href))
+            self._runs.append(TextRun(text, state.bold, state.italic, state.href))
         else:
             self._collected.setdefault(state.target, []).append(text)
 
@@ -399,12 +399,12 @@ class _Reader:
             read_package(data[found + 8 + 12 :], self._draft)
 
 
-def _whole(runs: list[Run]) -> list[Run]:
+def _whole(runs: list[TextRun]) -> list[TextRun]:
     """With the halves of characters put together; halves without the other cannot be shown."""
     whole = []
     for look, parts in groupby(runs, key=lambda run: run[1:]):
         text = "".join([run.text for run in parts])
-        whole.append(Run(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), *look))
+        whole.append(TextRun(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), *look))
     return whole
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.parse.documents.draft import Draft, Inline, Run
+from crawler.parse.documents.draft import Draft, Inline, TextRun
 from crawler.parse.documents.xml_tree import attribute, name_of, text_of, tree_and_problem
 
 _PROPERTIES = {
@@ -47,5 +47,5 @@ def _row(row: Any) -> list[Inline]:
         missing = int(index) - 1 - len(cells) if index.isdigit() and len(index) < 6 else 0
         cells += [""] * min(missing, _WIDEST)
         text = "\n".join(text_of(data) for data in cell.iter("{*}Data"))
-        cells.append([Run(text, href=attribute(cell, "HRef"))])
+        cells.append([TextRun(text, href=attribute(cell, "HRef"))])
     return cells

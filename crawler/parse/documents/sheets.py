@@ -9,7 +9,7 @@ from typing import Any
 
 from crawler.parse.documents.cell_format import BUILT_IN, plain_number, shown
 from crawler.parse.documents.document import Problem
-from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, Run
+from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, TextRun
 from crawler.parse.documents.drawings import read_drawn
 from crawler.parse.documents.ooxml import Package, Relation
 from crawler.parse.documents.xml_tree import attribute, elements, first, name_of, text_of
@@ -104,7 +104,7 @@ class _Workbook:
             missing = column_of(name.rstrip(digits)) - len(cells) if name else 0
             cells += [""] * min(missing, _WIDEST)
             text = self._text(cell)
-            cells.append([Run(text, href=links[name])] if name in links else text)
+            cells.append([TextRun(text, href=links[name])] if name in links else text)
         return cells
 
     def _text(self, cell: Any) -> str:

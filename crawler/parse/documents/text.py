@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.links import urls_in
 
 _LINES = re.compile(r"\r\n?|\n[ \t]*(?=\n)|[\x0b\x0c\u2028\u2029]")
@@ -27,7 +27,7 @@ def read_text(text: str, draft: Draft) -> None:
         draft.paragraph(linked(paragraph.strip("\n")))
 
 
-def linked(text: str) -> list[Run]:
+def linked(text: str) -> list[TextRun]:
     """The text with its URLs as links.
 
     >>> [run.href for run in linked("see http://a.example/b.")]
@@ -35,6 +35,6 @@ def linked(text: str) -> list[Run]:
     """
     runs, end = [], 0
     for start, url in urls_in(text):
-        runs += [Run(text[end:start]), Run(url, href=url)]
+        runs += [TextRun(text[end:start]), TextRun(url, href=url)]
         end = start + len(url)
-    return [*runs, Run(text[end:])]
+    return [*runs, TextRun(text[end:])]

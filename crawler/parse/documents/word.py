@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.parse.documents.conversion import embed
-from crawler.parse.documents.draft import Draft, Run
+from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.documents.drawings import read_drawn
 from crawler.parse.documents.fields import hyperlink, references
-from crawler.parse.documents.numbering import Counters, Level
+from crawler.parse.documents.numbering import Counters, NumberingLevel
 from crawler.parse.documents.ooxml import Package, Relation
 from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree_and_problem
 from crawler.parse.documents.zip_reader import base_name
@@ -197,10 +197,10 @@ class _Numbers:
         return True, counters.next(depth)
 
 
-def _level(element: Any) -> tuple[int, Level]:
+def _level(element: Any) -> tuple[int, NumberingLevel]:
     found = {name_of(part): attribute(part, "val") for part in element}
     kind = found.get("numFmt") or _KINDS_OF_2003.get(found.get("nfc", ""), "decimal")
-    return _number(attribute(element, "ilvl")), Level(
+    return _number(attribute(element, "ilvl")), NumberingLevel(
         kind,
         found.get("lvlText", ""),
         _number(found.get("start", "0")),
@@ -245,7 +245,7 @@ class _Story:
         runs, (style, level, numbered) = self._runs(element), self._kind(element)
         is_item, number = self._numbers.text(numbered, self._styles.numbering(style)) if runs else (False, "")
         if number:
-            runs.insert(0, Run(f"{number} "))
+            runs.insert(0, TextRun(f"{number} "))
         if level:
             self._draft.heading(level, runs)
         elif is_item and not number:
@@ -281,21 +281,21 @@ class _Story:
                 self._draft.row(cells)
         self._after()
 
-    def _cell(self, cell: Any) -> list[Run]:
-        runs: list[Run] = []
+    def _cell(self, cell: Any) -> list[TextRun]:
+        runs: list[TextRun] = []
         for paragraph in cell.iter("{*}p"):
             if name_of(next(paragraph.iterancestors("{*}txbxContent", "{*}tc"))) == "txbxContent":
                 continue  # which comes behind the table
             found, (style, _, numbered) = self._runs(paragraph), self._kind(paragraph)
             number = self._numbers.text(numbered, self._styles.numbering(style))[1] if found else ""
-            runs += [Run("\n")] if runs and found else []
-            runs += [Run(f"{number} "), *found] if number else found
+            runs += [TextRun("\n")] if runs and found else []
+            runs += [TextRun(f"{number} "), *found] if number else found
         return runs
 
     # ── inside of a paragraph ──
 
-    def _runs(self, element: Any, href: str = "") -> list[Run]:
-        runs: list[Run] = []
+    def _runs(self, element: Any, href: str = "") -> list[TextRun]:
+        runs: list[TextRun] = []
         for child in element:
             name = name_of(child)
             if name == "r":
@@ -309,7 +309,7 @@ class _Story:
             elif name in _TRANSPARENT:
                 runs += self._runs(child, href)
             elif name == "t":  # of formulas
-                runs.append(Run(text_of(child)))
+                runs.append(TextRun(text_of(child)))
             elif name in ("AlternateContent", "pict", "drawing"):
                 self._drawing(child)
         return runs
@@ -321,10 +321,10 @@ class _Story:
         anchor = attribute(link, "anchor")
         return f"{relation.target}#{anchor}" if anchor and "#" not in relation.target else relation.target
 
-    def _run(self, run: Any, href: str) -> list[Run]:
+    def _run(self, run: Any, href: str) -> list[TextRun]:
         look = run.find("{*}rPr")
         bold, italic = _is_on(look, "b"), _is_on(look, "i")
-        runs: list[Run] = []
+        runs: list[TextRun] = []
         for child in run:
             name = name_of(child)
             text = ""
@@ -347,7 +347,7 @@ class _Story:
             elif name in ("ruby", "r"):
                 runs += self._runs(child, href)
             if text:
-                runs.append(Run(text, bold, italic, href or self._href))
+                runs.append(TextRun(text, bold, italic, href or self._href))
         return runs
 
     @property

@@ -30,7 +30,7 @@ _UNKNOWN = re.compile("[\udc80-\udcff]")
 _LATER = 0x8  # sizes stand behind the data
 
 
-class Member(NamedTuple):
+class ZipMember(NamedTuple):
     """A file in the archive."""
 
     name: str
@@ -41,10 +41,10 @@ class Member(NamedTuple):
     is_encrypted: bool
 
 
-class Archive:
+class ZipArchive:
     """Its members, by names without regard to case and to the direction of slashes."""
 
-    def __init__(self, body: bytes, members: list[Member], draft: Draft) -> None:
+    def __init__(self, body: bytes, members: list[ZipMember], draft: Draft) -> None:
         self.members = members
         self._body = memoryview(body)
         self._draft = draft
@@ -82,7 +82,7 @@ def _plain(name: str) -> str:
     return name.replace("\\", "/").lstrip("/").lower()
 
 
-def opened(body: bytes, draft: Draft) -> Archive:
+def opened(body: bytes, draft: Draft) -> ZipArchive:
     """The archive, if it keeps to our limits; else one without members, and the draft says why."""
     members = _listed(body, draft)
     if members is None:
@@ -96,10 +96,10 @@ def opened(body: bytes, draft: Draft) -> Archive:
         draft.trouble(Problem.BOMB)
         members = []
     draft.budget.entries -= len(members)
-    return Archive(body, _named(members), draft)
+    return ZipArchive(body, _named(members), draft)
 
 
-def _listed(body: bytes, draft: Draft) -> list[Member] | None:
+def _listed(body: bytes, draft: Draft) -> list[ZipMember] | None:
     """By the central directory; None if it is missing."""
     end = body.rfind(_END_MARK)
     if end < 0:
@@ -120,12 +120,12 @@ def _listed(body: bytes, draft: Draft) -> list[Member] | None:
     return [member for entry in entries if not entry.is_dir() and (member := _member(body, entry)) is not None]
 
 
-def _member(body: bytes, entry: zipfile.ZipInfo) -> Member | None:
+def _member(body: bytes, entry: zipfile.ZipInfo) -> ZipMember | None:
     at = entry.header_offset
     if at < 0 or at + _LOCAL.size > len(body) or body[at : at + 4] != _LOCAL_MARK:
         return None
     name_size, extra_size = struct.unpack_from("<2H", body, at + 26)
-    return Member(
+    return ZipMember(
         entry.filename if entry.flag_bits & _IS_UTF8 else _kept(entry.filename.encode("cp437", "replace")),
         at + _LOCAL.size + name_size + extra_size,
         entry.compress_size,
@@ -135,7 +135,7 @@ def _member(body: bytes, entry: zipfile.ZipInfo) -> Member | None:
     )
 
 
-def _found(body: bytes) -> Iterator[Member]:
+def _found(body: bytes) -> Iterator[ZipMember]:
     """By the headers before the data, for want of a directory."""
     at, count = body.find(_LOCAL_MARK), 0
     while 0 <= at <= len(body) - _LOCAL.size and count < MOST_ENTRIES:
@@ -149,7 +149,7 @@ def _found(body: bytes) -> Iterator[Member]:
             packed = max((following if following >= 0 else len(body)) - data_at, 0)
             unpacked = min(unpacked, _MOST_RATIO * packed) or packed
         if name and not name.endswith("/"):
-            yield Member(name, data_at, packed, unpacked, method, bool(flags & _IS_ENCRYPTED))
+            yield ZipMember(name, data_at, packed, unpacked, method, bool(flags & _IS_ENCRYPTED))
             count += 1
         at = following
 
@@ -159,7 +159,7 @@ def _kept(name: bytes) -> str:
     return name.decode("ascii", "surrogateescape")
 
 
-def _named(members: list[Member]) -> list[Member]:
+def _named(members: list[ZipMember]) -> list[ZipMember]:
     """Names that are not marked as UTF-8 are in whatever encoding the packer used, most likely one for all."""
     odd = [member.name for member in members if _UNKNOWN.search(member.name)]
     if not odd:
@@ -173,7 +173,7 @@ def _named(members: list[Member]) -> list[Member]:
     ]
 
 
-def _unpacked(body: memoryview, member: Member, most: int) -> tuple[bytes, Problem]:
+def _unpacked(body: memoryview, member: ZipMember, most: int) -> tuple[bytes, Problem]:
     """The data, whatever sizes and checksums say."""
     data = body[member.data_at : member.data_at + member.packed]
     if member.method == _STORED:

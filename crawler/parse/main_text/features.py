@@ -13,7 +13,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from crawler.parse.elements import HEADINGS
 from crawler.parse.main_text.hints import hints
-from crawler.parse.main_text.outline import HIDDEN, Outline, Part
+from crawler.parse.main_text.outline import HIDDEN, Outline, OutlinePart
 
 _PARAGRAPH: Final = 80  # characters without links, by which running text is known
 _LONGEST_TITLE: Final = 300  # characters, looked for
@@ -38,7 +38,7 @@ _MARK: Final = re.compile("[|»›•→]")
 _HIDDEN: Final = ("hidden",)
 
 
-class Seen:
+class PartSums:
     """Sums over the parts of a page, each a list by number of part."""
 
     def __init__(self, parts: Outline) -> None:
@@ -133,7 +133,7 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
     """Of every part. `title` is that of the document, in lower case."""
     if not parts:
         return []
-    seen = Seen(parts)
+    seen = PartSums(parts)
     title = title[:_LONGEST_TITLE]
     blocks = [part for part in parts if part.text]
     kinds = [_kind(block) for block in blocks]
@@ -207,7 +207,7 @@ def features(parts: Outline, title: str, facets: Facets[T]) -> list[list[T]]:
     return found
 
 
-def _repeated(blocks: Sequence[Part]) -> list[bool]:
+def _repeated(blocks: Sequence[OutlinePart]) -> list[bool]:
     """Whether the text of each comes again. Long ones seldom have the size of another, so they are not looked at."""
     sizes = Counter([block.size for block in blocks])
     counts = Counter([block.text for block in blocks if sizes[block.size] > 1])
@@ -241,7 +241,7 @@ def _look(text: str, size: int) -> Look:
     return text[-1] in _SENTENCE_ENDS, min(commas, 4), min(stops, 3), tuple(striking)
 
 
-def _kind(block: Part) -> Kind:
+def _kind(block: OutlinePart) -> Kind:
     return bisect_right(_BLOCK_SIZES, block.size), bisect_right(_BLOCK_LINKS, block.link_size / block.size)
 
 
@@ -249,7 +249,7 @@ def _is_title(text: str, title: str) -> bool:
     return text in title or title in text
 
 
-def _place_to_h1(number: int, end: int, seen: Seen) -> str:
+def _place_to_h1(number: int, end: int, seen: PartSums) -> str:
     if seen.h1 < 0:
         return "no h1"
     if number > seen.h1:
@@ -257,7 +257,7 @@ def _place_to_h1(number: int, end: int, seen: Seen) -> str:
     return "h1 within" if seen.h1 <= end else "h1 after"
 
 
-def _place_to_top(number: int, end: int, parent: int, seen: Seen) -> str:
+def _place_to_top(number: int, end: int, parent: int, seen: PartSums) -> str:
     top = seen.top
     if number == top:
         return "top"
@@ -268,7 +268,7 @@ def _place_to_top(number: int, end: int, parent: int, seen: Seen) -> str:
     return "beside top" if parent == seen.top_parent else "far from top"
 
 
-def _place_to_paragraphs(is_block: bool, number: int, end: int, seen: Seen) -> str:
+def _place_to_paragraphs(is_block: bool, number: int, end: int, seen: PartSums) -> str:
     """Of the top: what stands before the first is often about the text, and what comes after the last about the site."""
     first, last = seen.first_paragraph, seen.last_paragraph
     if is_block:

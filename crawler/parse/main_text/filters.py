@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from crawler.parse.main_text.hints import hints
-from crawler.parse.main_text.outline import Outline, Part
-from crawler.parse.main_text.result import MainText, Source, main_text
+from crawler.parse.main_text.outline import Outline, OutlinePart
+from crawler.parse.main_text.result import MainText, ParsedPage, main_text
 
 _LINKS_TO_TEXT: Final = 0.35  # characters in links for each that is not: more is a list of links
 _SUBSTANCE: Final = 80  # characters without links that make a table worth keeping
@@ -19,7 +19,7 @@ _DROPPED: Final = frozenset({"nav", "footer", "aside", "form", "button"})
 _ADVERTISING: Final = frozenset({"name promo", "name share", "name signup"})
 
 
-def filters(source: Source) -> MainText:
+def filters(source: ParsedPage) -> MainText:
     parts = source.parts
     size, link_size = _sums(parts)
     kept: list[bool] = []
@@ -33,7 +33,7 @@ def filters(source: Source) -> MainText:
     return main_text(parts, [1.0 if keep else 0.0 for keep in kept])
 
 
-def _is_advertising(part: Part) -> bool:
+def _is_advertising(part: OutlinePart) -> bool:
     return part.tag not in ("html", "body") and not _ADVERTISING.isdisjoint(hints(part.names))
 
 

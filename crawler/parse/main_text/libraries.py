@@ -9,29 +9,29 @@ from typing import Final, cast
 from crawler.errors import Misconfigured
 from crawler.parse.clean_text import lines
 from crawler.parse.main_text.outline import Outline, blocks_of, outline_of
-from crawler.parse.main_text.result import MainText, Source, main_text
+from crawler.parse.main_text.result import MainText, ParsedPage, main_text
 
 _RUN: Final = 4  # words, by which text is known again
 _MOST_WORDS_APART: Final = 0.5  # runs of a block that the library's text may lack: it cuts and joins as it likes
 
 
-def everything(source: Source) -> MainText:
+def everything(source: ParsedPage) -> MainText:
     return main_text(source.parts, [1.0] * len(source.parts))
 
 
-def turbohtml(source: Source) -> MainText:
+def turbohtml(source: ParsedPage) -> MainText:
     """Its scored container, our text of it: its own drawing of a table can be a thousand times as long as the page."""
     container = source.document.main_content()
     text = "\n".join(part.text for part in outline_of(container) if part.text) if container is not None else ""
     return _told(source.parts, text)
 
 
-def resiliparse(source: Source) -> MainText:
+def resiliparse(source: ParsedPage) -> MainText:
     extract = cast("Callable[..., str]", _from("resiliparse", "resiliparse.extract.html2text", "extract_plain_text"))
     return _told(source.parts, extract(source.html, main_content=True, alt_texts=False))
 
 
-def trafilatura(source: Source) -> MainText:
+def trafilatura(source: ParsedPage) -> MainText:
     extract = cast("Callable[..., str | None]", _from("trafilatura", "trafilatura", "extract"))
     return _told(source.parts, extract(source.html, fast=True, include_comments=False) or "")
 

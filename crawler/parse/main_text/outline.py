@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from turbohtml import Document, Element, Node, Text
 
-from crawler.items import Block
+from crawler.items import TextBlock
 from crawler.parse.clean_text import cleaned, phrase
 from crawler.parse.elements import BLOCKS, FORMATTING, PREFORMATTED, UNREAD
 
@@ -23,7 +23,7 @@ _RUNNING_TEXT: Final = 80  # characters
 _LONG_WORDS: Final = 200
 
 
-class Part:
+class OutlinePart:
     """An element that has text; if it holds nothing but one run of text, or is a run of text beside others, a block."""
 
     __slots__ = ("is_bare", "link_size", "names", "parent", "size", "tag", "tags_before", "text")
@@ -39,7 +39,7 @@ class Part:
         self.tags_before = tags_before  # in the document, but for those that only format
 
 
-Outline = Sequence[Part]  # in document order: parents before their children
+Outline = Sequence[OutlinePart]  # in document order: parents before their children
 
 
 def outline(document: Document, *, menus_whole: bool = True, text_only: bool = False) -> Outline:
@@ -67,9 +67,9 @@ def is_garbled(text: str) -> bool:
     return text.count(" ", 0, 400) * 40 < min(len(text), 400)
 
 
-def blocks_of(parts: Outline, importance: Sequence[float]) -> list[Block]:
+def blocks_of(parts: Outline, importance: Sequence[float]) -> list[TextBlock]:
     """All blocks, given the importance of all parts. Cells of a row of a table that share their fate are one block."""
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     position, row = 0, -1
     for part, weight in zip(parts, importance, strict=True):
         if not part.text:
@@ -78,16 +78,16 @@ def blocks_of(parts: Outline, importance: Sequence[float]) -> list[Block]:
         if is_cell and part.parent == row and (weight >= 0.5) == (blocks[-1].importance >= 0.5):
             blocks[-1] = _joined(blocks[-1], part, weight)
         else:
-            blocks.append(Block(part.text, "tr" if is_cell else part.tag, position, weight))
+            blocks.append(TextBlock(part.text, "tr" if is_cell else part.tag, position, weight))
         position += part.size
         row = part.parent if is_cell else -1
     return blocks
 
 
-def _joined(row: Block, cell: Part, weight: float) -> Block:
+def _joined(row: TextBlock, cell: OutlinePart, weight: float) -> TextBlock:
     size = len(row.text)
     mean = (row.importance * size + weight * cell.size) / (size + cell.size)
-    return Block(f"{row.text} {cell.text}", "tr", row.position, mean)
+    return TextBlock(f"{row.text} {cell.text}", "tr", row.position, mean)
 
 
 class _Walk:
@@ -97,14 +97,14 @@ class _Walk:
         self._unread = unread
         self._menus_whole = menus_whole
         self._text_only = text_only
-        self._parts: list[Part] = []
+        self._parts: list[OutlinePart] = []
         self._pieces: list[str] = []  # of the text since the last block
         self._link_size = 0  # of it
         self._tags = 0
 
-    def parts_of(self, root: Element) -> list[Part]:
+    def parts_of(self, root: Element) -> list[OutlinePart]:
         parts, pieces, unread = self._parts, self._pieces, self._unread
-        parts.append(Part(-1, root.tag, "", 0))
+        parts.append(OutlinePart(-1, root.tag, "", 0))
         current = 0  # the innermost block-level element that is open
         in_link = in_pre = breaks = 0
         levels: list[tuple[Iterator[Node], str, int]] = [(iter(root.children), root.tag, -1)]
@@ -142,7 +142,7 @@ class _Walk:
                             breaks = 0
                             continue
                         in_pre += name in PREFORMATTED
-                        parts.append(Part(current, name, names_of(element), self._tags))
+                        parts.append(OutlinePart(current, name, names_of(element), self._tags))
                         levels.append((iter(element.children), name, current))
                         current = len(parts) - 1
                         break
@@ -194,7 +194,7 @@ class _Walk:
         if not text or 2 * linked < len(text):
             return False
         self._tags += tags
-        part = Part(current, "nav", names_of(element), self._tags)
+        part = OutlinePart(current, "nav", names_of(element), self._tags)
         part.text, part.size, part.link_size = text, len(text), min(linked, len(text))
         self._parts.append(part)
         return True
@@ -217,7 +217,7 @@ class _Walk:
         if name in PREFORMATTED or not text:
             return False
         if not is_garbled(text):
-            part = Part(current, name, "" if self._text_only else names_of(element), self._tags)
+            part = OutlinePart(current, name, "" if self._text_only else names_of(element), self._tags)
             part.text, part.size = text, len(text)
             if holders and not self._text_only:
                 linked = sum([len(piece.strip()) for holder in holders for piece in holder.strings])
@@ -231,7 +231,7 @@ class _Walk:
         self._pieces.clear()
         text = cleaned(joined).strip("\n") if in_pre else phrase(joined)
         if text and not text.isspace() and not is_garbled(text):
-            part = Part(current, self._parts[current].tag, "", self._tags)
+            part = OutlinePart(current, self._parts[current].tag, "", self._tags)
             part.text, part.size, part.is_bare = text, len(text), True
             part.link_size = min(self._link_size, part.size)
             self._parts.append(part)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from turbohtml import Document
 
-from crawler.items import Block
+from crawler.items import TextBlock
 from crawler.parse.clean_text import phrase
 from crawler.parse.main_text.outline import Outline, blocks_of, outline
 
@@ -19,7 +19,7 @@ SURE = 0.93
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ParsedPage:
     """A page, decoded and parsed once by the caller. No method changes the document."""
 
     html: str
@@ -40,7 +40,7 @@ class Source:
 class MainText:
     """All blocks of a page, weighed, and the text of those that matter."""
 
-    blocks: Sequence[Block]
+    blocks: Sequence[TextBlock]
     text: str
     confidence: float = 1.0  # from 0 to 1, that the text is right
     weights: bytes = b""  # from 0 to 255, what each piece of text in the outline is worth: from 128 on it matters

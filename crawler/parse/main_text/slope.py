@@ -15,7 +15,7 @@ from typing import Final
 from turbohtml import Document
 
 from crawler.parse.main_text.outline import Outline, outline
-from crawler.parse.main_text.result import MainText, Source, main_text
+from crawler.parse.main_text.result import MainText, ParsedPage, main_text
 
 _WINDOW: Final = 50  # tokens
 _STEEP: Final = 0.5  # of the slope of the whole page
@@ -38,14 +38,14 @@ def slope_curve(document: Document) -> SlopeCurve:
     return SlopeCurve(points, (points[2 * first + 1][0], points[2 * last][0]) if first < last else (0, 0))
 
 
-def slope(source: Source) -> MainText:
+def slope(source: ParsedPage) -> MainText:
     parts = outline(source.document, menus_whole=False)  # in which entries are between tags
     first, last = _plateau(parts)
     numbers = iter(range(len(parts)))
     return main_text(parts, [1.0 if part.text and first <= next(numbers) < last else 0.0 for part in parts])
 
 
-def windows(source: Source) -> MainText:
+def windows(source: ParsedPage) -> MainText:
     parts = outline(source.document, menus_whole=False)  # in which entries are between tags
     points = _points(parts)
     sections = _sections(points)

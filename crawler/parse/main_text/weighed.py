@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from crawler.parse.main_text.features import NAMES, Facet, Facets, features
 from crawler.parse.main_text.outline import HIDDEN, Outline
-from crawler.parse.main_text.result import NO_TEXT, MainText, Source, main_text
+from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text
 from crawler.parse.main_text.weights import WEIGHTS
 
 Weight = tuple[float, float, float]  # for being on the way, for entering, for staying
@@ -30,7 +30,7 @@ _NOTHING: Final = (0.0, 0.0, 0.0)
 _LEAST: Final = 1e-12  # keeps logarithms finite where all children are surely outside
 
 
-class Weights(NamedTuple):
+class PartWeights(NamedTuple):
     """Of all parts, by number."""
 
     through: list[float]
@@ -38,12 +38,12 @@ class Weights(NamedTuple):
     stay: list[float]
 
 
-def weighed(source: Source) -> MainText:
+def weighed(source: ParsedPage) -> MainText:
     parts = source.parts
     return weighed_text(parts, sums(features(parts, source.title.lower(), _WEIGHED)))
 
 
-def weighed_text(parts: Outline, weights: Weights) -> MainText:
+def weighed_text(parts: Outline, weights: PartWeights) -> MainText:
     if not parts:
         return NO_TEXT
     inside = _without_hidden(parts, probabilities(parts, weights))
@@ -76,9 +76,9 @@ _WEIGHED: Final = Facets(
 )
 
 
-def sums(seen: Iterable[Iterable[Weight]]) -> Weights:
+def sums(seen: Iterable[Iterable[Weight]]) -> PartWeights:
     """Of each part, what its facets weigh together."""
-    weights = Weights([], [], [])
+    weights = PartWeights([], [], [])
     for facets in seen:
         through = enter = stay = 0.0
         for one, other, third in facets:
@@ -91,7 +91,7 @@ def sums(seen: Iterable[Iterable[Weight]]) -> Weights:
     return weights
 
 
-def probabilities(parts: Outline, weights: Weights) -> list[float]:
+def probabilities(parts: Outline, weights: PartWeights) -> list[float]:
     """That each part is inside.
 
     Up: how much more than outside does each part weigh, with all that is in it? A child adds to a parent that is on the

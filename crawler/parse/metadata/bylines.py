@@ -12,7 +12,7 @@ from turbohtml import Document, Element
 
 from crawler.parse.metadata.dates import dates_in
 from crawler.parse.metadata.titles import words
-from crawler.parse.page_scan import Beside, Marks, is_elsewhere, text_of
+from crawler.parse.page_scan import Beside, PageScan, is_elsewhere, text_of
 
 MOST_AUTHORS = 20
 LONGEST_NAME = 80
@@ -76,7 +76,7 @@ _PARTICLES = frozenset(_SMALL.split())  # words of a name that are written small
 
 
 def authors_of(
-    document: Document, marks: Marks, declared: Sequence[str], beside: Beside, site_names: Sequence[str]
+    document: Document, marks: PageScan, declared: Sequence[str], beside: Beside, site_names: Sequence[str]
 ) -> list[str]:
     """Their names, from those that JSON-LD declares, from metas, or from the byline."""
     fallback: list[str] = []
@@ -103,7 +103,7 @@ def names_in(text: str) -> list[str]:
     return list(dict.fromkeys(filter(None, names)))
 
 
-def _sources(document: Document, marks: Marks, declared: Sequence[str], beside: Beside) -> Iterator[list[str]]:
+def _sources(document: Document, marks: PageScan, declared: Sequence[str], beside: Beside) -> Iterator[list[str]]:
     """Places where names may stand, the best first."""
     yield _all(declared)
     for name in METAS:

@@ -24,7 +24,7 @@ from crawler.parse.page_scan import (
     LONGEST_PHRASE,
     LONGEST_TEXT,
     Heading,
-    Marks,
+    PageScan,
     items_of,
     lines_beside,
     marks_of,
@@ -146,7 +146,7 @@ def metadata_of(document: Document, url: str, base: str, *, latest: float = inf)
     )
 
 
-def _declared_titles(marks: Marks, about: Sequence[Thing]) -> list[str]:
+def _declared_titles(marks: PageScan, about: Sequence[Thing]) -> list[str]:
     headlines = [title for title in _all(about, "headline")[:1] if title]
     return headlines + [found[0] for name in _TITLES if (found := marks.metas.get(name))]
 
@@ -159,7 +159,7 @@ def _declared_dates(document: Document, about: Sequence[Thing]) -> dict[str, lis
     return found
 
 
-def _headline(marks: Marks, title: str) -> Element | None:
+def _headline(marks: PageScan, title: str) -> Element | None:
     """The heading that is the title, else the first of the highest level."""
     for element in marks.headlines:
         if text_of(element) == title:
@@ -167,7 +167,7 @@ def _headline(marks: Marks, title: str) -> Element | None:
     return min(marks.headlines, key=lambda element: element.tag, default=None)
 
 
-def _site_name(marks: Marks, things: Sequence[Thing]) -> str:
+def _site_name(marks: PageScan, things: Sequence[Thing]) -> str:
     declared = marks.meta(_SITES)
     if not declared:
         sites = [thing for thing in things if "WebSite" in kinds_of(thing)]
@@ -181,7 +181,7 @@ def _site_names(declared: str, url: str) -> list[str]:
     return [name for name in (declared, host, (registered_domain(host) or host).partition(".")[0]) if name]
 
 
-def _language(document: Document, marks: Marks, about: Sequence[Thing]) -> str:
+def _language(document: Document, marks: PageScan, about: Sequence[Thing]) -> str:
     root = document.root
     said = (root.attr("lang") or root.attr("xml:lang") or "") if root is not None else ""
     declared = phrase(said[:LONGEST_PHRASE]) or marks.meta(_LANGUAGES) or _said(about, "inLanguage")
@@ -194,18 +194,18 @@ def _is_month_first(language: str) -> bool | None:
     return None if language in ("", "en") else language.startswith(("en-us", "en-ph", "es-us"))
 
 
-def _alternates(marks: Marks, base: str) -> Iterator[tuple[str, str]]:
+def _alternates(marks: PageScan, base: str) -> Iterator[tuple[str, str]]:
     for link in marks.links:
         if link.language and "alternate" in link.rel and (url := _absolute(link.href, base)):
             yield link.language[:_LONGEST_CODE], url
 
 
-def _kind(marks: Marks, about: Sequence[Thing], things: Sequence[Thing]) -> str:
+def _kind(marks: PageScan, about: Sequence[Thing], things: Sequence[Thing]) -> str:
     kinds = [kind for thing in (*about[:1], *things[:1]) for kind in kinds_of(thing)]
     return (kinds[0] if about and kinds else marks.meta(("og:type",)) or _first(kinds))[:LONGEST_PHRASE]
 
 
-def _keywords(marks: Marks, about: Sequence[Thing]) -> list[str]:
+def _keywords(marks: PageScan, about: Sequence[Thing]) -> list[str]:
     said = [*(text for name in _KEYWORDS for text in marks.metas.get(name, ())), *_all(about, "keywords")]
     words = (
         word.strip()[:LONGEST_PHRASE] for text in said for word in text.replace(";", ",").split(",", MOST_KEYWORDS)
@@ -213,7 +213,7 @@ def _keywords(marks: Marks, about: Sequence[Thing]) -> list[str]:
     return list(islice(dict.fromkeys(filter(None, words)), MOST_KEYWORDS))
 
 
-def _license(document: Document, marks: Marks, about: Sequence[Thing], base: str) -> str:
+def _license(document: Document, marks: PageScan, about: Sequence[Thing], base: str) -> str:
     for link in marks.links:
         if "license" in link.rel:
             return _absolute(link.href, base)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from turbohtml import Document
 
 from crawler.parse.metadata.dates import Date, date_of, dates_in, may_name_a_day
-from crawler.parse.page_scan import Beside, Marks, is_elsewhere, text_of
+from crawler.parse.page_scan import Beside, PageScan, is_elsewhere, text_of
 
 EARLIEST = -2208902400.0  # 1900-01-02: machines that know no date write the first
 _DAY = 86_400.0
@@ -104,7 +104,7 @@ class PageDates(NamedTuple):
     modified: Date | None
 
 
-class Window(NamedTuple):
+class PlausibleDates(NamedTuple):
     """Days that can be true: none that only machines know, none after the page was fetched."""
 
     latest: float
@@ -115,7 +115,7 @@ class Window(NamedTuple):
 
 def page_dates(
     document: Document,
-    marks: Marks,
+    marks: PageScan,
     declared: Mapping[str, Sequence[str]],
     url: str,
     beside: Beside,
@@ -124,7 +124,7 @@ def page_dates(
     month_first: bool | None = None,
 ) -> PageDates:
     """From what the page declares elsewhere (JSON-LD and microdata, by name), its metas, its URL and its look."""
-    window = Window(latest)
+    window = PlausibleDates(latest)
 
     def first(texts: Iterable[str]) -> Date | None:
         found = (date_of(text, month_first=month_first) for text in texts)
@@ -151,7 +151,7 @@ def page_dates(
 def likely_date(text: str, now: float) -> Date | None:
     """A date that a file tells of itself, if it can be true."""
     found = date_of(text) if text else None
-    return found if found is not None and Window(now + _DAY).has(found) else None
+    return found if found is not None and PlausibleDates(now + _DAY).has(found) else None
 
 
 def date_in_url(url: str) -> Date | None:
@@ -171,7 +171,7 @@ def date_in_url(url: str) -> Date | None:
     return None
 
 
-def _metas(marks: Marks, names: Iterable[str]) -> Iterator[str]:
+def _metas(marks: PageScan, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         yield from marks.metas.get(name, ())
 
@@ -181,7 +181,7 @@ def _agreed(declared: Date | None, in_url: Date) -> Date:
     return declared if declared is not None and abs(declared.seconds - in_url.seconds) <= 2 * _DAY else in_url
 
 
-def _seen(document: Document, marks: Marks, beside: Beside, month_first: bool | None) -> Iterator[Date]:
+def _seen(document: Document, marks: PageScan, beside: Beside, month_first: bool | None) -> Iterator[Date]:
     """Dates that readers see, the likeliest first."""
     for line in beside():
         yield from _of_publication(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_DATE], month_first)

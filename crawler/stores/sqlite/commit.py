@@ -9,33 +9,33 @@ from typing import NamedTuple
 import apsw
 
 from crawler.frontier.next_state import CONFIRMED
-from crawler.frontier.priority import Standing, level_of
+from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import (
-    NOTHING_HELD,
-    Held,
+    NO_VALIDATORS,
     Key,
     Kind,
     Link,
-    Listed,
+    ListedUrl,
     Outcome,
     Page,
     Reason,
     State,
     Tier,
+    Validators,
     Visit,
     Visited,
 )
-from crawler.stores.contract import Committed, LateCommit, SegmentState, Settled
+from crawler.stores.contract import Committed, LateCommit, SegmentState, VisitResult
 from crawler.stores.sqlite import index_pages, preferred_hosts, site_templates, soft404
-from crawler.stores.sqlite.documents import Documents, kind_of
-from crawler.stores.sqlite.host_trust import Observations
-from crawler.stores.sqlite.inlinks import Recommendations
-from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.listed_urls import Lists
-from crawler.stores.sqlite.originals import Copied
+from crawler.stores.sqlite.documents import DocumentWriter, kind_of
+from crawler.stores.sqlite.host_trust import TrustObservations
+from crawler.stores.sqlite.inlinks import InlinkWriter
+from crawler.stores.sqlite.ledger import HostLedger
+from crawler.stores.sqlite.listed_urls import ListedUrlWriter
+from crawler.stores.sqlite.originals import OriginalPage
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
-from crawler.stores.sqlite.similarity_index import Index
-from crawler.stores.sqlite.urls import LONGEST_DETAIL, Known, Row, id_of, insert, verdict, whole
+from crawler.stores.sqlite.similarity_index import SimilarityIndex
+from crawler.stores.sqlite.urls import LONGEST_DETAIL, Row, SeenCache, id_of, insert, verdict, whole
 
 _WHOLE = frozenset({Reason.OK, Reason.NOINDEX})
 _EMPTY = hashlib.sha256(b"").digest()
@@ -43,10 +43,10 @@ _EMPTY = hashlib.sha256(b"").digest()
 
 def commit(
     connection: apsw.Connection,
-    known: Known,
-    ledger: Ledger,
-    index: Index,
-    batch: Sequence[Settled],
+    known: SeenCache,
+    ledger: HostLedger,
+    index: SimilarityIndex,
+    batch: Sequence[VisitResult],
     segments: Sequence[SegmentState],
     now: float,
     probe_after: int,
@@ -61,8 +61,8 @@ def commit(
         ledger.waits(host, now, level)
         hosts.add(host)
     hosts |= preferred_hosts.settle(connection, ledger, batch, now)
-    documents, observations = Documents(connection, index, batch, now), Observations(connection)
-    lists = Lists(connection, known, ledger, now)
+    documents, observations = DocumentWriter(connection, index, batch, now), TrustObservations(connection)
+    lists = ListedUrlWriter(connection, known, ledger, now)
     observations.hold_against_head(batch)
     soft404.settle(connection, batch)
     found = soft404.wanted(connection, batch, probe_after, now)
@@ -80,7 +80,7 @@ def commit(
         if original is None and links:
             said.append((visited.visit.key.host, links))
     inserted = insert(connection, known, ledger, found)
-    recommendations = Recommendations(connection, known, ledger, inserted.new, now)
+    recommendations = InlinkWriter(connection, known, ledger, inserted.new, now)
     for source, links in said:
         recommendations.note(source, links)
     recommendations.write()
@@ -97,7 +97,7 @@ def commit(
 
 
 def add_links(
-    connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit, links: Sequence[Link], now: float
+    connection: apsw.Connection, known: SeenCache, ledger: HostLedger, visit: Visit, links: Sequence[Link], now: float
 ) -> Committed:
     via = id_of(connection, visit.key)
     rows = _link_rows(connection, via, visit, links, known, now, recommends=False)  # its commit counts them
@@ -106,9 +106,14 @@ def add_links(
 
 
 def add_listed(
-    connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit, listed: Sequence[Listed], now: float
+    connection: apsw.Connection,
+    known: SeenCache,
+    ledger: HostLedger,
+    visit: Visit,
+    listed: Sequence[ListedUrl],
+    now: float,
 ) -> Committed:
-    lists = Lists(connection, known, ledger, now)
+    lists = ListedUrlWriter(connection, known, ledger, now)
     rows = lists.listed_rows(id_of(connection, visit.key), visit, Kind.SITEMAP, listed)
     inserted = insert(connection, known, ledger, rows)
     return Committed(new_urls=len(inserted.new), hosts_with_new=inserted.hosts | lists.write())
@@ -126,10 +131,12 @@ class _Seen(NamedTuple):
 
     id: int
     level: int
-    standing: Standing
+    standing: PriorityInputs
 
 
-def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled], now: float) -> dict[Key, _Seen]:
+def _settle_urls(
+    connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float
+) -> dict[Key, _Seen]:
     """Move each URL to its next state, if it is still ours to move."""
     moved = connection.executemany(
         """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, asked = NULL,
@@ -139,7 +146,8 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
         [_url_values(settled, now) for settled in batch],
     )
     seen = {
-        Key(host, rest): _Seen(number, level, Standing(*standing)) for host, rest, number, level, *standing in moved
+        Key(host, rest): _Seen(number, level, PriorityInputs(*standing))
+        for host, rest, number, level, *standing in moved
     }
     late = {settled.visited.visit.key for settled in batch} - set(seen)
     if late:
@@ -152,7 +160,7 @@ def _settle_urls(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Se
     return seen
 
 
-def _told(settled: Settled, seen: Mapping[Key, _Seen]) -> tuple[object, ...] | None:
+def _told(settled: VisitResult, seen: Mapping[Key, _Seen]) -> tuple[object, ...] | None:
     """What the next visit must know of this one; None if that is what is kept already, as of most first visits that fail."""
     visited, missing = settled.visited, settled.aftermath.missing
     visit, held = visited.visit, _held_after(visited, missing)
@@ -163,7 +171,7 @@ def _told(settled: Settled, seen: Mapping[Key, _Seen]) -> tuple[object, ...] | N
 
 
 def _note_change(
-    connection: apsw.Connection, ledger: Ledger, observations: Observations, seen: _Seen, settled: Settled
+    connection: apsw.Connection, ledger: HostLedger, observations: TrustObservations, seen: _Seen, settled: VisitResult
 ) -> None:
     """Whether a page that was visited before has changed, and what that makes of it."""
     visited = settled.visited
@@ -189,7 +197,7 @@ def _note_change(
         ledger.waits(visited.visit.key.host, settled.aftermath.due, level)
 
 
-def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
+def _url_values(settled: VisitResult, now: float) -> tuple[object, ...]:
     visited, after = settled.visited, settled.aftermath
     fetched = visited.fetched
     is_visit = visited.outcome is not Outcome.PROMISING  # of that, only the head was looked at
@@ -210,18 +218,18 @@ def _url_values(settled: Settled, now: float) -> tuple[object, ...]:
     )
 
 
-def _held_after(visited: Visited, missing: int) -> Held:
+def _held_after(visited: Visited, missing: int) -> Validators:
     """What the next visit can ask by: nothing, if the document counts as gone or has an end, for then it must come whole."""
     held, page, fetched = visited.visit.held, visited.page, visited.fetched
     if missing >= CONFIRMED or (page is not None and page.unavailable_after is not None):
-        return NOTHING_HELD
+        return NO_VALIDATORS
     if visited.outcome is Outcome.UNCHANGED:
         said = page or Page()  # an answer to HEAD has none
         etag, last_modified = said.etag or held.etag, said.last_modified or held.last_modified
-        return Held(etag, last_modified, held.length, held.reused + 1)
+        return Validators(etag, last_modified, held.length, held.reused + 1)
     if visited.outcome is Outcome.FETCHED and page is not None and fetched is not None:
         length = 0 if page.body_digest == _EMPTY else len(fetched.body)
-        return Held(page.etag, page.last_modified, length) if visited.reason in _WHOLE else NOTHING_HELD
+        return Validators(page.etag, page.last_modified, length) if visited.reason in _WHOLE else NO_VALIDATORS
     return held
 
 
@@ -233,7 +241,7 @@ def _note_segments(connection: apsw.Connection, segments: Sequence[SegmentState]
     )
 
 
-def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
+def _note_rules(connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
     connection.executemany(
         f"""INSERT INTO origins ({RULES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
@@ -266,7 +274,7 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
     )
 
 
-def _note_hosts(connection: apsw.Connection, ledger: Ledger, batch: Sequence[Settled]) -> None:
+def _note_hosts(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult]) -> None:
     connection.executemany(
         """UPDATE hosts SET next_visit = ?1, held_until = ?2, crawl_delay = ?3, request_rate = ?4, visit_time = ?5,
                   backoff = ?6, latency = ?7, last_end = ?8, last_bytes = ?9,
@@ -308,8 +316,8 @@ def _found(
     via: int,
     visited: Visited,
     links: Sequence[Link],
-    original: Copied | None,
-    known: Known,
+    original: OriginalPage | None,
+    known: SeenCache,
     now: float,
     *,
     follow: bool,
@@ -340,13 +348,13 @@ def _link_rows(
     via: int,
     visit: Visit,
     links: Sequence[Link],
-    known: Known,
+    known: SeenCache,
     now: float,
     *,
     recommends: bool,
 ) -> list[Row]:
     depth, at, home = visit.depth + 1, whole(now), visit.key.host
-    levels = level_of(Standing(depth)), level_of(Standing(depth, 1))
+    levels = level_of(PriorityInputs(depth)), level_of(PriorityInputs(depth, 1))
     new = [link for link in links if known.urls.get(link[0]) != hash(link[1])]
     followed = verdict(None, Reason.LINK)
     known.make_hosts_known(connection, [(link[0][0], link[1]) for link in new])

@@ -9,9 +9,9 @@ import apsw
 
 from crawler.frontier.next_state import CONFIRMED, is_moved
 from crawler.items import Key, Kind, Outcome, Page, Reason, Tier, Visited
-from crawler.stores.contract import Original, Settled
-from crawler.stores.sqlite.originals import IS_SHOWN, Copied, Copies
-from crawler.stores.sqlite.similarity_index import Entry, Index
+from crawler.stores.contract import ArchivedBody, VisitResult
+from crawler.stores.sqlite.originals import IS_SHOWN, OriginalPage, Originals
+from crawler.stores.sqlite.similarity_index import SimilarityIndex, SketchRow
 
 _DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})  # at once
 
@@ -39,7 +39,7 @@ def _known_digests(connection: apsw.Connection, column: str, condition: str, dig
     return {row[0] for row in rows}
 
 
-def archived_body(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> Original | None:
+def archived_body(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> ArchivedBody | None:
     document = _body_holder(connection, payload_digest, body_digest)
     if document is None:
         return None
@@ -48,10 +48,10 @@ def archived_body(connection: apsw.Connection, payload_digest: bytes, body_diges
            WHERE d.id = ?""",
         (document,),
     ).get
-    return Original(url=url, started=started)
+    return ArchivedBody(url=url, started=started)
 
 
-def held_body(connection: apsw.Connection, key: Key) -> Original | None:
+def held_body(connection: apsw.Connection, key: Key) -> ArchivedBody | None:
     row = connection.execute(
         """SELECT u.url, b.started, b.payload_digest FROM documents d
            JOIN documents b ON b.id = coalesce(d.body_of, d.id) JOIN urls u ON u.host = b.host AND u.rest = b.rest
@@ -59,7 +59,7 @@ def held_body(connection: apsw.Connection, key: Key) -> Original | None:
            ORDER BY d.fetched DESC, d.id DESC LIMIT 1""",
         key,
     ).get
-    return Original(url=row[0], started=row[1], payload_digest=row[2]) if row is not None else None
+    return ArchivedBody(url=row[0], started=row[1], payload_digest=row[2]) if row is not None else None
 
 
 def _body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> int | None:
@@ -86,10 +86,10 @@ def is_elsewhere(connection: apsw.Connection, page: Page, key: Key) -> bool:
     return bool(row)
 
 
-class Content:
+class DigestLookup:
     """Which digests of a batch are worth a question: those that a document has, or an earlier visit of the batch."""
 
-    def __init__(self, connection: apsw.Connection, batch: Sequence[Settled]) -> None:
+    def __init__(self, connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
         pages = [settled.visited.page for settled in batch if settled.visited.page is not None]
         self.bodies = known_bodies(connection, {page.body_digest for page in pages})
         words = {page.text_digest for page in pages if page.text_digest}
@@ -100,18 +100,20 @@ class Content:
         self.texts.add(page.text_digest)
 
 
-class Documents:
+class DocumentWriter:
     """The documents of a batch, as they are noted one by one."""
 
-    def __init__(self, connection: apsw.Connection, index: Index, batch: Sequence[Settled], now: float) -> None:
+    def __init__(
+        self, connection: apsw.Connection, index: SimilarityIndex, batch: Sequence[VisitResult], now: float
+    ) -> None:
         self._connection = connection
-        self._content = Content(connection, batch)
+        self._content = DigestLookup(connection, batch)
         self._index = index
-        self._copies = Copies(connection, index, now)
+        self._copies = Originals(connection, index, now)
         self._now = now
         index.look_up({settled.visited.page.sketch for settled in batch if settled.visited.page is not None} - {b""})
 
-    def note(self, number: int, settled: Settled) -> Copied | None:
+    def note(self, number: int, settled: VisitResult) -> OriginalPage | None:
         """Index an archived answer of the URL with this number; the page of which it is a copy, if it is one."""
         visited = settled.visited
         key, page = visited.visit.key, visited.page
@@ -132,15 +134,15 @@ class Documents:
             self._copies.settle(key)
         return original
 
-    def _enter(self, number: int, visited: Visited, page: Page, document: int, original: Copied | None) -> None:
+    def _enter(self, number: int, visited: Visited, page: Page, document: int, original: OriginalPage | None) -> None:
         """Have the page found by others that are almost the same, if it can be compared at all."""
         if page.sketch and _may_be_copied(visited):
-            entry = Entry(document, visited.visit.key.host, page.template, original is None, page.sketch)
+            entry = SketchRow(document, visited.visit.key.host, page.template, original is None, page.sketch)
             self._index.enter(number, entry, is_first=visited.visit.visited is None)
         elif _may_be_copied(visited) and visited.visit.visited is not None:
             self._index.leave(number)
 
-    def _original(self, number: int, settled: Settled, page: Page) -> Copied | None:
+    def _original(self, number: int, settled: VisitResult, page: Page) -> OriginalPage | None:
         """Another URL's page with the same bytes, the same words, or almost the same words, as it is now."""
         visited, content = settled.visited, self._content
         if not _may_be_copied(visited):
@@ -155,14 +157,14 @@ class Documents:
             found = self._nearest(number, settled, page)
         return found
 
-    def _nearest(self, number: int, settled: Settled, page: Page) -> Copied | None:
+    def _nearest(self, number: int, settled: VisitResult, page: Page) -> OriginalPage | None:
         like = self._index.judge(number, page.sketch, settled.compared)
         if like.of is None or like.tier is None:
             return None
         links = self._connection.execute("SELECT links_digest FROM documents WHERE id = ?", (like.of.document,)).get
-        return Copied(like.of.document, links, like.similarity, like.tier)
+        return OriginalPage(like.of.document, links, like.similarity, like.tier)
 
-    def _first_with(self, condition: str, digest: bytes, key: Key, tier: Tier) -> Copied | None:
+    def _first_with(self, condition: str, digest: bytes, key: Key, tier: Tier) -> OriginalPage | None:
         """The original among the other URLs that have a content now; the first of them that is found knows it."""
         row = self._connection.execute(
             f"""SELECT d.id, d.links_digest, d.duplicate_of, d.similarity, d.tier FROM documents d
@@ -176,11 +178,11 @@ class Documents:
             return None
         document, links_digest, original, share, copied = row
         if original is None:
-            return Copied(document, links_digest, 1.0, tier)
+            return OriginalPage(document, links_digest, 1.0, tier)
         shown = self._copies.shown(original)
-        return Copied(shown.document, links_digest, share, Tier(copied)) if shown is not None else None
+        return OriginalPage(shown.document, links_digest, share, Tier(copied)) if shown is not None else None
 
-    def _insert(self, settled: Settled, page: Page, original: Copied | None) -> int:
+    def _insert(self, settled: VisitResult, page: Page, original: OriginalPage | None) -> int:
         visited, fetched, place = settled.visited, settled.visited.fetched, settled.place
         assert fetched is not None, "an answer was archived"
         assert place is not None, "at a place"
@@ -251,7 +253,7 @@ def _has_changed(before: tuple[bytes, bytes], visited: Visited) -> bool:
     return before[0] != page.body_digest and (not page.text_digest or before[1] != page.text_digest)
 
 
-def _publish(connection: apsw.Connection, settled: Settled, document: int | None, now: float) -> str:
+def _publish(connection: apsw.Connection, settled: VisitResult, document: int | None, now: float) -> str:
     """Tell the change feed; what it was told."""
     visited = settled.visited
     key = visited.visit.key
@@ -294,7 +296,7 @@ def _content(connection: apsw.Connection, document: int) -> object:
     ).get
 
 
-def _is_gone(settled: Settled) -> bool:
+def _is_gone(settled: VisitResult) -> bool:
     """Whether a page is certainly there no more, or not for us: what may be back tomorrow is looked for again first."""
     visited = settled.visited
     if settled.aftermath.missing > visited.visit.missing:

@@ -14,12 +14,12 @@ from crawler.frontier.budgets import next_day
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.priority import LEVELS, Draw
 from crawler.items import Kind, Reason, State, Visit
-from crawler.stores.contract import Leased, NewUrl, Outlook
+from crawler.stores.contract import GrantedLeases, NewUrl, Outlook
 from crawler.stores.sqlite.host_trust import trust_of
-from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.listed_urls import vouchers_of
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
-from crawler.stores.sqlite.urls import Known, insert, row_of
+from crawler.stores.sqlite.urls import SeenCache, insert, row_of
 
 
 def _of_each_level(statement: str) -> str:
@@ -171,8 +171,8 @@ def _set_in(levels: int) -> list[int]:
 
 
 def lease(
-    connection: apsw.Connection, known: Known, ledger: Ledger, owner: str, visits: Sequence[Visit], now: float
-) -> Leased:
+    connection: apsw.Connection, known: SeenCache, ledger: HostLedger, owner: str, visits: Sequence[Visit], now: float
+) -> GrantedLeases:
     held: dict[int, float] = {}
     allowed: list[Visit] = []
     for visit in visits:
@@ -196,10 +196,10 @@ def lease(
     for visit in allowed:
         if visit.key not in keys and visit.kind is not Kind.ROBOTS:
             ledger.take_back(visit.asked)
-    return Leased(granted=[visit for visit in allowed if visit.key in keys], held=held)
+    return GrantedLeases(granted=[visit for visit in allowed if visit.key in keys], held=held)
 
 
-def _make_robots_known(connection: apsw.Connection, known: Known, ledger: Ledger, visit: Visit) -> None:
+def _make_robots_known(connection: apsw.Connection, known: SeenCache, ledger: HostLedger, visit: Visit) -> None:
     """The row stands for the origin's robots.txt, wherever a redirect has moved it."""
     home = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ?", visit.key).get
     if home == Reason.OVER_BUDGET:  # as a page: somebody linked to it
@@ -210,7 +210,7 @@ def _make_robots_known(connection: apsw.Connection, known: Known, ledger: Ledger
         insert(connection, known, ledger, [row_of(connection, url, 0.0)])
 
 
-def unlease(connection: apsw.Connection, ledger: Ledger, visits: Sequence[Visit], now: float) -> None:
+def unlease(connection: apsw.Connection, ledger: HostLedger, visits: Sequence[Visit], now: float) -> None:
     for visit in visits:
         robots = visit.kind is Kind.ROBOTS
         level = connection.execute(

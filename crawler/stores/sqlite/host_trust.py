@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from crawler.frontier.trust import UNKNOWN, Trust, Witness
+from crawler.frontier.trust import UNKNOWN, Source, Trust
 from crawler.items import Kind, Visited
-from crawler.stores.contract import Settled
+from crawler.stores.contract import VisitResult
 
 _REFUSED = 2  # lies that one refusal to answer HEAD is worth: who does it once does it always
 _NO_HEADS = frozenset({1, 405, 501})  # answers to HEAD that are none
@@ -16,17 +16,17 @@ _NO_HEADS = frozenset({1, 405, 501})  # answers to HEAD that are none
 _COLUMNS = "changed_right, changed_wrong, same_right, same_wrong"
 
 
-def trust_of(connection: apsw.Connection, host: int) -> Mapping[Witness, Trust]:
+def trust_of(connection: apsw.Connection, host: int) -> Mapping[Source, Trust]:
     rows = connection.execute(f"SELECT witness, {_COLUMNS} FROM trust WHERE host = ?", (host,))
-    return {Witness(witness): Trust(*counts) for witness, *counts in rows}
+    return {Source(witness): Trust(*counts) for witness, *counts in rows}
 
 
-class Observations:
+class TrustObservations:
     """Belongs to one transaction."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._trust: dict[tuple[int, Witness], Trust] = {}
+        self._trust: dict[tuple[int, Source], Trust] = {}
 
     def compare(self, url: int, visited: Visited, *, has_changed: bool) -> None:
         """A page that was held was fetched again, whole: did those who spoke of it know?"""
@@ -35,11 +35,11 @@ class Observations:
             return
         host, held = visit.key.host, visit.held
         if held.etag and page.etag:
-            self._note(host, Witness.VALIDATORS, held.etag != page.etag, has_changed)
+            self._note(host, Source.VALIDATORS, held.etag != page.etag, has_changed)
         elif held.last_modified and page.last_modified:
-            self._note(host, Witness.VALIDATORS, held.last_modified != page.last_modified, has_changed)
+            self._note(host, Source.VALIDATORS, held.last_modified != page.last_modified, has_changed)
         elif held.length is not None and (length := fetched.header("content-length")) is not None:
-            self._note(host, Witness.HEAD, length != str(held.length), has_changed)
+            self._note(host, Source.HEAD, length != str(held.length), has_changed)
         self._compare_list(url, visited, visit.visited, fetched.started - visit.visited, has_changed=has_changed)
 
     def _compare_list(self, url: int, visited: Visited, before: float, elapsed: float, *, has_changed: bool) -> None:
@@ -54,12 +54,12 @@ class Observations:
         modified, interval, kind, _ = row
         host = visited.visit.key.host
         if modified is not None:
-            witness = Witness.FEED if kind == Kind.FEED else Witness.LASTMOD
+            witness = Source.FEED if kind == Kind.FEED else Source.LASTMOD
             self._note(host, witness, modified > before, has_changed)
         if interval is not None:
-            self._note(host, Witness.CHANGEFREQ, elapsed >= interval, has_changed)
+            self._note(host, Source.CHANGEFREQ, elapsed >= interval, has_changed)
 
-    def hold_against_head(self, batch: Sequence[Settled]) -> None:
+    def hold_against_head(self, batch: Sequence[VisitResult]) -> None:
         """Did GET say what HEAD had said?"""
         for settled in batch:
             visit, fetched = settled.visited.visit, settled.visited.fetched
@@ -70,11 +70,11 @@ class Observations:
             is_same = visit.headed // 100 == fetched.status // 100
             if visit.headed in _NO_HEADS and not is_same:
                 for _ in range(_REFUSED):
-                    self._note(visit.key.host, Witness.HEAD, says_changed=False, has_changed=True)
+                    self._note(visit.key.host, Source.HEAD, says_changed=False, has_changed=True)
             else:
-                self._note(visit.key.host, Witness.HEAD, says_changed=is_same, has_changed=True)
+                self._note(visit.key.host, Source.HEAD, says_changed=is_same, has_changed=True)
 
-    def _note(self, host: int, witness: Witness, says_changed: bool, has_changed: bool) -> None:
+    def _note(self, host: int, witness: Source, says_changed: bool, has_changed: bool) -> None:
         trust = self._trust.get((host, witness))
         if trust is None:
             row = self._connection.execute(

@@ -15,10 +15,10 @@ from typing import Any
 import apsw
 
 from crawler.frontier.budgets import MOST_ENDORSERS
-from crawler.frontier.priority import Standing, level_of
+from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import Key, Link, Reason, State
-from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.urls import INLINKS, Known, Row
+from crawler.stores.sqlite.ledger import HostLedger
+from crawler.stores.sqlite.urls import INLINKS, Row, SeenCache
 
 ANCHORS_PER_TARGET = 64
 
@@ -43,11 +43,16 @@ ON CONFLICT DO NOTHING RETURNING target
 """
 
 
-class Recommendations:
+class InlinkWriter:
     """Belongs to one transaction."""
 
     def __init__(
-        self, connection: apsw.Connection, known: Known, ledger: Ledger, new: Mapping[tuple[int, int], Row], now: float
+        self,
+        connection: apsw.Connection,
+        known: SeenCache,
+        ledger: HostLedger,
+        new: Mapping[tuple[int, int], Row],
+        now: float,
     ) -> None:
         self._connection = connection
         self._known = known
@@ -132,7 +137,7 @@ class Recommendations:
         raised: list[tuple[int, int, int]] = []
         rows: Any = self._connection.executemany(_RECOUNT, [(*key, site) for key, site in self._urls.items()])
         for host, rest, state, due, old, *standing in rows:
-            level = level_of(Standing(*standing))
+            level = level_of(PriorityInputs(*standing))
             if level != old:
                 raised.append((level, host, rest))
                 if state == State.WAITING:

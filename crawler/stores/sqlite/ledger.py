@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 
-from crawler.frontier.budgets import Budgets, Limits, day_of, next_day
+from crawler.frontier.budgets import BudgetLimits, Budgets, day_of, next_day
 from crawler.frontier.priority import LEVELS
 from crawler.items import Reason, State
 from crawler.stores.sqlite.index_pages import fetched_twin
@@ -27,10 +27,10 @@ _FIND = f"SELECT h.site, s.endorsers, s.seeded, {_BOTH} FROM hosts h JOIN sites 
 
 
 @dataclass(slots=True)
-class Account:
+class BudgetAccount:
     """What a host or a site has had of its budget."""
 
-    limits: Limits
+    limits: BudgetLimits
     admitted: int
     excess: int
     day: int
@@ -53,7 +53,7 @@ class Account:
 
 
 @dataclass(slots=True)
-class Change:
+class HostChange:
     """Of one host."""
 
     known: int = 0
@@ -62,16 +62,16 @@ class Change:
     levels: int = 0
 
 
-class Ledger:
+class HostLedger:
     """Belongs to one transaction, and says nothing true after it."""
 
     def __init__(self, connection: apsw.Connection, budgets: Budgets, now: float) -> None:
         self._connection = connection
         self._budgets = budgets
         self._now = now
-        self._changes: dict[int, Change] = {}
-        self._hosts: dict[int, tuple[Account, Account]] = {}  # the host's and its site's
-        self._sites: dict[int, Account] = {}
+        self._changes: dict[int, HostChange] = {}
+        self._hosts: dict[int, tuple[BudgetAccount, BudgetAccount]] = {}  # the host's and its site's
+        self._sites: dict[int, BudgetAccount] = {}
 
     def found(self, host: int, count: int) -> None:
         """So many more URLs of this host are known from now on."""
@@ -86,10 +86,10 @@ class Ledger:
             change.level = level
         change.levels |= 1 << level
 
-    def _change(self, host: int) -> Change:
+    def _change(self, host: int) -> HostChange:
         change = self._changes.get(host)
         if change is None:
-            change = self._changes[host] = Change()
+            change = self._changes[host] = HostChange()
         return change
 
     # ── budgets ──
@@ -186,14 +186,14 @@ class Ledger:
             one.is_changed = True
             one.excess = max(one.excess - count, 0)
 
-    def _read(self, host: int) -> tuple[Account, Account]:
+    def _read(self, host: int) -> tuple[BudgetAccount, BudgetAccount]:
         row: Any = self._connection.execute(_FIND, (host,)).get
         site, endorsers, seeded = row[:3]
         today = day_of(self._now)
-        own = Account(self._budgets.of_host(endorsers), *row[3:8])
+        own = BudgetAccount(self._budgets.of_host(endorsers), *row[3:8])
         own.turn_to(today)
         if site not in self._sites:
-            self._sites[site] = Account(self._budgets.of_site(endorsers, seeded=bool(seeded)), *row[8:13])
+            self._sites[site] = BudgetAccount(self._budgets.of_site(endorsers, seeded=bool(seeded)), *row[8:13])
             self._sites[site].turn_to(today)
         self._hosts[host] = own, self._sites[site]
         return self._hosts[host]
@@ -233,5 +233,5 @@ class Ledger:
         )
 
 
-def _values(account: Account) -> tuple[int, int, int, int, int]:
+def _values(account: BudgetAccount) -> tuple[int, int, int, int, int]:
     return account.admitted, account.excess, account.day, account.admitted_today, account.visits_today

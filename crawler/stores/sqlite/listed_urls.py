@@ -7,12 +7,12 @@ from typing import Any
 
 import apsw
 
-from crawler.frontier.priority import Standing, level_of
-from crawler.frontier.trust import UNKNOWN, Witness
-from crawler.items import Key, Kind, Link, Listed, Reason, Visit, Visited
+from crawler.frontier.priority import PriorityInputs, level_of
+from crawler.frontier.trust import UNKNOWN, Source
+from crawler.items import Key, Kind, Link, ListedUrl, Reason, Visit, Visited
 from crawler.stores.sqlite.host_trust import trust_of
-from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.urls import VERDICT_CODES, Known, Row, id_of, verdict, whole
+from crawler.stores.sqlite.ledger import HostLedger
+from crawler.stores.sqlite.urls import VERDICT_CODES, Row, SeenCache, id_of, verdict, whole
 from crawler.urls.hosts import host_of, registered_domain
 
 SITEMAPS_OF_A_HOST = 5_000
@@ -45,10 +45,10 @@ RETURNING host, due, level
 """
 
 
-class Lists:
+class ListedUrlWriter:
     """The lists of a batch. Belongs to one transaction."""
 
-    def __init__(self, connection: apsw.Connection, known: Known, ledger: Ledger, now: float) -> None:
+    def __init__(self, connection: apsw.Connection, known: SeenCache, ledger: HostLedger, now: float) -> None:
         self._connection = connection
         self._known = known
         self._ledger = ledger
@@ -81,7 +81,7 @@ class Lists:
             rows += self.listed_rows(lister, visit, page.kind, page.listed)
         return rows
 
-    def listed_rows(self, lister: int, visit: Visit, kind: Kind, listed: Sequence[Listed]) -> list[Row]:
+    def listed_rows(self, lister: int, visit: Visit, kind: Kind, listed: Sequence[ListedUrl]) -> list[Row]:
         if kind is Kind.FEED:
             listed = self._announced(lister, listed)
         reason = Reason.IN_FEED if kind is Kind.FEED else Reason.IN_SITEMAP
@@ -89,7 +89,7 @@ class Lists:
         rows: list[Row] = []
         for entry in listed:
             state, why, detail = verdict(entry.refused, reason)
-            level = level_of(Standing(depth, hint=entry.hint))
+            level = level_of(PriorityInputs(depth, hint=entry.hint))
             rows.append(
                 (*entry.key, entry.url, state, why, Kind.PAGE, level, at, depth, 0, lister, at, detail, 0, entry.hint)
             )
@@ -104,7 +104,7 @@ class Lists:
 
     def _list_rows(self, via: int, home: str, links: Sequence[Link], kind: Kind, depth: int) -> list[Row]:
         reason = Reason.FEED_FILE if kind is Kind.FEED else Reason.SITEMAP_FILE
-        at, level = whole(self._now), level_of(Standing(depth))
+        at, level = whole(self._now), level_of(PriorityInputs(depth))
         links = self._within_reason(links) if kind is Kind.SITEMAP else links
         # What lies on another site is known as a list by what is in it, not by what somebody says of it.
         self._lists += [(kind, reason, at, *link.key, link.url, depth) for link in links if _is_near(link, home)]
@@ -145,7 +145,7 @@ class Lists:
             ],
         )
 
-    def _announced(self, feed: int, listed: Sequence[Listed]) -> list[Listed]:
+    def _announced(self, feed: int, listed: Sequence[ListedUrl]) -> list[ListedUrl]:
         """The entries that are new or have a new date; they are kept with their words."""
         known: Any = self._connection.executemany(
             "SELECT guid, dated FROM announcements WHERE feed = ? AND guid = ?",
@@ -173,7 +173,7 @@ class Lists:
         believed = self._trust.get(host)
         if believed is None:
             trust = trust_of(self._connection, host)
-            lastmod, feed = (trust.get(witness, UNKNOWN) for witness in (Witness.LASTMOD, Witness.FEED))
+            lastmod, feed = (trust.get(witness, UNKNOWN) for witness in (Source.LASTMOD, Source.FEED))
             believed = self._trust[host] = lastmod.believes_change, feed.believes_change
         return believed[kind is Kind.FEED]
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import apsw
 
 from crawler.duplicates.minhash import similarity
-from crawler.duplicates.preference import Claim, best_first, is_better
+from crawler.duplicates.preference import CanonicalClaim, best_first, is_better
 from crawler.items import Key, Tier
 from crawler.stores.contract import DocumentRow
 from crawler.stores.sqlite.reading import find_document
-from crawler.stores.sqlite.similarity_index import Index, sketch_in
+from crawler.stores.sqlite.similarity_index import SimilarityIndex, sketch_in
 
 _MOST_MOVED = (
     100  # copies that are given another original because a page names it: a chain of such pages would never end
@@ -25,7 +25,7 @@ _MOST_MOVED = (
 _NOT_COMPARED: Mapping[int, float] = {}
 
 
-class Copied(NamedTuple):
+class OriginalPage(NamedTuple):
     """The page that had a content first."""
 
     document: int
@@ -39,7 +39,7 @@ class _Page(NamedTuple):
 
     id: int  # as in urls
     key: Key
-    claim: Claim
+    claim: CanonicalClaim
     document: int
     body_digest: bytes
     text_digest: bytes
@@ -80,10 +80,10 @@ def duplicates(connection: apsw.Connection, key: Key) -> list[str]:
     return [url for (url,) in rows]
 
 
-class Copies:
+class Originals:
     """Originals and their copies, in a transaction."""
 
-    def __init__(self, connection: apsw.Connection, index: Index, now: float) -> None:
+    def __init__(self, connection: apsw.Connection, index: SimilarityIndex, now: float) -> None:
         self._connection = connection
         self._index = index
         self._now = now
@@ -151,13 +151,13 @@ class Copies:
         share = similarity(sketch_in(own.sketch), sketch_in(other.sketch))
         return None if self._index.rule.is_duplicate(share) is False else (share, Tier.SKETCH)
 
-    def _met(self, page: _Page, compared: Mapping[int, float]) -> Copied | None:
+    def _met(self, page: _Page, compared: Mapping[int, float]) -> OriginalPage | None:
         """An original elsewhere that is almost the same."""
         own = self._index.entry_of(page.id)
         found = self._index.judge(page.id, own.sketch, compared) if own is not None else None
         if found is None or found.of is None or found.tier is None:
             return None
-        return Copied(found.of.document, 0, found.similarity, found.tier)
+        return OriginalPage(found.of.document, 0, found.similarity, found.tier)
 
     def _point(self, page: _Page, original: int, share: float, tier: Tier) -> None:
         self._note(page, original, share, tier)
@@ -223,7 +223,7 @@ def _page_of(row: Any) -> _Page | None:
     if row is None:
         return None
     number, host, rest, url, metadata, document, body_digest, text_digest = row
-    claim = Claim(url, json.loads(metadata).get("canonical", ""))
+    claim = CanonicalClaim(url, json.loads(metadata).get("canonical", ""))
     return _Page(number, Key(host, rest), claim, document, body_digest, text_digest)
 
 

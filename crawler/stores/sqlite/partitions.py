@@ -15,8 +15,8 @@ import apsw
 from crawler.frontier.frontier import CRASHES
 from crawler.frontier.politeness import HostClock
 from crawler.items import Key, Kind, Reason, State, Visit
-from crawler.stores.contract import Recovered, Tenure, Worker
-from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.contract import Assignment, Recovery, WorkerStatus
+from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, clock_of
 from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import origin_of, partition_of
@@ -36,8 +36,8 @@ WHERE u.state = 1
 
 
 def recover(
-    connection: apsw.Connection, ledger: Ledger, slots: Collection[int], now: float, full_rest: Rest
-) -> Recovered:
+    connection: apsw.Connection, ledger: HostLedger, slots: Collection[int], now: float, full_rest: Rest
+) -> Recovery:
     marks = ",".join("?" * len(slots))
     rows: list[Any] = connection.execute(
         f"{_LEASED_IN} AND (p.slot IN ({marks}) OR p.slot IS NULL)", tuple(slots)
@@ -50,7 +50,9 @@ def recover(
     return recovered
 
 
-def _return(connection: apsw.Connection, ledger: Ledger, rows: Sequence[Any], now: float, full_rest: Rest) -> Recovered:
+def _return(
+    connection: apsw.Connection, ledger: HostLedger, rows: Sequence[Any], now: float, full_rest: Rest
+) -> Recovery:
     """What was leased waits again."""
     quarantined = 0
     for host, rest, kind, crashes, _, url in rows:
@@ -68,7 +70,7 @@ def _return(connection: apsw.Connection, ledger: Ledger, rows: Sequence[Any], no
             ledger.waits(host, now, level)
     for asked in {row[4] for row in rows}:
         _rest_in_full(connection, asked, full_rest)
-    return Recovered(returned=len(rows) - quarantined, quarantined=quarantined)
+    return Recovery(returned=len(rows) - quarantined, quarantined=quarantined)
 
 
 def _return_robots(connection: apsw.Connection, host: int, rest: int, origin: str, now: float, *, hold: bool) -> None:
@@ -109,13 +111,13 @@ def _rest_in_full(connection: apsw.Connection, host: int, full_rest: Rest) -> No
 
 def keep(
     connection: apsw.Connection,
-    ledger: Ledger,
-    worker: Worker,
+    ledger: HostLedger,
+    worker: WorkerStatus,
     now: float,
     lease: float,
     longest_request: float,
     full_rest: Rest,
-) -> Tenure:
+) -> Assignment:
     """Say that this worker lives, and see to it that it has its share."""
     connection.execute(
         f"INSERT OR REPLACE INTO workers ({_WORKER}) VALUES ({', '.join('?' * len(_WORKER.split(', ')))})",
@@ -134,7 +136,7 @@ def keep(
         "SELECT a.address FROM addresses a JOIN partitions p ON p.id = a.partition WHERE wanted IS NOT NULL AND p.owner = ?",
         (worker.owner,),
     )
-    return Tenure(
+    return Assignment(
         partitions=_of(connection, worker.owner),
         workers=living,
         share=share,
@@ -148,21 +150,21 @@ def keep(
 
 def _acquire(
     connection: apsw.Connection,
-    ledger: Ledger,
-    worker: Worker,
+    ledger: HostLedger,
+    worker: WorkerStatus,
     now: float,
     lease: float,
     longest_request: float,
     most: int,
     full_rest: Rest,
-) -> Recovered:
+) -> Recovery:
     """Take partitions that nobody has, or whose owner has not been heard of; what that one had leased waits again."""
     free: list[Any] = connection.execute(
         "SELECT id FROM partitions WHERE owner IS NULL OR lease_end + ? <= ? ORDER BY owner IS NOT NULL, id LIMIT ?",
         (longest_request, now, max(most, 0)),
     ).fetchall()
     if not free:
-        return Recovered(returned=0, quarantined=0)
+        return Recovery(returned=0, quarantined=0)
     marks = ",".join(str(partition) for (partition,) in free)
     left: list[Any] = connection.execute(f"{_LEASED_IN} AND p.id IN ({marks})").fetchall()
     connection.execute(
@@ -200,12 +202,12 @@ def _of(connection: apsw.Connection, owner: str) -> dict[int, int]:
     return dict(connection.execute("SELECT id, epoch FROM partitions WHERE owner = ?", (owner,)))
 
 
-def workers(connection: apsw.Connection) -> list[Worker]:
+def workers(connection: apsw.Connection) -> list[WorkerStatus]:
     rows: Any = connection.execute(
         f"SELECT {_WORKER}, (SELECT count(*) FROM partitions p WHERE p.owner = workers.owner) FROM workers ORDER BY slot"
     )
     names = [*_WORKER.split(", "), "partitions"]
-    return [Worker(**dict(zip(names, row, strict=True))) for row in rows]
+    return [WorkerStatus(**dict(zip(names, row, strict=True))) for row in rows]
 
 
 # ── groups and servers ──

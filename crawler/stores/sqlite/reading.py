@@ -9,14 +9,14 @@ from typing import Any
 import apsw
 
 from crawler.frontier.budgets import day_of
-from crawler.items import NOTHING_HELD, Held, Key, Kind, OriginRules, Reason, State, Tier
+from crawler.items import NO_VALIDATORS, Key, Kind, Reason, RobotsFile, State, Tier, Validators
 from crawler.stores.contract import (
-    Account,
-    Announcement,
+    ArchivePosition,
+    CrawlAccount,
     DocumentRow,
+    FeedAnnouncement,
     HostRow,
-    Place,
-    Published,
+    PublishedChange,
     SegmentState,
     SiteRow,
     UrlRow,
@@ -64,7 +64,7 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
         lister=row[21],
         lastmod=row[22],
         interval=row[23],
-        held=Held(*row[24:28]) if row[26] is not None else NOTHING_HELD,
+        held=Validators(*row[24:28]) if row[26] is not None else NO_VALIDATORS,
     )
 
 
@@ -100,13 +100,13 @@ def find_host(connection: apsw.Connection, host: int, now: float) -> HostRow | N
     )
 
 
-def announcements(connection: apsw.Connection, key: Key) -> list[Announcement]:
+def announcements(connection: apsw.Connection, key: Key) -> list[FeedAnnouncement]:
     rows = connection.execute(
         """SELECT f.url, a.title, a.summary, a.dated FROM announcements a JOIN urls f ON f.id = a.feed
            WHERE a.host = ? AND a.rest = ? ORDER BY a.found DESC""",
         key,
     )
-    return [Announcement(feed=row[0], title=row[1], summary=row[2], dated=row[3]) for row in rows]
+    return [FeedAnnouncement(feed=row[0], title=row[1], summary=row[2], dated=row[3]) for row in rows]
 
 
 def find_site(connection: apsw.Connection, host: int, now: float) -> SiteRow | None:
@@ -129,7 +129,7 @@ def find_site(connection: apsw.Connection, host: int, now: float) -> SiteRow | N
     )
 
 
-def find_rules(connection: apsw.Connection, origin: str) -> OriginRules | None:
+def find_rules(connection: apsw.Connection, origin: str) -> RobotsFile | None:
     row = connection.execute(f"SELECT {RULES_COLUMNS} FROM origins WHERE origin = ?", (origin,)).get
     return rules_of(row) if row is not None else None
 
@@ -148,7 +148,7 @@ def _document_of(key: Key, url: str, row: Sequence[Any]) -> DocumentRow:
         key=key,
         url=url,
         fetched=row[1],
-        place=Place(segment=row[2], offset=row[3], length=row[4]),
+        place=ArchivePosition(segment=row[2], offset=row[3], length=row[4]),
         status=row[5],
         reason=Reason(row[6]),
         content_type=row[7],
@@ -216,7 +216,7 @@ def version(connection: apsw.Connection) -> int:
 
 def published(
     connection: apsw.Connection, after: int, until: int | None = None, most: int | None = None, told: int | None = None
-) -> Iterator[Published]:
+) -> Iterator[PublishedChange]:
     # Changes are walked in their order and the rest is looked up: nothing is sorted, so nothing is held in memory. While
     # the walk goes on, all reading by this connection is of the state that it began with.
     rows: Iterable[Any] = connection.execute(
@@ -245,7 +245,7 @@ def published(
     )
     for version, host, rest, url, is_there, original, is_new, reason, detail, seen, *document in rows:
         key = Key(host, rest)
-        yield Published(
+        yield PublishedChange(
             version=version,
             key=key,
             url=url,
@@ -258,14 +258,14 @@ def published(
         )
 
 
-def account(connection: apsw.Connection) -> Account:
+def account(connection: apsw.Connection) -> CrawlAccount:
     known, waiting, leased, parked = connection.execute("SELECT * FROM accounting").get
     by_reason = connection.execute("SELECT state, reason, count(*) FROM urls GROUP BY 1, 2 ORDER BY 1, 3 DESC")
     pages = connection.execute(
         "SELECT count(*) FROM documents WHERE kind = ? AND status BETWEEN 200 AND 299 AND reason IN (?, ?)",
         (Kind.PAGE, Reason.OK, Reason.CUT_LENGTH),
     ).get
-    return Account(
+    return CrawlAccount(
         known=known,
         waiting=waiting,
         leased=leased,

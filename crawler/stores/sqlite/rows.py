@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import NOTHING_HELD, Held, Key, Kind, OriginRules, Reason, RequestRate, Visit, Window, Wishes
+from crawler.items import (
+    NO_VALIDATORS,
+    CrawlLimits,
+    DailyWindow,
+    Key,
+    Kind,
+    Reason,
+    RequestRate,
+    RobotsFile,
+    Validators,
+    Visit,
+)
 
 CLOCK_COLUMNS = "next_visit, held_until, crawl_delay, request_rate, visit_time, backoff, latency, last_end, last_bytes"
 VISIT_COLUMNS = f"""u.host, u.rest, u.url, u.kind, u.depth, u.level, u.hops, u.tries, u.crashes, v.url, u.visited,
@@ -39,20 +50,20 @@ def clock_values(clock: HostClock) -> tuple[float, float, float | None, str, str
     )
 
 
-def _wishes_of(row: Sequence[Any]) -> Wishes:
+def _wishes_of(row: Sequence[Any]) -> CrawlLimits:
     delay, rate, visit_time = row
-    return Wishes(
+    return CrawlLimits(
         crawl_delay=delay,
         request_rate=_rate_of(*map(int, rate.split())) if rate else None,
-        visit_time=Window(*map(int, visit_time.split())) if visit_time else None,
+        visit_time=DailyWindow(*map(int, visit_time.split())) if visit_time else None,
     )
 
 
 def _rate_of(requests: int, seconds: int, *window: int) -> RequestRate:
-    return RequestRate(requests, seconds, Window(*window) if window else None)
+    return RequestRate(requests, seconds, DailyWindow(*window) if window else None)
 
 
-def wishes_values(wishes: Wishes) -> tuple[float | None, str, str]:
+def wishes_values(wishes: CrawlLimits) -> tuple[float | None, str, str]:
     """Crawl-delay, Request-rate and Visit-time: numbers with spaces between, empty if nothing is asked."""
     rate = wishes.request_rate
     numbers = (rate.requests, rate.seconds, *(rate.window or ())) if rate is not None else ()
@@ -74,14 +85,14 @@ def visit_of(row: Sequence[Any], epoch: int) -> Visit:
         headed=row[11],
         missing=row[12],
         interval=row[13],
-        held=Held(*row[14:18]) if row[16] is not None else NOTHING_HELD,
+        held=Validators(*row[14:18]) if row[16] is not None else NO_VALIDATORS,
         epoch=epoch,
         asked=row[0],
     )
 
 
-def rules_of(row: Sequence[Any]) -> OriginRules:
-    return OriginRules(
+def rules_of(row: Sequence[Any]) -> RobotsFile:
+    return RobotsFile(
         host=row[0],
         origin=row[1],
         status=row[2],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import apsw
 
 from crawler.items import Reason, Refusal, State
-from crawler.stores.contract import Judge, Reconsidered
+from crawler.stores.contract import Judge, ScopeReview
 from crawler.stores.sqlite.index_pages import fetched_twin
-from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.urls import LONGEST_DETAIL, VERDICT_CODES
 from crawler.urls.hosts import reversed_name
 
@@ -15,8 +15,8 @@ _RECONSIDERED = 10_000  # URLs a transaction
 
 
 def reconsider(
-    connection: apsw.Connection, ledger: Ledger, judge: Judge, now: float, host: int | None, after: float
-) -> tuple[float | None, Reconsidered]:
+    connection: apsw.Connection, ledger: HostLedger, judge: Judge, now: float, host: int | None, after: float
+) -> tuple[float | None, ScopeReview]:
     """Judge a stretch of the URLs again, of one host or of all; where to go on, or None at the end."""
     place, of_host = ("id", "") if host is None else ("rest", "host = ?2 AND")
     # What nobody asked for was found on a page, whatever the reason for which it waits now.
@@ -54,7 +54,7 @@ def reconsider(
     )
     # A host whose URLs are all parked is found out when it is next looked at.
     after_these = rows[-1][0] if len(rows) == _RECONSIDERED else None
-    return after_these, Reconsidered(opened=len(opened), closed=closed)
+    return after_these, ScopeReview(opened=len(opened), closed=closed)
 
 
 def hosts_of_site(connection: apsw.Connection, site: str) -> list[int]:

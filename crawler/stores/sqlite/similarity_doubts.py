@@ -7,16 +7,18 @@ from collections.abc import Mapping, Sequence
 import apsw
 
 from crawler.items import Key, Outcome, Page, Reason
-from crawler.stores.contract import Doubt, Settled
+from crawler.stores.contract import SimilarPage, VisitResult
 from crawler.stores.sqlite.documents import is_elsewhere
 from crawler.stores.sqlite.reading import find_document
-from crawler.stores.sqlite.similarity_index import Candidate, Index, template
+from crawler.stores.sqlite.similarity_index import SimilarCandidate, SimilarityIndex, template
 from crawler.stores.sqlite.urls import id_of
 
 MOST_LOOKS = 2  # times that a visit is held back; then its sketch decides
 
 
-def doubts(connection: apsw.Connection, index: Index, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
+def doubts(
+    connection: apsw.Connection, index: SimilarityIndex, batch: Sequence[VisitResult]
+) -> Mapping[Key, Sequence[SimilarPage]]:
     """Of those whose sketches leave it in doubt, the pages that they may be duplicates of."""
     sketched = [
         (settled, page)
@@ -24,7 +26,7 @@ def doubts(connection: apsw.Connection, index: Index, batch: Sequence[Settled]) 
         if (page := settled.visited.page) is not None and page.sketch and _is_whole(settled)
     ]
     index.look_up({page.sketch for _, page in sketched})
-    found: dict[Key, Sequence[Doubt]] = {}
+    found: dict[Key, Sequence[SimilarPage]] = {}
     before: list[Page] = []
     for number, (settled, page) in enumerate(sketched, start=1):
         visit = settled.visited.visit
@@ -48,12 +50,12 @@ def _is_among(page: Page, before: Sequence[Page]) -> bool:
     )
 
 
-def _is_whole(settled: Settled) -> bool:
+def _is_whole(settled: VisitResult) -> bool:
     return settled.visited.outcome is Outcome.FETCHED and settled.visited.reason is Reason.OK
 
 
-def doubt_of(connection: apsw.Connection, candidate: Candidate) -> Doubt:
+def doubt_of(connection: apsw.Connection, candidate: SimilarCandidate) -> SimilarPage:
     """A page to compare with, and where it is."""
     document = find_document(connection, candidate.document)
     assert document is not None, "documents are never removed"
-    return Doubt(id=candidate.id, document=document, template=template(connection, document.key.host))
+    return SimilarPage(id=candidate.id, document=document, template=template(connection, document.key.host))

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import apsw
 
 from crawler.duplicates.bands import bands_for, estimates, keys_of
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.minhash import PERMUTATIONS, Sketch
 from crawler.items import Tier
-from crawler.stores.contract import Doubt
+from crawler.stores.contract import SimilarPage
 from crawler.stores.sqlite.reading import find_document
 
 MOST_IN_BAND = 64  # pages that share a key; more would only make it slower
@@ -27,7 +27,7 @@ MOST_COMPARED = 3  # texts that are read again for one page
 _MARKS = 2 * PERMUTATIONS  # bytes of a sketch before its simhash
 
 
-class Candidate(NamedTuple):
+class SimilarCandidate(NamedTuple):
     """A page that may be the same."""
 
     id: int  # as in urls; negative = of the batch that is being looked at
@@ -35,19 +35,19 @@ class Candidate(NamedTuple):
     estimate: float
 
 
-class Likeness(NamedTuple):
+class SimilarityVerdict(NamedTuple):
     """The page that another is almost the same as, or that it must be compared with."""
 
-    of: Candidate | None
+    of: SimilarCandidate | None
     similarity: float = 0.0
     tier: Tier | None = None
-    doubts: Sequence[Candidate] = ()
+    doubts: Sequence[SimilarCandidate] = ()
 
 
-NONE = Likeness(None)
+NONE = SimilarityVerdict(None)
 
 
-class Entry(NamedTuple):
+class SketchRow(NamedTuple):
     """What is kept of a page."""
 
     document: int
@@ -57,17 +57,17 @@ class Entry(NamedTuple):
     sketch: bytes
 
 
-class Index:
+class SimilarityIndex:
     """The index as a transaction, or a look before it, needs it. What is entered is found at once, and written in the end."""
 
-    def __init__(self, connection: apsw.Connection, rule: Rule) -> None:
+    def __init__(self, connection: apsw.Connection, rule: DuplicateRule) -> None:
         self.rule = rule
         self._connection = connection
         self._bands = bands_for(rule.threshold, PERMUTATIONS) if rule.threshold else None
         self._keys: dict[bytes, list[int]] = {}  # of sketches that were looked up
         self._sharing: dict[int, list[int]] = {}  # the pages that have a key
         self._pages: dict[int, tuple[int, bytes]] = {}  # their documents and sketches
-        self._entered: dict[int, Entry] = {}
+        self._entered: dict[int, SketchRow] = {}
         self._gone: set[tuple[int, int]] = set()  # rows of bands that are to be deleted
         self._expected: list[bytes] = []
 
@@ -93,22 +93,22 @@ class Index:
 
     def judge(
         self, own: int | None, sketch: bytes, compared: Mapping[int, float], *, doubting: bool = False
-    ) -> Likeness:
+    ) -> SimilarityVerdict:
         """Which page this sketch is almost the same as. Where estimates are `doubting`, those in doubt are named instead."""
-        doubts: list[Candidate] = []
+        doubts: list[SimilarCandidate] = []
         best = NONE
         for candidate in self._candidates(own, sketch):
             exact = compared.get(candidate.id)
             if exact is not None:
                 if exact >= self.rule.threshold and exact > best.similarity:
-                    best = Likeness(candidate, exact, Tier.COMPARED)
+                    best = SimilarityVerdict(candidate, exact, Tier.COMPARED)
                 continue
             is_duplicate = self.rule.is_duplicate(candidate.estimate)
             if is_duplicate is None and doubting:
                 doubts.append(candidate)
             elif candidate.estimate >= self.rule.threshold and candidate.estimate > best.similarity:
-                best = Likeness(candidate, candidate.estimate, Tier.SKETCH)
-        return Likeness(None, doubts=doubts[:MOST_COMPARED]) if doubts and best.of is None else best
+                best = SimilarityVerdict(candidate, candidate.estimate, Tier.SKETCH)
+        return SimilarityVerdict(None, doubts=doubts[:MOST_COMPARED]) if doubts and best.of is None else best
 
     def expect(self, number: int, sketch: bytes) -> None:
         """A page that will be entered, under a number of its own below zero, so that others of its batch meet it."""
@@ -123,7 +123,7 @@ class Index:
                 self._sharing[key].pop()  # what is expected stands behind all else
         self._expected.clear()
 
-    def enter(self, number: int, entry: Entry, *, is_first: bool = False) -> None:
+    def enter(self, number: int, entry: SketchRow, *, is_first: bool = False) -> None:
         """A page as it is now, perhaps for the first time.
 
         One that is a duplicate is kept for the day when its original goes, and not found until then.
@@ -157,14 +157,14 @@ class Index:
         self._pages.pop(number, None)
         self._connection.execute("DELETE FROM sketches WHERE id = ?", (number,))
 
-    def entry_of(self, number: int) -> Entry | None:
+    def entry_of(self, number: int) -> SketchRow | None:
         entered = self._entered.get(number)
         if entered is not None:
             return entered
         row = self._connection.execute(
             "SELECT document, host, template, indexed, sketch FROM sketches WHERE id = ?", (number,)
         ).get
-        return Entry(*row) if row is not None else None
+        return SketchRow(*row) if row is not None else None
 
     def write(self) -> None:
         """All that was entered."""
@@ -222,7 +222,7 @@ class Index:
             if number in sharing:
                 sharing.remove(number)
 
-    def _candidates(self, own: int | None, sketch: bytes) -> list[Candidate]:
+    def _candidates(self, own: int | None, sketch: bytes) -> list[SimilarCandidate]:
         """Those that share a key with it, the most similar first."""
         self.look_up([sketch])
         sharing = [numbers for key in self._keys.get(sketch, ()) if (numbers := self._sharing[key])]
@@ -232,7 +232,8 @@ class Index:
         numbers = [number for number, _ in met.most_common(2 * MOST_IN_BAND) if number in self._pages]
         shares = estimates(sketch_in(sketch), [sketch_in(self._pages[number][1]) for number in numbers])
         found = [
-            Candidate(number, self._pages[number][0], share) for number, share in zip(numbers, shares, strict=True)
+            SimilarCandidate(number, self._pages[number][0], share)
+            for number, share in zip(numbers, shares, strict=True)
         ]
         return sorted(found, key=lambda candidate: (-candidate.estimate, candidate.id))
 
@@ -267,10 +268,10 @@ def count_sketches(connection: apsw.Connection) -> int:
     return count
 
 
-def sketched(connection: apsw.Connection, number: int) -> Doubt | None:
+def sketched(connection: apsw.Connection, number: int) -> SimilarPage | None:
     document = connection.execute("SELECT document FROM sketches WHERE id = ?", (number,)).get
     found = find_document(connection, document) if document is not None else None
-    return Doubt(id=number, document=found, template=template(connection, found.key.host)) if found else None
+    return SimilarPage(id=number, document=found, template=template(connection, found.key.host)) if found else None
 
 
 def template(connection: apsw.Connection, host: int) -> bytes:

@@ -11,11 +11,11 @@ import apsw
 
 from crawler.duplicates.template import MOST_PAGES, PAGES, mark_of, seems_dressed
 from crawler.items import Kind
-from crawler.stores.contract import DocumentRow, Learned, Lesson, Settled, Unsure
-from crawler.stores.sqlite.originals import Copies
+from crawler.stores.contract import DocumentRow, TemplateJob, TemplateResult, UndecidedPage, VisitResult
+from crawler.stores.sqlite.originals import Originals
 from crawler.stores.sqlite.reading import find_document
 from crawler.stores.sqlite.similarity_doubts import doubt_of
-from crawler.stores.sqlite.similarity_index import NONE, Index, sketch_in
+from crawler.stores.sqlite.similarity_index import NONE, SimilarityIndex, sketch_in
 
 _MOST_SKETCHED = 32  # pages that are read again at a time
 _MOST_BYTES = 8 * 1024 * 1024  # of their bodies, as on the wire
@@ -28,7 +28,7 @@ WHERE s.host = ? AND (d.tier IS NULL OR d.tier > 2) AND d.body_bytes <= 250000 O
 """
 
 
-def wanted(connection: apsw.Connection, batch: Sequence[Settled]) -> Collection[int]:
+def wanted(connection: apsw.Connection, batch: Sequence[VisitResult]) -> Collection[int]:
     """Hosts that have come to seem to have a template, or of which pages came that still have it in their sketches."""
     marks: dict[int, list[int]] = {}  # of the templates that were taken out of each page
     for settled in batch:
@@ -55,7 +55,7 @@ def lessons(connection: apsw.Connection, owner: str) -> list[int]:
     return [host for (host,) in rows]
 
 
-def lesson(connection: apsw.Connection, host: int) -> Lesson | None:
+def lesson(connection: apsw.Connection, host: int) -> TemplateJob | None:
     if connection.execute("SELECT 1 FROM lessons WHERE host = ?", (host,)).get is None:
         return None
     template: bytes | None = connection.execute("SELECT template FROM hosts WHERE host = ?", (host,)).get
@@ -66,10 +66,12 @@ def lesson(connection: apsw.Connection, host: int) -> Lesson | None:
     found = [(number, _document(connection, document)) for number, document, _ in rows]
     sizes = accumulate(document.body_bytes for _, document in found)
     pages = [page for page, size in zip(found, sizes, strict=True) if size <= _MOST_BYTES] or found[:1]
-    return Lesson(host=host, template=template, pages=pages)
+    return TemplateJob(host=host, template=template, pages=pages)
 
 
-def learn(connection: apsw.Connection, index: Index, learned: Learned, now: float) -> list[Unsure]:
+def learn(
+    connection: apsw.Connection, index: SimilarityIndex, learned: TemplateResult, now: float
+) -> list[UndecidedPage]:
     if not learned.template:  # none was found: it is looked for again when there are more pages
         connection.execute("DELETE FROM lessons WHERE host = ?", (learned.host,))
         return []
@@ -80,14 +82,14 @@ def learn(connection: apsw.Connection, index: Index, learned: Learned, now: floa
         if entry is not None and entry.document == document:
             changed[number] = entry._replace(template=learned.mark, sketch=sketch or entry.sketch)
             index.enter(number, changed[number])
-    copies = Copies(connection, index, now)
+    copies = Originals(connection, index, now)
     unsure = []
     for number, entry in changed.items():
         like = index.judge(number, entry.sketch, {}, doubting=True) if entry.indexed else NONE
         if like.doubts:
             doubts = [doubt_of(connection, candidate) for candidate in like.doubts]
             page = _document(connection, entry.document)
-            unsure.append(Unsure(id=number, document=page, template=learned.template, doubts=doubts))
+            unsure.append(UndecidedPage(id=number, document=page, template=learned.template, doubts=doubts))
             index.enter(number, entry._replace(template=_UNDECIDED))
         else:
             copies.judge_again(number)
@@ -96,12 +98,16 @@ def learn(connection: apsw.Connection, index: Index, learned: Learned, now: floa
 
 
 def decide(
-    connection: apsw.Connection, index: Index, unsure: Unsure, compared: Mapping[int, float], now: float
+    connection: apsw.Connection,
+    index: SimilarityIndex,
+    unsure: UndecidedPage,
+    compared: Mapping[int, float],
+    now: float,
 ) -> None:
     entry = index.entry_of(unsure.id)
     if entry is not None and entry.document == unsure.document.id:
         index.enter(unsure.id, entry._replace(template=mark_of(unsure.template)))
-        Copies(connection, index, now).judge_again(unsure.id, compared)
+        Originals(connection, index, now).judge_again(unsure.id, compared)
         index.write()
 
 

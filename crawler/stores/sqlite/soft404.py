@@ -9,13 +9,13 @@ import apsw
 from xxhash import xxh3_64_hexdigest
 
 from crawler.items import Kind, Outcome, Reason, State
-from crawler.stores.contract import Settled
+from crawler.stores.contract import VisitResult
 from crawler.stores.sqlite.urls import Row, whole
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
 
-def wanted(connection: apsw.Connection, batch: Sequence[Settled], after: int, now: float) -> list[Row]:
+def wanted(connection: apsw.Connection, batch: Sequence[VisitResult], after: int, now: float) -> list[Row]:
     """Visits to hosts that have just given so many pages."""
     fetched = {
         settled.visited.visit.key.host: settled.visited.visit.url
@@ -38,7 +38,7 @@ def _row(url: str, now: float) -> Row:
     return (*key, made_up, State.WAITING, Reason.PROBE_FILE, Kind.PROBE, 0, at, 0, 0, None, at, "", 0, None)
 
 
-def settle(connection: apsw.Connection, batch: Sequence[Settled]) -> None:
+def settle(connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
     """Keep what hosts have shown."""
     connection.executemany(
         "UPDATE hosts SET soft404 = ? WHERE host = ?",

@@ -12,37 +12,37 @@ from typing import Any
 
 import apsw
 
-from crawler.duplicates.cascade import Rule
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.frontier.budgets import Budgets, next_day
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw, most_important
-from crawler.frontier.trust import Trust, Witness
-from crawler.items import Key, Link, Listed, OriginRules, Reason, Visit
+from crawler.frontier.trust import Source, Trust
+from crawler.items import Key, Link, ListedUrl, Reason, RobotsFile, Visit
 from crawler.stores.contract import (
-    Account,
-    Announcement,
+    ArchivedBody,
+    Assignment,
     Committed,
+    CrawlAccount,
     DocumentRow,
-    Doubt,
+    FeedAnnouncement,
+    GrantedLeases,
     HostRow,
     Judge,
-    Learned,
-    Leased,
-    Lesson,
     NewUrl,
-    Original,
     Outlook,
-    Published,
-    Reconsidered,
-    Recovered,
+    PublishedChange,
+    Recovery,
+    ScopeReview,
     SegmentState,
-    Settled,
+    SimilarPage,
     SiteRow,
-    Tenure,
-    Unsure,
+    TemplateJob,
+    TemplateResult,
+    UndecidedPage,
     UrlRow,
-    Worker,
+    VisitResult,
+    WorkerStatus,
 )
 from crawler.stores.sqlite import (
     commit,
@@ -60,8 +60,8 @@ from crawler.stores.sqlite import (
 )
 from crawler.stores.sqlite import urls as url_rows
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, trouble
-from crawler.stores.sqlite.ledger import Ledger
-from crawler.stores.sqlite.similarity_index import Index
+from crawler.stores.sqlite.ledger import HostLedger
+from crawler.stores.sqlite.similarity_index import SimilarityIndex
 from crawler.stores.sqlite.survey import SqliteSurvey
 from crawler.stores.survey import Survey
 
@@ -80,15 +80,17 @@ class SqliteStore:
         durable: bool = True,
         budgets: Budgets | None = None,
         probe_after: int = 0,
-        duplicates: Rule | None = None,
+        duplicates: DuplicateRule | None = None,
         group_of: Callable[[str], str] | None = None,
     ) -> None:
         self._path = path
         self._budgets = budgets or Budgets()
         self._probe_after = probe_after
-        self._rule = duplicates or Rule()
-        self._looked: tuple[int, Index] | None = None  # what was looked up for a batch, and in which state of the store
-        self._known = url_rows.Known(group_of)
+        self._rule = duplicates or DuplicateRule()
+        self._looked: tuple[int, SimilarityIndex] | None = (
+            None  # what was looked up for a batch, and in which state of the store
+        )
+        self._known = url_rows.SeenCache(group_of)
         self._connection = open_for_reading(path) if read_only else open_for_writing(path, check=check, durable=durable)
 
     @contextmanager
@@ -106,10 +108,10 @@ class SqliteStore:
                 raise
 
     @contextmanager
-    def _changes(self, now: float) -> Iterator[tuple[apsw.Connection, Ledger]]:
+    def _changes(self, now: float) -> Iterator[tuple[apsw.Connection, HostLedger]]:
         """A transaction that changes hosts and sites."""
         with self._transaction() as connection:
-            ledger = Ledger(connection, self._budgets, now)
+            ledger = HostLedger(connection, self._budgets, now)
             yield connection, ledger
             ledger.write()
 
@@ -128,20 +130,18 @@ class SqliteStore:
 
     # ── partitions ──
 
-    def recover(
-        self, slots: Collection[int], now: float, full_rest: Callable[[str, HostClock], HostClock]
-    ) -> Recovered:
+    def recover(self, slots: Collection[int], now: float, full_rest: Callable[[str, HostClock], HostClock]) -> Recovery:
         with self._changes(now) as (connection, ledger):
             return partitions.recover(connection, ledger, slots, now, full_rest)
 
     def keep(
         self,
-        worker: Worker,
+        worker: WorkerStatus,
         now: float,
         lease: float,
         longest_request: float,
         full_rest: Callable[[str, HostClock], HostClock],
-    ) -> Tenure:
+    ) -> Assignment:
         with self._changes(now) as (connection, ledger):
             return partitions.keep(connection, ledger, worker, now, lease, longest_request, full_rest)
 
@@ -153,7 +153,7 @@ class SqliteStore:
         with self._transaction() as connection:
             partitions.leave(connection, owner)
 
-    def workers(self) -> list[Worker]:
+    def workers(self) -> list[WorkerStatus]:
         with trouble(self._path):
             return partitions.workers(self._connection)
 
@@ -184,14 +184,14 @@ class SqliteStore:
     # ── the frontier ──
 
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
-        def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
+        def add(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[NewUrl]) -> int:
             rows = [url_rows.row_of(connection, url, now) for url in batch]
             return len(url_rows.insert(connection, self._known, ledger, rows).new)
 
         return self._in_batches(urls, add, now)
 
     def add_seeds(self, urls: Iterable[NewUrl], now: float, *, urgent: bool = False) -> int:
-        def add(connection: apsw.Connection, ledger: Ledger, batch: Sequence[NewUrl]) -> int:
+        def add(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[NewUrl]) -> int:
             new = url_rows.add_seeds(connection, self._known, ledger, batch, now)
             if urgent:
                 url_rows.put_in_front(connection, ledger, batch)
@@ -200,7 +200,7 @@ class SqliteStore:
         return self._in_batches(urls, add, now)
 
     def _in_batches(
-        self, urls: Iterable[NewUrl], act: Callable[[apsw.Connection, Ledger, Sequence[NewUrl]], int], now: float
+        self, urls: Iterable[NewUrl], act: Callable[[apsw.Connection, HostLedger, Sequence[NewUrl]], int], now: float
     ) -> int:
         new, source = 0, iter(urls)
         while batch := list(islice(source, _ADD_BATCH)):
@@ -208,13 +208,13 @@ class SqliteStore:
                 new += act(connection, ledger, batch)
         return new
 
-    def reconsider(self, judge: Judge, now: float, site: str | None = None) -> Reconsidered:
+    def reconsider(self, judge: Judge, now: float, site: str | None = None) -> ScopeReview:
         with trouble(self._path):
             hosts = [None] if site is None else scope.hosts_of_site(self._connection, site)
         done = [part for host in hosts for part in self._reconsidered(judge, now, host)]
-        return Reconsidered(opened=sum(part.opened for part in done), closed=sum(part.closed for part in done))
+        return ScopeReview(opened=sum(part.opened for part in done), closed=sum(part.closed for part in done))
 
-    def _reconsidered(self, judge: Judge, now: float, host: int | None) -> Iterator[Reconsidered]:
+    def _reconsidered(self, judge: Judge, now: float, host: int | None) -> Iterator[ScopeReview]:
         """One host, or all, in transactions that do not keep others waiting."""
         after: float | None = -math.inf
         while after is not None:
@@ -286,7 +286,7 @@ class SqliteStore:
         with self._transaction() as connection:
             return [(host, frontier.load(connection, host, now, urls)) for host in hosts]
 
-    def lease(self, owner: str, visits: Sequence[Visit], now: float) -> Leased:
+    def lease(self, owner: str, visits: Sequence[Visit], now: float) -> GrantedLeases:
         with self._changes(now) as (connection, ledger):
             return frontier.lease(connection, self._known, ledger, owner, visits, now)
 
@@ -306,44 +306,44 @@ class SqliteStore:
         with self._transaction() as connection:
             frontier.hold(connection, hosts)
 
-    def commit(self, batch: Sequence[Settled], segments: Sequence[SegmentState], now: float) -> Committed:
+    def commit(self, batch: Sequence[VisitResult], segments: Sequence[SegmentState], now: float) -> Committed:
         with self._changes(now) as (connection, ledger):
             index = self._index(connection)
             return commit.commit(connection, self._known, ledger, index, batch, segments, now, self._probe_after)
 
-    def doubts(self, batch: Sequence[Settled]) -> Mapping[Key, Sequence[Doubt]]:
+    def doubts(self, batch: Sequence[VisitResult]) -> Mapping[Key, Sequence[SimilarPage]]:
         with trouble(self._path):
-            version, index = self._connection.pragma("data_version"), Index(self._connection, self._rule)
+            version, index = self._connection.pragma("data_version"), SimilarityIndex(self._connection, self._rule)
             found = similarity_doubts.doubts(self._connection, index, batch)
             self._looked = (version, index)
             return found
 
-    def _index(self, connection: apsw.Connection) -> Index:
+    def _index(self, connection: apsw.Connection) -> SimilarityIndex:
         """With what was looked up for this batch, unless another process has written since."""
         looked, self._looked = self._looked, None
         if looked is not None and looked[0] == connection.pragma("data_version"):
             return looked[1]
-        return Index(connection, self._rule)
+        return SimilarityIndex(connection, self._rule)
 
     def lessons(self, owner: str) -> list[int]:
         with trouble(self._path):
             return site_templates.lessons(self._connection, owner)
 
-    def lesson(self, host: int) -> Lesson | None:
+    def lesson(self, host: int) -> TemplateJob | None:
         with self._transaction() as connection:
             return site_templates.lesson(connection, host)
 
-    def learn(self, learned: Learned, now: float) -> Sequence[Unsure]:
+    def learn(self, learned: TemplateResult, now: float) -> Sequence[UndecidedPage]:
         with self._transaction() as connection:
-            return site_templates.learn(connection, Index(connection, self._rule), learned, now)
+            return site_templates.learn(connection, SimilarityIndex(connection, self._rule), learned, now)
 
-    def decide(self, unsure: Unsure, compared: Mapping[int, float], now: float) -> None:
+    def decide(self, unsure: UndecidedPage, compared: Mapping[int, float], now: float) -> None:
         with self._transaction() as connection:
-            site_templates.decide(connection, Index(connection, self._rule), unsure, compared, now)
+            site_templates.decide(connection, SimilarityIndex(connection, self._rule), unsure, compared, now)
 
     def rebuild_index(self) -> int:
         with self._transaction() as connection:
-            return Index(connection, self._rule).rebuild()
+            return SimilarityIndex(connection, self._rule).rebuild()
 
     def forget_sketches(self) -> None:
         with self._transaction() as connection:
@@ -355,11 +355,11 @@ class SqliteStore:
         with trouble(self._path):
             return documents.known_bodies(self._connection, digests)
 
-    def archived_body(self, payload_digest: bytes, body_digest: bytes) -> Original | None:
+    def archived_body(self, payload_digest: bytes, body_digest: bytes) -> ArchivedBody | None:
         with trouble(self._path):
             return documents.archived_body(self._connection, payload_digest, body_digest)
 
-    def held_body(self, key: Key) -> Original | None:
+    def held_body(self, key: Key) -> ArchivedBody | None:
         with trouble(self._path):
             return documents.held_body(self._connection, key)
 
@@ -367,7 +367,7 @@ class SqliteStore:
         with self._changes(now) as (connection, ledger):
             return commit.add_links(connection, self._known, ledger, visit, links, now)
 
-    def add_listed(self, visit: Visit, listed: Sequence[Listed], now: float) -> Committed:
+    def add_listed(self, visit: Visit, listed: Sequence[ListedUrl], now: float) -> Committed:
         with self._changes(now) as (connection, ledger):
             return commit.add_listed(connection, self._known, ledger, visit, listed, now)
 
@@ -404,11 +404,11 @@ class SqliteStore:
         with trouble(self._path):
             return reading.find_host(self._connection, host, now)
 
-    def trust(self, host: int) -> Mapping[Witness, Trust]:
+    def trust(self, host: int) -> Mapping[Source, Trust]:
         with trouble(self._path):
             return host_trust.trust_of(self._connection, host)
 
-    def announcements(self, key: Key) -> list[Announcement]:
+    def announcements(self, key: Key) -> list[FeedAnnouncement]:
         with trouble(self._path):
             return reading.announcements(self._connection, key)
 
@@ -416,7 +416,7 @@ class SqliteStore:
         with trouble(self._path):
             return reading.find_site(self._connection, host, now)
 
-    def find_rules(self, origin: str) -> OriginRules | None:
+    def find_rules(self, origin: str) -> RobotsFile | None:
         with trouble(self._path):
             return reading.find_rules(self._connection, origin)
 
@@ -436,7 +436,7 @@ class SqliteStore:
         with trouble(self._path):
             return similarity_index.count_sketches(self._connection)
 
-    def sketched(self, number: int) -> Doubt | None:
+    def sketched(self, number: int) -> SimilarPage | None:
         with self._snapshot() as connection:
             return similarity_index.sketched(connection, number)
 
@@ -466,7 +466,7 @@ class SqliteStore:
 
     def published(
         self, after: int = 0, until: int | None = None, most: int | None = None, told: int | None = None
-    ) -> Iterator[Published]:
+    ) -> Iterator[PublishedChange]:
         with trouble(self._path):
             yield from reading.published(self._connection, after, until, most, told)
 
@@ -500,7 +500,7 @@ class SqliteStore:
         with self._snapshot() as connection:
             yield SqliteSurvey(connection)
 
-    def account(self) -> Account:
+    def account(self) -> CrawlAccount:
         with self._snapshot() as connection:
             return reading.account(connection)
 

@@ -9,26 +9,26 @@ from typing import Any
 import apsw
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import Kind, OriginRules, Reason, State
+from crawler.items import Kind, Reason, RobotsFile, State
 from crawler.stores.sqlite import survey_documents
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 from crawler.stores.survey import (
-    Captured,
-    Copied,
-    Depth,
-    Ending,
-    Filled,
-    Gap,
-    Gaps,
-    HostGaps,
-    Refused,
-    Robots,
-    Seen,
-    Share,
-    Slice,
+    CopyCounts,
+    DepthCount,
+    DocumentShare,
+    DocumentTrait,
+    HostRests,
+    ListCoverage,
+    OutcomeCount,
+    RefusedCount,
+    RestInterval,
+    RestSummary,
+    RobotsCounts,
+    SegmentFill,
     SlowHost,
-    Standing,
-    Trait,
+    StateCount,
+    TimeSlice,
+    VisitedUrl,
 )
 from crawler.urls.scope import VERDICTS
 
@@ -64,7 +64,7 @@ class SqliteSurvey:
         )
         return (first, max(found, visited or found)) if first is not None else None
 
-    def history(self, since: float, width: float, host: int | None = None) -> list[Slice]:
+    def history(self, since: float, width: float, host: int | None = None) -> list[TimeSlice]:
         values, counts = (host, since, width), dict[int, dict[str, int]]()
         for names, statement in (
             (
@@ -87,16 +87,16 @@ class SqliteSurvey:
         ):
             for number, *sums in self._all(statement, values):
                 counts.setdefault(max(number, 0), {}).update(zip(names, sums, strict=True))
-        return [Slice(number, **sums) for number, sums in sorted(counts.items())]
+        return [TimeSlice(number, **sums) for number, sums in sorted(counts.items())]
 
-    def standings(self, examples: int, host: int | None = None) -> list[Standing]:
+    def standings(self, examples: int, host: int | None = None) -> list[StateCount]:
         rows = self._all(
             f"""SELECT state, reason, count(*), min(id), max(id) FROM urls WHERE {_of("host", host)}
                 GROUP BY state, reason ORDER BY state, 3 DESC, reason""",
             (host,),
         ).fetchall()
         return [
-            Standing(
+            StateCount(
                 State(state),
                 Reason(reason),
                 urls,
@@ -105,7 +105,7 @@ class SqliteSurvey:
             for state, reason, urls, first, last in rows
         ]
 
-    def endings(self, examples: int, host: int | None = None) -> list[Ending]:
+    def endings(self, examples: int, host: int | None = None) -> list[OutcomeCount]:
         answers = survey_documents.by_reason(self._connection, _of("host", host), host)
         rows = self._all(
             f"""SELECT last_reason, count(*), min(id), max(id) FROM urls
@@ -113,7 +113,7 @@ class SqliteSurvey:
             (host,),
         ).fetchall()
         ended = [
-            Ending(
+            OutcomeCount(
                 Reason(reason),
                 urls,
                 answers.pop(reason, 0),
@@ -121,7 +121,7 @@ class SqliteSurvey:
             )
             for reason, urls, first, last in rows
         ]
-        return ended + [Ending(Reason(reason), 0, count, ()) for reason, count in sorted(answers.items())]
+        return ended + [OutcomeCount(Reason(reason), 0, count, ()) for reason, count in sorted(answers.items())]
 
     def _examples(self, host: int | None, condition: str, first: int, last: int, most: int) -> list[str]:
         """The first ones, as far as they are found quickly, and the last."""
@@ -135,16 +135,16 @@ class SqliteSurvey:
             urls.append(self._one("SELECT url FROM urls WHERE id = ?", (last,)))
         return list(dict.fromkeys(urls))[:most]
 
-    def depths(self, deepest: int) -> list[Depth]:
+    def depths(self, deepest: int) -> list[DepthCount]:
         rows = self._all(
             "SELECT min(depth, ?) AS depth, count(*), count(visited) FROM urls WHERE kind = 0 GROUP BY 1 ORDER BY 1",
             (deepest,),
         )
-        return [Depth(*row) for row in rows]
+        return [DepthCount(*row) for row in rows]
 
     # ── hosts ──
 
-    def gaps(self, asked: Callable[[str, HostClock], float], most: int) -> Gaps:
+    def gaps(self, asked: Callable[[str, HostClock], float], most: int) -> RestSummary:
         hosts = short = 0
 
         def judged() -> Any:
@@ -156,21 +156,21 @@ class SqliteSurvey:
                     JOIN hosts h ON h.host = g.host"""
             ):
                 clock = clock_of(columns)
-                gap = Gap(name, clock, visits, gaps, shortest, asked(name, clock))
+                gap = RestInterval(name, clock, visits, gaps, shortest, asked(name, clock))
                 hosts, short = hosts + 1, short + (shortest < gap.asked)
                 yield gap
 
         worst = nsmallest(most, judged(), key=lambda gap: (gap.shortest - gap.asked, gap.host))
-        return Gaps(hosts, short, worst)
+        return RestSummary(hosts, short, worst)
 
-    def host_gaps(self, host: int) -> HostGaps | None:
+    def host_gaps(self, host: int) -> HostRests | None:
         gaps = f"(SELECT gap FROM ({_GAPS} AND d.host = ?1) WHERE gap IS NOT NULL)"
         count, shortest = self._one(f"SELECT count(*), min(gap) FROM {gaps}", (host,))
         if not count:
             return None
         middle = f"SELECT avg(gap) FROM (SELECT gap FROM {gaps} ORDER BY gap LIMIT ?2 OFFSET ?3)"
         median = self._one(middle, (host, 2 - count % 2, (count - 1) // 2))
-        return HostGaps(count, shortest, median)
+        return HostRests(count, shortest, median)
 
     def slowest(self, most: int) -> list[SlowHost]:
         rows = self._all(
@@ -178,7 +178,7 @@ class SqliteSurvey:
         )
         return [SlowHost(*row) for row in rows]
 
-    def last_seen(self, host: int, most: int) -> list[Seen]:
+    def last_seen(self, host: int, most: int) -> list[VisitedUrl]:
         rows = self._all(
             """SELECT url, kind, visited, coalesce(status, 0), last_reason,
                       coalesce((SELECT d.title FROM documents d WHERE d.host = u.host AND d.rest = u.rest
@@ -188,14 +188,14 @@ class SqliteSurvey:
             (host, most),
         )
         return [
-            Seen(url, Kind(kind), visited, status, Reason(reason), title)
+            VisitedUrl(url, Kind(kind), visited, status, Reason(reason), title)
             for url, kind, visited, status, reason, title in rows
         ]
 
     # ── robots.txt, and what else keeps us out ──
 
-    def robots(self) -> Robots:
-        return Robots(
+    def robots(self) -> RobotsCounts:
+        return RobotsCounts(
             *self._one(
                 """SELECT count(*), count(*) FILTER (WHERE status BETWEEN 200 AND 299),
                           count(*) FILTER (WHERE length(body) > 0),
@@ -206,11 +206,11 @@ class SqliteSurvey:
             )
         )
 
-    def origins(self, host: int) -> list[OriginRules]:
+    def origins(self, host: int) -> list[RobotsFile]:
         rows = self._all(f"SELECT {RULES_COLUMNS} FROM origins WHERE host = ? ORDER BY origin", (host,))
         return [rules_of(row) for row in rows]
 
-    def refused(self, reasons: Collection[Reason], most: int) -> list[Refused]:
+    def refused(self, reasons: Collection[Reason], most: int) -> list[RefusedCount]:
         codes = ",".join(str(int(reason)) for reason in sorted(reasons))
         rows = self._all(
             f"""SELECT s.name, r.reason, r.urls, u.url
@@ -221,11 +221,11 @@ class SqliteSurvey:
                 ORDER BY r.urls DESC, s.name, r.reason LIMIT ?""",
             (most,),
         )
-        return [Refused(site, Reason(reason), urls, example) for site, reason, urls, example in rows]
+        return [RefusedCount(site, Reason(reason), urls, example) for site, reason, urls, example in rows]
 
-    def captured(self) -> Captured:
+    def captured(self) -> ListCoverage:
         """A list that names a page is its `via`, too, if it came first; what other hosts call the page tells of links then."""
-        return Captured(
+        return ListCoverage(
             *self._one(
                 f"""SELECT count(*), coalesce(sum(linked), 0), coalesce(sum(listed), 0), coalesce(sum(linked AND listed), 0)
                     FROM (SELECT coalesce(v.kind, 1) = 0
@@ -241,16 +241,16 @@ class SqliteSurvey:
 
     # ── documents ──
 
-    def shares(self, trait: Trait, most: int, host: int | None = None) -> list[Share]:
+    def shares(self, trait: DocumentTrait, most: int, host: int | None = None) -> list[DocumentShare]:
         return survey_documents.shares(self._connection, trait, most, _of("host", host), host)
 
     def sizes(self) -> list[tuple[int, int]]:
         return survey_documents.sizes(self._connection)
 
-    def filled(self) -> list[Filled]:
+    def filled(self) -> list[SegmentFill]:
         return survey_documents.filled(self._connection)
 
-    def copied(self, most: int, examples: int) -> Copied:
+    def copied(self, most: int, examples: int) -> CopyCounts:
         return survey_documents.copied(self._connection, most, examples)
 
     def _one(self, statement: str, values: Values = ()) -> Any:

@@ -8,17 +8,17 @@ import apsw
 
 from crawler.items import Tier
 from crawler.stores.sqlite.originals import IS_SHOWN
-from crawler.stores.survey import Cluster, Copied, Filled, Share, Trait
+from crawler.stores.survey import CopyCluster, CopyCounts, DocumentShare, DocumentTrait, SegmentFill
 
 IS_PAGE = "kind = 0 AND status BETWEEN 200 AND 299 AND reason IN (20, 21)"  # as accounts count them
 _LONGEST_NAME = 100  # of a trait
 
 _NAMES = {
-    Trait.STATUS: "status",
-    Trait.FORMAT: "format",
-    Trait.CONTENT_TYPE: "lower(trim(substr(content_type, 1, instr(content_type || ';', ';') - 1)))",
-    Trait.LANGUAGE: "language",
-    Trait.PROBLEM: "problem",
+    DocumentTrait.STATUS: "status",
+    DocumentTrait.FORMAT: "format",
+    DocumentTrait.CONTENT_TYPE: "lower(trim(substr(content_type, 1, instr(content_type || ';', ';') - 1)))",
+    DocumentTrait.LANGUAGE: "language",
+    DocumentTrait.PROBLEM: "problem",
 }
 
 
@@ -27,14 +27,16 @@ def by_reason(connection: apsw.Connection, condition: str, host: int | None) -> 
     return dict(rows)
 
 
-def shares(connection: apsw.Connection, trait: Trait, most: int, condition: str, host: int | None) -> list[Share]:
-    among = "TRUE" if trait is Trait.STATUS else IS_PAGE
+def shares(
+    connection: apsw.Connection, trait: DocumentTrait, most: int, condition: str, host: int | None
+) -> list[DocumentShare]:
+    among = "TRUE" if trait is DocumentTrait.STATUS else IS_PAGE
     rows: Any = connection.execute(
         f"""SELECT substr({_NAMES[trait]}, 1, {_LONGEST_NAME}), count(*), sum(body_bytes) FROM documents
             WHERE {condition} AND {among} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?2""",
         (host, most),
     )
-    return [Share(*row) for row in rows]
+    return [DocumentShare(*row) for row in rows]
 
 
 def sizes(connection: apsw.Connection) -> list[tuple[int, int]]:
@@ -45,17 +47,17 @@ def sizes(connection: apsw.Connection) -> list[tuple[int, int]]:
     return list(rows)
 
 
-def filled(connection: apsw.Connection) -> list[Filled]:
+def filled(connection: apsw.Connection) -> list[SegmentFill]:
     rows: Any = connection.execute(
         """SELECT s.name, d.answers, d.body_bytes, d.record_bytes, d.reused
            FROM (SELECT segment, count(*) AS answers, sum(body_bytes) AS body_bytes, sum(length) AS record_bytes,
                         count(body_of) AS reused FROM documents GROUP BY segment) d
            JOIN segments s ON s.id = d.segment ORDER BY s.id"""
     )
-    return [Filled(*row) for row in rows]
+    return [SegmentFill(*row) for row in rows]
 
 
-def copied(connection: apsw.Connection, most: int, examples: int) -> Copied:
+def copied(connection: apsw.Connection, most: int, examples: int) -> CopyCounts:
     tiers: Any = connection.execute(
         f"SELECT tier, count(*) FROM documents d WHERE d.duplicate_of IS NOT NULL AND {IS_SHOWN} GROUP BY tier ORDER BY tier"
     )
@@ -70,14 +72,14 @@ def copied(connection: apsw.Connection, most: int, examples: int) -> Copied:
             ORDER BY g.copies DESC, g.first""",
         (most,),
     ).fetchall()
-    return Copied(
+    return CopyCounts(
         pages=connection.execute(
             "SELECT count(*) FROM (SELECT DISTINCT host, rest FROM documents WHERE kind = 0 AND reason = 20)"
         ).get,
         tiers=[(Tier(tier), count) for tier, count in tiers],
         clusters=connection.execute(f"SELECT count(*) FROM ({groups})").get,
         largest=[
-            Cluster(url, title, copies, _copies(connection, host, rest, examples))
+            CopyCluster(url, title, copies, _copies(connection, host, rest, examples))
             for url, title, copies, host, rest in largest
         ],
     )

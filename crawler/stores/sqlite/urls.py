@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from crawler.frontier.priority import Standing, level_of
+from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import Key, Kind, Link, Reason, Refusal, State
 from crawler.stores.contract import NewUrl
 from crawler.stores.sqlite.index_pages import fetched_twin, park
-from crawler.stores.sqlite.ledger import Ledger
+from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import host_of, partition_of, registered_domain, reversed_name
 from crawler.urls.keys import host_key
@@ -47,7 +47,7 @@ VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
 LONGEST_DETAIL = 500
 
 
-class Known:
+class SeenCache:
     """What certainly has a row, so that a page's links need not be tried one by one: most are known already."""
 
     def __init__(
@@ -166,7 +166,7 @@ def row_of(connection: apsw.Connection, url: NewUrl, now: float) -> Row:
         State.PARKED if is_parked else State.WAITING,
         url.refused.reason if url.refused is not None else url.reason,
         url.kind,
-        level_of(Standing(url.depth, hint=url.hint)),
+        level_of(PriorityInputs(url.depth, hint=url.hint)),
         found,
         url.depth,
         url.hops,
@@ -185,17 +185,17 @@ def verdict(refused: Refusal | None, reason: Reason) -> tuple[State, Reason, str
     return State.PARKED, refused.reason, refused.detail[:LONGEST_DETAIL]
 
 
-class Inserted(NamedTuple):
+class InsertedUrls(NamedTuple):
     """What became of URLs that might be new."""
 
     new: Mapping[tuple[int, int], Row]  # by key
     hosts: set[int]  # that have new ones to visit
 
 
-def insert(connection: apsw.Connection, known: Known, ledger: Ledger, rows: Sequence[Row]) -> Inserted:
+def insert(connection: apsw.Connection, known: SeenCache, ledger: HostLedger, rows: Sequence[Row]) -> InsertedUrls:
     """Make URLs known."""
     if not rows:
-        return Inserted({}, set())
+        return InsertedUrls({}, set())
     known.make_hosts_known(connection, [(row[0], row[2]) for row in rows])
     first: dict[tuple[int, int], Row] = {}
     colliding = [row for row in rows if first.setdefault(row[:2], row)[2] != row[2]]
@@ -220,7 +220,7 @@ def insert(connection: apsw.Connection, known: Known, ledger: Ledger, rows: Sequ
         ]
     )
     known.trim()
-    return Inserted(new, hosts)
+    return InsertedUrls(new, hosts)
 
 
 def _add(connection: apsw.Connection, rows: dict[tuple[int, int], Row]) -> dict[tuple[int, int], Row]:
@@ -243,7 +243,7 @@ def _with_the_key_of_others(connection: apsw.Connection, rows: Sequence[Row]) ->
     return [row for row in rows if row[:2] in keys]
 
 
-def _let_in(connection: apsw.Connection, ledger: Ledger, rows: Collection[Row], *, has_room: bool) -> set[int]:
+def _let_in(connection: apsw.Connection, ledger: HostLedger, rows: Collection[Row], *, has_room: bool) -> set[int]:
     """Count new URLs in; the hosts of those that may be visited. Budgets may allow fewer than seemed when they were added."""
     hosts: set[int] = set()
     twins: list[tuple[Key, str]] = []
@@ -285,7 +285,7 @@ def _by_host(rows: Collection[Row]) -> Iterable[tuple[int, list[Row]]]:
     return of_hosts.items()
 
 
-def _within_budget(row: Row, ledger: Ledger) -> Row:
+def _within_budget(row: Row, ledger: HostLedger) -> Row:
     """The row, parked at once if its host or its site has no room: nothing need be undone then."""
     if row[3] == State.PARKED or row[4] not in FOUND or ledger.has_room(row[0]):
         return row
@@ -311,7 +311,9 @@ def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> set[tu
     return strangers
 
 
-def add_seeds(connection: apsw.Connection, known: Known, ledger: Ledger, urls: Sequence[NewUrl], now: float) -> int:
+def add_seeds(
+    connection: apsw.Connection, known: SeenCache, ledger: HostLedger, urls: Sequence[NewUrl], now: float
+) -> int:
     new = insert(connection, known, ledger, [row_of(connection, url, now) for url in urls]).new
     connection.executemany(
         "INSERT INTO seeds (url, added) VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(url.url, now) for url in urls]
@@ -337,7 +339,7 @@ def add_seeds(connection: apsw.Connection, known: Known, ledger: Ledger, urls: S
     return len(new)
 
 
-def put_in_front(connection: apsw.Connection, ledger: Ledger, urls: Sequence[NewUrl]) -> None:
+def put_in_front(connection: apsw.Connection, ledger: HostLedger, urls: Sequence[NewUrl]) -> None:
     """Due since ever, so the first of the first level; a host's hold is not undercut."""
     for url in urls:
         found = connection.execute(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.duplicates.textbook import inverted
 from crawler.duplicates.textbook.fingerprints import hashes, ngrams
-from crawler.duplicates.textbook.inverted import Candidate, InvertedIndex
+from crawler.duplicates.textbook.inverted import CopyCandidate, InvertedIndex
 
 fingerprints = st.lists(st.integers(0, 20), max_size=12)
 collections = st.dictionaries(st.sampled_from("abcdefgh"), fingerprints)
@@ -23,13 +23,13 @@ def index_of(documents: dict[str, list[int]]) -> InvertedIndex[str]:
     return index
 
 
-def by_comparing_all(documents: dict[str, list[int]], asked: list[int], at_least: int) -> list[Candidate[str]]:
+def by_comparing_all(documents: dict[str, list[int]], asked: list[int], at_least: int) -> list[CopyCandidate[str]]:
     found = []
     for document, numbers in documents.items():
         shared = len(set(numbers) & set(asked))
         if shared >= max(at_least, 1):
             smaller, union = min(len(set(numbers)), len(set(asked))), len(set(numbers) | set(asked))
-            found.append(Candidate(document, shared, shared / smaller, shared / union))
+            found.append(CopyCandidate(document, shared, shared / smaller, shared / union))
     return sorted(found, key=lambda one: (-one.shared, -one.of_union))
 
 

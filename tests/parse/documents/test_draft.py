@@ -6,7 +6,7 @@ import re
 import pytest
 
 from crawler.parse.documents import conversion, convert, draft
-from crawler.parse.documents.draft import MOST_LINKS, MOST_TEXT, Draft, Run
+from crawler.parse.documents.draft import MOST_LINKS, MOST_TEXT, Draft, TextRun
 from tests.parse.documents.files import SAMPLES
 
 ALLOWED = {
@@ -43,8 +43,8 @@ def new() -> Draft:
 def test_everything_is_escaped():
     found = new()
     found.heading(1, EVIL)
-    found.paragraph([Run(EVIL, bold=True, href='http://a.example/"onclick="x')])
-    found.row([EVIL, [Run(EVIL)]])
+    found.paragraph([TextRun(EVIL, bold=True, href='http://a.example/"onclick="x')])
+    found.row([EVIL, [TextRun(EVIL)]])
     found.preformatted(EVIL)
     with found.section("sheet", EVIL + '" onload="x'):
         found.quote(EVIL)
@@ -71,7 +71,7 @@ def test_everything_is_escaped():
 )
 def test_links_lead_to_the_web_or_to_people(href, shown, kept):
     found = new()
-    found.paragraph([Run("here", href=href)])
+    found.paragraph([TextRun("here", href=href)])
     assert found.html == (f'<p><a href="{shown}">here</a></p>' if shown else "<p>here</p>")
     assert [link.anchor for link in found.links] == (["here"] if kept else [])
 
@@ -96,7 +96,7 @@ def test_links_have_an_end():
         lambda found, text: found.paragraph(text),
         lambda found, text: found.row([text, text]),
         lambda found, text: found.paragraph(
-            [Run(character, href="http://a.example/" + "y" * 1000) for character in text[:50]]
+            [TextRun(character, href="http://a.example/" + "y" * 1000) for character in text[:50]]
         ),
         lambda found, text: found.row([""] * 5_000 + ["x"]),
     ],

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.parse.documents import Problem, cell_format, convert, numbering, sheets
 from crawler.parse.documents.cell_format import shown
-from crawler.parse.documents.numbering import Counters, Level
+from crawler.parse.documents.numbering import Counters, NumberingLevel
 from tests.parse.documents.files import (
     DRAWING,
     RELATIONS,
@@ -338,9 +338,9 @@ def test_dates_may_count_from_1904():
 
 def test_levels_restart_unless_they_say_not():
     levels = {
-        0: Level("upperRoman", "%1"),
-        1: Level("decimal", "%1-%2", restarts=False),
-        2: Level("decimal", "%1.%3", is_legal=True),
+        0: NumberingLevel("upperRoman", "%1"),
+        1: NumberingLevel("decimal", "%1-%2", restarts=False),
+        2: NumberingLevel("decimal", "%1.%3", is_legal=True),
     }
     counters = Counters(levels)
     assert [counters.next(depth) for depth in (0, 1, 0, 1, 2)] == ["I", "I-1", "II", "II-2", "2.1"]

@@ -2,7 +2,7 @@
 
 import turbohtml
 
-from crawler.parse.main_text.result import Source
+from crawler.parse.main_text.result import ParsedPage
 
 ARTICLE = """<!DOCTYPE html><html><head><title>How orb-weavers build - The Spider Times</title></head><body>
 <header class="site-header"><nav class="main-menu"><ul><li><a href="/">Home</a></li><li><a href="/webs">Webs</a></li>
@@ -32,5 +32,5 @@ CONTENT = ("The orb-weaver builds", "First comes a bridge", "The spiral", "The s
 REST = ("Home", "cookies", "Tweet", "Most read", "Why silk", "at my window", "left alone", "© 2021", "Imprint")
 
 
-def source_of(html: str) -> Source:
-    return Source(html=html, document=turbohtml.parse(html, positions=False))
+def source_of(html: str) -> ParsedPage:
+    return ParsedPage(html=html, document=turbohtml.parse(html, positions=False))

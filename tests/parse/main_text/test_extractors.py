@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from crawler.errors import Misconfigured
 from crawler.parse.main_text import hints, libraries
 from crawler.parse.main_text.extractors import DEFAULT, EXTRACTORS, extract
-from crawler.parse.main_text.outline import Part, outline
-from crawler.parse.main_text.result import Source
-from crawler.parse.main_text.weighed import Weights, probabilities, weighed
+from crawler.parse.main_text.outline import OutlinePart, outline
+from crawler.parse.main_text.result import ParsedPage
+from crawler.parse.main_text.weighed import PartWeights, probabilities, weighed
 from tests.parse.main_text.pages import ARTICLE, CONTENT, REST, source_of
 
 OWN = ["weighed", "slope", "windows", "filters", "everything"]
@@ -152,7 +152,7 @@ def test_no_method_changes_the_document():
     document = turbohtml.parse(ARTICLE, positions=False)
     before = document.html
     for method in EXTRACTORS:
-        extract(Source(html=ARTICLE, document=document), method)
+        extract(ParsedPage(html=ARTICLE, document=document), method)
     assert document.html == before
 
 
@@ -178,13 +178,13 @@ def _trees(draw):
     parts = outline(turbohtml.parse(draw(st.sampled_from(_SMALL)), positions=False))
     numbers = st.floats(-3, 3)
     lists = [draw(st.lists(numbers, min_size=len(parts), max_size=len(parts))) for _ in range(3)]
-    return parts, Weights(*lists)
+    return parts, PartWeights(*lists)
 
 
 _SMALL = ("<p>a<p>b", "<div>a<p>b</p></div>c", "<div><p>a<p>b</div><ul><li>c<li>d</ul>", "a")
 
 
-def _by_enumeration(parts: list[Part], weights):
+def _by_enumeration(parts: list[OutlinePart], weights):
     from itertools import product
     from math import exp
 

@@ -5,7 +5,7 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.items import Block
+from crawler.items import TextBlock
 from crawler.parse.main_text.outline import blocks_of, outline
 from tests.parse.main_text.pages import ARTICLE
 
@@ -101,7 +101,7 @@ def test_what_an_element_says_that_it_is(attributes, names):
 def test_a_block_knows_its_place():
     parts = parts_of("<h1>ab</h1><p>c d</p><p>e</p>")
     assert blocks_of(parts, [0.1] * len(parts)) == [
-        Block("ab", "h1", 0, 0.1), Block("c d", "p", 2, 0.1), Block("e", "p", 5, 0.1),
+        TextBlock("ab", "h1", 0, 0.1), TextBlock("c d", "p", 2, 0.1), TextBlock("e", "p", 5, 0.1),
     ]  # fmt: skip
 
 
