@@ -82,7 +82,7 @@ def _in_memory(hosts: int, visits: int) -> tuple[float, float]:
             frontier.ended(visited, now)
             frontier.committed(visited)
             frontier.wants_refill()
-            frontier.refill(visit.asked, [visit], now)
+            frontier.refill(visit.host_key, [visit], now)
         done += len(released)
     return (time.process_time() - begun) / done, chosen / done
 
@@ -94,14 +94,20 @@ def _load(number: int, ready: float) -> HostLoad:
     rules = RobotsFile(
         host=key.host, origin=f"http://{name}", status=404, body=None, fetched=START, expires=START + 1e9
     )
-    visit = Visit(key=key, url=url, kind=Kind.PAGE, epoch=1, asked=key.host)
+    visit = Visit(key=key, url=url, kind=Kind.PAGE, epoch=1, host_key=key.host)
     clock = HostClock(next_visit=ready)
     return HostLoad(host=key.host, name=name, clock=clock, epoch=1, visits=[visit], rules=[rules], address=name)
 
 
 def _answered(visit: Visit, now: float) -> Visited:
     fetched = Fetched(
-        url=visit.url, reason=Reason.OK, started=now, ended=now, request=b"GET", status=200, address=f"h{visit.asked}"
+        url=visit.url,
+        reason=Reason.OK,
+        started=now,
+        ended=now,
+        request=b"GET",
+        status=200,
+        address=f"h{visit.host_key}",
     )
     return Visited(visit=visit, outcome=Outcome.FETCHED, reason=Reason.OK, fetched=fetched, page=Page())
 

@@ -237,11 +237,13 @@ class Visit(Struct, frozen=True, kw_only=True, array_like=True):
     crashes: int = 0  # crawl processes that died while it was leased
     via: str | None = None  # the page on which it was found
     origin: str = ""  # whose robots.txt a visit is after, wherever the file has moved
-    asked: int = 0  # fingerprint of the host that is asked: not the key's for a robots.txt that moved to another host
+    host_key: int = (
+        0  # fingerprint of the host that is asked: not the key's for a robots.txt that moved to another host
+    )
     visited: float | None = None  # when it was before
-    held: Validators = NO_VALIDATORS
+    validators: Validators = NO_VALIDATORS
     missing: int = 0  # visits in a row that did not find it
-    headed: int = 0  # status of the answer to a visit for its head, if that was the last one
+    head_status: int = 0  # status of the answer to a visit for its head, if that was the last one
     interval: float | None = None  # between two visits, as a feed asks for
     vouchers: Sequence[str] = ()  # hosts that say of a sitemap elsewhere that it is theirs
     soft404: bytes = b""  # sketch of what its host shows for pages that it does not have
@@ -377,7 +379,7 @@ class RobotsFile(Struct, frozen=True, kw_only=True, array_like=True):
     )
     hops: int = 0  # redirects followed so far
     preferred: str = ""  # the origin of the mirror that the site likes best; empty = this one, or it does not say
-    wishes: CrawlLimits = NO_CRAWL_LIMITS  # what the rules ask of us
+    crawl_limits: CrawlLimits = NO_CRAWL_LIMITS  # what the rules ask of us
 
 
 class Visited(Struct, frozen=True, kw_only=True, array_like=True):

@@ -23,7 +23,7 @@ def link(url: str, anchor: str = "", refused: Reason | None = None) -> Link:
 
 def visit_to(url: str, **facts: Any) -> Visit:
     key = key_of(url)
-    return Visit(**{"key": key, "url": url, "kind": Kind.PAGE, "epoch": 1, "asked": key.host} | facts)
+    return Visit(**{"key": key, "url": url, "kind": Kind.PAGE, "epoch": 1, "host_key": key.host} | facts)
 
 
 def answer(url: str, *, started: float = NOW, ended: float = NOW + 0.1, status: int = 200, **facts: Any) -> Fetched:
@@ -44,7 +44,7 @@ def settled(
     result: Visited, *, clock: HostClock | None = None, after: NextState | None = None, **facts: Any
 ) -> VisitResult:
     after = after or RevisitPolicy().after(result, NOW, NOW)
-    return VisitResult(visited=result, aftermath=after, clocks={result.visit.asked: clock or HostClock()}, **facts)
+    return VisitResult(visited=result, next_state=after, clocks={result.visit.host_key: clock or HostClock()}, **facts)
 
 
 def acquire(store: Store, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:

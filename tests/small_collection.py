@@ -41,7 +41,7 @@ class Collection:
         meaning = meaning_of(fetched)
         result = visited(visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason)
         found = examine(result, UrlOptions().new_scope(), meaning.location)
-        self._committer.commit([settled(found, looks=MOST_LOOKS)])  # nobody is here to compare texts
+        self._committer.commit([settled(found, comparisons=MOST_LOOKS)])  # nobody is here to compare texts
 
     def close(self) -> None:
         self._committer.close()

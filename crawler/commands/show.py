@@ -114,7 +114,7 @@ def _chosen(url: str, count: int, opts: argparse.Namespace) -> Sequence[int]:
 
 
 def _heading(document: DocumentRow, number: int, count: int) -> bytes:
-    place = document.place
+    place = document.position
     return (
         f"── version {number} of {count}: fetched {date_of(document.fetched)}, {document.reason.meaning}, "
         f"in {place.segment} at {place.offset} ──\n"

@@ -143,7 +143,7 @@ def _said(store: Store, row: UrlRow) -> Iterator[str]:
         yield f"announced as {announced.title!r}{when} in {announced.feed}"
     if row.kind is Kind.FEED and row.interval is not None:
         yield f"a feed that asks for a visit every {span_of(row.interval)}, or has that rhythm"
-    held = row.held
+    held = row.validators
     if held.length is not None and (held.etag or held.last_modified):
         again = f", the last {held.reused} visits by them" if held.reused else ""
         yield f"has validators, so that changes can be asked for{again}: {' and '.join(filter(None, held[:2]))}"
@@ -243,7 +243,7 @@ def _budgets(store: Store, budgets: Budgets, row: UrlRow, now: float) -> Iterato
 
 
 def _why_held(store: Store, budgets: Budgets, host: HostRow, now: float) -> str:
-    clock, hours, site = host.clock, host.clock.wishes.visit_time, store.find_site(host.host, now)
+    clock, hours, site = host.clock, host.clock.crawl_limits.visit_time, store.find_site(host.host, now)
     if site is not None:
         for what, used, limits in (
             ("it", host, budgets.of_host(site.endorsers)),
@@ -294,7 +294,7 @@ def _likeness(tier: Tier, similarity: float | None) -> str:
 def _archived(store: Store, row: UrlRow) -> Iterator[str]:
     documents = store.documents(row.key)
     for document in documents[:3]:
-        place = document.place
+        place = document.position
         title = f", title {document.title!r}" if document.title else ""
         yield (
             f"archived {date_of(document.fetched)}: status {document.status}, {document.content_type or 'no type'}, "

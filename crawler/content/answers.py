@@ -41,11 +41,11 @@ class ArchivedAnswer:
 
 def read_archived(store: Store, directory: Path, document: DocumentRow) -> ArchivedAnswer:
     """Read a document from the archive, or `DiskTrouble`. A copy was kept without its body, which is that of the first."""
-    head, body = _parts(_block(directory, document.place))
+    head, body = _parts(_block(directory, document.position))
     if document.body_of is not None:
         first = store.find_document(document.body_of)
         assert first is not None, "documents are never removed from under their copies"
-        _, body = _parts(_block(directory, first.place))
+        _, body = _parts(_block(directory, first.position))
     return ArchivedAnswer(url=document.url, head=head, body=body)
 
 

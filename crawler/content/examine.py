@@ -95,7 +95,7 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
     if visited.outcome is not Outcome.FETCHED or visit.kind is Kind.ROBOTS:
         return page, None
     now = fetched.ended
-    if not plain.data and visit.held.length:
+    if not plain.data and visit.validators.length:
         return page, Reason.CAME_EMPTY
     if visit.kind is Kind.SITEMAP:
         listing = read_sitemap(page, plain.data, visit, scope, now)

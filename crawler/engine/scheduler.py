@@ -182,7 +182,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _note_release(self, visit: Visit) -> None:
         """What the politeness of this run will be judged by."""
-        back = self._frontier.hosts[visit.asked]
+        back = self._frontier.hosts[visit.host_key]
         clock = back.clock
         gap = self._session.now() - clock.last_end if clock.last_end else None
         self._session.record.released(back.name, gap, self._options.politeness.rest(back.name, clock, clock.last_end))
@@ -335,7 +335,7 @@ class FrontierScheduler(BaseScheduler):
         meta = {
             VISIT: visit,
             RULES: home.rules.get(origin) if home is not None else None,
-            TRUST: self._frontier.hosts[visit.asked].trust,
+            TRUST: self._frontier.hosts[visit.host_key].trust,
             "verbatim_url": True,
         }
         return Request(visit.url, meta=meta, callback=self._on_answer, errback=self._on_failure, dont_filter=True)

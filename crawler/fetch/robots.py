@@ -92,7 +92,7 @@ class RobotsRules:
         visit_time = self._rules.visit_time(agent)
         return None if visit_time is None else _window(visit_time.start_time, visit_time.end_time)
 
-    def wishes(self, agent: str) -> CrawlLimits:
+    def crawl_limits(self, agent: str) -> CrawlLimits:
         """How often and when the agent should come."""
         return CrawlLimits(self.crawl_delay(agent), self.request_rate(agent), self.visit_time(agent))
 

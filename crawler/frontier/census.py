@@ -26,7 +26,7 @@ class Census:
 def census(frontier: Frontier, now: float) -> Census:
     """Counted host by host. May be asked for in any thread: lists are made at once, while hosts come and go."""
     asked = ready = resting = waiting = queued = 0
-    visited = {visit.asked for visit in list(frontier.in_flight.values())}
+    visited = {visit.host_key for visit in list(frontier.in_flight.values())}
     for back in list(frontier.hosts.values()):
         queued += len(back.queue) + len(back.errands)
         if back.host in visited:

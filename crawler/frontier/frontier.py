@@ -329,13 +329,15 @@ class Frontier:
                 if self._alone == visit.key:
                     self._alone = None
                 self._forget_asking(visit)
-                back = self.hosts[visit.asked]
+                back = self.hosts[visit.host_key]
                 self._leave_gates(back)
                 if (until := held.get(back.host)) is not None:
                     back.clock = replace(back.clock, held_until=max(back.clock.held_until, until))
                     self._keep_hold(back, ready)
                 self._settle(back)
-        leaving = [visit.asked for visit in asked if visit.asked in self.hosts and self.hosts[visit.asked].leaving]
+        leaving = [
+            visit.host_key for visit in asked if visit.host_key in self.hosts and self.hosts[visit.host_key].leaving
+        ]
         return self.send_away(leaving) if leaving else []
 
     def send_away(self, hosts: Iterable[int]) -> list[Visit]:
@@ -344,17 +346,17 @@ class Frontier:
         Those with something on its way go when that is committed; when they are gone they are not among `hosts` any more.
         """
         going = {host for host in hosts if host in self.hosts}
-        unused = [entry[2] for entry in self._leased if entry[2].asked in going]
-        self._leased = [entry for entry in self._leased if entry[2].asked not in going]
+        unused = [entry[2] for entry in self._leased if entry[2].host_key in going]
+        self._leased = [entry for entry in self._leased if entry[2].host_key not in going]
         heapq.heapify(self._leased)
         for visit in unused:
             if visit.key == self._alone:
                 self._alone = None
-            self._leave_gates(self.hosts[visit.asked])
+            self._leave_gates(self.hosts[visit.host_key])
             self._forget_asking(visit)
-        for visit in [visit for visit in self._solo if visit.asked in going]:
+        for visit in [visit for visit in self._solo if visit.host_key in going]:
             self._solo.remove(visit)
-            self._leave_gates(self.hosts[visit.asked])
+            self._leave_gates(self.hosts[visit.host_key])
         for host in going:
             back = self.hosts.get(host)
             if back is not None:
@@ -386,7 +388,7 @@ class Frontier:
         visits = [entry[2] for entry in self._leased]
         self._leased.clear()
         for visit in visits:
-            self._leave_gates(self.hosts[visit.asked])
+            self._leave_gates(self.hosts[visit.host_key])
             self._forget_asking(visit)
         return visits
 
@@ -394,7 +396,7 @@ class Frontier:
         """A visit is over; its host may be asked again after its rest. Returns the clocks that changed."""
         visit = visited.visit
         del self.in_flight[visit.key]
-        back = self.hosts[visit.asked]
+        back = self.hosts[visit.host_key]
         self.network.note(back.host, visited, now)
         back.clock = self.politeness.after(back.name, back.clock, visited, now, excused=self.network.is_down)
         clocks = self._obey(visited.rules)
@@ -418,7 +420,7 @@ class Frontier:
 
     def committed(self, visited: Visited) -> None:
         """What a visit brought is durable; rules that it brought are known from now on."""
-        back = self.hosts[visited.visit.asked]
+        back = self.hosts[visited.visit.host_key]
         back.uncommitted -= 1
         if self._alone == visited.visit.key:
             self._alone = None
@@ -435,7 +437,7 @@ class Frontier:
 
     def gate_times(self, visited: Visited) -> dict[str, tuple[float, float]]:
         """What must be kept of the groups that a visit moved: name → not before, rest."""
-        hosts = [visited.visit.asked] + ([visited.rules.host] if visited.rules is not None else [])
+        hosts = [visited.visit.host_key] + ([visited.rules.host] if visited.rules is not None else [])
         gates = [back.group for host in hosts if (back := self.hosts.get(host)) is not None]
         return {gate.name: (gate.next_visit, gate.rest) for gate in gates if gate is not None}
 
@@ -451,7 +453,7 @@ class Frontier:
 
     def _not_before(self, visit: Visit) -> float:
         """When the host, the group and the server of a leased visit may be asked."""
-        back = self.hosts[visit.asked]
+        back = self.hosts[visit.host_key]
         return max(back.clock.next_visit, *(gate.next_visit for gate in self._gates_of(back)), 0.0)
 
     @staticmethod
@@ -528,7 +530,7 @@ class Frontier:
 
     def _is_closed(self, back: BackQueue, at: float, now: float) -> bool:
         """Whether the host's visiting hours are over; it waits in the store then."""
-        if back.clock.wishes.visit_time is None and back.clock.held_until <= at:
+        if back.clock.crawl_limits.visit_time is None and back.clock.held_until <= at:
             return False
         clock = self.politeness.opened(back.clock, at)
         if clock.held_until <= at:
@@ -544,8 +546,8 @@ class Frontier:
         back = self.hosts.get(rules.host) if rules is not None else None
         if rules is None or back is None:
             return {}
-        others = [known.wishes for origin, known in back.rules.items() if origin != rules.origin]
-        back.clock = clock = self.politeness.obey(back.name, back.clock, _combined([rules.wishes, *others]))
+        others = [known.crawl_limits for origin, known in back.rules.items() if origin != rules.origin]
+        back.clock = clock = self.politeness.obey(back.name, back.clock, _combined([rules.crawl_limits, *others]))
         if back.group is not None and clock.last_end:
             rest = self.politeness.rest(back.name, clock, clock.last_end)
             back.group.next_visit = max(back.group.next_visit, clock.last_end + rest)
@@ -570,7 +572,7 @@ class Frontier:
             back.queue.appendleft(visit)
             back.asking_rules.add(origin)
             robots = self._robots_visit(back, origin, rules)
-            if robots.asked == back.host:
+            if robots.host_key == back.host:
                 return robots
             self.errands.append(robots)
         return None
@@ -586,7 +588,7 @@ class Frontier:
             epoch=back.epoch,
             hops=rules.hops if rules is not None and rules.location else 0,
             origin=origin,
-            asked=key_of(url).host,
+            host_key=key_of(url).host,
         )
 
     def _forget_asking(self, visit: Visit) -> None:
@@ -632,17 +634,19 @@ class Frontier:
             return []
         visit = self._solo.popleft()
         self._alone = visit.key
-        self._leasing[visit.key] = max(now, self.hosts[visit.asked].clock.next_visit)
+        self._leasing[visit.key] = max(now, self.hosts[visit.host_key].clock.next_visit)
         return [visit]
 
 
-def _combined(wishes: Sequence[CrawlLimits]) -> CrawlLimits:
+def _combined(crawl_limits: Sequence[CrawlLimits]) -> CrawlLimits:
     """The longest delay, the lowest rate, the first visiting hours."""
-    rates = [wish.request_rate for wish in wishes if wish.request_rate is not None]
+    rates = [limits.request_rate for limits in crawl_limits if limits.request_rate is not None]
     return CrawlLimits(
-        crawl_delay=max((wish.crawl_delay for wish in wishes if wish.crawl_delay is not None), default=None),
+        crawl_delay=max(
+            (limits.crawl_delay for limits in crawl_limits if limits.crawl_delay is not None), default=None
+        ),
         request_rate=max(rates, key=lambda rate: rate.seconds / max(rate.requests, 1), default=None),
-        visit_time=next((wish.visit_time for wish in wishes if wish.visit_time is not None), None),
+        visit_time=next((limits.visit_time for limits in crawl_limits if limits.visit_time is not None), None),
     )
 
 

@@ -51,7 +51,7 @@ class RevisitPolicy:
         A failure of the host that is excused, because the host or our network keeps failing, is not the URL's.
         """
         visit, outcome, reason = visited.visit, visited.outcome, visited.reason
-        missing, is_held = visit.missing, visit.held.length is not None
+        missing, is_held = visit.missing, visit.validators.length is not None
         if visit.kind is Kind.ROBOTS or (visit.kind is Kind.PROBE and outcome not in _UNANSWERED):
             # Fetched when its host needs it, never for its own sake.
             return NextState(state=State.PARKED, reason=_ERRANDS[visit.kind])
@@ -98,7 +98,7 @@ class RevisitPolicy:
 
     def _retry(self, visited: Visited, now: float) -> NextState:
         tries, missing = visited.visit.tries + 1, visited.visit.missing
-        if tries >= TRIES and visited.visit.held.length is not None and visited.reason not in _OF_THE_PAGE:
+        if tries >= TRIES and visited.visit.validators.length is not None and visited.reason not in _OF_THE_PAGE:
             # It was there once, and may be again: only a page that does us harm is left alone for good.
             return NextState(state=State.WAITING, reason=visited.reason, due=now + self.interval, missing=missing)
         if tries >= TRIES:

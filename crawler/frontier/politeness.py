@@ -40,7 +40,7 @@ class HostClock(Struct, frozen=True, kw_only=True):
 
     next_visit: float = 0.0  # not before
     held_until: float = 0.0  # the host asked for, or its failures earned it, a longer rest
-    wishes: CrawlLimits = NO_CRAWL_LIMITS  # of its robots.txt
+    crawl_limits: CrawlLimits = NO_CRAWL_LIMITS  # of its robots.txt
     backoff: int = 0  # doublings of the rest, one for each recent trouble
     latency: float = 0.0  # how long the last answer took
     last_end: float = 0.0  # when it ended
@@ -88,9 +88,9 @@ class Politeness:
 
         >>> Politeness(floor=5, factor=10).rest("a.example", HostClock(latency=2.0))
         20.0
-        >>> Politeness(floor=5, factor=10).rest("a.example", HostClock(latency=2.0, wishes=CrawlLimits(crawl_delay=1000)))
+        >>> Politeness(floor=5, factor=10).rest("a.example", HostClock(latency=2.0, crawl_limits=CrawlLimits(crawl_delay=1000)))
         300.0
-        >>> Politeness().rest("a.example", HostClock(wishes=CrawlLimits(request_rate=RequestRate(1, 60, DailyWindow(0, 540)))), 0.0)
+        >>> Politeness().rest("a.example", HostClock(crawl_limits=CrawlLimits(request_rate=RequestRate(1, 60, DailyWindow(0, 540)))), 0.0)
         60.0
         """
         rest = max(self.parts(name, clock, at).values())
@@ -100,12 +100,12 @@ class Politeness:
 
     def parts(self, name: str, clock: HostClock, at: float | None = None) -> dict[str, float]:
         """What asks for a rest, and for how long; trouble doubles the longest."""
-        wishes = clock.wishes
+        crawl_limits = clock.crawl_limits
         return {
             "the least for any host": self.floor_of(name),
             "its last answer's time": min(self.factor * clock.latency, self.cap),
-            "Crawl-delay": min(wishes.crawl_delay or 0.0, CRAWL_DELAY_LIMIT),
-            "Request-rate": min(_pace(wishes.request_rate, at), CRAWL_DELAY_LIMIT),
+            "Crawl-delay": min(crawl_limits.crawl_delay or 0.0, CRAWL_DELAY_LIMIT),
+            "Request-rate": min(_pace(crawl_limits.request_rate, at), CRAWL_DELAY_LIMIT),
             "its last answer's length": max(clock.last_bytes / self.bandwidth - clock.latency, 0.0)
             if self.bandwidth
             else 0.0,
@@ -138,9 +138,9 @@ class Politeness:
         next_visit = max(next_visit, ended + asked, ended + _snooze(clock, visited.reason))
         return self._in_hours(replace(clock, next_visit=next_visit, held_until=max(clock.held_until, next_visit)))
 
-    def obey(self, name: str, clock: HostClock, wishes: CrawlLimits) -> HostClock:
+    def obey(self, name: str, clock: HostClock, crawl_limits: CrawlLimits) -> HostClock:
         """The clock once robots.txt is known: what it asks for binds from the last answer's end on."""
-        clock = replace(clock, wishes=wishes)
+        clock = replace(clock, crawl_limits=crawl_limits)
         rest = self.rest(name, clock, clock.last_end)
         return self._in_hours(replace(clock, next_visit=max(clock.next_visit, clock.last_end + rest)))
 
@@ -151,7 +151,7 @@ class Politeness:
     @staticmethod
     def _in_hours(clock: HostClock) -> HostClock:
         """A host whose next visit would fall outside its visiting hours is held until they begin."""
-        opens = _opening(clock.wishes.visit_time, clock.next_visit)
+        opens = _opening(clock.crawl_limits.visit_time, clock.next_visit)
         if opens <= clock.next_visit:
             return clock
         return replace(clock, next_visit=opens, held_until=max(clock.held_until, opens))

@@ -32,7 +32,7 @@ class ConditionalMiddleware:
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
-        held = visit.held
+        held = visit.validators
         if held.length is None or held.reused + 1 >= self._full_every or not (held.etag or held.last_modified):
             return
         trust: Mapping[Source, Trust] = request.meta[TRUST]

@@ -47,14 +47,14 @@ class HeadMiddleware:
         if self._policy == "never":
             return
         visit: Visit = request.meta[VISIT]
-        if visit.headed or visit.kind not in _KINDS or visit.asked in self._refusing:
+        if visit.head_status or visit.kind not in _KINDS or visit.host_key in self._refusing:
             return
         trust: Mapping[Source, Trust] = request.meta[TRUST]
         if self._pays(visit) and trust.get(Source.HEAD, UNKNOWN).believes_same:
             request.meta[METHOD] = "HEAD"
 
     def _pays(self, visit: Visit) -> bool:
-        held = visit.held
+        held = visit.validators
         if held.length is not None and held.reused + 1 >= self._full_every:
             return False
         if self._policy == "always":
@@ -99,7 +99,7 @@ class HeadMiddleware:
         meaning = meaning_of(fetched)
         is_silent = fetched.was_sent and meaning.outcome is Outcome.FAILED and fetched.status in _REFUSALS
         if is_silent or fetched.status == 405 or meaning.outcome is Outcome.BUSY:
-            self._refusing[visit.asked] = None  # perhaps GET is welcome
+            self._refusing[visit.host_key] = None  # perhaps GET is welcome
             if len(self._refusing) > _SHAPES:
                 self._refusing.popitem(last=False)
         if meaning.outcome in _AS_THEY_ARE or not fetched.status:
@@ -107,7 +107,7 @@ class HeadMiddleware:
         if 200 <= fetched.status <= 299:
             if visit.kind is Kind.PAGE and not self._types.wants(fetched.head, visit.url):
                 return AnswerMeaning(outcome=Outcome.REFUSED, reason=Reason.UNWANTED_TYPE)
-            if _is_same(visit.held, fetched, trust.get(Source.VALIDATORS, UNKNOWN)):
+            if _is_same(visit.validators, fetched, trust.get(Source.VALIDATORS, UNKNOWN)):
                 return AnswerMeaning(outcome=Outcome.UNCHANGED, reason=Reason.SAME_HEAD)
         return AnswerMeaning(outcome=Outcome.PROMISING, reason=Reason.HEAD_SEEN)
 

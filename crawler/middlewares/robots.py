@@ -121,7 +121,7 @@ class RobotsMiddleware:
             return rules
         parsed = self._parse(rules)
         preferred = self._origin_of(parsed.preferred_host or "", visit.origin)
-        return replace(rules, wishes=parsed.wishes(ROBOTS_TOKEN), preferred=preferred)
+        return replace(rules, crawl_limits=parsed.crawl_limits(ROBOTS_TOKEN), preferred=preferred)
 
     def _origin_of(self, host: str, origin: str) -> str:
         """The origin of a preferred host, which may be written with scheme and port; empty if it is this one or none."""
@@ -165,5 +165,5 @@ def _moved(visit: Visit, fetched: Fetched, target: str, previous: RobotsFile | N
         location=target,
         hops=visit.hops + 1,
         preferred=previous.preferred if previous is not None else "",
-        wishes=previous.wishes if previous is not None else NO_CRAWL_LIMITS,
+        crawl_limits=previous.crawl_limits if previous is not None else NO_CRAWL_LIMITS,
     )

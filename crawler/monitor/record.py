@@ -49,7 +49,7 @@ class SavedTraffic:
         self.heads += is_head
         if visited.outcome is Outcome.UNCHANGED:
             self.unchanged += 1
-            self.unchanged_bytes += visited.visit.held.length or 0
+            self.unchanged_bytes += visited.visit.validators.length or 0
         elif visited.outcome is Outcome.PROMISING:
             self.followed += 1
         elif visited.reason is Reason.UNWANTED_TYPE:

@@ -188,8 +188,8 @@ def least_rest(politeness: Politeness, name: str, clock: HostClock) -> float:
     return politeness.rest(name, replace(clock, latency=0.0, last_bytes=0, backoff=0))
 
 
-def wishes_data(clock: HostClock) -> dict[str, Any]:
-    delay, rate, visit_time = clock.wishes
+def crawl_limits_data(clock: HostClock) -> dict[str, Any]:
+    delay, rate, visit_time = clock.crawl_limits
     return {
         "crawl_delay": delay,
         "request_rate": {"requests": rate.requests, "seconds": rate.seconds, "minutes_of_day": rate.window}
@@ -217,7 +217,7 @@ def _gap(gap: RestInterval, politeness: Politeness) -> dict[str, Any]:
     return {
         "host": gap.host,
         "visits": gap.visits,
-        **wishes_data(gap.clock),
+        **crawl_limits_data(gap.clock),
         "asked": gap.asked,
         "rest_now": politeness.rest(gap.host, gap.clock),
         "gaps": gap.gaps,

@@ -20,7 +20,7 @@ from typing import Any
 
 from crawler.items import ROBOTS_TOKEN, Reason, RobotsFile, State
 from crawler.options import Options
-from crawler.report.data import EXAMPLES, history, least_rest, outcomes, reason_data, shares, states, wishes_data
+from crawler.report.data import EXAMPLES, crawl_limits_data, history, least_rest, outcomes, reason_data, shares, states
 from crawler.stores.contract import HostRow, Store
 from crawler.stores.survey import DocumentTrait, StateCount, Survey, TimeSlice
 
@@ -72,7 +72,7 @@ def _totals(row: HostRow, standings: list[StateCount]) -> dict[str, int]:
 
 def _asked(row: HostRow, options: Options) -> dict[str, Any]:
     clock, politeness = row.clock, options.politeness
-    return wishes_data(clock) | {
+    return crawl_limits_data(clock) | {
         "least_rest": least_rest(politeness, row.name, clock),
         "rest_now": politeness.rest(row.name, clock),
         "parts": politeness.parts(row.name, clock),

@@ -77,8 +77,8 @@ class PolitenessObserver:
         if not fetched.was_sent:
             return 0.0
         slowness = min(politeness.factor * (fetched.ended - fetched.started), politeness.cap)
-        wish = min(host.crawl_delay or 0.0, 300.0) if seen.knows_rules else 0.0
-        return max(politeness.floor_of(name), slowness, wish, visited.retry_after or 0.0)
+        crawl_delay = min(host.crawl_delay or 0.0, 300.0) if seen.knows_rules else 0.0
+        return max(politeness.floor_of(name), slowness, crawl_delay, visited.retry_after or 0.0)
 
     def _note(self, visit: Visit, started: float, visited: Visited, active: int, in_flight: int) -> None:
         fetched = visited.fetched

@@ -1,4 +1,4 @@
-"""A web that is made up: hosts with sizes, speeds, wishes and troubles of their own, all from one seed."""
+"""A web that is made up: hosts with sizes, speeds, crawl limits and troubles of their own, all from one seed."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _robots(visit: Visit, fetched: Fetched, crawl_delay: float | None) -> Visite
         body=b"",
         fetched=fetched.ended,
         expires=fetched.ended + _DAY,
-        wishes=CrawlLimits(crawl_delay=crawl_delay),
+        crawl_limits=CrawlLimits(crawl_delay=crawl_delay),
     )
     return Visited(visit=visit, outcome=Outcome.FETCHED, reason=Reason.OK, fetched=fetched, rules=rules)
 

@@ -75,13 +75,13 @@ class VisitResult(Struct, frozen=True, kw_only=True):
     """A visit's result, ready to be committed."""
 
     visited: Visited
-    aftermath: NextState
+    next_state: NextState
     clocks: Mapping[int, HostClock]  # of the hosts whose clock the visit moved
-    place: ArchivePosition | None = None  # None = nothing was archived
+    position: ArchivePosition | None = None  # None = nothing was archived
     gates: Mapping[str, tuple[float, float]] = {}  # groups: not before, rest
     is_revisit: bool = False  # only the head was archived: the body is in the record of another document
     compared: Mapping[int, float] = {}  # pages whose texts were compared with it: how similar
-    looks: int = 0  # times that it was held back for that
+    comparisons: int = 0  # times that it was held back for that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ class GrantedLeases:
     """The answer to a wish to visit."""
 
     granted: Sequence[Visit]
-    held: Mapping[int, float]  # hosts that have had their visits of today, until when
+    held_until: Mapping[int, float]  # hosts that have had their visits of today, until when
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +234,7 @@ class UrlRow:
     status: int | None
     detail: str
     missing: int
-    held: Validators
+    validators: Validators
     lister: str | None  # the sitemap or feed that lists it
     lastmod: float | None  # when it changed, says that
     interval: float | None  # between two changes, says that
@@ -291,7 +291,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     key: Key
     url: str
     fetched: float
-    place: ArchivePosition
+    position: ArchivePosition
     status: int
     reason: Reason
     content_type: str

@@ -164,7 +164,7 @@ class Committer:
         places = self.archive.append(records)
         offset, length = next(place for record, place in zip(records, places, strict=True) if record.type in _ANSWERS)
         place = ArchivePosition(segment=self.archive.name, offset=offset, length=length)
-        return replace(settled, place=place, is_revisit=original is not None)
+        return replace(settled, position=place, is_revisit=original is not None)
 
     def _segments(self) -> list[SegmentState]:
         archive = self.archive

@@ -238,11 +238,11 @@ class Worker:
         was_down = self.frontier.network.is_down
         clocks = self.frontier.ended(visited, now)
         self._note_network(was_down=was_down)
-        clock = clocks[visit.asked]
+        clock = clocks[visit.host_key]
         excused = self.frontier.network.is_down or clock.backoff > 1  # it is not this URL that fails
         after = self._options.revisit.after(visited, now, clock.next_visit, excused=excused)
         gates = self.frontier.gate_times(visited)
-        self._line_up(VisitResult(visited=visited, aftermath=after, clocks=clocks, gates=gates), done)
+        self._line_up(VisitResult(visited=visited, next_state=after, clocks=clocks, gates=gates), done)
         self._pump_soon()
 
     def _line_up(self, settled: VisitResult, done: Done) -> None:
@@ -289,7 +289,7 @@ class Worker:
                 self._around.count("commit/late")
                 visited = replace(visited, rules=None)
             else:
-                self._around.acknowledged(self.frontier.hosts[visited.visit.asked].name, visited)
+                self._around.acknowledged(self.frontier.hosts[visited.visit.host_key].name, visited)
             if visited.rules is not None:
                 self._errands.done(visited.rules.origin)
             self.frontier.committed(visited)
@@ -323,7 +323,7 @@ class Worker:
         if key in self._compared:
             settled, done = self._compared.pop(key)
             found = {**settled.compared, **found}
-            self._line_up(replace(settled, compared=found, looks=settled.looks + 1), done)
+            self._line_up(replace(settled, compared=found, comparisons=settled.comparisons + 1), done)
 
     def _ask_for_lessons(self) -> None:
         """What somebody has left to learn of hosts that are ours now."""
@@ -477,7 +477,7 @@ class Worker:
                     (errand, load)
                     for errand in store.errands(owner, now)
                     if errand.origin not in running
-                    and (load := store.load_host(owner, errand.asked, host_of(errand.url), now, 0)) is not None
+                    and (load := store.load_host(owner, errand.host_key, host_of(errand.url), now, 0)) is not None
                 ],
                 rules=[rules for origin in awaited if (rules := store.find_rules(origin)) is not None],
             )
@@ -572,7 +572,7 @@ class Worker:
             self._ask(lease, partial(self._leased, visits), one="lease")
 
     def _leased(self, asked: Sequence[Visit], leased: GrantedLeases) -> None:
-        self._unlease(self.frontier.leased(asked, leased.granted, leased.held))
+        self._unlease(self.frontier.leased(asked, leased.granted, leased.held_until))
         if self._stopped:
             self._give_back()
         self._around.wake()

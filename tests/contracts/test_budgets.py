@@ -168,12 +168,12 @@ def test_visits_of_a_day_are_counted_when_they_are_leased(with_budgets: Open) ->
     store.add_seeds(map(new_url, SITE), NOW)  # all let in
     leased = store.lease("me", [visit_to(url) for url in SITE[:5]], NOW)
     assert [visit.url for visit in leased.granted] == SITE[:3]
-    assert leased.held == {key_of(url).host: next_day(NOW) for url in SITE[3:5]}
+    assert leased.held_until == {key_of(url).host: next_day(NOW) for url in SITE[3:5]}
     host = store.find_host(key_of(SITE[3]).host, NOW)
     assert host is not None
     assert host.clock.held_until == next_day(NOW)
     assert {load.name for load in store.activate("me", NOW, 9, 9, ())} == {"h2.site.test"}  # not held yet
-    assert store.lease("me", [visit_to(SITE[3])], next_day(NOW)).held == {}
+    assert store.lease("me", [visit_to(SITE[3])], next_day(NOW)).held_until == {}
 
 
 def test_what_was_not_sent_costs_no_budget(with_budgets: Open) -> None:

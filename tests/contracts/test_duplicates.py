@@ -131,7 +131,7 @@ def doubtful(store: Store, url: str, words: list[str], **facts: Any) -> VisitRes
     """A visit that has ended and is to be committed."""
     store.add([new_url(url)], NOW)
     visit = leased(store, url, NOW + 1)
-    return settled(visited(visit, fetched=answer(visit.url), page=page(words)), place=PLACE, **facts)
+    return settled(visited(visit, fetched=answer(visit.url), page=page(words)), position=PLACE, **facts)
 
 
 def doubts_of(store: Store, *batch: VisitResult) -> dict[str, list[str]]:
@@ -154,7 +154,7 @@ def test_what_the_texts_say_counts(store: Store, share: float, original: str | N
     fetch(store, A, NOW, page=page(ONE))
     unsure = doubtful(store, B, DOUBTFUL)
     ((doubt,),) = store.doubts([unsure]).values()
-    compared = replace(unsure, compared={doubt.id: share}, looks=1)
+    compared = replace(unsure, compared={doubt.id: share}, comparisons=1)
     assert store.doubts([compared]) == {}
     store.commit([compared], [SEGMENT], NOW)
     assert originals(store) == {A: None, B: original}
@@ -164,7 +164,7 @@ def test_what_the_texts_say_counts(store: Store, share: float, original: str | N
 
 def test_who_was_held_back_twice_is_judged_by_its_sketch(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
-    unsure = doubtful(store, B, DOUBTFUL, looks=2)
+    unsure = doubtful(store, B, DOUBTFUL, comparisons=2)
     assert store.doubts([unsure]) == {}
 
 
@@ -172,7 +172,7 @@ def test_a_page_that_must_be_compared_with_one_of_its_batch_waits_for_it(store: 
     first, second = doubtful(store, A, ONE), doubtful(store, B, DOUBTFUL)
     assert doubts_of(store, first, second) == {B: []}
     store.commit([first], [SEGMENT], NOW)
-    assert doubts_of(store, replace(second, looks=1)) == {B: [A]}
+    assert doubts_of(store, replace(second, comparisons=1)) == {B: [A]}
 
 
 def test_there_is_no_doubt_about_a_copy(store: Store) -> None:
@@ -471,7 +471,7 @@ def test_an_original_that_becomes_a_copy_takes_its_copies_along(store: Store) ->
     fetch(store, C, NOW + 1, page=page(edited(ONE, 1)))
     unsure = doubtful(store, B, DOUBTFUL)
     ((doubt,),) = store.doubts([unsure]).values()
-    store.commit([replace(unsure, compared={doubt.id: 0.89}, looks=1)], [SEGMENT], NOW + 2)
+    store.commit([replace(unsure, compared={doubt.id: 0.89}, comparisons=1)], [SEGMENT], NOW + 2)
     assert originals(store) == {A: None, C: A, B: None}
     fetch(store, A, NOW + 9 * DAY, page=page(DOUBTFUL))  # now it has the words of B
     assert_sound(store)
@@ -482,9 +482,9 @@ def test_a_page_that_comes_again_as_it_was_is_compared_again(store: Store) -> No
     fetch(store, A, NOW, page=page(ONE))
     unsure = doubtful(store, B, DOUBTFUL)
     ((doubt,),) = store.doubts([unsure]).values()
-    store.commit([replace(unsure, compared={doubt.id: 0.89}, looks=1)], [SEGMENT], NOW + 1)
+    store.commit([replace(unsure, compared={doubt.id: 0.89}, comparisons=1)], [SEGMENT], NOW + 1)
     visit = leased(store, B, NOW + 9 * DAY)
-    again = settled(visited(visit, fetched=answer(visit.url), page=page(DOUBTFUL)), place=PLACE)
+    again = settled(visited(visit, fetched=answer(visit.url), page=page(DOUBTFUL)), position=PLACE)
     assert doubts_of(store, again) == {B: [A]}
 
 

@@ -92,7 +92,7 @@ def test_a_page_that_changes_often_is_more_important_than_one_that_never_does(
         now = NOW + day * 8 * 86_400
         (leased,) = store.lease("me", [visit_to(TARGET, depth=2)], now).granted
         result = visited(leased, page=Page(body_digest=body.encode()), fetched=answer(TARGET, ended=now))
-        store.commit([replace(settled(result), place=PLACE)], [SEGMENT], now)
+        store.commit([replace(settled(result), position=PLACE)], [SEGMENT], now)
     row = row_of(store, TARGET)
     assert (row.visits, row.changes) == (len(bodies), changes)
     assert row.level == level_of(PriorityInputs(2)) + step

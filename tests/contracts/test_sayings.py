@@ -33,7 +33,7 @@ def page(body: str = "a", **facts: Any) -> Page:
 
 
 def held(store: Store) -> Validators:
-    return row_of(store, URL).held
+    return row_of(store, URL).validators
 
 
 # ── what is held ──
@@ -42,13 +42,13 @@ def held(store: Store) -> Validators:
 def test_after_a_fetch_the_validators_and_the_length_are_held(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
     assert held(store) == Validators('"a"', DATE, 5)
-    assert leased(store, URL, NOW + WEEK).held == Validators('"a"', DATE, 5)
+    assert leased(store, URL, NOW + WEEK).validators == Validators('"a"', DATE, 5)
 
 
 def test_a_page_without_validators_is_held_by_its_length(store: Store) -> None:
     fetch(store, URL, NOW, page=page(), body=b"")
     assert held(store) == Validators(length=0)
-    assert leased(store, URL, NOW + WEEK).held == Validators(length=0)
+    assert leased(store, URL, NOW + WEEK).validators == Validators(length=0)
 
 
 @pytest.mark.parametrize("how", [UNCHANGED | {"page": page("")}, SAME_HEAD], ids=["304", "head"])
@@ -71,7 +71,7 @@ def test_of_a_document_that_was_cut_nothing_is_held(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE))
     fetch(store, URL, NOW + WEEK, page=page("b", etag='"b"', last_modified=DATE), reason=Reason.CUT_LENGTH)
     assert held(store) == NO_VALIDATORS
-    assert leased(store, URL, NOW + 2 * WEEK).held == NO_VALIDATORS
+    assert leased(store, URL, NOW + 2 * WEEK).validators == NO_VALIDATORS
 
 
 def test_a_page_that_asks_not_to_be_found_is_held_all_the_same(store: Store) -> None:
@@ -356,7 +356,7 @@ def test_several_observations_of_one_batch_all_count(store: Store) -> None:
         visited(leased(store, url, NOW + WEEK), page=page("new " + url, etag="1"), fetched=answer(url))
         for url in (URL, OTHER)
     ]
-    store.commit([settled(result, place=PLACE) for result in results], [SEGMENT], NOW + WEEK)
+    store.commit([settled(result, position=PLACE) for result in results], [SEGMENT], NOW + WEEK)
     assert store.trust(HOST) == {Source.VALIDATORS: Trust(same_wrong=2)}
 
 
@@ -431,11 +431,11 @@ def test_a_list_that_was_not_read_since_the_last_visit_could_not_know(store: Sto
 def test_what_head_has_said_is_held_against_what_get_says(headed: int, status: int, trust: Trust, store: Store) -> None:
     fetch(store, URL, NOW, **PROMISING, status=headed)
     visit = leased(store, URL, NOW + 5)
-    assert visit.headed == (headed or 1)
+    assert visit.head_status == (headed or 1)
     facts = {} if status == 200 else {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND}
     commit(store, visit, NOW + 5, status=status, page=page("a"), **facts)
     assert store.trust(HOST) == {Source.HEAD: trust}
-    assert [one.headed for one in store.load(HOST, NOW + 9 * WEEK, 9)] == [0]
+    assert [one.head_status for one in store.load(HOST, NOW + 9 * WEEK, 9)] == [0]
 
 
 def test_head_has_not_lied_where_get_was_not_answered(store: Store) -> None:

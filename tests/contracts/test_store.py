@@ -323,9 +323,9 @@ def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
     rules = RobotsFile(
         host=robots.key.host, origin="http://a.test", status=200, body=b"User-agent: *", fetched=NOW, expires=NOW + 9
     )
-    store.commit([settled(visited(robots, rules=replace(rules, wishes=CrawlLimits(crawl_delay=3.0))))], [], NOW)
+    store.commit([settled(visited(robots, rules=replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))))], [], NOW)
     assert states(store) == (2, 1, 0, 1)
-    assert store.find_rules("http://a.test") == replace(rules, wishes=CrawlLimits(crawl_delay=3.0))
+    assert store.find_rules("http://a.test") == replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))
     assert store.lease("me", [robots], NOW).granted == [robots]  # on demand, again
 
 
@@ -350,7 +350,7 @@ def test_what_a_document_says_of_itself_is_kept(store: Store) -> None:
         published=NOW - 5,
         metadata={"author": "Ąćę \N{SPIDER}", "pages": "3"},
     )
-    store.commit([settled(visited(visit, page=page), place=PLACE)], [SEGMENT], NOW)
+    store.commit([settled(visited(visit, page=page), position=PLACE)], [SEGMENT], NOW)
     (document,) = store.documents(visit.key)
     assert (document.format, document.encoding, document.encoding_source) == ("pdf", "KOI8-R", "detected")
     assert (document.problem, document.published) == ("truncated", NOW - 5)
@@ -364,7 +364,7 @@ def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
     links = (link(B, "inside"), link(ELSEWHERE, "outside"), link("http://c.test/", refused=Reason.OUT_OF_SCOPE))
     clock = HostClock(next_visit=NOW + 5, latency=0.1, last_end=NOW)
     result = visited(visit, page=replace(page, links=links))
-    committed = store.commit([settled(result, clock=clock, place=PLACE)], [SEGMENT], NOW)
+    committed = store.commit([settled(result, clock=clock, position=PLACE)], [SEGMENT], NOW)
     assert committed.new_urls == 3
     assert set(committed.hosts_with_new) == {key_of(A).host, key_of(ELSEWHERE).host}
     assert states(store) == (4, 3, 0, 1)
@@ -374,7 +374,7 @@ def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
     assert (row.state, row.reason, row.last_reason, row.status) == (State.WAITING, Reason.REVISIT, Reason.OK, 200)
     assert (host.clock, host.visits, host.pages, host.known, host.address) == (clock, 1, 1, 2, "127.0.0.1")
     (document,) = store.documents(visit.key)
-    assert (document.title, document.place, document.status) == ("A title", PLACE, 200)
+    assert (document.title, document.position, document.status) == ("A title", PLACE, 200)
     assert store.segments() == [SEGMENT]
     assert store.anchors(key_of(ELSEWHERE)) == [("a.test", "outside")]
     assert store.anchors(key_of(B)) == []
@@ -425,11 +425,11 @@ def test_a_page_that_is_gone_is_published_as_deleted_only_if_it_was_there(store:
     store.add([new_url(A), new_url(ELSEWHERE)], NOW)
     here, never = sorted(lease_all(store), key=lambda visit: visit.url)
     gone = {"outcome": Outcome.REFUSED, "reason": Reason.GONE}
-    store.commit([settled(visited(here), place=PLACE), settled(visited(never, **gone))], [SEGMENT], NOW)
+    store.commit([settled(visited(here), position=PLACE), settled(visited(never, **gone))], [SEGMENT], NOW)
     (again,) = store.lease(
         "me", [visit for load in store.activate("me", NOW + 1e6, 9, 9, ()) for visit in load.visits], NOW
     ).granted
-    store.commit([settled(visited(again, fetched=answer(A, status=410), **gone), place=PLACE)], [SEGMENT], NOW + 1e6)
+    store.commit([settled(visited(again, fetched=answer(A, status=410), **gone), position=PLACE)], [SEGMENT], NOW + 1e6)
     assert [(change, url) for change, url in store.changes()] == [("upsert", A), ("delete", A)]
 
 
@@ -801,7 +801,7 @@ def publish(store: Store, url: str, now: float = NOW, **facts: Any) -> None:
     """Visit a URL, and commit what came of it."""
     store.add([new_url(url)], now)
     (visit,) = store.lease("me", [visit_to(url)], NOW).granted
-    store.commit([settled(visited(visit, **facts), place=PLACE)], [SEGMENT], now)
+    store.commit([settled(visited(visit, **facts), position=PLACE)], [SEGMENT], now)
 
 
 def delete(store: Store, url: str, now: float) -> None:
@@ -809,7 +809,7 @@ def delete(store: Store, url: str, now: float) -> None:
     waits = NextState(state=State.WAITING, reason=Reason.GONE, due=now)
     (visit,) = store.lease("me", [visit_to(url)], NOW).granted
     result = visited(visit, fetched=gone, outcome=Outcome.REFUSED, reason=Reason.GONE)
-    store.commit([settled(result, after=waits, place=PLACE)], [SEGMENT], now)
+    store.commit([settled(result, after=waits, position=PLACE)], [SEGMENT], now)
 
 
 def told(store: Store, after: int = 0) -> list[tuple[str, str | None]]:
@@ -953,7 +953,7 @@ def test_a_robots_file_that_kills_holds_its_origin_for_an_hour(store: Store) -> 
 
 def test_the_host_that_was_asked_rests_not_the_one_that_is_named(store: Store) -> None:
     store.add([new_url(A), new_url(ELSEWHERE)], NOW)
-    robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, asked=key_of(ELSEWHERE).host)
+    robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, host_key=key_of(ELSEWHERE).host)
     store.lease("me", [robots], NOW)
     store.recover([0], NOW, lambda name, clock: replace(clock, next_visit=NOW + 5))
     home, asked = store.find_host(key_of(A).host, NOW), store.find_host(key_of(ELSEWHERE).host, NOW)
@@ -981,7 +981,7 @@ def test_what_was_committed_is_there_for_the_next_process(opener: Opener) -> Non
     acquire(store, "me", 0, NOW, 60, 60)
     store.add_seeds([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    store.commit([settled(visited(visit, link(B)), place=PLACE)], [SEGMENT], NOW)
+    store.commit([settled(visited(visit, link(B)), position=PLACE)], [SEGMENT], NOW)
     store.leave("me")
     account = store.account()
     store.close()
@@ -1090,7 +1090,7 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
     Life.TestCase("runTest").runTest()
 
 
-# ── holds and wishes ──
+# ── holds and crawl limits ──
 
 
 def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
@@ -1105,7 +1105,7 @@ def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "limits",
     [
         CrawlLimits(),
         CrawlLimits(crawl_delay=2.5),
@@ -1115,14 +1115,20 @@ def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
         ),
     ],
 )
-def test_what_a_site_asks_for_is_kept(wishes: CrawlLimits, store: Store) -> None:
+def test_what_a_site_asks_for_is_kept(limits: CrawlLimits, store: Store) -> None:
     store.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     rules = RobotsFile(
-        host=visit.key.host, origin="http://a.test", status=200, body=b"x", fetched=NOW, expires=NOW + 9, wishes=wishes
+        host=visit.key.host,
+        origin="http://a.test",
+        status=200,
+        body=b"x",
+        fetched=NOW,
+        expires=NOW + 9,
+        crawl_limits=limits,
     )
-    store.commit([settled(visited(visit, rules=rules), clock=HostClock(wishes=wishes))], [], NOW)
+    store.commit([settled(visited(visit, rules=rules), clock=HostClock(crawl_limits=limits))], [], NOW)
     assert store.find_rules("http://a.test") == rules
     host = store.find_host(visit.key.host, NOW)
     assert host is not None
-    assert host.clock.wishes == wishes
+    assert host.clock.crawl_limits == limits

@@ -266,7 +266,7 @@ def rules(store: Store, origin: str, **facts: Any) -> None:
     given: dict[str, Any] = {
         "status": 200,
         "body": b"Disallow: /x",
-        "wishes": CrawlLimits(crawl_delay=facts.pop("delay", None)),
+        "crawl_limits": CrawlLimits(crawl_delay=facts.pop("delay", None)),
     }
     known = RobotsFile(host=visit.key.host, origin=origin, fetched=NOW, expires=NOW + DAY, **given | facts)
     commit(store, visit, NOW, rules=known, page=None)
@@ -279,7 +279,7 @@ def test_origins_are_told_by_their_robots_txt(store: Store, survey: Survey) -> N
     rules(store, "http://d.test", status=200, body=b"")
     assert survey.robots() == (4, 2, 1, 1, 1, 1, 0, 0)
     (known,) = survey.origins(key_of(A).host)
-    assert (known.origin, known.body, known.wishes.crawl_delay) == ("http://a.test", b"Disallow: /x", 3.0)
+    assert (known.origin, known.body, known.crawl_limits.crawl_delay) == ("http://a.test", b"Disallow: /x", 3.0)
 
 
 # ── hosts ──

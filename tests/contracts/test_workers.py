@@ -151,7 +151,7 @@ def test_other_groups_bring_other_partitions(opener: Opener) -> None:
 
 def errand(origin: str, url: str) -> Visit:
     home = key_of(f"{origin}/robots.txt")
-    return Visit(key=home, url=url, kind=Kind.ROBOTS, epoch=0, origin=origin, asked=key_of(url).host, hops=1)
+    return Visit(key=home, url=url, kind=Kind.ROBOTS, epoch=0, origin=origin, host_key=key_of(url).host, hops=1)
 
 
 def test_an_errand_is_run_by_whoever_may_ask_that_host(shared: Store) -> None:

@@ -39,7 +39,7 @@ def commit(store: Store, visit: Visit, now: float, **facts: Any) -> Committed:
     result = visited(visit, **{"fetched": fetched, "page": Page()} | facts)
     place = PLACE if result.page is not None else None
     after = POLICY.after(result, now, now)
-    return store.commit([settled(result, after=after, place=place, is_revisit=is_revisit)], [SEGMENT], now)
+    return store.commit([settled(result, after=after, position=place, is_revisit=is_revisit)], [SEGMENT], now)
 
 
 def fetch(store: Store, url: str, now: float, **facts: Any) -> Committed:

@@ -7,7 +7,7 @@ import sys
 
 from crawler.items import Visited
 
-if "content_process" in sys.argv[0]:
+if sys.argv[0].endswith("content/process.py"):
     os.abort()
 
 

@@ -101,7 +101,7 @@ class Web:
         number = self.number(name)
         return f"shared {number % 20}" if number % 3 == 0 else f"own {number}"
 
-    def wishes(self, name: str) -> CrawlLimits:
+    def crawl_limits(self, name: str) -> CrawlLimits:
         return WISHES[self.number(name) % len(WISHES)]
 
     def latency(self, name: str) -> float:
@@ -134,7 +134,7 @@ class Web:
         if visit.kind is Kind.ROBOTS:
             rules = RobotsFile(
                 host=visit.key.host, origin=visit.origin, status=200, body=b"", fetched=fetched.ended,
-                expires=fetched.ended + DAY, wishes=self.wishes(name),
+                expires=fetched.ended + DAY, crawl_limits=self.crawl_limits(name),
             )  # fmt: skip
             return Visited(visit=visit, outcome=Outcome.FETCHED, reason=Reason.OK, fetched=fetched, rules=rules)
         if roll < self.busy:
@@ -167,7 +167,7 @@ class Web:
         self._demand("server", min((started - end - GAP for end in ends if end <= started), default=GAP), visit)
         if sum(end > started for end in ends) >= AT_ONCE:
             self.violations.append(f"{visit.url}: more than {AT_ONCE} visits to one server")
-        hours = self.wishes(name).visit_time
+        hours = self.crawl_limits(name).visit_time
         if hours is not None and name in self._rules and visit.kind is Kind.PAGE:
             minute = started / 60 % 1440
             if not (minute >= hours.start or minute < hours.end):  # it contains midnight
@@ -202,14 +202,14 @@ class Web:
         return [name, "farm"] if name.endswith("farm.test") else [name]
 
     def _rest(self, name: str, fetched: Fetched, retry_after: float | None) -> float:
-        wishes = self.wishes(name) if name in self._rules else CrawlLimits()
-        rate, pace = wishes.request_rate, 0.0
+        crawl_limits = self.crawl_limits(name) if name in self._rules else CrawlLimits()
+        rate, pace = crawl_limits.request_rate, 0.0
         if rate is not None:
             minute = fetched.ended / 60 % 1440
             is_open = rate.window is None or rate.window.start <= minute < rate.window.end
             pace = rate.seconds / rate.requests if is_open else 0.0
         slowness = min(5 * (fetched.ended - fetched.started), 30.0)
-        return max(5.0, slowness, wishes.crawl_delay or 0.0, pace, retry_after or 0.0)
+        return max(5.0, slowness, crawl_limits.crawl_delay or 0.0, pace, retry_after or 0.0)
 
 
 @dataclass
@@ -264,7 +264,7 @@ def _waits(web: Web) -> list[float]:
     for number in range(web.hosts):
         name = web.name(number)
         url = f"http://{name}/0"
-        if url in web.first and web.wishes(name).visit_time is None and not name.endswith("farm.test"):
+        if url in web.first and web.crawl_limits(name).visit_time is None and not name.endswith("farm.test"):
             waits[level_of(PriorityInputs(number % LEVELS))].append(web.first[url] - START)
     return [mean(waits[level]) for level in sorted(waits)]
 

@@ -88,7 +88,9 @@ def test_slow_hosts_rest_longer(store: Store) -> None:
 def test_a_crawl_delay_binds_from_the_answer_that_told_it(store: Store) -> None:
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
-        rules = rules_for(visit, started, wishes=CrawlLimits(crawl_delay=40.0)) if visit.kind is Kind.ROBOTS else None
+        rules = (
+            rules_for(visit, started, crawl_limits=CrawlLimits(crawl_delay=40.0)) if visit.kind is Kind.ROBOTS else None
+        )
         return replace(result, rules=rules)
 
     simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2"), respond)
@@ -102,7 +104,7 @@ def test_the_longest_crawl_delay_of_a_hosts_origins_holds(store: Store) -> None:
         delay = 40.0 if visit.origin == "http://a.test" else None
         return replace(
             result,
-            rules=rules_for(visit, started, wishes=CrawlLimits(crawl_delay=delay))
+            rules=rules_for(visit, started, crawl_limits=CrawlLimits(crawl_delay=delay))
             if visit.kind is Kind.ROBOTS
             else None,
         )
@@ -213,7 +215,7 @@ def test_a_robots_txt_that_moved_is_fetched_under_the_clock_of_its_new_host(stor
             )
             return replace(result, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, rules=moved)
         if visit.kind is Kind.ROBOTS and visit.origin == "http://a.test":
-            return replace(result, rules=rules_for(visit, started, wishes=CrawlLimits(crawl_delay=20.0)))
+            return replace(result, rules=rules_for(visit, started, crawl_limits=CrawlLimits(crawl_delay=20.0)))
         return result
 
     urls = ["http://a.test/1", "http://a.test/2", "http://b.test/1", "http://b.test/2", "http://b.test/3"]
@@ -438,7 +440,7 @@ def test_a_visit_not_granted_frees_its_host(store: Store) -> None:
     frontier.leased([refused], [])
     assert frontier.next(NOW) is None
     (again,) = frontier.to_lease(NOW)
-    assert again.asked == refused.asked
+    assert again.host_key == refused.host_key
 
 
 answers = st.sampled_from(["good", "busy", "busy with date", "timeout", "broken", "denied", "slow", "links"])
@@ -468,7 +470,7 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
         took = 2.0 if kind == "slow" else 0.1
         result = fetched_page(visit, started, took)
         if visit.kind is Kind.ROBOTS:
-            result = replace(result, rules=rules_for(visit, started, wishes=CrawlLimits(crawl_delay=delay)))
+            result = replace(result, rules=rules_for(visit, started, crawl_limits=CrawlLimits(crawl_delay=delay)))
             kind = "good"
         rest = max(1.0, 5 * took, delay or 0.0)
         if kind == "denied":

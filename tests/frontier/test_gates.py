@@ -186,7 +186,7 @@ def test_a_host_of_a_group_asks_for_patience_with_all_of_it(store: Store) -> Non
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
         if result.rules is not None and visit.url.startswith("http://h0."):
-            return replace(result, rules=replace(result.rules, wishes=CrawlLimits(crawl_delay=60.0)))
+            return replace(result, rules=replace(result.rules, crawl_limits=CrawlLimits(crawl_delay=60.0)))
         return result
 
     urls = [f"http://h{host}.farm.test/{n}" for host in range(3) for n in range(2)]
@@ -206,9 +206,9 @@ def test_a_visit_that_is_leased_obeys_what_its_host_asks_for_meanwhile(store: St
     back.clock = replace(back.clock, next_visit=NOW + 40)
     first, second = frontier.next(NOW), frontier.next(NOW)
     assert first is not None
-    assert (first.asked, second) == (key_of("http://b.test/").host, None)
+    assert (first.host_key, second) == (key_of("http://b.test/").host, None)
     assert frontier.next(NOW + 39) is None
     assert frontier.next_time(NOW + 1) == NOW + 40
     last = frontier.next(NOW + 40)
     assert last is not None
-    assert last.asked == back.host
+    assert last.host_key == back.host

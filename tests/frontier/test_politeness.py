@@ -27,17 +27,17 @@ URL = "http://a.test/"
         # the floor
         (HostClock(), 5.0),
         (HostClock(latency=0.5), 5.0),
-        (HostClock(wishes=CrawlLimits(crawl_delay=1.0)), 5.0),
+        (HostClock(crawl_limits=CrawlLimits(crawl_delay=1.0)), 5.0),
         # slowness, up to the cap
         (HostClock(latency=2.0), 10.0),
         (HostClock(latency=60.0), 30.0),
         # what the site asks for, within reason
-        (HostClock(wishes=CrawlLimits(crawl_delay=20.0)), 20.0),
-        (HostClock(wishes=CrawlLimits(crawl_delay=20.0), latency=5.0), 25.0),
-        (HostClock(wishes=CrawlLimits(crawl_delay=86_400.0)), CRAWL_DELAY_LIMIT),
+        (HostClock(crawl_limits=CrawlLimits(crawl_delay=20.0)), 20.0),
+        (HostClock(crawl_limits=CrawlLimits(crawl_delay=20.0), latency=5.0), 25.0),
+        (HostClock(crawl_limits=CrawlLimits(crawl_delay=86_400.0)), CRAWL_DELAY_LIMIT),
         # trouble
         (HostClock(backoff=1), 10.0),
-        (HostClock(backoff=3, wishes=CrawlLimits(crawl_delay=10.0)), 80.0),
+        (HostClock(backoff=3, crawl_limits=CrawlLimits(crawl_delay=10.0)), 80.0),
         (HostClock(backoff=30), BACKOFF_LIMIT),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_visit_whose_end_is_unknown_counts_as_ended_now() -> None:
 
 def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due() -> None:
     politeness = Politeness()
-    asked = HostClock(wishes=CrawlLimits(crawl_delay=60.0))
+    asked = HostClock(crawl_limits=CrawlLimits(crawl_delay=60.0))
     assert politeness.after_unclean_stop("a.test", asked, NOW).next_visit == NOW + 60
     assert (
         politeness.after_unclean_stop("a.test", HostClock(latency=0.1), NOW).next_visit == NOW + 30
@@ -119,7 +119,7 @@ HOUR = 3_600.0
     ],
 )
 def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: float) -> None:
-    assert Politeness().rest("a.test", HostClock(wishes=CrawlLimits(request_rate=rate)), at) == rest
+    assert Politeness().rest("a.test", HostClock(crawl_limits=CrawlLimits(request_rate=rate)), at) == rest
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: flo
     ],
 )
 def test_a_visit_comes_in_visiting_hours(window: DailyWindow, at: float, opens: float) -> None:
-    clock = HostClock(wishes=CrawlLimits(visit_time=window))
+    clock = HostClock(crawl_limits=CrawlLimits(visit_time=window))
     later = Politeness().opened(clock, MIDNIGHT + at * HOUR)
     assert later.next_visit == MIDNIGHT + opens * HOUR
     assert (later.held_until > 0) == (opens > at)
@@ -144,7 +144,7 @@ def test_a_visit_comes_in_visiting_hours(window: DailyWindow, at: float, opens: 
 
 @given(st.integers(0, 1439), st.integers(0, 1439), st.floats(0, 10 * 86_400))
 def test_visiting_hours_are_always_kept(start: int, end: int, at: float) -> None:
-    clock = HostClock(wishes=CrawlLimits(visit_time=DailyWindow(start, end)))
+    clock = HostClock(crawl_limits=CrawlLimits(visit_time=DailyWindow(start, end)))
     opens = Politeness().opened(clock, at).next_visit
     assert at <= opens <= at + 86_400
     minute = opens / 60 % 1440

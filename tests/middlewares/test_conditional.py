@@ -27,7 +27,7 @@ def asked_by(
 ) -> Any:
     """The headers that are sent, and how often that was counted."""
     stats = MemoryStatsCollector(Crawler(Spider))
-    visit = visit_to(URL, held=held, visited=NOW, **facts)
+    visit = visit_to(URL, validators=held, visited=NOW, **facts)
     request = Request(URL, meta={VISIT: visit, TRUST: trust or {}})
     assert ConditionalMiddleware(stats, full_every).process_request(request) is None
     headers = request.meta.get(HEADERS, [])

@@ -86,14 +86,14 @@ def test_before_the_first_visit_the_ending_decides(url: str, method: str) -> Non
     ],
 )
 def test_afterwards_what_is_at_stake_decides(held: Validators, method: str) -> None:
-    assert method_for(middleware(), visit_to(FILE, visited=NOW, held=held)) == method
+    assert method_for(middleware(), visit_to(FILE, visited=NOW, validators=held)) == method
 
 
 @pytest.mark.parametrize(("policy", "method"), [("never", "GET"), ("auto", "GET"), ("always", "HEAD")])
 def test_the_policy_may_decide(policy: str, method: str) -> None:
     assert method_for(middleware(policy), visit_to(PAGE)) == method
-    assert method_for(middleware(policy), visit_to(PAGE, visited=NOW, held=Validators('"a"', DATE, 5))) == method
-    full = visit_to(PAGE, visited=NOW, held=Validators('"a"', DATE, 5, FULL_EVERY - 1))
+    assert method_for(middleware(policy), visit_to(PAGE, visited=NOW, validators=Validators('"a"', DATE, 5))) == method
+    full = visit_to(PAGE, visited=NOW, validators=Validators('"a"', DATE, 5, FULL_EVERY - 1))
     assert method_for(middleware(policy), full) == "GET"
 
 
@@ -103,7 +103,7 @@ def test_never_is_never() -> None:
 
 @pytest.mark.parametrize("policy", ["auto", "always"])
 def test_after_the_head_comes_the_whole(policy: str) -> None:
-    assert method_for(middleware(policy), visit_to(FILE, headed=200)) == "GET"
+    assert method_for(middleware(policy), visit_to(FILE, head_status=200)) == "GET"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_feed_is_not_asked_for_a_head_that_could_spare_nothing() -> None:
     """Of what type it is does not matter, and there is nothing yet that it could be compared with."""
     feed = visit_to("http://a.test/news.rss", kind=Kind.FEED)
     assert method_for(middleware(), feed) == "GET"
-    assert method_for(middleware(), replace(feed, visited=NOW, held=Validators(length=BIG))) == "HEAD"
+    assert method_for(middleware(), replace(feed, visited=NOW, validators=Validators(length=BIG))) == "HEAD"
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ HTML, LENGTH = "Content-Type: text/html", f"Content-Length: {BIG}"
     ],
 )
 def test_a_document(held: Validators, headers: list[str], meaning: AnswerMeaning) -> None:
-    assert judged(middleware(), visit_to(PAGE, visited=NOW, held=held), answered(PAGE, *headers)) == meaning
+    assert judged(middleware(), visit_to(PAGE, visited=NOW, validators=held), answered(PAGE, *headers)) == meaning
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 500, 501, 502, 999])
 def test_of_a_refusal_get_has_the_last_word(status: int) -> None:
-    visit = visit_to(PAGE, visited=NOW, held=HELD)
+    visit = visit_to(PAGE, visited=NOW, validators=HELD)
     assert judged(middleware(), visit, answered(PAGE, HTML, LENGTH, status=status)) == PROMISING
 
 
@@ -221,16 +221,16 @@ def test_what_get_would_be_told_as_well_is_taken_as_it_is(fetched: Fetched, mean
 
 def test_not_modified_is_an_answer_to_who_sent_validators_with_head_too() -> None:
     sent = b'HEAD / HTTP/1.1\r\nIf-None-Match: "a"\r\n\r\n'
-    meaning = judged(middleware("always"), visit_to(PAGE, held=TAGGED), answered(PAGE, status=304, request=sent))
+    meaning = judged(middleware("always"), visit_to(PAGE, validators=TAGGED), answered(PAGE, status=304, request=sent))
     assert meaning == AnswerMeaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
 
 
 def test_not_modified_that_nobody_asked_for_is_for_get_to_find_out() -> None:
-    assert judged(middleware(), visit_to(PAGE, held=HELD), answered(PAGE, status=304)) == PROMISING
+    assert judged(middleware(), visit_to(PAGE, validators=HELD), answered(PAGE, status=304)) == PROMISING
 
 
 def test_a_feed_may_be_of_any_type() -> None:
-    feed = visit_to(PAGE, kind=Kind.FEED, visited=NOW, held=HELD)
+    feed = visit_to(PAGE, kind=Kind.FEED, visited=NOW, validators=HELD)
     octets = "Content-Type: application/octet-stream"
     assert judged(middleware(), feed, answered(PAGE, octets)) == PROMISING
     assert judged(middleware(), feed, answered(PAGE, octets, LENGTH)) == SAME

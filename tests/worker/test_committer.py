@@ -115,7 +115,7 @@ def test_records_lie_where_the_store_says(bench: Bench) -> None:
     assert bench.documents() == bench.archived() == [A, B]
     for visit in visits:
         (document,) = bench.store.documents(visit.key)
-        place = document.place
+        place = document.position
         block = read_block(bench.directory, place.segment, place.offset, place.length)
         assert block == came(visit).head + came(visit).body
     committer.close()
@@ -201,7 +201,7 @@ def test_a_body_that_was_discarded_is_kept_with_the_next_visit_that_has_it(bench
     bench.store.unlease([first], NOW)
     committer.commit([result(visit, body=b"<p>the same") for visit in (first, second)])
     (document,) = bench.store.documents(second.key)
-    place = document.place
+    place = document.position
     block = read_block(bench.directory, place.segment, place.offset, place.length)
     assert block == came(second).head + b"<p>the same"
     assert bench.archived() == [B]

@@ -338,7 +338,7 @@ def crawl_a_sketched_page(directory: Path, **given: Any) -> None:
             page = Page(text=text, body_digest=b"a", payload_digest=b"a", sketch=page_sketch(text, b"", rule))
             segment = SegmentState(name="x.warc.gz", slot=0, length=9, records=1, closed=True)
             place = ArchivePosition(segment=segment.name, offset=0, length=9)
-            store.commit([settled(visited(visit, page=page), place=place)], [segment], NOW)
+            store.commit([settled(visited(visit, page=page), position=place)], [segment], NOW)
 
         opened.call(commit)
 

@@ -33,7 +33,7 @@ from crawler.stores.sqlite.inlinks import InlinkWriter
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.listed_urls import ListedUrlWriter
 from crawler.stores.sqlite.originals import OriginalPage
-from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, wishes_values
+from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, crawl_limits_values
 from crawler.stores.sqlite.similarity_index import SimilarityIndex
 from crawler.stores.sqlite.urls import LONGEST_DETAIL, Row, SeenCache, id_of, insert, verdict, whole
 
@@ -153,19 +153,19 @@ def _settle_urls(
     if late:
         raise LateCommit(late)
     for settled in batch:
-        if settled.aftermath.state is State.WAITING:
+        if settled.next_state.state is State.WAITING:
             key = settled.visited.visit.key
-            ledger.waits(key.host, settled.aftermath.due, seen[key].level)
+            ledger.waits(key.host, settled.next_state.due, seen[key].level)
     connection.executemany(_TELL, [row for settled in batch if (row := _told(settled, seen)) is not None])
     return seen
 
 
 def _told(settled: VisitResult, seen: Mapping[Key, _Seen]) -> tuple[object, ...] | None:
     """What the next visit must know of this one; None if that is what is kept already, as of most first visits that fail."""
-    visited, missing = settled.visited, settled.aftermath.missing
+    visited, missing = settled.visited, settled.next_state.missing
     visit, held = visited.visit, _held_after(visited, missing)
     interval = visited.page.interval if visited.page is not None else None
-    if (held, missing, interval) == (visit.held, visit.missing, None):
+    if (held, missing, interval) == (visit.validators, visit.missing, None):
         return None
     return seen[visit.key].id, *held, missing, interval
 
@@ -193,12 +193,12 @@ def _note_change(
             "UPDATE urls SET changes = ?, level = ? WHERE host = ? AND rest = ?",
             (standing.changes, level, *visited.visit.key),
         )
-    if level != seen.level and settled.aftermath.state is State.WAITING:
-        ledger.waits(visited.visit.key.host, settled.aftermath.due, level)
+    if level != seen.level and settled.next_state.state is State.WAITING:
+        ledger.waits(visited.visit.key.host, settled.next_state.due, level)
 
 
 def _url_values(settled: VisitResult, now: float) -> tuple[object, ...]:
-    visited, after = settled.visited, settled.aftermath
+    visited, after = settled.visited, settled.next_state
     fetched = visited.fetched
     is_visit = visited.outcome is not Outcome.PROMISING  # of that, only the head was looked at
     ended = fetched.ended if fetched is not None else now
@@ -220,7 +220,7 @@ def _url_values(settled: VisitResult, now: float) -> tuple[object, ...]:
 
 def _held_after(visited: Visited, missing: int) -> Validators:
     """What the next visit can ask by: nothing, if the document counts as gone or has an end, for then it must come whole."""
-    held, page, fetched = visited.visit.held, visited.page, visited.fetched
+    held, page, fetched = visited.visit.validators, visited.page, visited.fetched
     if missing >= CONFIRMED or (page is not None and page.unavailable_after is not None):
         return NO_VALIDATORS
     if visited.outcome is Outcome.UNCHANGED:
@@ -262,7 +262,7 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[VisitResult]) -> No
                 rules.location,
                 rules.hops,
                 rules.preferred,
-                *wishes_values(rules.wishes),
+                *crawl_limits_values(rules.crawl_limits),
             )
             for settled in batch
             if (rules := settled.visited.rules) is not None
@@ -291,7 +291,7 @@ def _note_hosts(connection: apsw.Connection, ledger: HostLedger, batch: Sequence
     for settled in batch:
         visit, fetched = settled.visited.visit, settled.visited.fetched
         if visit.kind is not Kind.ROBOTS and (fetched is None or not fetched.was_sent):
-            ledger.take_back(visit.asked)
+            ledger.take_back(visit.host_key)
     connection.executemany(
         """INSERT INTO gates VALUES (?1, ?2, ?3)
            ON CONFLICT (name) DO UPDATE SET next_visit = max(next_visit, ?2), rest = ?3""",
@@ -307,7 +307,7 @@ def _host_counts(visited: Visited) -> tuple[int, int, int, int, str, int]:
         int(visited.outcome is Outcome.FAILED),
         len(fetched.body) + len(fetched.head) if fetched is not None else 0,
         fetched.address if fetched is not None else "",
-        visited.visit.asked,
+        visited.visit.host_key,
     )
 
 

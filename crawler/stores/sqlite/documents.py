@@ -119,7 +119,7 @@ class DocumentWriter:
         key, page = visited.visit.key, visited.page
         document, original = None, None
         before = _present(self._connection, key) if visited.visit.visited is not None else None
-        if settled.place is not None and page is not None and visited.outcome is not Outcome.UNCHANGED:
+        if settled.position is not None and page is not None and visited.outcome is not Outcome.UNCHANGED:
             original = self._original(number, settled, page)
             self._content.note(page)
             document = self._insert(settled, page, original)
@@ -183,7 +183,7 @@ class DocumentWriter:
         return OriginalPage(shown.document, links_digest, share, Tier(copied)) if shown is not None else None
 
     def _insert(self, settled: VisitResult, page: Page, original: OriginalPage | None) -> int:
-        visited, fetched, place = settled.visited, settled.visited.fetched, settled.place
+        visited, fetched, place = settled.visited, settled.visited.fetched, settled.position
         assert fetched is not None, "an answer was archived"
         assert place is not None, "at a place"
         body_of = None
@@ -299,8 +299,8 @@ def _content(connection: apsw.Connection, document: int) -> object:
 def _is_gone(settled: VisitResult) -> bool:
     """Whether a page is certainly there no more, or not for us: what may be back tomorrow is looked for again first."""
     visited = settled.visited
-    if settled.aftermath.missing > visited.visit.missing:
-        return settled.aftermath.missing >= CONFIRMED
+    if settled.next_state.missing > visited.visit.missing:
+        return settled.next_state.missing >= CONFIRMED
     return visited.reason in _DELETED_BY or (visited.outcome is Outcome.REDIRECTED and is_moved(visited))
 
 

@@ -179,10 +179,10 @@ def lease(
         if visit.kind is Kind.ROBOTS:
             _make_robots_known(connection, known, ledger, visit)
             allowed.append(visit)
-        elif ledger.visit(visit.asked):
+        elif ledger.visit(visit.host_key):
             allowed.append(visit)
         else:
-            held[visit.asked] = next_day(now)
+            held[visit.host_key] = next_day(now)
     hold(connection, list(held.items()))
     granted = connection.executemany(
         """UPDATE urls SET state = 1, epoch = ?1, asked = ?2, kind = ?3
@@ -190,13 +190,13 @@ def lease(
              AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
                          WHERE h.host = ?2 AND p.owner = ?6 AND p.epoch = ?1)
            RETURNING host, rest""",
-        [(visit.epoch, visit.asked, visit.kind, *visit.key, owner) for visit in allowed],
+        [(visit.epoch, visit.host_key, visit.kind, *visit.key, owner) for visit in allowed],
     )
     keys = set(granted)
     for visit in allowed:
         if visit.key not in keys and visit.kind is not Kind.ROBOTS:
-            ledger.take_back(visit.asked)
-    return GrantedLeases(granted=[visit for visit in allowed if visit.key in keys], held=held)
+            ledger.take_back(visit.host_key)
+    return GrantedLeases(granted=[visit for visit in allowed if visit.key in keys], held_until=held)
 
 
 def _make_robots_known(connection: apsw.Connection, known: SeenCache, ledger: HostLedger, visit: Visit) -> None:
@@ -220,7 +220,7 @@ def unlease(connection: apsw.Connection, ledger: HostLedger, visits: Sequence[Vi
         ).get
         if level is not None and not robots:  # it may have changed while the URL was leased
             ledger.waits(visit.key.host, now, level)
-            ledger.take_back(visit.asked)
+            ledger.take_back(visit.host_key)
 
 
 def postpone(connection: apsw.Connection, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:

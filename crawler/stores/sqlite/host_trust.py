@@ -33,7 +33,7 @@ class TrustObservations:
         visit, page, fetched = visited.visit, visited.page, visited.fetched
         if page is None or fetched is None or visit.visited is None:
             return
-        host, held = visit.key.host, visit.held
+        host, held = visit.key.host, visit.validators
         if held.etag and page.etag:
             self._note(host, Source.VALIDATORS, held.etag != page.etag, has_changed)
         elif held.last_modified and page.last_modified:
@@ -63,12 +63,12 @@ class TrustObservations:
         """Did GET say what HEAD had said?"""
         for settled in batch:
             visit, fetched = settled.visited.visit, settled.visited.fetched
-            if not visit.headed or fetched is None or fetched.request.startswith(b"HEAD "):
+            if not visit.head_status or fetched is None or fetched.request.startswith(b"HEAD "):
                 continue
             if not fetched.status or fetched.status == 429 or fetched.status >= 500:
                 continue  # trouble of the moment
-            is_same = visit.headed // 100 == fetched.status // 100
-            if visit.headed in _NO_HEADS and not is_same:
+            is_same = visit.head_status // 100 == fetched.status // 100
+            if visit.head_status in _NO_HEADS and not is_same:
                 for _ in range(_REFUSED):
                     self._note(visit.key.host, Source.HEAD, says_changed=False, has_changed=True)
             else:

@@ -51,7 +51,7 @@ def settle(connection: apsw.Connection, batch: Sequence[VisitResult], now: float
         keys = [key_of(twin) for twin in twins]
         if visited.outcome is Outcome.FETCHED and visited.reason is Reason.OK:
             park(connection, [(key, url) for key in keys])
-        elif settled.aftermath.state is State.PARKED or settled.aftermath.missing:
+        elif settled.next_state.state is State.PARKED or settled.next_state.missing:
             opened += _open(connection, keys, url, now)
     return opened
 

@@ -263,7 +263,7 @@ def hand_over(connection: apsw.Connection, owner: str, addresses: Iterable[str])
 def note_errands(connection: apsw.Connection, errands: Iterable[Visit]) -> None:
     connection.executemany(
         "INSERT OR REPLACE INTO errands VALUES (?, ?, ?, ?)",
-        [(visit.origin, visit.asked, visit.url, visit.hops) for visit in errands],
+        [(visit.origin, visit.host_key, visit.url, visit.hops) for visit in errands],
     )
 
 
@@ -277,7 +277,7 @@ def errands(connection: apsw.Connection, owner: str, now: float) -> list[Visit]:
         if held_until > now:
             _hold_origin(connection, origin, now, held_until)
     return [
-        Visit(key=_robots_key(origin), url=url, kind=Kind.ROBOTS, epoch=epoch, hops=hops, origin=origin, asked=host)
+        Visit(key=_robots_key(origin), url=url, kind=Kind.ROBOTS, epoch=epoch, hops=hops, origin=origin, host_key=host)
         for origin, host, url, hops, epoch, held_until in rows
         if held_until <= now
     ]

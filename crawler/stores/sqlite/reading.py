@@ -64,7 +64,7 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
         lister=row[21],
         lastmod=row[22],
         interval=row[23],
-        held=Validators(*row[24:28]) if row[26] is not None else NO_VALIDATORS,
+        validators=Validators(*row[24:28]) if row[26] is not None else NO_VALIDATORS,
     )
 
 
@@ -148,7 +148,7 @@ def _document_of(key: Key, url: str, row: Sequence[Any]) -> DocumentRow:
         key=key,
         url=url,
         fetched=row[1],
-        place=ArchivePosition(segment=row[2], offset=row[3], length=row[4]),
+        position=ArchivePosition(segment=row[2], offset=row[3], length=row[4]),
         status=row[5],
         reason=Reason(row[6]),
         content_type=row[7],

@@ -30,7 +30,7 @@ def clock_of(row: Sequence[Any]) -> HostClock:
     return HostClock(
         next_visit=row[0],
         held_until=row[1],
-        wishes=_wishes_of(row[2:5]),
+        crawl_limits=_crawl_limits_of(row[2:5]),
         backoff=row[5],
         latency=row[6],
         last_end=row[7],
@@ -42,7 +42,7 @@ def clock_values(clock: HostClock) -> tuple[float, float, float | None, str, str
     return (
         clock.next_visit,
         clock.held_until,
-        *wishes_values(clock.wishes),
+        *crawl_limits_values(clock.crawl_limits),
         clock.backoff,
         clock.latency,
         clock.last_end,
@@ -50,7 +50,7 @@ def clock_values(clock: HostClock) -> tuple[float, float, float | None, str, str
     )
 
 
-def _wishes_of(row: Sequence[Any]) -> CrawlLimits:
+def _crawl_limits_of(row: Sequence[Any]) -> CrawlLimits:
     delay, rate, visit_time = row
     return CrawlLimits(
         crawl_delay=delay,
@@ -63,11 +63,11 @@ def _rate_of(requests: int, seconds: int, *window: int) -> RequestRate:
     return RequestRate(requests, seconds, DailyWindow(*window) if window else None)
 
 
-def wishes_values(wishes: CrawlLimits) -> tuple[float | None, str, str]:
+def crawl_limits_values(crawl_limits: CrawlLimits) -> tuple[float | None, str, str]:
     """Crawl-delay, Request-rate and Visit-time: numbers with spaces between, empty if nothing is asked."""
-    rate = wishes.request_rate
+    rate = crawl_limits.request_rate
     numbers = (rate.requests, rate.seconds, *(rate.window or ())) if rate is not None else ()
-    return wishes.crawl_delay, " ".join(map(str, numbers)), " ".join(map(str, wishes.visit_time or ()))
+    return crawl_limits.crawl_delay, " ".join(map(str, numbers)), " ".join(map(str, crawl_limits.visit_time or ()))
 
 
 def visit_of(row: Sequence[Any], epoch: int) -> Visit:
@@ -82,12 +82,12 @@ def visit_of(row: Sequence[Any], epoch: int) -> Visit:
         crashes=row[8],
         via=row[9],
         visited=row[10],
-        headed=row[11],
+        head_status=row[11],
         missing=row[12],
         interval=row[13],
-        held=Validators(*row[14:18]) if row[16] is not None else NO_VALIDATORS,
+        validators=Validators(*row[14:18]) if row[16] is not None else NO_VALIDATORS,
         epoch=epoch,
-        asked=row[0],
+        host_key=row[0],
     )
 
 
@@ -104,5 +104,5 @@ def rules_of(row: Sequence[Any]) -> RobotsFile:
         location=row[8],
         hops=row[9],
         preferred=row[10],
-        wishes=_wishes_of(row[11:14]),
+        crawl_limits=_crawl_limits_of(row[11:14]),
     )

@@ -31,7 +31,7 @@ def doubts(
     for number, (settled, page) in enumerate(sketched, start=1):
         visit = settled.visited.visit
         own = id_of(connection, visit.key) if visit.visited is not None else None
-        like = index.judge(own, page.sketch, settled.compared, doubting=settled.looks < MOST_LOOKS)
+        like = index.judge(own, page.sketch, settled.compared, doubting=settled.comparisons < MOST_LOOKS)
         is_copy = like.doubts and (_is_among(page, before) or is_elsewhere(connection, page, visit.key))
         if like.doubts and not is_copy:
             found[visit.key] = [doubt_of(connection, candidate) for candidate in like.doubts if candidate.id > 0]

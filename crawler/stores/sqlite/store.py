@@ -171,7 +171,7 @@ class SqliteStore:
 
     def note_errands(self, errands: Sequence[Visit]) -> None:
         with self._transaction() as connection:
-            self._known.make_hosts_known(connection, [(errand.asked, errand.url) for errand in errands])
+            self._known.make_hosts_known(connection, [(errand.host_key, errand.url) for errand in errands])
             partitions.note_errands(connection, errands)
 
     def errands(self, owner: str, now: float) -> list[Visit]:

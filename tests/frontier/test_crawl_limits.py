@@ -30,7 +30,7 @@ from tests.samples import NOW, answer, visited
 HOUR, DAY = 3_600.0, 86_400.0
 
 
-def wishing(wishes: CrawlLimits) -> Respond:
+def limiting(limits: CrawlLimits) -> Respond:
     """Hosts whose robots.txt asks for this."""
 
     def respond(visit: Visit, started: float) -> Visited:
@@ -44,7 +44,7 @@ def wishing(wishes: CrawlLimits) -> Respond:
             body=b"",
             fetched=started,
             expires=started + DAY,
-            wishes=wishes,
+            crawl_limits=limits,
         )
         return replace(result, rules=rules)
 
@@ -73,7 +73,7 @@ def lost(visit: Visit, started: float, reason: Reason = Reason.CONNECT_FAILED) -
 
 def test_a_request_rate_is_obeyed(store: Store) -> None:
     simulation = Simulation(
-        seeded(store, *(f"http://a.test/{n}" for n in range(6))), wishing(CrawlLimits(request_rate=RequestRate(2, 60)))
+        seeded(store, *(f"http://a.test/{n}" for n in range(6))), limiting(CrawlLimits(request_rate=RequestRate(2, 60)))
     )
     simulation.run()
     assert len(simulation.log) == 7
@@ -83,8 +83,8 @@ def test_a_request_rate_is_obeyed(store: Store) -> None:
 def test_a_request_rate_holds_only_in_its_part_of_the_day(store: Store) -> None:
     opens = (NOW % DAY) / 60 + 2  # in two minutes, for an hour
     window = DailyWindow(int(opens), int(opens + 60))
-    wishes = CrawlLimits(request_rate=RequestRate(1, 120, window))
-    simulation = Simulation(seeded(store, *(f"http://a.test/{n}" for n in range(40))), wishing(wishes))
+    limits = CrawlLimits(request_rate=RequestRate(1, 120, window))
+    simulation = Simulation(seeded(store, *(f"http://a.test/{n}" for n in range(40))), limiting(limits))
     simulation.run()
     gaps = list(pairwise([request.started for request in simulation.log]))
     before = [later - earlier for earlier, later in gaps if later < NOW + 60]
@@ -95,9 +95,9 @@ def test_a_request_rate_holds_only_in_its_part_of_the_day(store: Store) -> None:
 
 def test_visits_come_in_visiting_hours_only_and_all_of_them_come(store: Store) -> None:
     opens = int((NOW % DAY) / 60) + 90  # in an hour and a half, for twelve minutes
-    wishes = CrawlLimits(visit_time=DailyWindow(opens % 1440, (opens + 12) % 1440))
+    limits = CrawlLimits(visit_time=DailyWindow(opens % 1440, (opens + 12) % 1440))
     urls = [f"http://a.test/{n}" for n in range(300)]
-    simulation = Simulation(seeded(store, *urls), wishing(wishes), horizon=2 * DAY)
+    simulation = Simulation(seeded(store, *urls), limiting(limits), horizon=2 * DAY)
     simulation.run()
     asked = [request for request in simulation.log if not request.url.endswith("robots.txt")]
     assert {request.url for request in asked} == set(urls)
