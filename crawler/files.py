@@ -1,30 +1,65 @@
-"""Files that are whole or absent, locks that one process holds, and directories that survive a power cut."""
+"""Files that are complete or absent, locks that one process holds, and directories that survive a power cut."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any, BinaryIO
 
 from crawler.errors import DiskTrouble
 
+PART = ".part"  # ending of a file's name until the file is complete
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that replaces `path` when the block ends, complete and on the disk.
+
+    If the block fails, what was at `path` stays as it was. `OSError` is the caller's to explain.
+    """
+    part = path.with_name(path.name + PART)
+    try:
+        with part.open("wb") as file:
+            yield file
+            sync_file(file)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    """Write a text file that no reader ever sees half of; `DiskTrouble` if that fails."""
+    try:
+        with write_atomically(path) as file:
+            file.write(text.encode("utf-8"))
+    except OSError as error:
+        raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error
+
+
+def exclusive_lock(file: IO[Any]) -> bool:
+    """Lock an open file for this process, until it is closed; False if another process holds the lock."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def sync_file(file: IO[Any]) -> None:
+    """Make what was written to a file durable."""
+    file.flush()
+    os.fsync(file.fileno())
+
 
 def sync_directory(directory: Path) -> None:
-    """Make what was renamed in it durable."""
+    """Make creations, renames and deletions in a directory durable."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that nobody ever sees half of it."""
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -25,7 +23,7 @@ from crawler.export.opensearch import OpenSearchSink
 from crawler.export.sink import Checkpoint, Sink, SinkDown, read_checkpoint, write_checkpoint
 from crawler.export.solr import SolrSink
 from crawler.export.vespa import VespaSink
-from crawler.files import sync_directory
+from crawler.files import exclusive_lock, sync_directory, sync_file
 from crawler.items import ExportedDocument, RejectedDocument
 from crawler.options import Options
 from crawler.search.index import TantivyIndex, has_index
@@ -271,12 +269,8 @@ def _alone(lock: Path) -> Iterator[None]:
     except OSError as error:
         raise DiskTrouble(f"{lock}: cannot be written ({error.strerror}). Nothing was exported.") from error
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise AlreadyRunning(
-                f"{lock}: another export to the same place is running. Nothing was changed."
-            ) from error
+        if not exclusive_lock(file):
+            raise AlreadyRunning(f"{lock}: another export to the same place is running. Nothing was changed.")
         yield
 
 
@@ -295,8 +289,7 @@ def _append(path: Path, rejected: Sequence[RejectedDocument]) -> None:
     try:
         with path.open("ab") as file:
             file.writelines(msgspec.json.encode(one) + b"\n" for one in rejected)
-            file.flush()
-            os.fsync(file.fileno())
+            sync_file(file)
     except OSError as error:
         raise DiskTrouble(
             f"{path}: cannot be written ({error.strerror}). {len(rejected)} documents were refused and are not named there; "

@@ -25,7 +25,7 @@ from crawler.engine.scheduler import FrontierScheduler
 from crawler.engine.signals import QuickSignals
 from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
 from crawler.extensions.metrics import MetricsPublication, publication_of, write_last_run
-from crawler.files import write_whole
+from crawler.files import write_text_atomically
 from crawler.items import Outcome
 from crawler.monitor import text as text_for_people
 from crawler.monitor.prometheus import LastRun
@@ -165,7 +165,7 @@ class CrawlCommand(BaseRunSpiderCommand):
             store.close()
         print("\n".join(summary_lines(data, account, str(options.directory), now)))
         if self._summary_file:
-            write_whole(Path(self._summary_file), json.dumps(data) + "\n")
+            write_text_atomically(Path(self._summary_file), json.dumps(data) + "\n")
 
     def _handle_signals(self, crawler: Crawler) -> None:
         loop = asyncio.get_event_loop()

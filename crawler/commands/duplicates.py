@@ -46,6 +46,7 @@ from crawler.options import LEAST_THRESHOLD, Options
 from crawler.parse.clean_text import phrase
 from crawler.stores.contract import Store
 from crawler.stores.open import open_store
+from crawler.urls.schemes import is_web_url
 from crawler.worker.session import sketches_of
 
 FIND_THRESHOLD = 0.8
@@ -227,7 +228,7 @@ def _collection(store: Store, options: Options, reader: DocumentReader) -> Colle
 
 def _given(name: str, options: Options, collection: Collection) -> ComparableDocument:
     """The document whose near-duplicates are looked for."""
-    if not name.lower().startswith(("http://", "https://")) or Path(name).is_file():
+    if not is_web_url(name) or Path(name).is_file():
         return collection.reader.file(Path(name))
     archived, document = newest_archived(options, name)
     return collection.reader.answer(archived, collection.store.template(document.key.host))

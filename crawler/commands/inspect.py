@@ -33,6 +33,7 @@ from crawler.parse.html import Html, Reading
 from crawler.parse.main_text.extractors import EXTRACTORS
 from crawler.parse.main_text.slope import SlopeCurve, slope_curve
 from crawler.parse.reading import Read, blocks_of, read, text_of
+from crawler.urls.schemes import is_web_url
 
 MOST_LINKS = 40  # that are shown, unless only they are asked for
 _WIDEST = 100  # characters of a block that are shown
@@ -107,7 +108,7 @@ class InspectCommand(ScrapyCommand):
 
 def _body(name: str, options: Options, opts: argparse.Namespace) -> tuple[bytes, str, str | None, str]:
     """The bytes, where they came from, the type that they came with, and what to call them."""
-    if not name.lower().startswith(("http://", "https://")) or Path(name).is_file():
+    if not is_web_url(name) or Path(name).is_file():
         path = Path(name)
         try:
             body = path.read_bytes()

@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
 from crawler.engine.command import failing_politely
-from crawler.files import write_whole
+from crawler.files import write_text_atomically
 from crawler.monitor.host import host_named, unknown_host
 from crawler.options import Options
 from crawler.report.data import crawl_data
@@ -81,7 +81,7 @@ class ReportCommand(ScrapyCommand):
             return 0
         path = output or options.directory / _file_name(data.get("host"))
         draw = host_page if host is not None else crawl_page
-        write_whole(path, json.dumps(data, indent=1) + "\n" if as_json else draw(data))
+        write_text_atomically(path, json.dumps(data, indent=1) + "\n" if as_json else draw(data))
         print(f"The report is in {path}")
         return 0
 

@@ -19,9 +19,10 @@ from scrapy.exceptions import UsageError
 
 from crawler.engine.command import failing_politely
 from crawler.errors import CrawlError
-from crawler.files import write_whole
+from crawler.files import write_text_atomically
 from crawler.parse.sitemaps import MOST_BYTES, MOST_ENTRIES
 from crawler.urls.canonical import resolve
+from crawler.urls.schemes import WEB_PREFIXES
 
 HOUR, DAY = 3600.0, 86_400.0
 _INDEX_PAGES = ("index.html", "index.htm")
@@ -58,7 +59,7 @@ class SitemapCommand(ScrapyCommand):
         if len(args) != 1:
             raise UsageError("give one directory", print_help=False)
         base = resolve(opts.base)
-        if base is None or not base.startswith(("http://", "https://")):
+        if base is None or not base.startswith(WEB_PREFIXES):
             raise UsageError(f"--base {opts.base}: not a URL of the web", print_help=False)
         target = Path(opts.to) if opts.to else None
         self.exitcode = failing_politely(lambda: _write(Path(args[0]), base.rstrip("/") + "/", target))
@@ -133,7 +134,7 @@ def _write(directory: Path, base: str, target: Path | None) -> int:
         if target is None:
             sys.stdout.write(first)
         else:
-            write_whole(target, first)
+            write_text_atomically(target, first)
             print(f"{target}: {first.count('<url>')} URLs", file=sys.stderr)
         return 0
     if target is None:
@@ -143,11 +144,11 @@ def _write(directory: Path, base: str, target: Path | None) -> int:
     names = []
     for number, text in enumerate((first, second, *sitemaps), 1):
         path = target.with_name(f"{target.stem}-{number}{target.suffix}")
-        write_whole(path, text)
+        write_text_atomically(path, text)
         names.append(path.name)
         print(f"{path}: {text.count('<url>')} URLs", file=sys.stderr)
     parts = [f"<sitemap><loc>{escape(base + quote(name))}</loc></sitemap>\n" for name in names]
-    write_whole(target, _file("sitemapindex", parts))
+    write_text_atomically(target, _file("sitemapindex", parts))
     print(f"{target}: {len(names)} sitemaps, which are to be served under {base}", file=sys.stderr)
     return 0
 

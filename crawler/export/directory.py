@@ -8,7 +8,6 @@ a list that has no file beside it is what a kill left: what it says is true, and
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
@@ -16,10 +15,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from crawler.errors import DiskTrouble
-from crawler.export.files import PART
 from crawler.export.formats import DELETED, DocumentsOnlyWriter, FileFormat, deleted_lines
 from crawler.export.locked_directory import LockedDirectory
-from crawler.files import sync_directory
+from crawler.files import PART, sync_directory, sync_file
 from crawler.items import ExportEntry, RejectedDocument
 
 _EVERY: Final = 100_000
@@ -67,7 +65,7 @@ class DirectorySink:
             self._writer.finish()
             if self._writer.deleted:
                 self._write_deleted(self._writer.deleted)
-            _settle(self._file)
+            sync_file(self._file)
             self._name(self._format.suffix)
             sync_directory(self._directory)
             self._file.close()
@@ -93,7 +91,7 @@ class DirectorySink:
         """Before the documents: a file of those that has its name has its list, too."""
         with self._part(DELETED).open("xb") as file:
             file.write(deleted_lines(ids))
-            _settle(file)
+            sync_file(file)
         self._name(DELETED)
         sync_directory(self._directory)
 
@@ -105,8 +103,3 @@ class DirectorySink:
 
     def _told(self) -> AbstractContextManager[None]:
         return self._place.told(f"All files there are whole; what came after version {self._first} is not in them")
-
-
-def _settle(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Iterator
@@ -11,9 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawler.errors import AlreadyRunning, DiskTrouble
-from crawler.files import sync_directory
-
-PART = ".part"  # of a file's name, until it is whole
+from crawler.files import PART, exclusive_lock, sync_directory, sync_file
 
 
 def output_to(place: str) -> AbstractContextManager[BinaryIO]:
@@ -54,8 +51,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         file = _claimed(part)
         try:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            sync_file(file)
             part.replace(target)
             sync_directory(target.parent)
         except BaseException:
@@ -74,10 +70,9 @@ def _claimed(part: Path) -> BinaryIO:
     """The unfinished file, empty and ours alone; one that a killed process left is taken over."""
     file = part.open("ab")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Who had it before may have finished it just now: then this is no longer the unfinished file.
-        is_ours = os.path.samestat(os.fstat(file.fileno()), part.stat())
-    except (BlockingIOError, FileNotFoundError):
+        is_ours = exclusive_lock(file) and os.path.samestat(os.fstat(file.fileno()), part.stat())
+    except FileNotFoundError:
         is_ours = False
     except BaseException:
         file.close()

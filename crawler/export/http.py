@@ -26,6 +26,7 @@ from urllib3.util import parse_url
 
 from crawler.errors import BadInput
 from crawler.export.sink import SinkDown
+from crawler.urls.schemes import WEB_SCHEMES
 
 AUTHORIZATION = "ORBWEAVER_EXPORT_AUTH"  # environment variable: user:password, or Bearer …, ApiKey …, Basic …
 ATTEMPTS = 8  # with the waits between them about two minutes: long enough for an engine to start again
@@ -253,7 +254,7 @@ def down(where: str, what: str, to_do: str) -> SinkDown:
 
 def _origin(split: SplitResult) -> str:
     """Empty, or ValueError, if nobody can be reached there."""
-    if split.scheme not in ("http", "https") or not split.hostname:
+    if split.scheme not in WEB_SCHEMES or not split.hostname:
         return ""
     host = f"[{split.hostname}]" if ":" in split.hostname else split.hostname
     port = "" if split.port is None else f":{split.port}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from crawler.errors import AlreadyRunning, DiskTrouble
+from crawler.files import exclusive_lock
 
 LOCK: Final = ".lock"
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -24,13 +24,9 @@ class LockedDirectory:
         with self.told("Nothing was exported"):
             path.mkdir(parents=True, exist_ok=True)
             self._file = os.fdopen(os.open(path / LOCK, _FLAGS, 0o666), "wb")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not exclusive_lock(self._file):
             self._file.close()
-            raise AlreadyRunning(
-                f"{path}: another export is writing there; nothing was changed. Wait for its end."
-            ) from None
+            raise AlreadyRunning(f"{path}: another export is writing there; nothing was changed. Wait for its end.")
 
     @contextmanager
     def told(self, state: str) -> Iterator[None]:

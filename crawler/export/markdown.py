@@ -18,9 +18,9 @@ from typing import Final
 from crawler.errors import DiskTrouble
 from crawler.export.characters import on_one_line, printable
 from crawler.export.documents import date_of
-from crawler.export.files import PART
 from crawler.export.locked_directory import LockedDirectory
 from crawler.export.text_parts import HEADINGS, TextPart, parts_of
+from crawler.files import PART
 from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, RejectedDocument, identifier
 from crawler.urls.hosts import host_of
 

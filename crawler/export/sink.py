@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -10,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from crawler.errors import BadInput, CrawlError, DiskTrouble
-from crawler.files import sync_directory
+from crawler.files import write_atomically
 from crawler.items import ExportEntry, RejectedDocument
 
 
@@ -62,15 +61,10 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Whole and on the disk, or as it was before."""
-    part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
+        with write_atomically(path) as file:
             file.write(msgspec.json.encode(checkpoint) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        sync_directory(path.parent)
     except OSError as error:
         raise DiskTrouble(
             f"{path}: cannot be written ({error.strerror}). The sink has more than is noted here; it will get some of it again."

@@ -19,7 +19,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawler.engine.scheduler import FrontierScheduler
 from crawler.errors import DiskTrouble, Misconfigured
-from crawler.files import write_whole
+from crawler.files import write_text_atomically
 from crawler.monitor.prometheus import LastRun, LastRunCollector, RunCollector
 from crawler.monitor.vitals import Vitals
 from crawler.options import LAST_PORT, Options
@@ -58,7 +58,7 @@ class MetricsPublication:
             return
         collector = RunCollector(self._session.record, self.now, self._session.started, self._labels, ended)
         try:
-            write_whole(self.path, exposition(collector))
+            write_text_atomically(self.path, exposition(collector))
             self._is_failing = False
         except DiskTrouble as error:
             if not self._is_failing:
@@ -96,7 +96,7 @@ class MetricsPublication:
     def _claim(self, path: Path) -> None:
         """A file that cannot be written is found out before anybody is asked anything."""
         try:
-            write_whole(
+            write_text_atomically(
                 path, exposition(RunCollector(self._session.record, Vitals, self._session.started, self._labels))
             )
         except DiskTrouble as error:
@@ -175,7 +175,7 @@ def write_last_run(options: Options, ended: LastRun) -> None:
     if options.metrics_file is None:
         return
     try:
-        write_whole(options.metrics_file, exposition(LastRunCollector(ended, labels_of(options))))
+        write_text_atomically(options.metrics_file, exposition(LastRunCollector(ended, labels_of(options))))
     except DiskTrouble as error:
         logger.warning("METRICS_FILE: %s", error)
 

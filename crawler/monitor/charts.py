@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from crawler.errors import DiskTrouble
+from crawler.files import write_atomically
 
 CHART_TYPES: Final = (".png", ".svg", ".pdf")
 INK, SOFT, LIMIT = "#1b4965", "#8ab6d6", "#c8553d"
@@ -13,9 +14,8 @@ INK, SOFT, LIMIT = "#1b4965", "#8ab6d6", "#c8553d"
 
 def save_chart(figure: Any, path: Path) -> None:
     """Write a matplotlib figure in the format that the file's ending names."""
-    part = path.with_name(path.name + ".part")
     try:
-        figure.savefig(part, format=path.suffix.removeprefix(".") or "png", dpi=120)
-        part.replace(path)
+        with write_atomically(path) as file:
+            figure.savefig(file, format=path.suffix.removeprefix(".") or "png", dpi=120)
     except OSError as error:
         raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error

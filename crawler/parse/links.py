@@ -14,6 +14,7 @@ from crawler.parse.clean_text import phrase
 from crawler.parse.elements import FORMATTING
 from crawler.parse.encodings.labels import codec_of
 from crawler.urls.canonical import resolve
+from crawler.urls.schemes import WEB_PREFIXES
 
 MOST_LINKS = 5_000
 LONGEST_ANCHOR = 200
@@ -66,7 +67,7 @@ def base_of(document: Document, url: str) -> str:
         href = element.attr("href")
         if href is not None and element.closest("template") is None:
             base = resolve(href, url) if len(href) <= LONGEST_HREF else None
-            return base if base is not None and base.startswith(("http://", "https://")) else url
+            return base if base is not None and base.startswith(WEB_PREFIXES) else url
     return url
 
 
@@ -337,5 +338,5 @@ def _in_data(document: Document) -> Iterator[str]:
             waiting.extend(reversed(list(value.items())))
         elif isinstance(value, list):
             waiting.extend((name, item) for item in reversed(value))
-        elif isinstance(value, str) and name in _URL_NAMES and value.startswith(("http://", "https://", "/")):
+        elif isinstance(value, str) and name in _URL_NAMES and value.startswith((*WEB_PREFIXES, "/")):
             yield value

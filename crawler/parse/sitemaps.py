@@ -23,6 +23,7 @@ from lxml import etree
 from crawler.parse.metadata.dates import seconds_of
 from crawler.parse.sitemap_entries import EntryFields, alternates_in, as_more, media_in, plain_entry
 from crawler.urls.canonical import resolve
+from crawler.urls.schemes import WEB_PREFIXES
 
 MOST_ENTRIES = 50_000  # the protocol's limits, of one file
 MOST_BYTES = 50 * 1024 * 1024  # unpacked
@@ -34,7 +35,6 @@ _FEED_DATES = ("updated", "modified", "pubDate", "published", "issued", "date")
 _GZIP = b"\x1f\x8b"
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
-_WEB = ("http://", "https://")
 _OTHER_ENCODING = re.compile(  # than UTF-8
     rb"\xfe\xff|\xff\xfe|.?\0|(?:\xef\xbb\xbf)?<\?xml[^>]*?\bencoding\s*=\s*[\"'](?!utf-8[\"'])",
     re.IGNORECASE | re.DOTALL,
@@ -146,9 +146,9 @@ class _Finds:
         loc = facts.loc
         if not loc or len(loc) > _LONGEST_URL:
             return
-        if not loc.startswith(_WEB):
+        if not loc.startswith(WEB_PREFIXES):
             loc = resolve(loc, self.url) or ""
-            if not loc.startswith(_WEB):
+            if not loc.startswith(WEB_PREFIXES):
                 return
         if len(self.entries) >= MOST_ENTRIES:
             raise _Full

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -16,7 +14,7 @@ import msgspec
 import tantivy
 
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
-from crawler.files import sync_directory
+from crawler.files import PART, exclusive_lock, sync_directory, write_atomically
 from crawler.items import ExportedDocument, ExportEntry, RejectedDocument, identifier
 
 SCHEMA_VERSION = 1  # raise it when fields or tokenizers change: what is there must then be built anew
@@ -24,8 +22,8 @@ CHECKPOINT = "checkpoint.json"  # in the directory; whoever fills the index keep
 DOCUMENTS = "documents"
 WORDS, CHARACTERS = "words", "characters"  # tokenizers
 
-_SCHEMA, _LOCK, _PART = "schema.json", "lock", ".part"
-_OURS = {_SCHEMA, _SCHEMA + _PART, _LOCK, DOCUMENTS, CHECKPOINT, CHECKPOINT + _PART}
+_SCHEMA, _LOCK = "schema.json", "lock"
+_OURS = {_SCHEMA, _SCHEMA + PART, _LOCK, DOCUMENTS, CHECKPOINT, CHECKPOINT + PART}
 _HEAP = 64_000_000  # bytes of the writer, before it puts a part on the disk
 _WAITING = (
     32_000_000  # characters that may wait for the writer: its own queue would take 10,000 documents of any length
@@ -255,13 +253,11 @@ def _refuse_other(directory: Path) -> None:
 
 def _claimed(path: Path) -> BinaryIO:
     file = path.open("ab")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+    if not exclusive_lock(file):
         file.close()
         raise AlreadyRunning(
             f"{path.parent}: another process is writing this index; nothing was changed. Wait for its end."
-        ) from error
+        )
     return file
 
 
@@ -276,13 +272,8 @@ def _start_over(directory: Path) -> None:
     (directory / DOCUMENTS).mkdir()
     tantivy.Index(_schema(), str(directory / DOCUMENTS), reuse=False)
     sync_directory(directory / DOCUMENTS)
-    part = directory / (_SCHEMA + _PART)
-    with part.open("wb") as file:
+    with write_atomically(directory / _SCHEMA) as file:
         file.write(msgspec.json.encode(_FORMAT) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(directory / _SCHEMA)
-    sync_directory(directory)
 
 
 @contextmanager

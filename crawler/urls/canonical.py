@@ -13,13 +13,13 @@ import can_ada
 
 from crawler.urls.hosts import host_of
 from crawler.urls.rules import DEFAULTS, TargetRules
+from crawler.urls.schemes import WEB_PREFIXES
 from crawler.urls.sites import ParameterRules, SiteRuleLine, SiteRules, packaged_lines, switched
 
 LONGEST_HOST = 253  # RFC 1035 §2.3.4: 255 octets on the wire, which is 253 characters
 LONGEST_LABEL = 63
 MOST_ORIGINS = 65_536  # of which we remember what holds for them, before we start over
 
-_WEB = ("http://", "https://")
 # A URL as people write it: scheme, slashes, user, host, port, path, query, fragment.
 _WRITTEN = re.compile(
     r"(?P<scheme>https?)(?P<slashes>:[/\\]*)(?:(?P<user>[^/\\?#]*)@)?(?P<host>\[[^\]]*\]|[^/\\?#:]*)(?P<port>:[0-9]*)?"
@@ -110,7 +110,7 @@ class UrlPolicy:
         href = _quickly_resolved(url, base)
         if href is None:
             href = _carefully_resolved(url, base)
-            if href is None or not href.startswith(_WEB):
+            if href is None or not href.startswith(WEB_PREFIXES):
                 return None
         end = href.index("/", 8)
         written = href[:end]
@@ -130,7 +130,7 @@ class UrlPolicy:
 
     def _steps(self, url: str, base: str | None) -> Iterator[RuleStep]:
         href = resolve(url, base)
-        if href is None or not href.startswith(_WEB):
+        if href is None or not href.startswith(WEB_PREFIXES):
             return
         before = url
         if base is not None and resolve(url) != href:
@@ -156,7 +156,7 @@ class UrlPolicy:
         """What makes plain paths canonical when it is put before them, absolute ones and relative ones; empty if nothing."""
         before = ("", "")
         href = _carefully_resolved(base, None)
-        if href is not None and href.startswith(_WEB):
+        if href is not None and href.startswith(WEB_PREFIXES):
             end = href.index("/", 8)
             root, rules = self._learn(href[:end])
             if root is not None and not rules.changes_plain_paths:
@@ -208,7 +208,7 @@ def _quickly_resolved(url: str, base: str | None) -> str | None:
         href = (can_ada.parse(url) if base is None else _parsed_base(base) + url).href
     except ValueError:
         return None
-    return href if href.startswith(_WEB) and "xn--" not in href and "/." not in href else None
+    return href if href.startswith(WEB_PREFIXES) and "xn--" not in href and "/." not in href else None
 
 
 def _is_only_a_path(url: str) -> bool:

@@ -14,6 +14,8 @@ from re import Pattern
 from publicsuffixlist import PublicSuffixList
 from xxhash import xxh3_64_intdigest
 
+from crawler.urls.schemes import DEFAULT_PORTS
+
 # The standard writes IPv4 hosts in four decimal parts, and no name ends in a number.
 _IPV4 = re.compile(r"[0-9.]*[0-9]\.?")
 
@@ -49,7 +51,7 @@ def port_of(url: str) -> int:
     port = origin_of(url).rpartition("]")[2].rpartition(":")[2]
     if port.isdecimal() and len(port) <= 5:
         return int(port)
-    return 443 if url.startswith("https:") else 80
+    return DEFAULT_PORTS["https" if url.startswith("https:") else "http"]
 
 
 def is_address(host: str) -> bool:

@@ -12,6 +12,7 @@ from re import Pattern
 
 from crawler.urls.canonical import UrlPolicy
 from crawler.urls.rules import DEFAULTS
+from crawler.urls.schemes import is_web_url
 from crawler.urls.sites import BrokenLine
 
 # A beginning is spelled as we spell URLs, but nothing is taken out of it or moved about.
@@ -69,7 +70,7 @@ def _compiled(expression: str, file: str, number: int) -> Pattern[str]:
 
 
 def _beginning(text: str, file: str, number: int) -> str:
-    is_url = text.lower().startswith(("http://", "https://")) and "#" not in text  # a comment has its own line
+    is_url = is_web_url(text) and "#" not in text  # a comment has its own line
     beginning = _SPELLING.canonicalize(text) if is_url else None
     if beginning is None:
         raise BrokenLine(

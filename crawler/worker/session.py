@@ -28,7 +28,7 @@ from crawler.content.answers import ArchivedAnswer
 from crawler.content.similarity import TemplatedAnswer
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
-from crawler.files import sync_directory
+from crawler.files import sync_directory, sync_file
 from crawler.frontier.politeness import LONGEST_HOLD, HostClock, Politeness
 from crawler.monitor.record import RunRecord
 from crawler.options import PRODUCT, VERSION, Options
@@ -415,8 +415,7 @@ def prepare_directory(options: Options) -> None:
         options.warc_directory.mkdir(exist_ok=True, mode=0o750)
         with probe.open("wb") as file:
             file.write(b"probe")
-            file.flush()
-            os.fsync(file.fileno())
+            sync_file(file)
         probe.unlink()
         sync_directory(directory)
     except (FileExistsError, NotADirectoryError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from crawler.errors import AlreadyRunning
+from crawler.files import exclusive_lock, sync_file
 
 
 class SlotLock:
@@ -29,9 +29,7 @@ class SlotLock:
         directory.mkdir(parents=True, exist_ok=True)
         path = directory / f"{number}.lock"
         file = path.open("a+", encoding="utf-8")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not exclusive_lock(file):
             file.close()
             return None
         file.seek(0)
@@ -54,8 +52,7 @@ class SlotLock:
         self._file.seek(0)
         self._file.truncate()
         self._file.write(text)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        sync_file(self._file)
 
 
 def take_slot(directory: Path, *, join: bool) -> SlotLock:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from crawler.errors import AlreadyRunning, DiskTrouble
-from crawler.export.files import PART, output_to, whole_file
+from crawler.export.files import output_to, whole_file
+from crawler.files import PART
 
 
 @pytest.fixture

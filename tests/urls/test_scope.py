@@ -291,7 +291,7 @@ def test_a_pattern_that_fails_lets_nothing_in(monkeypatch):
     def fails(self, url):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(scope_module.Patterns, "first", fails)
+    monkeypatch.setattr(scope_module.UrlPatterns, "first", fails)
     for options in (UrlOptions(include=INCLUDE), UrlOptions(exclude=EXCLUDE)):
         assert reason(options.new_scope([]), "https://a.com/docs/") is Reason.FILTER_FAILED
 

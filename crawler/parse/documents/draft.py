@@ -16,6 +16,7 @@ from crawler.parse.charset import decode
 from crawler.parse.clean_text import cleaned, phrase
 from crawler.parse.documents.document import DocumentLink, Problem
 from crawler.urls.canonical import resolve
+from crawler.urls.schemes import WEB_PREFIXES
 
 MOST_TEXT = 2 << 20  # characters
 MOST_LINKS = 5_000
@@ -177,9 +178,9 @@ class Draft:
         if not href or len(href) > _LONGEST_HREF:
             return ""
         url = resolve(href, self.url)
-        if url is None or not url.startswith(("http://", "https://", "mailto:")):
+        if url is None or not url.startswith((*WEB_PREFIXES, "mailto:")):
             return ""
-        if url.startswith("http"):
+        if url.startswith(WEB_PREFIXES):
             links, anchor = self._out.links, phrase(anchor)[:_LONGEST_ANCHOR]
             if (url not in links and len(links) < MOST_LINKS) or not links.get(url, "x"):
                 links[url] = anchor

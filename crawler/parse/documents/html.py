@@ -12,6 +12,7 @@ from crawler.parse.clean_text import phrase
 from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.elements import BLOCKS
 from crawler.urls.canonical import resolve
+from crawler.urls.schemes import WEB_PREFIXES
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _SKIPPED = frozenset(
@@ -41,7 +42,7 @@ def read_html(text: str, draft: Draft) -> None:
     if document.root is not None:
         draft.note("language", document.root.attr("lang") or "")
     base = next((href for element in document.iter_elements("base") if (href := element.attr("href"))), None)
-    if base is not None and (url := resolve(base[:8_192], draft.url)) is not None and url.startswith("http"):
+    if base is not None and (url := resolve(base[:8_192], draft.url)) is not None and url.startswith(WEB_PREFIXES):
         draft.url = url
     _Reader(draft).read(document)
 

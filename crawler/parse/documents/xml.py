@@ -6,6 +6,7 @@ from typing import Any
 
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.xml_tree import attribute, name_of, tree_and_problem
+from crawler.urls.schemes import WEB_PREFIXES
 
 _TITLES = ("title", "Title", "book-title", "entry_title")
 
@@ -31,6 +32,6 @@ def _add(element: Any, draft: Draft) -> None:
             draft.title = draft.title or text
         draft.paragraph(text)
         href = attribute(element, "href")
-        if href.startswith("http"):
+        if href.startswith(WEB_PREFIXES):
             draft.link(href, text)
     draft.paragraph((element.tail or "").strip())

@@ -32,11 +32,11 @@ from crawler.parse.page_scan import (
 )
 from crawler.urls.canonical import resolve
 from crawler.urls.hosts import host_of, registered_domain
+from crawler.urls.schemes import WEB_PREFIXES
 
 MOST_ALTERNATES = 200
 MOST_KEYWORDS = 50
 _LONGEST_CODE = 35  # of a language, RFC 5646 §4.4.1
-_WEB = ("http://", "https://")
 
 _TITLES = (
     "citation_title",
@@ -225,7 +225,7 @@ def _license(document: Document, marks: PageScan, about: Sequence[Thing], base: 
 
 def _absolute(href: str, base: str) -> str:
     found = resolve(href, base) if href and len(href) <= LONGEST_TEXT else None
-    return found if found is not None and found.startswith(_WEB) else ""
+    return found if found is not None and found.startswith(WEB_PREFIXES) else ""
 
 
 def _all(things: Iterable[Thing], name: str, known: Sequence[Thing] = ()) -> list[str]:

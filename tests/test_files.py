@@ -1,0 +1,42 @@
+"""A file is complete or as it was before, and a lock is held by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawler.errors import DiskTrouble
+from crawler.files import exclusive_lock, write_atomically, write_text_atomically
+
+
+def test_a_file_gets_its_name_when_it_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with write_atomically(path) as file:
+        file.write(b"whole")
+        assert not path.exists()
+    assert path.read_bytes() == b"whole"
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_block_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"before")
+    with pytest.raises(ZeroDivisionError), write_atomically(path) as file:
+        file.write(bytes([1 // (file.tell())]))
+    assert path.read_bytes() == b"before"
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DiskTrouble, match="absent/file: cannot be written"):
+        write_text_atomically(tmp_path / "absent" / "file", "text")
+
+
+def test_a_lock_is_held_by_one_until_it_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with path.open("ab") as first, path.open("ab") as second:
+        assert exclusive_lock(first)
+        assert not exclusive_lock(second)
+        first.close()
+        assert exclusive_lock(second)

@@ -1,0 +1,11 @@
+"""What begins like a URL of the web."""
+
+from __future__ import annotations
+
+import doctest
+
+from crawler.urls import schemes
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(schemes).failed == 0
