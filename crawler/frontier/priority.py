@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 LEVELS = 8
+STEPS = 8  # inside a level, less is sooner; all URLs are at step 0 for now
 MOST_INLINKS = 2**LEVELS - 1  # more change nothing
 _FIRST_LINKS = 2  # levels between a seed and what it links to, for what others recommend
 

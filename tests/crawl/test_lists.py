@@ -104,7 +104,7 @@ def test_a_page_that_has_changed_by_its_sitemap_is_looked_at_and_lies_are_rememb
     assert asked.count("b.test/page") == 6  # five lies, and nobody believes it
     trust = rows(
         tmp_path / "crawl",
-        """SELECT name, witness, changed_right, changed_wrong FROM trust JOIN hosts USING (host) WHERE witness = 3 ORDER BY 1""",
+        """SELECT name, source, changed_right, changed_wrong FROM trust JOIN hosts USING (host) WHERE source = 3 ORDER BY 1""",
     )
     assert trust == [("a.test", 3, 7, 0), ("b.test", 3, 0, 5)]
     assert "dates of sitemaps" in scrapy("why", f"http://b.test:{settings['port']}/page", **settings).stdout

@@ -264,7 +264,7 @@ def content_of(path: Path, table: str, like: Path) -> list[tuple[Any, ...]]:
     """The rows of a table, of the columns that it has in another file; levels and sources are another matter, and validators
     were never filled."""
     connection = apsw.Connection(str(like))
-    other = {"level", "via_host", "via_rest", "etag", "last_modified"}
+    other = {"level", "via_host", "via_rest", "etag", "last_modified", "asked"}
     names = [name for name, *_ in columns_of(connection, table) if name not in other]
     connection.close()
     return columns_in(path, table, ", ".join(names))
@@ -275,6 +275,21 @@ def columns_in(path: Path, table: str, columns: str) -> list[tuple[Any, ...]]:
     rows = sorted(connection.execute(f"SELECT {columns} FROM {table}").fetchall(), key=str)
     connection.close()
     return rows
+
+
+def test_inside_a_level_the_smaller_step_comes_first_and_then_what_was_due_first(path: Path) -> None:
+    store = open_store(f"sqlite:{path}")
+    acquire(store, "me", 0, NOW, 60, 60)
+    urls = [f"http://a.test/{number}" for number in range(4)]
+    for number, url in enumerate(urls):
+        store.add([new_url(url)], NOW - 10 + number)
+    connection = apsw.Connection(str(path))
+    connection.executemany("UPDATE urls SET step = ? WHERE url = ?", [(7, urls[0]), (1, urls[1]), (1, urls[2])])
+    connection.close()
+    (load,) = store.activate("me", NOW, 9, 3, ())
+    assert [visit.url for visit in load.visits] == [urls[3], urls[1], urls[2]]
+    assert [visit.url for visit in store.load(load.host, NOW, 9)] == [urls[3], urls[1], urls[2], urls[0]]
+    store.close()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_10(connection)
     _undo_9(connection)
     _undo_8(connection)
     _undo_7(connection)
@@ -62,6 +63,20 @@ CREATE TABLE urls_4 (
     PRIMARY KEY (host, rest)
 ) WITHOUT ROWID;
 """
+
+
+def _undo_10(connection: apsw.Connection) -> None:
+    connection.execute(
+        """ALTER TABLE url_facts RENAME TO told;
+           ALTER TABLE remote_robots RENAME TO errands;
+           ALTER TABLE template_jobs RENAME TO lessons;
+           ALTER TABLE pending_anchors RENAME TO anchored;
+           ALTER TABLE trust RENAME COLUMN source TO witness;
+           ALTER TABLE urls RENAME COLUMN leased_host TO asked;
+           DROP INDEX urls_waiting;
+           ALTER TABLE urls DROP COLUMN step;
+           CREATE INDEX urls_waiting ON urls (host, level, due) WHERE state = 0"""
+    )
 
 
 def _undo_9(connection: apsw.Connection) -> None:

@@ -120,7 +120,7 @@ def add_listed(
 
 
 _TELL = """
-INSERT INTO told (id, etag, last_modified, length, reused, missing, interval) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO url_facts (id, etag, last_modified, length, reused, missing, interval) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET etag = excluded.etag, last_modified = excluded.last_modified, length = excluded.length,
     reused = excluded.reused, missing = excluded.missing, interval = coalesce(excluded.interval, interval)
 """
@@ -139,7 +139,7 @@ def _settle_urls(
 ) -> dict[Key, _Seen]:
     """Move each URL to its next state, if it is still ours to move."""
     moved = connection.executemany(
-        """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, asked = NULL,
+        """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, leased_host = NULL,
                   visited = coalesce(?, visited), last_reason = ?, status = ?, detail = ?, visits = visits + ?, kind = ?
            WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?
            RETURNING host, rest, id, level, depth, inlinks, hint, visits, changes""",
@@ -269,7 +269,7 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[VisitResult]) -> No
         ],
     )
     connection.executemany(
-        "DELETE FROM errands WHERE origin = ?",
+        "DELETE FROM remote_robots WHERE origin = ?",
         [(rules.origin,) for settled in batch if (rules := settled.visited.rules) is not None],
     )
 

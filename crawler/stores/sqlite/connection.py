@@ -11,6 +11,7 @@ import apsw
 
 from crawler.errors import CrawlError, DiskTrouble, NoCrawl, StoreUnreachable
 from crawler.stores.sqlite import schema
+from crawler.stores.sqlite.migrations import MIGRATIONS
 from crawler.urls.hosts import host_of, registered_domain
 from crawler.urls.keys import host_key
 
@@ -101,7 +102,7 @@ def bring_forward(
     path: Path,
     *,
     version: int = schema.SCHEMA_VERSION,
-    migrations: Mapping[int, str] = schema.MIGRATIONS,
+    migrations: Mapping[int, str] = MIGRATIONS,
 ) -> None:
     """Create the tables, or migrate them step by step in one transaction with a copy kept beside the file."""
     connection.execute("BEGIN IMMEDIATE")

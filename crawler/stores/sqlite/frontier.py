@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from crawler.frontier.budgets import next_day
 from crawler.frontier.frontier import HostLoad
-from crawler.frontier.priority import LEVELS, Draw
+from crawler.frontier.priority import LEVELS, STEPS, Draw
 from crawler.items import Kind, Reason, State, Visit
 from crawler.stores.contract import GrantedLeases, NewUrl, Outlook
 from crawler.stores.sqlite.host_trust import trust_of
@@ -22,26 +22,43 @@ from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUM
 from crawler.stores.sqlite.urls import SeenCache, insert, row_of
 
 
-def _of_each_level(statement: str) -> str:
-    """One statement for all levels, the most important first: a range of the index for each, and nothing is sorted."""
-    return " UNION ALL ".join(f"SELECT * FROM ({statement.replace('LEVEL', str(level))})" for level in range(LEVELS))
+def _of_each(name: str, count: int, statement: str) -> str:
+    """One statement for all levels or steps, the first ones first: a range of the index for each, and nothing is sorted."""
+    return " UNION ALL ".join(f"SELECT * FROM ({statement.replace(name, str(number))})" for number in range(count))
 
 
-_DUE_HOSTS = _of_each_level(
+_DUE_HOSTS = _of_each(
+    "LEVEL",
+    LEVELS,
     """SELECT h.level, h.host FROM hosts h JOIN partitions p ON p.id = h.partition
-       WHERE h.level = LEVEL AND h.due <= ?1 AND p.owner = ?2 ORDER BY h.due LIMIT ?3"""
+       WHERE h.level = LEVEL AND h.due <= ?1 AND p.owner = ?2 ORDER BY h.due LIMIT ?3""",
 )
-_DUE_URLS = f"""
-SELECT {VISIT_COLUMNS} FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN told t ON t.id = u.id
-WHERE u.host = ? AND u.state = 0 AND u.level = ? AND u.due <= ? ORDER BY u.due LIMIT ?
+_DUE_URLS = (
+    _of_each(
+        "STEP",
+        STEPS,
+        f"""SELECT {VISIT_COLUMNS} FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN url_facts t ON t.id = u.id
+            WHERE u.host = ?1 AND u.state = 0 AND u.level = ?2 AND u.step = STEP AND u.due <= ?3
+            ORDER BY u.due LIMIT ?4""",
+    )
+    + " LIMIT ?4"
+)
+_FIRST_DUE_OF_LEVEL = f"""
+SELECT min(due) FROM ({
+    _of_each(
+        "STEP",
+        STEPS,
+        "SELECT min(due) AS due FROM urls WHERE host = ?1 AND state = 0 AND level = ?2 AND step = STEP",
+    )
+})
 """
 # When the next host is due, or the next site's budget is reviewed: at all, or later than now.
 _FIRST_DUE = f"""
-SELECT min(due) FROM ({_of_each_level("SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due IS NOT NULL")}
+SELECT min(due) FROM ({_of_each("LEVEL", LEVELS, "SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due IS NOT NULL")}
                       UNION ALL SELECT min(review) FROM sites WHERE review IS NOT NULL)
 """
 _NEXT_DUE = f"""
-SELECT min(due) FROM ({_of_each_level("SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due > ?1")}
+SELECT min(due) FROM ({_of_each("LEVEL", LEVELS, "SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due > ?1")}
                       UNION ALL SELECT min(review) FROM sites WHERE review > ?1)
 """
 
@@ -150,12 +167,7 @@ def _note_due(connection: apsw.Connection, host: int, levels: int) -> None:
     first = [
         (due, level)
         for level in _set_in(levels)
-        if (
-            due := connection.execute(
-                "SELECT min(due) FROM urls WHERE host = ? AND state = 0 AND level = ?", (host, level)
-            ).get
-        )
-        is not None
+        if (due := connection.execute(_FIRST_DUE_OF_LEVEL, (host, level)).get) is not None
     ]
     due, level = min(first) if first else (None, 0)
     connection.execute(
@@ -185,7 +197,7 @@ def lease(
             held[visit.host_key] = next_day(now)
     hold(connection, list(held.items()))
     granted = connection.executemany(
-        """UPDATE urls SET state = 1, epoch = ?1, asked = ?2, kind = ?3
+        """UPDATE urls SET state = 1, epoch = ?1, leased_host = ?2, kind = ?3
            WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
              AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
                          WHERE h.host = ?2 AND p.owner = ?6 AND p.epoch = ?1)
@@ -214,7 +226,7 @@ def unlease(connection: apsw.Connection, ledger: HostLedger, visits: Sequence[Vi
     for visit in visits:
         robots = visit.kind is Kind.ROBOTS
         level = connection.execute(
-            """UPDATE urls SET state = ?1, reason = iif(?2, ?3, reason), epoch = NULL, asked = NULL
+            """UPDATE urls SET state = ?1, reason = iif(?2, ?3, reason), epoch = NULL, leased_host = NULL
                WHERE host = ?4 AND rest = ?5 AND state = 1 AND epoch = ?6 RETURNING level""",
             (State.PARKED if robots else State.WAITING, robots, Reason.ROBOTS_FILE, *visit.key, visit.epoch),
         ).get

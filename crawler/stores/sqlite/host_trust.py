@@ -17,8 +17,8 @@ _COLUMNS = "changed_right, changed_wrong, same_right, same_wrong"
 
 
 def trust_of(connection: apsw.Connection, host: int) -> Mapping[Source, Trust]:
-    rows = connection.execute(f"SELECT witness, {_COLUMNS} FROM trust WHERE host = ?", (host,))
-    return {Source(witness): Trust(*counts) for witness, *counts in rows}
+    rows = connection.execute(f"SELECT source, {_COLUMNS} FROM trust WHERE host = ?", (host,))
+    return {Source(source): Trust(*counts) for source, *counts in rows}
 
 
 class TrustObservations:
@@ -45,7 +45,7 @@ class TrustObservations:
     def _compare_list(self, url: int, visited: Visited, before: float, elapsed: float, *, has_changed: bool) -> None:
         """What a sitemap or a feed said of the page, if it was read since the page was last visited."""
         row = self._connection.execute(
-            """SELECT t.lastmod, t.interval, l.kind, l.visited FROM told t JOIN urls l ON l.id = t.lister
+            """SELECT t.lastmod, t.interval, l.kind, l.visited FROM url_facts t JOIN urls l ON l.id = t.lister
                WHERE t.id = ?""",
             (url,),
         ).get
@@ -54,8 +54,8 @@ class TrustObservations:
         modified, interval, kind, _ = row
         host = visited.visit.key.host
         if modified is not None:
-            witness = Source.FEED if kind == Kind.FEED else Source.LASTMOD
-            self._note(host, witness, modified > before, has_changed)
+            source = Source.FEED if kind == Kind.FEED else Source.LASTMOD
+            self._note(host, source, modified > before, has_changed)
         if interval is not None:
             self._note(host, Source.CHANGEFREQ, elapsed >= interval, has_changed)
 
@@ -74,17 +74,17 @@ class TrustObservations:
             else:
                 self._note(visit.key.host, Source.HEAD, says_changed=is_same, has_changed=True)
 
-    def _note(self, host: int, witness: Source, says_changed: bool, has_changed: bool) -> None:
-        trust = self._trust.get((host, witness))
+    def _note(self, host: int, source: Source, says_changed: bool, has_changed: bool) -> None:
+        trust = self._trust.get((host, source))
         if trust is None:
             row = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM trust WHERE host = ? AND witness = ?", (host, witness)
+                f"SELECT {_COLUMNS} FROM trust WHERE host = ? AND source = ?", (host, source)
             ).get
             trust = Trust(*row) if row is not None else UNKNOWN
-        self._trust[host, witness] = trust.after(says_changed=says_changed, has_changed=has_changed)
+        self._trust[host, source] = trust.after(says_changed=says_changed, has_changed=has_changed)
 
     def write(self) -> None:
         self._connection.executemany(
-            f"INSERT OR REPLACE INTO trust (host, witness, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT OR REPLACE INTO trust (host, source, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
             [(*key, *trust) for key, trust in self._trust.items()],
         )

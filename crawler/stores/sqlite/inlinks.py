@@ -130,7 +130,8 @@ class InlinkWriter:
         if targets:
             packed = array.array("q", chain.from_iterable(targets)).tobytes()
             self._connection.execute(
-                "INSERT INTO anchored (version, targets) SELECT coalesce(max(version), 0), ? FROM changes", (packed,)
+                "INSERT INTO pending_anchors (version, targets) SELECT coalesce(max(version), 0), ? FROM changes",
+                (packed,),
             )
 
     def _recount(self) -> None:

@@ -20,7 +20,7 @@ MOST_VOUCHERS = 20  # of a sitemap
 ENTRIES_OF_A_FEED = 2_000  # that are remembered, the newest: more than any feed may have
 
 _TELL = """
-INSERT INTO told (id, lister, lastmod, interval)
+INSERT INTO url_facts (id, lister, lastmod, interval)
 SELECT id, ?1, ?2, ?3 FROM urls WHERE host = ?4 AND rest = ?5 AND url = ?6 AND kind = 0
 ON CONFLICT (id) DO UPDATE SET lister = excluded.lister, lastmod = excluded.lastmod,
     interval = coalesce(excluded.interval, interval)
@@ -173,7 +173,7 @@ class ListedUrlWriter:
         believed = self._trust.get(host)
         if believed is None:
             trust = trust_of(self._connection, host)
-            lastmod, feed = (trust.get(witness, UNKNOWN) for witness in (Source.LASTMOD, Source.FEED))
+            lastmod, feed = (trust.get(source, UNKNOWN) for source in (Source.LASTMOD, Source.FEED))
             believed = self._trust[host] = lastmod.believes_change, feed.believes_change
         return believed[kind is Kind.FEED]
 

@@ -29,8 +29,8 @@ _REST_AFTER_CRASHES = 3_600.0  # of an origin over whose robots.txt several proc
 
 # What is leased belongs to the partition of the host that is asked.
 _LEASED_IN = """
-SELECT u.host, u.rest, u.kind, u.crashes, coalesce(u.asked, u.host), u.url
-FROM urls u INDEXED BY urls_leased JOIN hosts h ON h.host = coalesce(u.asked, u.host) JOIN partitions p ON p.id = h.partition
+SELECT u.host, u.rest, u.kind, u.crashes, coalesce(u.leased_host, u.host), u.url
+FROM urls u INDEXED BY urls_leased JOIN hosts h ON h.host = coalesce(u.leased_host, u.host) JOIN partitions p ON p.id = h.partition
 WHERE u.state = 1
 """
 
@@ -63,7 +63,7 @@ def _return(
             quarantined += alone
             state, reason = (State.PARKED, Reason.CRASHED) if alone else (State.WAITING, Reason.RETURNED)
             level = connection.execute(
-                """UPDATE urls SET state = ?, reason = ?, due = ?, crashes = crashes + 1, epoch = NULL, asked = NULL
+                """UPDATE urls SET state = ?, reason = ?, due = ?, crashes = crashes + 1, epoch = NULL, leased_host = NULL
                    WHERE host = ? AND rest = ? RETURNING level""",
                 (state, reason, now, host, rest),
             ).get
@@ -77,7 +77,7 @@ def _return_robots(connection: apsw.Connection, host: int, rest: int, origin: st
     """A robots.txt is asked for again when a page needs it; one that seems to kill us, an hour later."""
     connection.execute(
         """UPDATE urls SET state = 2, reason = ?, crashes = CASE WHEN ? THEN 0 ELSE crashes + 1 END,
-                  epoch = NULL, asked = NULL
+                  epoch = NULL, leased_host = NULL
            WHERE host = ? AND rest = ?""",
         (Reason.ROBOTS_FILE, hold, host, rest),
     )
@@ -188,7 +188,7 @@ def release(connection: apsw.Connection, owner: str, partitions: Collection[int]
 
 
 _LEASED_PARTITIONS = """
-SELECT h.partition AS p FROM urls u INDEXED BY urls_leased JOIN hosts h ON h.host = coalesce(u.asked, u.host) WHERE u.state = 1
+SELECT h.partition AS p FROM urls u INDEXED BY urls_leased JOIN hosts h ON h.host = coalesce(u.leased_host, u.host) WHERE u.state = 1
 """
 
 
@@ -262,7 +262,7 @@ def hand_over(connection: apsw.Connection, owner: str, addresses: Iterable[str])
 
 def note_errands(connection: apsw.Connection, errands: Iterable[Visit]) -> None:
     connection.executemany(
-        "INSERT OR REPLACE INTO errands VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO remote_robots VALUES (?, ?, ?, ?)",
         [(visit.origin, visit.host_key, visit.url, visit.hops) for visit in errands],
     )
 
@@ -270,7 +270,7 @@ def note_errands(connection: apsw.Connection, errands: Iterable[Visit]) -> None:
 def errands(connection: apsw.Connection, owner: str, now: float) -> list[Visit]:
     rows: list[Any] = connection.execute(
         """SELECT e.origin, e.host, e.url, e.hops, p.epoch, h.held_until
-           FROM errands e JOIN hosts h ON h.host = e.host JOIN partitions p ON p.id = h.partition WHERE p.owner = ?""",
+           FROM remote_robots e JOIN hosts h ON h.host = e.host JOIN partitions p ON p.id = h.partition WHERE p.owner = ?""",
         (owner,),
     ).fetchall()
     for origin, *_, held_until in rows:
@@ -290,7 +290,7 @@ def _hold_origin(connection: apsw.Connection, origin: str, now: float, until: fl
            ON CONFLICT (origin) DO UPDATE SET fetched = ?3, expires = ?4, held_until = ?4""",
         (origin, _robots_key(origin).host, now, until),
     )
-    connection.execute("DELETE FROM errands WHERE origin = ?", (origin,))
+    connection.execute("DELETE FROM remote_robots WHERE origin = ?", (origin,))
 
 
 def _robots_key(origin: str) -> Key:

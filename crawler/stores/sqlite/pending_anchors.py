@@ -18,13 +18,13 @@ INSERT INTO changes (host, rest, change, document, at)
 
 
 def has_some(connection: apsw.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM anchored LIMIT 1").get is not None
+    return connection.execute("SELECT 1 FROM pending_anchors LIMIT 1").get is not None
 
 
 def announce(connection: apsw.Connection) -> int:
     """Tell of some; of how many."""
     rows: list[Any] = connection.execute(
-        "SELECT serial, version, targets FROM anchored ORDER BY serial LIMIT ?", (_MOST,)
+        "SELECT serial, version, targets FROM pending_anchors ORDER BY serial LIMIT ?", (_MOST,)
     ).fetchall()
     latest: dict[tuple[int, int], int] = {}  # by page, the version up to which nothing tells of all its anchors
     for _, version, targets in rows:
@@ -33,5 +33,5 @@ def announce(connection: apsw.Connection) -> int:
     before = connection.total_changes()
     connection.executemany(_TELL, [(*key, version) for key, version in latest.items()])
     told = connection.total_changes() - before
-    connection.execute("DELETE FROM anchored WHERE serial <= ?", (rows[-1][0] if rows else 0,))
+    connection.execute("DELETE FROM pending_anchors WHERE serial <= ?", (rows[-1][0] if rows else 0,))
     return told

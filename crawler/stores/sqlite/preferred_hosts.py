@@ -67,7 +67,7 @@ def _is_in_vain(connection: apsw.Connection, target: Key) -> bool:
     if backoff is not None and backoff >= SNOOZE_AFTER:
         return True
     visits = connection.execute(
-        """SELECT visits FROM urls u LEFT JOIN told t ON t.id = u.id
+        """SELECT visits FROM urls u LEFT JOIN url_facts t ON t.id = u.id
            WHERE host = ? AND rest = ? AND (state = 2 AND reason NOT IN (?, ?) OR t.missing > 0)""",
         (*target, Reason.OVER_BUDGET, Reason.SAME_PAGE),
     ).get

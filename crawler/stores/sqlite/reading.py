@@ -32,7 +32,7 @@ def find_url(connection: apsw.Connection, key: Key) -> UrlRow | None:
                   max(u.inlinks, (SELECT count(DISTINCT a.site) FROM anchors a JOIN hosts h ON h.host = a.host
                                   WHERE a.host = u.host AND a.rest = u.rest AND a.site <> h.site)),
                   coalesce(t.missing, 0), l.url, t.lastmod, t.interval, t.etag, t.last_modified, t.length, t.reused
-           FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN told t ON t.id = u.id LEFT JOIN urls l ON l.id = t.lister
+           FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN url_facts t ON t.id = u.id LEFT JOIN urls l ON l.id = t.lister
            WHERE u.host = ? AND u.rest = ?""",
         key,
     ).get

@@ -42,13 +42,13 @@ def wanted(connection: apsw.Connection, batch: Sequence[VisitResult]) -> Collect
         (apsw.carray(array.array("q", sorted(marks))),),
     ).fetchall()
     hosts = [host for host, pages, known in rows if _has_to_learn(connection, host, pages, known, marks[host])]
-    connection.executemany("INSERT OR IGNORE INTO lessons VALUES (?)", [(host,) for host in hosts])
+    connection.executemany("INSERT OR IGNORE INTO template_jobs VALUES (?)", [(host,) for host in hosts])
     return hosts
 
 
 def lessons(connection: apsw.Connection, owner: str) -> list[int]:
     rows = connection.execute(
-        """SELECT l.host FROM lessons l JOIN hosts h ON h.host = l.host JOIN partitions p ON p.id = h.partition
+        """SELECT l.host FROM template_jobs l JOIN hosts h ON h.host = l.host JOIN partitions p ON p.id = h.partition
            WHERE p.owner = ?""",
         (owner,),
     )
@@ -56,12 +56,12 @@ def lessons(connection: apsw.Connection, owner: str) -> list[int]:
 
 
 def lesson(connection: apsw.Connection, host: int) -> TemplateJob | None:
-    if connection.execute("SELECT 1 FROM lessons WHERE host = ?", (host,)).get is None:
+    if connection.execute("SELECT 1 FROM template_jobs WHERE host = ?", (host,)).get is None:
         return None
     template: bytes | None = connection.execute("SELECT template FROM hosts WHERE host = ?", (host,)).get
     rows = _sample(connection, host) if template is None else _behind(connection, host, mark_of(template))
     if not rows:
-        connection.execute("DELETE FROM lessons WHERE host = ?", (host,))
+        connection.execute("DELETE FROM template_jobs WHERE host = ?", (host,))
         return None
     found = [(number, _document(connection, document)) for number, document, _ in rows]
     sizes = accumulate(document.body_bytes for _, document in found)
@@ -73,7 +73,7 @@ def learn(
     connection: apsw.Connection, index: SimilarityIndex, learned: TemplateResult, now: float
 ) -> list[UndecidedPage]:
     if not learned.template:  # none was found: it is looked for again when there are more pages
-        connection.execute("DELETE FROM lessons WHERE host = ?", (learned.host,))
+        connection.execute("DELETE FROM template_jobs WHERE host = ?", (learned.host,))
         return []
     connection.execute("UPDATE hosts SET template = ? WHERE host = ?", (learned.template, learned.host))
     changed = {}

@@ -176,7 +176,7 @@ class SqliteStore:
 
     def errands(self, owner: str, now: float) -> list[Visit]:
         with trouble(self._path):
-            if self._connection.execute("SELECT 1 FROM errands LIMIT 1").get is None:
+            if self._connection.execute("SELECT 1 FROM remote_robots LIMIT 1").get is None:
                 return []
         with self._transaction() as connection:
             return partitions.errands(connection, owner, now)
@@ -348,7 +348,7 @@ class SqliteStore:
     def forget_sketches(self) -> None:
         with self._transaction() as connection:
             connection.execute(
-                "DELETE FROM bands; DELETE FROM sketches; DELETE FROM lessons; UPDATE hosts SET template = NULL"
+                "DELETE FROM bands; DELETE FROM sketches; DELETE FROM template_jobs; UPDATE hosts SET template = NULL"
             )
 
     def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:

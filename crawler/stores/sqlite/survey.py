@@ -233,9 +233,9 @@ class SqliteSurvey:
                                  t.lister IS NOT NULL
                                  OR EXISTS (SELECT 1 FROM announcements n WHERE n.host = u.host AND n.rest = u.rest)
                                  AS listed
-                          FROM urls u LEFT JOIN told t ON t.id = u.id LEFT JOIN urls v ON v.id = u.via
+                          FROM urls u LEFT JOIN url_facts t ON t.id = u.id LEFT JOIN urls v ON v.id = u.via
                           WHERE u.kind = 0 AND NOT (u.state = 2 AND u.reason IN ({_NOT_OURS}))
-                            AND u.host IN (SELECT m.host FROM told l JOIN urls m ON m.id = l.id WHERE l.lister IS NOT NULL))"""
+                            AND u.host IN (SELECT m.host FROM url_facts l JOIN urls m ON m.id = l.id WHERE l.lister IS NOT NULL))"""
             )
         )
 
