@@ -173,7 +173,7 @@ def test_the_limits_of_robots_txt_and_of_sitemaps_are_not_those_of_pages(tmp_pat
             "/sitemap.xml": urlset(*listed),
         }
         crawl("a.test", settings, FETCH_MAX_BODY=50_000)
-    assert rows(tmp_path / "crawl", "SELECT count(*) FROM told WHERE lister > 0") == [(200,)]
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM url_facts WHERE lister > 0") == [(200,)]
     ((kept,),) = rows(tmp_path / "crawl", "SELECT body FROM origins")
     assert isinstance(kept, bytes)
     assert len(kept) <= 512_000

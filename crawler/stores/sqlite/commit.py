@@ -35,7 +35,7 @@ from crawler.stores.sqlite.listed_urls import ListedUrlWriter
 from crawler.stores.sqlite.originals import OriginalPage
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, crawl_limits_values
 from crawler.stores.sqlite.similarity_index import SimilarityIndex
-from crawler.stores.sqlite.urls import LONGEST_DETAIL, Row, SeenCache, id_of, insert, verdict, whole
+from crawler.stores.sqlite.urls import LONGEST_DETAIL, NewUrlRow, SeenCache, id_of, insert, verdict, whole
 
 _WHOLE = frozenset({Reason.OK, Reason.NOINDEX})
 _EMPTY = hashlib.sha256(b"").digest()
@@ -321,13 +321,13 @@ def _found(
     now: float,
     *,
     follow: bool,
-) -> list[Row]:
+) -> list[NewUrlRow]:
     """The URLs that a visit makes known: links, and a redirect's target. `follow` says whether links of copies count.
 
     Those of a page that another has copied link by link are known already.
     """
     visit, page, target = visited.visit, visited.page, visited.location
-    rows: list[Row] = []
+    rows: list[NewUrlRow] = []
     is_followed = original is None or (follow and page is not None and original.links_digest != page.links_digest)
     if page is not None and is_followed:
         rows = _link_rows(connection, via, visit, links, known, now, recommends=original is None)
@@ -335,9 +335,19 @@ def _found(
         state, reason, detail = verdict(target.refused, Reason.REDIRECT_TARGET)
         at = whole(now)
         rows.append(
-            (
-                *(*target.key, target.url, state, reason, visit.kind, visit.level, at, visit.depth, visit.hops + 1),
-                *(via, at, detail, 0, None),
+            NewUrlRow(
+                *target.key,
+                url=target.url,
+                state=state,
+                reason=reason,
+                kind=visit.kind,
+                level=visit.level,
+                due=at,
+                depth=visit.depth,
+                hops=visit.hops + 1,
+                via=via,
+                found=at,
+                detail=detail,
             )
         )
     return rows
@@ -352,19 +362,21 @@ def _link_rows(
     now: float,
     *,
     recommends: bool,
-) -> list[Row]:
+) -> list[NewUrlRow]:
     depth, at, home = visit.depth + 1, whole(now), visit.key.host
     levels = level_of(PriorityInputs(depth)), level_of(PriorityInputs(depth, 1))
     new = [link for link in links if known.urls.get(link[0]) != hash(link[1])]
     followed = verdict(None, Reason.LINK)
     known.make_hosts_known(connection, [(link[0][0], link[1]) for link in new])
     site = known.site_of(connection, home)
+    # kind, level, due, depth, hops, via, found: as keywords they would cost twice the time, and pages have many links
     inside = (Kind.PAGE, levels[0], at, depth, 0, via, at)
-    rows: list[Row] = []
+    outside = (Kind.PAGE, levels[1], at, depth, 0, via, at)
+    rows: list[NewUrlRow] = []
     for (host, rest), url, _, refused, _ in new:
         state, reason, detail = verdict(refused, Reason.LINK) if refused is not None else followed
         if recommends and host != home and known.site_of(connection, host) != site:
-            rows.append((host, rest, url, state, reason, Kind.PAGE, levels[1], at, depth, 0, via, at, detail, 1, None))
+            rows.append(NewUrlRow(host, rest, url, state, reason, *outside, detail, 1))
         else:
-            rows.append((host, rest, url, state, reason, *inside, detail, 0, None))
+            rows.append(NewUrlRow(host, rest, url, state, reason, *inside, detail))
     return rows

@@ -18,7 +18,7 @@ from crawler.frontier.budgets import MOST_ENDORSERS
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import Key, Link, Reason, State
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.urls import INLINKS, Row, SeenCache
+from crawler.stores.sqlite.urls import NewUrlRow, SeenCache
 
 ANCHORS_PER_TARGET = 64
 
@@ -51,7 +51,7 @@ class InlinkWriter:
         connection: apsw.Connection,
         known: SeenCache,
         ledger: HostLedger,
-        new: Mapping[tuple[int, int], Row],
+        new: Mapping[tuple[int, int], NewUrlRow],
         now: float,
     ) -> None:
         self._connection = connection
@@ -106,7 +106,7 @@ class InlinkWriter:
     def _was_recommended(self, key: Key) -> bool:
         """Whether its first recommendation was counted when the URL was made known."""
         row = self._new.get(key)
-        return row is not None and bool(row[INLINKS])
+        return row is not None and bool(row.inlinks)
 
     def _endorse(self, target: int, site: int) -> None:
         pair = hash((target, site))

@@ -12,7 +12,7 @@ from crawler.frontier.trust import UNKNOWN, Source
 from crawler.items import Key, Kind, Link, ListedUrl, Reason, Visit, Visited
 from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.urls import VERDICT_CODES, Row, SeenCache, id_of, verdict, whole
+from crawler.stores.sqlite.urls import VERDICT_CODES, NewUrlRow, SeenCache, id_of, verdict, whole
 from crawler.urls.hosts import host_of, registered_domain
 
 SITEMAPS_OF_A_HOST = 5_000
@@ -59,10 +59,10 @@ class ListedUrlWriter:
         # Host → whether the dates of its sitemaps, and of its feeds, are believed.
         self._trust: dict[int, tuple[bool, bool]] = {}
 
-    def rows(self, lister: int, visited: Visited) -> list[Row]:
+    def rows(self, lister: int, visited: Visited) -> list[NewUrlRow]:
         """The URLs that a visit's lists make known."""
         visit, page = visited.visit, visited.page
-        rows: list[Row] = []
+        rows: list[NewUrlRow] = []
         if visited.sitemaps:
             rows += self._list_rows(lister, visit.origin or visit.url, visited.sitemaps, Kind.SITEMAP, 0)
             self._vouch(visited.sitemaps, [host_of(visit.origin or visit.url)])
@@ -81,17 +81,21 @@ class ListedUrlWriter:
             rows += self.listed_rows(lister, visit, page.kind, page.listed)
         return rows
 
-    def listed_rows(self, lister: int, visit: Visit, kind: Kind, listed: Sequence[ListedUrl]) -> list[Row]:
+    def listed_rows(self, lister: int, visit: Visit, kind: Kind, listed: Sequence[ListedUrl]) -> list[NewUrlRow]:
         if kind is Kind.FEED:
             listed = self._announced(lister, listed)
         reason = Reason.IN_FEED if kind is Kind.FEED else Reason.IN_SITEMAP
         at, depth = whole(self._now), visit.depth + 1
-        rows: list[Row] = []
+        rows: list[NewUrlRow] = []
         for entry in listed:
             state, why, detail = verdict(entry.refused, reason)
             level = level_of(PriorityInputs(depth, hint=entry.hint))
             rows.append(
-                (*entry.key, entry.url, state, why, Kind.PAGE, level, at, depth, 0, lister, at, detail, 0, entry.hint)
+                NewUrlRow(
+                    *(*entry.key, entry.url, state, why, Kind.PAGE, level, at, depth, 0, lister, at),
+                    detail=detail,
+                    hint=entry.hint,
+                )
             )
         self._known.make_hosts_known(self._connection, [(entry.key.host, entry.url) for entry in listed])
         self._told += [(lister, entry.modified, entry.interval, *entry.key, entry.url) for entry in listed]
@@ -102,16 +106,16 @@ class ListedUrlWriter:
         ]
         return rows
 
-    def _list_rows(self, via: int, home: str, links: Sequence[Link], kind: Kind, depth: int) -> list[Row]:
+    def _list_rows(self, via: int, home: str, links: Sequence[Link], kind: Kind, depth: int) -> list[NewUrlRow]:
         reason = Reason.FEED_FILE if kind is Kind.FEED else Reason.SITEMAP_FILE
         at, level = whole(self._now), level_of(PriorityInputs(depth))
         links = self._within_reason(links) if kind is Kind.SITEMAP else links
         # What lies on another site is known as a list by what is in it, not by what somebody says of it.
         self._lists += [(kind, reason, at, *link.key, link.url, depth) for link in links if _is_near(link, home)]
-        rows: list[Row] = []
+        rows: list[NewUrlRow] = []
         for link in links:
             state, why, detail = verdict(link.refused, reason)
-            rows.append((*link.key, link.url, state, why, kind, level, at, depth, 0, via, at, detail, 0, None))
+            rows.append(NewUrlRow(*link.key, link.url, state, why, kind, level, at, depth, 0, via, at, detail))
         return rows
 
     def _within_reason(self, sitemaps: Sequence[Link]) -> list[Link]:

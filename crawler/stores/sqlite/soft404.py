@@ -10,12 +10,12 @@ from xxhash import xxh3_64_hexdigest
 
 from crawler.items import Kind, Outcome, Reason, State
 from crawler.stores.contract import VisitResult
-from crawler.stores.sqlite.urls import Row, whole
+from crawler.stores.sqlite.urls import NewUrlRow, whole
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
 
-def wanted(connection: apsw.Connection, batch: Sequence[VisitResult], after: int, now: float) -> list[Row]:
+def wanted(connection: apsw.Connection, batch: Sequence[VisitResult], after: int, now: float) -> list[NewUrlRow]:
     """Visits to hosts that have just given so many pages."""
     fetched = {
         settled.visited.visit.key.host: settled.visited.visit.url
@@ -31,11 +31,22 @@ def wanted(connection: apsw.Connection, batch: Sequence[VisitResult], after: int
     return [_row(fetched[host], now) for (host,) in hosts]
 
 
-def _row(url: str, now: float) -> Row:
+def _row(url: str, now: float) -> NewUrlRow:
     origin, at = origin_of(url), whole(now)
     made_up = f"{origin}/{xxh3_64_hexdigest(origin.encode())}"
-    key = key_of(made_up)
-    return (*key, made_up, State.WAITING, Reason.PROBE_FILE, Kind.PROBE, 0, at, 0, 0, None, at, "", 0, None)
+    return NewUrlRow(
+        *key_of(made_up),
+        url=made_up,
+        state=State.WAITING,
+        reason=Reason.PROBE_FILE,
+        kind=Kind.PROBE,
+        level=0,
+        due=at,
+        depth=0,
+        hops=0,
+        via=None,
+        found=at,
+    )
 
 
 def settle(connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:

@@ -20,13 +20,34 @@ from crawler.urls.scope import VERDICTS
 
 logger = logging.getLogger(__name__)
 
-# One URL that may be new: (host, rest, url, state, reason, kind, level, due, depth, hops, via, found, detail, inlinks, hint)
-Row = tuple[int, int, str, int, int, int, int, float, int, int, int | None, float, str, int, float | None]
-INLINKS = 13  # its place in a row
 
-_INSERT_URL = """
-INSERT INTO urls (host, rest, url, state, reason, kind, level, due, depth, hops, via, found, detail, inlinks, hint)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+class NewUrlRow(NamedTuple):
+    """One URL that may be new, with its columns in the order in which they are inserted."""
+
+    host: int
+    rest: int
+    url: str
+    state: int
+    reason: int
+    kind: int
+    level: int
+    due: float
+    depth: int
+    hops: int
+    via: int | None
+    found: float
+    detail: str = ""
+    inlinks: int = 0
+    hint: float | None = None
+    step: int = 0
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self[:2]
+
+
+_INSERT_URL = f"""
+INSERT INTO urls ({", ".join(NewUrlRow._fields)}) VALUES ({", ".join("?" * len(NewUrlRow._fields))})
 ON CONFLICT (host, rest) DO NOTHING
 """
 
@@ -116,11 +137,11 @@ class SeenCache:
             or (link[3] is not None and link[3].reason is Reason.TOO_FAR)  # not on every way
         ]
 
-    def has_far(self, connection: apsw.Connection, rows: Iterable[Row]) -> bool:
+    def has_far(self, connection: apsw.Connection, rows: Iterable[NewUrlRow]) -> bool:
         """Whether any URL was ever too far from the seeds: most crawls have no limit, and need not look for shorter ways."""
         if not self._far:  # another worker may have found one
             self._far = connection.execute("SELECT 1 FROM crawl WHERE name = 'too_far'").get is not None
-        if not self._far and any(row[4] == Reason.TOO_FAR for row in rows):
+        if not self._far and any(row.reason == Reason.TOO_FAR for row in rows):
             connection.execute("INSERT INTO crawl VALUES ('too_far', 1)")
             self._far = True
         return self._far
@@ -156,25 +177,23 @@ def id_of(connection: apsw.Connection, key: Key) -> int:
     return found or 0
 
 
-def row_of(connection: apsw.Connection, url: NewUrl, now: float) -> Row:
+def row_of(connection: apsw.Connection, url: NewUrl, now: float) -> NewUrlRow:
     is_parked = url.refused is not None or url.kind is Kind.ROBOTS
     found = whole(now)
-    return (
-        url.key.host,
-        url.key.rest,
-        url.url,
-        State.PARKED if is_parked else State.WAITING,
-        url.refused.reason if url.refused is not None else url.reason,
-        url.kind,
-        level_of(PriorityInputs(url.depth, hint=url.hint)),
-        found,
-        url.depth,
-        url.hops,
-        id_of(connection, url.via) if url.via is not None else None,
-        found,
-        url.refused.detail[:LONGEST_DETAIL] if url.refused is not None else "",
-        0,
-        url.hint,
+    return NewUrlRow(
+        *url.key,
+        url=url.url,
+        state=State.PARKED if is_parked else State.WAITING,
+        reason=url.refused.reason if url.refused is not None else url.reason,
+        kind=url.kind,
+        level=level_of(PriorityInputs(url.depth, hint=url.hint)),
+        due=found,
+        depth=url.depth,
+        hops=url.hops,
+        via=id_of(connection, url.via) if url.via is not None else None,
+        found=found,
+        detail=url.refused.detail[:LONGEST_DETAIL] if url.refused is not None else "",
+        hint=url.hint,
     )
 
 
@@ -188,25 +207,27 @@ def verdict(refused: Refusal | None, reason: Reason) -> tuple[State, Reason, str
 class InsertedUrls(NamedTuple):
     """What became of URLs that might be new."""
 
-    new: Mapping[tuple[int, int], Row]  # by key
+    new: Mapping[tuple[int, int], NewUrlRow]  # by key
     hosts: set[int]  # that have new ones to visit
 
 
-def insert(connection: apsw.Connection, known: SeenCache, ledger: HostLedger, rows: Sequence[Row]) -> InsertedUrls:
+def insert(
+    connection: apsw.Connection, known: SeenCache, ledger: HostLedger, rows: Sequence[NewUrlRow]
+) -> InsertedUrls:
     """Make URLs known."""
     if not rows:
         return InsertedUrls({}, set())
-    known.make_hosts_known(connection, [(row[0], row[2]) for row in rows])
-    first: dict[tuple[int, int], Row] = {}
-    colliding = [row for row in rows if first.setdefault(row[:2], row)[2] != row[2]]
-    has_room = all(ledger.has_room(host, len(first)) for host in {row[0] for row in rows})
+    known.make_hosts_known(connection, [(row.host, row.url) for row in rows])
+    first: dict[tuple[int, int], NewUrlRow] = {}
+    colliding = [row for row in rows if first.setdefault(row.key, row).url != row.url]
+    has_room = all(ledger.has_room(host, len(first)) for host in {row.host for row in rows})
     new = _add(connection, first if has_room else {key: _within_budget(row, ledger) for key, row in first.items()})
     if len(new) < len(first):
         colliding += _with_the_key_of_others(connection, [row for key, row in first.items() if key not in new])
     hosts = _let_in(connection, ledger, new.values(), has_room=has_room)
     if known.has_far(connection, first.values()):
         for host, due, level in connection.executemany(
-            _NEARER, [_nearer_values(row) for row in first.values() if not row[3] and ledger.has_room(row[0])]
+            _NEARER, [_nearer_values(row) for row in first.values() if not row.state and ledger.has_room(row.host)]
         ):
             ledger.admit(host, asked=True)
             ledger.waits(host, due, level)
@@ -214,16 +235,17 @@ def insert(connection: apsw.Connection, known: SeenCache, ledger: HostLedger, ro
     strangers = _note_collisions(connection, colliding)
     known.urls.update(
         [
-            (key, hash(row[2]))
+            (key, hash(row.url))
             for key, row in first.items()
-            if row[4] != Reason.TOO_FAR and (not strangers or row[:3] not in strangers)  # a shorter way may lead to it
+            if row.reason != Reason.TOO_FAR
+            and (not strangers or row[:3] not in strangers)  # a shorter way may lead to it
         ]
     )
     known.trim()
     return InsertedUrls(new, hosts)
 
 
-def _add(connection: apsw.Connection, rows: dict[tuple[int, int], Row]) -> dict[tuple[int, int], Row]:
+def _add(connection: apsw.Connection, rows: dict[tuple[int, int], NewUrlRow]) -> dict[tuple[int, int], NewUrlRow]:
     """Those that were new, by key: they have got the highest numbers."""
     last: int = connection.execute("SELECT coalesce(max(id), 0) FROM urls").get
     before = connection.total_changes()
@@ -234,70 +256,71 @@ def _add(connection: apsw.Connection, rows: dict[tuple[int, int], Row]) -> dict[
     return {key: row for key, row in rows.items() if key in keys}
 
 
-def _with_the_key_of_others(connection: apsw.Connection, rows: Sequence[Row]) -> list[Row]:
+def _with_the_key_of_others(connection: apsw.Connection, rows: Sequence[NewUrlRow]) -> list[NewUrlRow]:
     """Those whose key another URL has."""
     others: Any = connection.executemany(
         "SELECT host, rest FROM urls WHERE host = ? AND rest = ? AND url <> ?", [row[:3] for row in rows]
     )
     keys = set(others)
-    return [row for row in rows if row[:2] in keys]
+    return [row for row in rows if row.key in keys]
 
 
-def _let_in(connection: apsw.Connection, ledger: HostLedger, rows: Collection[Row], *, has_room: bool) -> set[int]:
+def _let_in(
+    connection: apsw.Connection, ledger: HostLedger, rows: Collection[NewUrlRow], *, has_room: bool
+) -> set[int]:
     """Count new URLs in; the hosts of those that may be visited. Budgets may allow fewer than seemed when they were added."""
     hosts: set[int] = set()
     twins: list[tuple[Key, str]] = []
-    over: list[Row] = []
-    for host, mine in _by_host(rows) if has_room else [(row[0], [row]) for row in rows]:
+    over: list[NewUrlRow] = []
+    for host, mine in _by_host(rows) if has_room else [(row.host, [row]) for row in rows]:
         ledger.found(host, len(mine))
-        ledger.exceed(host, sum(row[4] == Reason.OVER_BUDGET for row in mine))
-        waiting = [row for row in mine if row[3] != State.PARKED]
-        found = [row for row in waiting if row[4] in FOUND]
+        ledger.exceed(host, sum(row.reason == Reason.OVER_BUDGET for row in mine))
+        waiting = [row for row in mine if row.state != State.PARKED]
+        found = [row for row in waiting if row.reason in FOUND]
         asked = len(waiting) - len(found)
-        shown = {row[1]: twin for row in found if (twin := fetched_twin(connection, row[2])) is not None}
+        shown = {row.rest: twin for row in found if (twin := fetched_twin(connection, row.url)) is not None}
         if shown:
             twins += [(Key(host, rest), twin) for rest, twin in shown.items()]
-            waiting = [row for row in waiting if row[1] not in shown]
-            found = [row for row in found if row[1] not in shown]
+            waiting = [row for row in waiting if row.rest not in shown]
+            found = [row for row in found if row.rest not in shown]
         if asked:
             ledger.admit(host, asked, asked=True)
         admitted = ledger.admit(host, len(found))
         if admitted < len(found):
-            rejected = {row[1] for row in found[admitted:]}
+            rejected = {row.rest for row in found[admitted:]}
             over += found[admitted:]
-            waiting = [row for row in waiting if row[1] not in rejected]
-        for due, level in {(row[7], row[6]) for row in waiting}:
+            waiting = [row for row in waiting if row.rest not in rejected]
+        for due, level in {(row.due, row.level) for row in waiting}:
             ledger.waits(host, due, level)
             hosts.add(host)
     park(connection, twins)
     connection.executemany(
         "UPDATE urls SET state = ?, reason = ? WHERE host = ? AND rest = ?",
-        [(State.PARKED, Reason.OVER_BUDGET, *row[:2]) for row in over],
+        [(State.PARKED, Reason.OVER_BUDGET, *row.key) for row in over],
     )
     return hosts
 
 
-def _by_host(rows: Collection[Row]) -> Iterable[tuple[int, list[Row]]]:
+def _by_host(rows: Collection[NewUrlRow]) -> Iterable[tuple[int, list[NewUrlRow]]]:
     """All of a host at once; where room may be short it is one by one, for then who comes first has it."""
-    of_hosts: dict[int, list[Row]] = {}
+    of_hosts: dict[int, list[NewUrlRow]] = {}
     for row in rows:
-        of_hosts.setdefault(row[0], []).append(row)
+        of_hosts.setdefault(row.host, []).append(row)
     return of_hosts.items()
 
 
-def _within_budget(row: Row, ledger: HostLedger) -> Row:
+def _within_budget(row: NewUrlRow, ledger: HostLedger) -> NewUrlRow:
     """The row, parked at once if its host or its site has no room: nothing need be undone then."""
-    if row[3] == State.PARKED or row[4] not in FOUND or ledger.has_room(row[0]):
+    if row.state == State.PARKED or row.reason not in FOUND or ledger.has_room(row.host):
         return row
-    return (*row[:3], State.PARKED, Reason.OVER_BUDGET, *row[5:])
+    return row._replace(state=State.PARKED, reason=Reason.OVER_BUDGET)
 
 
-def _nearer_values(row: Row) -> tuple[object, ...]:
-    host, rest, url, _, reason, _, level, due, depth, hops, via, *_ = row
-    return reason, level, due, depth, hops, via, host, rest, url
+def _nearer_values(row: NewUrlRow) -> tuple[object, ...]:
+    return row.reason, row.level, row.due, row.depth, row.hops, row.via, row.host, row.rest, row.url
 
 
-def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> set[tuple[int, int, str]]:
+def _note_collisions(connection: apsw.Connection, rows: Iterable[NewUrlRow]) -> set[tuple[int, int, str]]:
     """Of URLs with one key the first is kept; the others are written down, and returned."""
     strangers = set()
     for row in rows:
@@ -305,7 +328,7 @@ def _note_collisions(connection: apsw.Connection, rows: Iterable[Row]) -> set[tu
         kept = connection.execute("SELECT url FROM urls WHERE host = ? AND rest = ?", (host, rest)).get
         if url != kept:
             strangers.add((host, rest, url))
-            connection.execute("INSERT OR IGNORE INTO collisions VALUES (?, ?, ?, ?)", (host, rest, url, row[11]))
+            connection.execute("INSERT OR IGNORE INTO collisions VALUES (?, ?, ?, ?)", (host, rest, url, row.found))
             if connection.changes():
                 logger.warning("%s cannot be kept: it has the same key as %s", url, kept)
     return strangers
