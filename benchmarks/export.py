@@ -55,7 +55,7 @@ def _measured(pages: int, rounds: int, sentences: int) -> tuple[float, int]:
             Ours().crawl(scene)
         directory = Path(name) / "crawl"
         store = open_store(f"sqlite:{directory / 'crawl.db'}", read_only=True)
-        newest = store.version()
+        newest = store.changes.version()
         store.close()
 
         def export(*words: str) -> tuple[float, int]:

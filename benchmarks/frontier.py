@@ -20,7 +20,7 @@ from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Outcome, Page, Reason, RobotsFile, Visit, Visited
 from crawler.options import Options
 from crawler.simulation.driver import Simulation
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
@@ -117,7 +117,7 @@ def _in_store(hosts: int, visits: int) -> float:
     options = Options.of(vars(settings))
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
         store = open_store(f"sqlite:{Path(directory) / 'crawl.db'}")
-        store.add((_new(number) for number in range(hosts)), START)
+        store.urls.add((_new(number) for number in range(hosts)), START)
         count = 0
 
         def respond(visit: Visit, now: float) -> Visited:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.web import Web, page_path
 from crawler.items import Reason
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.stores.sqlite import schema
 from crawler.urls.keys import key_of
@@ -40,7 +40,7 @@ def _fill(path: Path, count: int, web: Web) -> None:
     print(f"Making a store that knows {count:,} URLs; the next run finds it in {path.parent} …", flush=True)
     store = open_store(f"sqlite:{path}")
     try:
-        store.add(_urls(count, web), time.time() + DAYS)
+        store.urls.add(_urls(count, web), time.time() + DAYS)
     finally:
         store.close()
 

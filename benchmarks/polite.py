@@ -24,7 +24,7 @@ from benchmarks.measure import Cost, cores, pinned, run
 from benchmarks.polite_server import addresses_of
 from benchmarks.server import ROOT
 from crawler.items import Reason
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
@@ -170,7 +170,7 @@ def ours(work: Workload, directory: Path, port: int, **more: object) -> list[str
     store = open_store(f"sqlite:{crawl / 'crawl.db'}")
     try:
         urls = (f"http://{address}:{port}/0" for address in work.delays)
-        store.add_seeds((NewUrl(key=key_of(url), url=url, reason=Reason.SEED) for url in urls), time.time())
+        store.urls.add_seeds((NewUrl(key=key_of(url), url=url, reason=Reason.SEED) for url in urls), time.time())
     finally:
         store.close()
     given = {

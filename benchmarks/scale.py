@@ -24,7 +24,7 @@ from typing import cast
 from benchmarks.measure import peak_memory
 from benchmarks.server import ROOT
 from crawler.items import Reason
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
@@ -106,7 +106,7 @@ def _load(directory: Path, settings: list[str], numbers: range, hosts: int, port
 def _known(directory: Path) -> int:
     store = open_store(f"sqlite:{directory / 'crawl' / 'crawl.db'}", read_only=True)
     try:
-        return store.count_urls()
+        return store.urls.count()
     finally:
         store.close()
 
@@ -121,7 +121,7 @@ def _offer(directory: Path, count: int, hosts: int, port: int) -> float:
         batches = [[_link(chance, count, hosts, port) for _ in range(BATCH)] for _ in range(LINKS // BATCH)]
         begun = time.monotonic()
         for batch in batches:
-            store.add(batch, begun)
+            store.urls.add(batch, begun)
         return LINKS / (time.monotonic() - begun)
     finally:
         store.close()

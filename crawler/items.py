@@ -402,10 +402,11 @@ class Visited(Struct, frozen=True, kw_only=True, array_like=True):
 
 
 class ChangeEvent(StrEnum):
-    """What has become of a document."""
+    """What the change feed says of a document."""
 
     UPSERT = "upsert"  # it is new, or says something else
     META = "meta"  # it says the same: only when it was fetched, and what others call it, is new
+    DELETE = "delete"  # it is to go from the index
 
 
 class DeletionEvidence(StrEnum):

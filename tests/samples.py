@@ -7,7 +7,10 @@ from typing import Any
 from crawler.frontier.next_state import NextState, RevisitPolicy
 from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
-from crawler.stores.contract import NewUrl, Store, VisitResult, WorkerStatus
+from crawler.stores.contract.commits import VisitResult
+from crawler.stores.contract.partitions import WorkerStatus
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import NewUrl
 from crawler.urls.keys import key_of, mark_of
 
 NOW = 1_000_000.0
@@ -50,4 +53,4 @@ def settled(
 def acquire(store: Store, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
     """Become a worker, with as many partitions as there are to be had; their number."""
     worker = WorkerStatus(slot=slot, owner=owner)
-    return len(store.keep(worker, now, lease, longest_request, lambda name, clock: clock).partitions)
+    return len(store.partitions.renew_lease(worker, now, lease, longest_request, lambda name, clock: clock).partitions)

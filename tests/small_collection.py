@@ -30,10 +30,10 @@ class Collection:
 
     def add(self, url: str, body: bytes = b"", *, at: float = NOW, status: int = 200, **headers: str) -> None:
         """A further visit to a URL brings this answer."""
-        self._store.add([new_url(url)], NOW)
-        row = self._store.find_url(key_of(url))
+        self._store.urls.add([new_url(url)], NOW)
+        row = self._store.urls.find(key_of(url))
         before = row.visited if row is not None else None
-        (visit,) = self._store.lease("me", [visit_to(url, visited=before)], NOW).granted
+        (visit,) = self._store.frontier.lease("me", [visit_to(url, visited=before)], NOW).granted
         head = f"HTTP/1.1 {status} Whatever\r\n" + "".join(
             f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items()
         )

@@ -6,7 +6,8 @@ from crawler.content.answers import ArchivedAnswer, read_archived
 from crawler.errors import CrawlError
 from crawler.items import State
 from crawler.options import Options
-from crawler.stores.contract import DocumentRow, Store
+from crawler.stores.contract.documents import DocumentRow
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
@@ -26,17 +27,17 @@ def newest_archived(options: Options, text: str) -> tuple[ArchivedAnswer, Docume
 
 def archived_versions(store: Store, url: str) -> list[DocumentRow]:
     """The oldest first; at least one, or `CrawlError` that says why there is none."""
-    row = store.find_url(key_of(url))
+    row = store.urls.find(key_of(url))
     if row is not None and row.url != url:
         raise CrawlError(f"{url}: could not be kept, it has the same key as {row.url}, which was found first.")
-    versions = store.documents(key_of(url))
+    versions = store.documents.versions(key_of(url))
     if not versions:
         raise CrawlError(f"{url}: {_why_not(store, url)}; `scrapy why {url}` tells more.")
     return versions[::-1]
 
 
 def _why_not(store: Store, url: str) -> str:
-    row = store.find_url(key_of(url))
+    row = store.urls.find(key_of(url))
     if row is None:
         return "not archived and not known: it is no seed, and no page that was fetched links to it"
     then = " and not visited yet" if row.state is State.WAITING and row.visited is None else ""

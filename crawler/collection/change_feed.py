@@ -29,7 +29,9 @@ from crawler.parse.coding import plain_body
 from crawler.parse.directives import Directives
 from crawler.parse.html import Html, main_text_of
 from crawler.parse.reading import Read, blocks_of, text_of
-from crawler.stores.contract import DocumentRow, PublishedChange, Store
+from crawler.stores.contract.changes import PublishedChange
+from crawler.stores.contract.documents import DocumentRow
+from crawler.stores.contract.store import Store
 from crawler.urls.hosts import host_of, matches
 from crawler.urls.keys import key_of
 
@@ -98,13 +100,13 @@ class ChangeFeed:
 
     def snapshot(self, since: int | None) -> Iterator[ExportEntry]:
         """The collection at one moment, or what of it is other than at a version. Deletions only with such a version."""
-        for published in self._store.published(since or 0):
+        for published in self._store.changes.published(since or 0):
             yield from self._entries(published, with_deletions=since is not None)
 
     def increments(self, since: int, until: int) -> Iterator[ExportEntry]:
         """What has changed between two versions, as it was at the second."""
         told = since
-        while block := list(self._store.published(since, until, _BLOCK, told)):
+        while block := list(self._store.changes.published(since, until, _BLOCK, told)):
             for published in block:
                 yield from self._entries(published, with_deletions=True)
             since = block[-1].version
@@ -171,7 +173,7 @@ class ChangeFeed:
             duplicate_of=published.duplicate_of,
             similarity=document.similarity,
             tier=document.tier.name.lower() if document.tier is not None else None,
-            anchors=self._store.anchors(published.key),
+            anchors=self._store.documents.anchors(published.key),
             links=content.links if selection.links else None,
         )
 

@@ -27,7 +27,7 @@ from crawler.files import exclusive_lock, sync_directory, sync_file
 from crawler.items import ExportedDocument, RejectedDocument
 from crawler.options import Options
 from crawler.search.index import TantivyIndex, has_index
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
 CHECKPOINT = "checkpoint.json"  # in a directory that a sink keeps
@@ -127,7 +127,7 @@ class Exporter:
         """
         with _alone(self._target.lock):
             after = self._begin_anew() if full else self._after(since)
-            until = self._store.version()
+            until = self._store.changes.version()
             self.version = after
             if until <= after and not full:
                 return
@@ -167,7 +167,7 @@ class Exporter:
     def _begin_anew(self) -> int:
         """What the target has is not noted any more, before it is touched."""
         noted = self._noted()
-        if noted is not None and self._target.keeps_others and noted.crawl != self._store.facts()["identity"]:
+        if noted is not None and self._target.keeps_others and noted.crawl != self._store.crawl.facts()["identity"]:
             raise BadInput(
                 f"{self._target.written} has documents of another crawl, and would keep them. Nothing was exported; empty it "
                 f"and remove {self._target.checkpoint}, or give another place."
@@ -216,11 +216,11 @@ class Exporter:
 
     def _checkpoint(self, version: int) -> Checkpoint:
         return Checkpoint(
-            crawl=self._store.facts()["identity"],
+            crawl=self._store.crawl.facts()["identity"],
             to=self._target.written,
             selection=self._selection.written(),
             version=version,
-            mark=self._store.mark_of(version),
+            mark=self._store.changes.version_mark(version),
         )
 
 
@@ -239,14 +239,14 @@ def tell_what_is_left(options: Options) -> None:
     """A crawl that was killed has left pages whose new anchors the feed has yet to tell of."""
     store = open_store(options.store, read_only=True)
     try:
-        is_left = store.has_to_announce()
+        is_left = store.changes.has_pending_anchors()
     finally:
         store.close()
     if is_left:
         with suppress(StoreUnreachable, DiskTrouble):  # who may only read gets them when a crawl has run again
             store = open_store(options.store)
             try:
-                store.announce()
+                store.changes.publish_anchors()
             finally:
                 store.close()
 

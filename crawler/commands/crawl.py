@@ -32,7 +32,7 @@ from crawler.monitor.prometheus import LastRun
 from crawler.monitor.summary import merged, summary_data, summary_lines
 from crawler.monitor.terminal import restore
 from crawler.options import Options
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.canonical import UrlPolicy
 from crawler.worker.seeds import BadSeed, read_seeds, seeds_in
@@ -158,9 +158,9 @@ class CrawlCommand(BaseRunSpiderCommand):
     def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> None:
         store = open_store(options.store)
         try:
-            account, segments = store.account(), store.segments()
+            account, segments = store.crawl.account(), store.archive.segments()
             data["crawl"] = text_for_people.account_data(account, segments)
-            store.note_run(data, now)
+            store.crawl.add_run(data, now)
         finally:
             store.close()
         print("\n".join(summary_lines(data, account, str(options.directory), now)))
@@ -229,7 +229,7 @@ def _seeds(text: str, policy: UrlPolicy) -> Iterator[NewUrl]:
 
 def _add_seeds(session: Session, seeds: list[NewUrl]) -> None:
     def add() -> list[str]:
-        session.store.add_seeds(seeds, session.now())
+        session.store.urls.add_seeds(seeds, session.now())
         return session.new_seeds()
 
     new = session.call(add)

@@ -44,7 +44,7 @@ from crawler.monitor.charts import CHART_TYPES
 from crawler.monitor.progress_bar import showing_progress
 from crawler.options import LEAST_THRESHOLD, Options
 from crawler.parse.clean_text import phrase
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.schemes import is_web_url
 from crawler.worker.session import sketches_of
@@ -212,7 +212,7 @@ def _reader(options: Options, opts: argparse.Namespace) -> DocumentReader:
 def _reading(options: Options) -> Iterator[Store]:
     store = open_store(options.store, read_only=True)
     try:
-        kept, asked = store.facts().get("sketches"), sketches_of(options.duplicates)
+        kept, asked = store.crawl.facts().get("sketches"), sketches_of(options.duplicates)
         if kept is not None and kept != asked:
             raise Misconfigured(f"DUPLICATE_SHINGLE: the sketches of this crawl are of {kept}, and not of {asked}.")
         yield store
@@ -221,7 +221,7 @@ def _reading(options: Options) -> Iterator[Store]:
 
 
 def _collection(store: Store, options: Options, reader: DocumentReader) -> Collection:
-    if reader.features is ComparedFeatures.WORDS and not store.count_sketches():
+    if reader.features is ComparedFeatures.WORDS and not store.similarity.count_sketches():
         _say("No page of this collection has a sketch: it is empty, or DUPLICATE_THRESHOLD is 0.")
     return Collection(store, options.warc_directory, reader)
 
@@ -231,7 +231,7 @@ def _given(name: str, options: Options, collection: Collection) -> ComparableDoc
     if not is_web_url(name) or Path(name).is_file():
         return collection.reader.file(Path(name))
     archived, document = newest_archived(options, name)
-    return collection.reader.answer(archived, collection.store.template(document.key.host))
+    return collection.reader.answer(archived, collection.store.similarity.template(document.key.host))
 
 
 def _print_clusters(documents: DocumentSource, rule: DuplicateRule, opts: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
 from crawler.items import ExportEntry
 from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
 _PROGRESS = 5_000  # documents between two signs of life
@@ -114,7 +114,7 @@ class ExportCommand(ScrapyCommand):
         tell_what_is_left(options)
         store = open_store(options.store, read_only=True)
         try:
-            if opts.since is not None and opts.since > (newest := store.version()):
+            if opts.since is not None and opts.since > (newest := store.changes.version()):
                 raise BadInput(
                     f"--since {opts.since}: this crawl has come to version {newest} only. Nothing was exported; is CRAWL_DIR "
                     "the one that the version is from?"
@@ -136,7 +136,7 @@ def _write(store: Store, options: Options, selection: Selection, name: str, plac
     """One file, of one moment."""
     form = FORMATS[name].keeping(selection.fields) if selection.fields else FORMATS[name]
     feed = ChangeFeed(store, options, selection)
-    version = store.version()
+    version = store.changes.version()
     with output_to(place) as output, showing_progress() as progress:
         writer = DocumentsOnlyWriter(form, output)
         for entry in _noticing(feed.snapshot(since), feed, lambda: progress("exporting", feed.version, version)):

@@ -21,7 +21,7 @@ from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
 from crawler.report.host_page import host_page
 from crawler.report.page import crawl_page
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.worker.session import last_politeness
 

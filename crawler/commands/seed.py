@@ -17,7 +17,7 @@ from crawler.clock import steady_clock
 from crawler.engine.command import failing_politely
 from crawler.errors import BadInput
 from crawler.options import Options
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.canonical import UrlPolicy
 from crawler.worker.bulk_seeds import in_key_order
@@ -80,11 +80,11 @@ class SeedCommand(ScrapyCommand):
             with _progress(size_of(files)) as advance:
                 good = _good(files, policy, bad_lines, counts, advance)
                 if bulk:
-                    new = store.add(_counted(in_key_order(good, options.directory), counts), steady_clock()())
+                    new = store.urls.add(_counted(in_key_order(good, options.directory), counts), steady_clock()())
                 else:
-                    new = store.add_seeds(good, steady_clock()(), urgent=now)
+                    new = store.urls.add_seeds(good, steady_clock()(), urgent=now)
             _report(bad_lines, total=counts["bad"])
-            known = store.count_urls()
+            known = store.urls.count()
         finally:
             store.close()
         what = "URLs" if bulk else "seeds"

@@ -21,7 +21,8 @@ from crawler.options import Options
 from crawler.parse.documents import Document, convert
 from crawler.parse.html import Reading
 from crawler.parse.reading import text_of
-from crawler.stores.contract import DocumentRow, Store
+from crawler.stores.contract.documents import DocumentRow
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
 # What is not text, or could steer the terminal on which it is shown.

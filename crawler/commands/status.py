@@ -15,7 +15,9 @@ from crawler.items import State
 from crawler.monitor.host import tell_host
 from crawler.monitor.text import account_data, next_due, span_of
 from crawler.options import Options
-from crawler.stores.contract import CrawlAccount, SegmentState, WorkerStatus
+from crawler.stores.contract.archive import SegmentState
+from crawler.stores.contract.crawl import CrawlAccount
+from crawler.stores.contract.partitions import WorkerStatus
 from crawler.stores.open import open_store
 from crawler.worker.supervisor import line_of
 
@@ -55,7 +57,12 @@ class StatusCommand(ScrapyCommand):
         try:
             if host is not None:
                 return tell_host(store, options.politeness, host, as_json=as_json)
-            account, segments, workers, size = store.account(), store.segments(), store.workers(), store.size()
+            account, segments, workers, size = (
+                store.crawl.account(),
+                store.archive.segments(),
+                store.partitions.workers(),
+                store.crawl.size(),
+            )
         finally:
             store.close()
         now = steady_clock()()

@@ -82,7 +82,7 @@ def _scope(options: Options) -> tuple[Scope, set[str]]:
         seeds = []
     else:
         try:
-            seeds = [seed for _, seed in store.seeds()]
+            seeds = [seed for _, seed in store.urls.seeds()]
         finally:
             store.close()
     return (urls if seeds else replace(urls, mode="any")).new_scope(seeds), set(seeds)

@@ -20,7 +20,9 @@ from crawler.monitor.host import trust_lines
 from crawler.monitor.text import date_of, span_of
 from crawler.options import Options
 from crawler.parse.charset import HOW_KNOWN
-from crawler.stores.contract import DocumentRow, HostRow, Store, UrlRow
+from crawler.stores.contract.documents import DocumentRow
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import HostRow, UrlRow
 from crawler.stores.open import open_store
 from crawler.urls.canonical import RuleStep, resolve
 from crawler.urls.hosts import host_of, origin_of
@@ -75,9 +77,9 @@ def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str)
     if steps:
         yield f"is the canonical form of {steps[0].before}"
         yield from (f"  {step.rule:18} → {step.after}" for step in steps)
-    row = store.find_url(key_of(url))
+    row = store.urls.find(key_of(url))
     if row is not None and row.url != url:
-        was_found = url in store.collision(row.key)
+        was_found = url in store.urls.collisions(row.key)
         yield f"{'' if was_found else 'is not known, and '}cannot be kept: it has the same key as {row.url}, which was found first."
         return
     if row is None:
@@ -107,7 +109,7 @@ def _not_crawled(text: str) -> str:
 def _unknown(store: Store, options: Options, url: str) -> Iterator[str]:
     yield "is not known: it is no seed, and no page that was fetched links to it."
     scope = options.new_scope()
-    for _, seed in store.seeds():
+    for _, seed in store.urls.seeds():
         scope.add(seed)
     refusal = scope.rejection(url)
     if refusal is not None:
@@ -138,7 +140,7 @@ def _said(store: Store, row: UrlRow) -> Iterator[str]:
         facts = [f"changed at {date_of(row.lastmod)}"] if row.lastmod is not None else []
         facts += [f"changes every {span_of(row.interval)}"] if row.interval is not None else []
         yield f"{row.lister} says that it {' and '.join(facts)}"
-    for announced in store.announcements(row.key)[:3]:
+    for announced in store.urls.announcements(row.key)[:3]:
         when = f", dated {date_of(announced.dated)}" if announced.dated is not None else ""
         yield f"announced as {announced.title!r}{when} in {announced.feed}"
     if row.kind is Kind.FEED and row.interval is not None:
@@ -147,7 +149,7 @@ def _said(store: Store, row: UrlRow) -> Iterator[str]:
     if held.length is not None and (held.etag or held.last_modified):
         again = f", the last {held.reused} visits by them" if held.reused else ""
         yield f"has validators, so that changes can be asked for{again}: {' and '.join(filter(None, held[:2]))}"
-    yield from (f"{host_of(row.url)}: {line}" for line in trust_lines(store.trust(row.key.host)))
+    yield from (f"{host_of(row.url)}: {line}" for line in trust_lines(store.urls.trust(row.key.host)))
 
 
 def _state(row: UrlRow, now: float) -> str:
@@ -177,7 +179,7 @@ def _last_visit(row: UrlRow) -> str:
 
 def _robots(store: Store, url: str, now: float) -> Iterator[str]:
     origin = origin_of(url)
-    rules = store.find_rules(origin)
+    rules = store.urls.find_robots(origin)
     if rules is None:
         yield f"robots.txt of {origin}: not fetched yet"
         return
@@ -208,7 +210,7 @@ def _priority(row: UrlRow) -> str:
 
 
 def _waits_for(store: Store, options: Options, row: UrlRow, now: float) -> Iterator[str]:
-    host = store.find_host(row.key.host, now)
+    host = store.urls.find_host(row.key.host, now)
     if host is None or row.due > now:
         return
     name, clock = host_of(row.url), host.clock
@@ -220,7 +222,7 @@ def _waits_for(store: Store, options: Options, row: UrlRow, now: float) -> Itera
         yield f"waits for its turn: {name} may be visited now (scrapy crawl web)"
     yield f"  {name} {_rest_of(name, clock, options.politeness)}"
     if group := options.politeness.group_of(name):
-        rested = store.gates().get(group, 0.0) - now
+        rested = store.frontier.gates().get(group, 0.0) - now
         yield f"  it counts as one host with all that fit {group}" + (
             f", which rest for another {span_of(rested)}" if rested > 0 else ""
         )
@@ -228,7 +230,7 @@ def _waits_for(store: Store, options: Options, row: UrlRow, now: float) -> Itera
 
 def _budgets(store: Store, budgets: Budgets, row: UrlRow, now: float) -> Iterator[str]:
     """What its host and its domain have had, and may have."""
-    host, site = store.find_host(row.key.host, now), store.find_site(row.key.host, now)
+    host, site = store.urls.find_host(row.key.host, now), store.urls.find_site(row.key.host, now)
     if host is None or site is None:
         return
     for what, used, limits in (
@@ -243,7 +245,7 @@ def _budgets(store: Store, budgets: Budgets, row: UrlRow, now: float) -> Iterato
 
 
 def _why_held(store: Store, budgets: Budgets, host: HostRow, now: float) -> str:
-    clock, hours, site = host.clock, host.clock.crawl_limits.visit_time, store.find_site(host.host, now)
+    clock, hours, site = host.clock, host.clock.crawl_limits.visit_time, store.urls.find_site(host.host, now)
     if site is not None:
         for what, used, limits in (
             ("it", host, budgets.of_host(site.endorsers)),
@@ -292,7 +294,7 @@ def _likeness(tier: Tier, similarity: float | None) -> str:
 
 
 def _archived(store: Store, row: UrlRow) -> Iterator[str]:
-    documents = store.documents(row.key)
+    documents = store.documents.versions(row.key)
     for document in documents[:3]:
         place = document.position
         title = f", title {document.title!r}" if document.title else ""
@@ -303,12 +305,12 @@ def _archived(store: Store, row: UrlRow) -> Iterator[str]:
         if document.format or document.problem:
             yield f"  {_as_read(document)}"
         if document.duplicate_of is not None:
-            original = store.find_document(document.duplicate_of)
+            original = store.documents.find(document.duplicate_of)
             if original is not None and document.tier is not None:
                 yield f"  a duplicate of {original.url}: {_likeness(document.tier, document.similarity)}"
     if len(documents) > 3:
         yield f"and {len(documents) - 3} older versions"
-    duplicates = store.duplicates(row.key)
+    duplicates = store.documents.duplicates(row.key)
     if duplicates:
         more = f" and {len(duplicates) - _SHOWN} more" if len(duplicates) > _SHOWN else ""
         yield f"stands for its duplicates {', '.join(duplicates[:_SHOWN])}{more}"

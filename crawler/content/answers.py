@@ -17,7 +17,9 @@ from crawler.parse.html import Html, Reading
 from crawler.parse.reading import Read, read
 
 if TYPE_CHECKING:  # content processes read answers too, and start without all that a store needs
-    from crawler.stores.contract import ArchivePosition, DocumentRow, Store
+    from crawler.stores.contract.archive import ArchivePosition
+    from crawler.stores.contract.documents import DocumentRow
+    from crawler.stores.contract.store import Store
 
 _HEAD = re.compile(rb".*?\r?\n\r?\n", re.DOTALL)  # some servers end their lines with LF alone
 
@@ -43,7 +45,7 @@ def read_archived(store: Store, directory: Path, document: DocumentRow) -> Archi
     """Read a document from the archive, or `DiskTrouble`. A copy was kept without its body, which is that of the first."""
     head, body = _parts(_block(directory, document.position))
     if document.body_of is not None:
-        first = store.find_document(document.body_of)
+        first = store.documents.find(document.body_of)
         assert first is not None, "documents are never removed from under their copies"
         _, body = _parts(_block(directory, first.position))
     return ArchivedAnswer(url=document.url, head=head, body=body)

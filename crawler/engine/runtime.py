@@ -12,15 +12,10 @@ from crawler.content.similarity import TemplatedAnswer
 from crawler.duplicates.template import mark_of
 from crawler.engine.handler import client_of
 from crawler.items import Visited
-from crawler.stores.contract import (
-    Assignment,
-    Committed,
-    Store,
-    TemplateJob,
-    TemplateResult,
-    UndecidedPage,
-    VisitResult,
-)
+from crawler.stores.contract.commits import CommitSummary, VisitResult
+from crawler.stores.contract.partitions import Assignment
+from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
+from crawler.stores.contract.store import Store
 from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
 from crawler.worker.session import Session, TextReader
 
@@ -93,7 +88,7 @@ class ScrapyRuntime:
         """Nothing, if the crawl ends meanwhile: it is offered again."""
         committer, content = self._session.committer, await self._content()
         answer, others = await self._session.run(
-            lambda: (committer.read(unsure.document), committer.read_doubted(unsure.doubts))
+            lambda: (committer.read(unsure.document), committer.read_similar(unsure.candidates))
         )
         return await _shares(content, (answer, unsure.template), others) if answer is not None else {}
 
@@ -155,7 +150,7 @@ class ScrapyRuntime:
     def acknowledged(self, host: str, visited: Visited) -> None:
         self._scheduler.acknowledged(host, visited)
 
-    def committed(self, committed: Committed) -> None:
+    def committed(self, committed: CommitSummary) -> None:
         record = self._session.record
         record.commits += 1
         record.new_urls += committed.new_urls

@@ -34,7 +34,7 @@ from crawler.frontier.priority import BiasedDraw
 from crawler.items import Kind, Outcome, Reason, Visit, Visited
 from crawler.monitor.bottleneck import ProcessLoad, bottleneck
 from crawler.monitor.vitals import Vitals
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.worker.session import Session, connections_possible, session_of

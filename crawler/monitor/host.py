@@ -10,7 +10,8 @@ from crawler.clock import steady_clock
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.trust import Source, Trust
 from crawler.monitor.text import span_of
-from crawler.stores.contract import HostRow, Store
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import HostRow
 from crawler.urls.canonical import resolve
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import host_key
@@ -28,7 +29,7 @@ def unknown_host(name: str) -> str:
 def tell_host(store: Store, politeness: Politeness, name: str, *, as_json: bool) -> int:
     """Print what is known of a host; the exit code."""
     now, host = steady_clock()(), host_named(name)
-    row, trust = store.find_host(host, now), store.trust(host)
+    row, trust = store.urls.find_host(host, now), store.urls.trust(host)
     if row is None:
         print(unknown_host(name))
         return 1

@@ -11,7 +11,7 @@ from typing import Any
 from crawler.items import Outcome
 from crawler.monitor.record import RunRecord
 from crawler.monitor.text import next_due, span_of
-from crawler.stores.contract import CrawlAccount
+from crawler.stores.contract.crawl import CrawlAccount
 
 _SHOWN = 5  # hosts in a list
 _SUMS = (

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from crawler.stores.contract import CrawlAccount, SegmentState
+from crawler.stores.contract.archive import SegmentState
+from crawler.stores.contract.crawl import CrawlAccount
 
 
 def date_of(seconds: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from crawler.stores.survey import ListCoverage
+from crawler.stores.contract.survey import ListCoverage
 
 LEAST_SAMPLE = 50  # pages in each sample
 LEAST_BOTH = 10  # and in both: with fewer, the interval says nothing

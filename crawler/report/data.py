@@ -32,8 +32,16 @@ from crawler.monitor.text import account_data
 from crawler.options import Options
 from crawler.report.coverage import coverage
 from crawler.report.times import MOST_SLICES, slice_width
-from crawler.stores.contract import Store
-from crawler.stores.survey import CopyCounts, DocumentShare, DocumentTrait, RestInterval, StateCount, Survey, TimeSlice
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.survey import (
+    CopyCounts,
+    DocumentShare,
+    DocumentTrait,
+    RestInterval,
+    StateCount,
+    Survey,
+    TimeSlice,
+)
 
 EXAMPLES = 3
 WORST = 20  # hosts in a list
@@ -72,7 +80,7 @@ REFUSALS = TRAPS | {
 def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
     """All of it, from one state of the store."""
     with store.survey() as survey:
-        runs, standings = store.runs(), survey.standings(EXAMPLES)
+        runs, standings = store.crawl.runs(), survey.standings(EXAMPLES)
         return {
             "directory": str(options.directory),
             "made": now,
@@ -143,7 +151,7 @@ def history(ask: Callable[[float, float], Sequence[TimeSlice]], first: float, la
 
 
 def _totals(store: Store) -> dict[str, Any]:
-    return account_data(store.account(), store.segments()) | {"store_bytes": store.size()}
+    return account_data(store.crawl.account(), store.archive.segments()) | {"store_bytes": store.crawl.size()}
 
 
 def run_data(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,7 +262,7 @@ def _duplicates(copied: CopyCounts) -> dict[str, Any]:
 
 
 def _archive(store: Store, survey: Survey) -> dict[str, Any]:
-    lengths = {segment.name: segment for segment in store.segments()}
+    lengths = {segment.name: segment for segment in store.archive.segments()}
     files = [
         row._asdict() | {"file_bytes": lengths[row.segment].length, "is_closed": lengths[row.segment].closed}
         for row in survey.filled()

@@ -21,8 +21,9 @@ from typing import Any
 from crawler.items import ROBOTS_TOKEN, Reason, RobotsFile, State
 from crawler.options import Options
 from crawler.report.data import EXAMPLES, crawl_limits_data, history, least_rest, outcomes, reason_data, shares, states
-from crawler.stores.contract import HostRow, Store
-from crawler.stores.survey import DocumentTrait, StateCount, Survey, TimeSlice
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.survey import DocumentTrait, StateCount, Survey, TimeSlice
+from crawler.stores.contract.urls import HostRow
 
 LAST_VISITS = 25
 MOST_DENIED = 10  # examples
@@ -32,7 +33,7 @@ MOST_RULES = 65_536  # bytes of a robots.txt
 def host_data(store: Store, options: Options, host: int, now: float) -> dict[str, Any] | None:
     """All of it, from one state of the store; None if no URL of the host is known."""
     with store.survey() as survey:
-        row = store.find_host(host, now)
+        row = store.urls.find_host(host, now)
         if row is None:
             return None
         span = survey.span(host)

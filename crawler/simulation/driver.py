@@ -18,17 +18,10 @@ from crawler.frontier.politeness import HostClock
 from crawler.frontier.priority import Draw
 from crawler.items import Key, Visit, Visited
 from crawler.options import Options
-from crawler.stores.contract import (
-    Assignment,
-    Committed,
-    LateCommit,
-    Store,
-    TemplateJob,
-    TemplateResult,
-    UndecidedPage,
-    VisitResult,
-    WorkerStatus,
-)
+from crawler.stores.contract.commits import CommitSummary, LateCommit, VisitResult
+from crawler.stores.contract.partitions import Assignment, WorkerStatus
+from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
+from crawler.stores.contract.store import Store
 from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
 from crawler.worker.worker import Worker
 
@@ -84,7 +77,7 @@ class Simulation:
             most_hosts=options.most_hosts,
             bandwidth=options.bandwidth,
         )
-        self.frontier.restore_gates(store.gates())
+        self.frontier.restore_gates(store.frontier.gates())
         self.messenger = Worker(self, options, self.frontier, draw, patience=math.inf, keep_every=math.inf)
         self.messenger.open(self.keep(), now)
 
@@ -139,7 +132,7 @@ class Simulation:
         while True:
             ours = [settled for settled in batch if settled.visited.visit.key not in late]
             try:
-                return CommitAnswer(self.store.commit(ours, [], self.time), late)
+                return CommitAnswer(self.store.commits.commit(ours, [], self.time), late)
             except LateCommit as error:
                 late.update(error.keys)
 
@@ -157,7 +150,7 @@ class Simulation:
     def keep(self) -> Assignment:
         worker = WorkerStatus(slot=self.slot, owner=self.owner)
         lease, longest = self.options.partition_lease, self.options.limits.total
-        return self.store.keep(worker, self.time, lease, longest, self._full_rest)
+        return self.store.partitions.renew_lease(worker, self.time, lease, longest, self._full_rest)
 
     def kept(self) -> None: ...
 
@@ -184,7 +177,7 @@ class Simulation:
 
     def acknowledged(self, host: str, visited: Visited) -> None: ...
 
-    def committed(self, committed: Committed) -> None: ...
+    def committed(self, committed: CommitSummary) -> None: ...
 
     def count(self, what: str, times: int = 1) -> None: ...
 

@@ -18,7 +18,8 @@ from crawler.options import Options
 from crawler.simulation.driver import Simulation
 from crawler.simulation.observer import SLICES, PolitenessObserver, SimulatedSlice
 from crawler.simulation.web import SimulatedWeb, WebPlan
-from crawler.stores.contract import CrawlAccount, NewUrl
+from crawler.stores.contract.crawl import CrawlAccount
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
@@ -60,7 +61,7 @@ def simulate(
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
         store = open_store(f"sqlite:{Path(directory) / 'crawl.db'}", durable=False, budgets=options.budgets)
         try:
-            store.add_seeds((NewUrl(key=key_of(url), url=url, reason=Reason.SEED) for url in web.seeds()), START)
+            store.urls.add_seeds((NewUrl(key=key_of(url), url=url, reason=Reason.SEED) for url in web.seeds()), START)
             simulation = Simulation(
                 store,
                 options,
@@ -74,7 +75,7 @@ def simulate(
                 progress(step / _STEPS)
                 if simulation.messenger.is_done:
                     break
-            account = store.account()
+            account = store.crawl.account()
         finally:
             store.close()
     return Findings(

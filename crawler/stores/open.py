@@ -8,7 +8,7 @@ from pathlib import Path
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import Misconfigured
 from crawler.frontier.budgets import Budgets
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.sqlite.store import SqliteStore
 
 

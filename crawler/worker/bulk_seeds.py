@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from crawler.items import Key, Reason
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 
 RUN = 400_000  # URLs that are sorted in memory, about 100 MB
 MOST_RUNS = 64  # that are merged at once

@@ -17,18 +17,12 @@ from crawler.archive.segments import SegmentWriter
 from crawler.content.answers import ArchivedAnswer, read_archived
 from crawler.errors import DiskTrouble
 from crawler.items import Key, Kind, Link, ListedUrl, Outcome, Reason, Visited, WarcRecord
-from crawler.stores.contract import (
-    ArchivedBody,
-    ArchivePosition,
-    Committed,
-    DocumentRow,
-    Judge,
-    LateCommit,
-    SegmentState,
-    SimilarPage,
-    Store,
-    VisitResult,
-)
+from crawler.stores.contract.archive import ArchivedBody, ArchivePosition, SegmentState
+from crawler.stores.contract.commits import CommitSummary, LateCommit, VisitResult
+from crawler.stores.contract.documents import DocumentRow
+from crawler.stores.contract.similarity import SimilarPage
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import Judge
 
 logger = logging.getLogger(__name__)
 
@@ -58,13 +52,11 @@ class SimilarArchivedPage(NamedTuple):
 
 
 class CommitAnswer(NamedTuple):
-    """What became of a batch."""
+    """What became of a batch: each visit is committed, late or undecided."""
 
-    committed: Committed
-    late: Collection[Key] = ()  # of visits that another worker has taken over, which are discarded
-    doubted: Mapping[
-        Key, Sequence[SimilarArchivedPage]
-    ] = {}  # of visits that were held back, to be compared with these
+    committed: CommitSummary
+    late: Collection[Key] = ()  # visits that another worker has taken over, which are discarded
+    undecided: Mapping[Key, Sequence[SimilarArchivedPage]] = {}  # visits to be compared with these pages first
 
 
 class Committer:
@@ -85,13 +77,14 @@ class Committer:
         self._judge, self._judged_until = judge, self._now()
 
     def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
-        """Acknowledge visits, but for those of which it is in doubt whether they are near-duplicates."""
+        """Acknowledge visits, except those that must first be compared with pages that they may be duplicates of."""
         late: set[Key] = set()
-        doubted = {key: self.read_doubted(doubts) for key, doubts in self.store.doubts(batch).items()}
-        batch = [self._judged_again(settled) for settled in batch if settled.visited.visit.key not in doubted]
+        candidates = self.store.similarity.candidates(batch)
+        undecided = {key: self.read_similar(pages) for key, pages in candidates.items()}
+        batch = [self._judged_again(settled) for settled in batch if settled.visited.visit.key not in undecided]
         if not batch:
-            return CommitAnswer(Committed(new_urls=0, hosts_with_new=()), (), doubted)
-        early = [part for settled in batch for part in self._bring_links(settled)]
+            return CommitAnswer(CommitSummary(new_urls=0, hosts_with_new=()), (), undecided)
+        early = [(settled.visited.visit.key, part) for settled in batch for part in self._insert_early(settled)]
         batch = [_first_listed(settled) for settled in batch]
         while True:
             ours = [settled for settled in batch if settled.visited.visit.key not in late]
@@ -104,13 +97,13 @@ class Committer:
                 self.archive.undo()
                 raise
             else:
-                return CommitAnswer(_sum(committed, *early), late, doubted)
+                return CommitAnswer(_with_early_links(committed, early), late, undecided)
 
     def close(self) -> None:
         """End the archive file in use."""
         name = self.archive.finish()
         if name:
-            self.store.close_segment(name)
+            self.store.archive.close_segment(name)
 
     def read(self, document: DocumentRow) -> ArchivedAnswer | None:
         """A document as it was archived, or nothing if the disk does not give it."""
@@ -120,17 +113,17 @@ class Committer:
             logger.warning("%s; what it is a duplicate of is told by its sketch alone", error)
             return None
 
-    def read_doubted(self, doubts: Sequence[SimilarPage]) -> list[SimilarArchivedPage]:
-        """Pages to compare with, as far as they can be read."""
-        read = ((doubt, self.read(doubt.document)) for doubt in doubts)
-        return [SimilarArchivedPage(doubt.id, answer, doubt.template) for doubt, answer in read if answer is not None]
+    def read_similar(self, pages: Sequence[SimilarPage]) -> list[SimilarArchivedPage]:
+        """Read pages to compare with from the archive, as far as they can be read."""
+        read = ((page, self.read(page.document)) for page in pages)
+        return [SimilarArchivedPage(page.id, answer, page.template) for page, answer in read if answer is not None]
 
-    def _acknowledge(self, batch: Sequence[VisitResult]) -> Committed:
+    def _acknowledge(self, batch: Sequence[VisitResult]) -> CommitSummary:
         before = self.archive.length
         placed = self._archive(batch)
         archived = self.archive.length - before
         self._step("before commit")
-        committed = self.store.commit(placed, self._segments(), self._now())
+        committed = self.store.commits.commit(placed, self._segments(), self._now())
         self.archive.committed()
         self._step("after commit")
         if self.archive.is_full:
@@ -159,7 +152,10 @@ class Committer:
         original = bodies.original_of(visited)
         if original is not None:
             records = [_without_body(record, visited, original) for record in records]
-        elif visited.outcome is Outcome.UNCHANGED and (held := self.store.held_body(visited.visit.key)) is not None:
+        elif (
+            visited.outcome is Outcome.UNCHANGED
+            and (held := self.store.archive.last_body(visited.visit.key)) is not None
+        ):
             records = [_not_modified(record, visited, held) for record in records]
         places = self.archive.append(records)
         offset, length = next(place for record, place in zip(records, places, strict=True) if record.type in _ANSWERS)
@@ -195,15 +191,15 @@ class Committer:
             visited = replace(visited, page=replace(visited.page, listed=listed))
         return replace(settled, visited=visited)
 
-    def _bring_links(self, settled: VisitResult) -> list[Committed]:
+    def _insert_early(self, settled: VisitResult) -> list[CommitSummary]:
         """Insert what is too much for one transaction before it; doing it twice does no harm."""
         page, visit = settled.visited.page, settled.visited.visit
         links = page.links if page is not None else ()
         starts = range(LINKS_A_VISIT, len(links), LINKS_A_VISIT)
-        found = [self.store.add_links(visit, links[at : at + LINKS_A_VISIT], self._now()) for at in starts]
+        found = [self.store.commits.add_links(visit, links[at : at + LINKS_A_VISIT], self._now()) for at in starts]
         listed = page.listed if page is not None else ()
         starts = range(LINKS_A_VISIT, len(listed), LINKS_A_VISIT)
-        found += [self.store.add_listed(visit, listed[at : at + LINKS_A_VISIT], self._now()) for at in starts]
+        found += [self.store.commits.add_listed(visit, listed[at : at + LINKS_A_VISIT], self._now()) for at in starts]
         return found
 
 
@@ -229,7 +225,7 @@ class _Bodies:
     def __init__(self, store: Store, batch: Sequence[VisitResult]) -> None:
         pages = [settled.visited.page for settled in batch if settled.visited.page is not None]
         self._store = store
-        self._stored = store.known_bodies({page.body_digest for page in pages})
+        self._stored = store.archive.known_bodies({page.body_digest for page in pages})
         self._here: dict[tuple[bytes, bytes], ArchivedBody] = {}
 
     def original_of(self, visited: Visited) -> ArchivedBody | None:
@@ -242,7 +238,7 @@ class _Bodies:
         digests = (page.payload_digest, page.body_digest)
         original = self._here.get(digests)
         if original is None and page.body_digest in self._stored:
-            original = self._store.archived_body(*digests)
+            original = self._store.archive.find_body(*digests)
         if original is None:
             self._here[digests] = ArchivedBody(url=fetched.url, started=fetched.started)
         return original
@@ -262,13 +258,17 @@ def _not_modified(record: WarcRecord, visited: Visited, held: ArchivedBody) -> W
     return revisit_record(record, visited.fetched, held.payload_digest, held.url, held.started, NOT_MODIFIED)
 
 
-def _sum(*parts: Committed) -> Committed:
-    hosts = set[int]().union(*(part.hosts_with_new for part in parts))
-    return Committed(
-        new_urls=sum(part.new_urls for part in parts),
-        duplicates=sum(part.duplicates for part in parts),
-        near_duplicates=sum(part.near_duplicates for part in parts),
-        bytes_archived=sum(part.bytes_archived for part in parts),
-        hosts_with_new=hosts,
-        lessons=set[int]().union(*(part.lessons for part in parts)),
+def _with_early_links(committed: CommitSummary, early: Sequence[tuple[Key, CommitSummary]]) -> CommitSummary:
+    """Add the links that visits inserted ahead of their commit, in all and to each visit."""
+    if not early:
+        return committed
+    visits = dict(committed.visits)
+    for key, part in early:
+        if key in visits:
+            visits[key] = replace(visits[key], new_links=visits[key].new_links + part.new_urls)
+    return replace(
+        committed,
+        new_urls=committed.new_urls + sum(part.new_urls for _, part in early),
+        hosts_with_new=set(committed.hosts_with_new).union(*(part.hosts_with_new for _, part in early)),
+        visits=visits,
     )

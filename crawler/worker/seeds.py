@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from crawler.errors import BadInput
 from crawler.items import Reason
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.urls import canonical
 from crawler.urls.keys import key_of
 

@@ -32,7 +32,9 @@ from crawler.files import sync_directory, sync_file
 from crawler.frontier.politeness import LONGEST_HOLD, HostClock, Politeness
 from crawler.monitor.record import RunRecord
 from crawler.options import PRODUCT, VERSION, Options
-from crawler.stores.contract import Assignment, ScopeReview, Store, WorkerStatus
+from crawler.stores.contract.partitions import Assignment, WorkerStatus
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import ScopeReview
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, matches, port_of, registered_domain
 from crawler.worker.committer import Committer
@@ -136,7 +138,7 @@ class Session:
 
     def new_seeds(self) -> list[str]:
         """Seeds that were added since the last call, by whomever. In the store's thread; `welcome` them afterwards."""
-        seeds = list(self.store.seeds(self._last_seed))
+        seeds = list(self.store.urls.seeds(self._last_seed))
         if seeds:
             self._last_seed = seeds[-1][0]
         return [url for _, url in seeds]
@@ -196,7 +198,7 @@ class Session:
             self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
             self._group(store)
             self._match_sketches(store)
-            store.note_facts({_POLITENESS: msgspec.json.encode(self.options.politeness).decode()})
+            store.crawl.set_facts({_POLITENESS: msgspec.json.encode(self.options.politeness).decode()})
             self.tenure = self.keep()
             self.learn(self.new_seeds())
             self.refuse_strangers(self.seeds)
@@ -230,7 +232,7 @@ class Session:
             expected=self.expected if self.now() < self.started + options.partition_lease else 1,
         )
         lease, longest = options.partition_lease, options.limits.total
-        tenure = self.store.keep(worker, self.now(), lease, longest, self._full_rest)
+        tenure = self.store.partitions.renew_lease(worker, self.now(), lease, longest, self._full_rest)
         if tenure.returned or tenure.quarantined:
             logger.warning(
                 "A worker has not been heard of: %d URLs that it was visiting wait again, %d are left alone",
@@ -239,7 +241,7 @@ class Session:
             )
         if self.now() >= self._announce_at:
             self._announce_at = self.now() + ANNOUNCE_EVERY
-            self.store.announce()
+            self.store.changes.publish_anchors()
         return tenure
 
     def _full_rest(self, name: str, clock: HostClock) -> HostClock:
@@ -248,24 +250,24 @@ class Session:
     def _group(self, store: Store) -> None:
         """Hosts that count as one are in one partition."""
         groups = repr(sorted(self.options.politeness.groups))
-        if store.facts().get("groups", "[]") != groups:
-            if store.workers():
+        if store.crawl.facts().get("groups", "[]") != groups:
+            if store.partitions.workers():
                 raise Misconfigured("POLITENESS_GROUPS is not what the crawl that is running has; give it the same.")
-            store.regroup()
-            store.note_facts({"groups": groups})
+            store.partitions.regroup()
+            store.crawl.set_facts({"groups": groups})
 
     def _match_sketches(self, store: Store) -> None:
         """Sketches are compared only with such as were made in the same way, and met by one set of bands."""
         rule = self.options.duplicates
         if not rule.threshold:
-            store.note_facts({"bands": "0"})  # what changes meanwhile is not entered
+            store.crawl.set_facts({"bands": "0"})  # what changes meanwhile is not entered
             return
         now_so = {"sketches": sketches_of(rule), "bands": f"{rule.threshold:g}"}
-        facts = store.facts()
+        facts = store.crawl.facts()
         if all(facts.get(name, value) == value for name, value in now_so.items()):
-            store.note_facts(now_so)
+            store.crawl.set_facts(now_so)
             return
-        if store.workers():
+        if store.partitions.workers():
             raise Misconfigured(
                 "DUPLICATE_THRESHOLD or DUPLICATE_SHINGLE is not what the crawl that is running has; give it the same."
             )
@@ -273,22 +275,22 @@ class Session:
             logger.warning(
                 "DUPLICATE_SHINGLE has changed: pages that were fetched before are met again when they are visited"
             )
-            store.forget_sketches()
+            store.similarity.forget_sketches()
         else:
-            logger.info("DUPLICATE_THRESHOLD has changed: %d pages are entered anew", store.rebuild_index())
-        store.note_facts(now_so)
+            logger.info("DUPLICATE_THRESHOLD has changed: %d pages are entered anew", store.similarity.rebuild_index())
+        store.crawl.set_facts(now_so)
 
     def _reconsider(self) -> None:
         """Judge again what was found under other settings, and say so when URLs are spelled in another way than before."""
         store, urls = self.store, self.options.urls
-        facts = store.facts()
+        facts = store.crawl.facts()
         now_so = {
             "url_spelling": urls.spelling(),
             "url_scope": urls.scope(),
             "judged_seed": str(self._last_seed),
             "budgets": repr(self.options.budgets),
         }
-        known_before = "url_scope" in facts or store.last_commit() is not None
+        known_before = "url_scope" in facts or store.commits.last() is not None
         if known_before and facts.get("url_spelling") != now_so["url_spelling"]:
             logger.warning(
                 "URLs are spelled by other rules than in the last crawl: pages that are known under another spelling are "
@@ -296,12 +298,12 @@ class Session:
             )
         if known_before and facts.get("url_scope") != now_so["url_scope"]:
             logger.info("The scope is not that of the last crawl: judging the URLs that were found again")
-            self._tell(store.reconsider(self.scope.rejection, self.now()))
+            self._tell(store.urls.review_scope(self.scope.rejection, self.now()))
         elif known_before and facts.get("judged_seed") != now_so["judged_seed"]:
-            self.welcome([url for _, url in store.seeds(int(facts.get("judged_seed", "0")))])
+            self.welcome([url for _, url in store.urls.seeds(int(facts.get("judged_seed", "0")))])
         if facts.get("budgets") != now_so["budgets"]:
-            store.review_budgets(self.now())
-        store.note_facts(now_so)
+            store.urls.review_budgets(self.now())
+        store.crawl.set_facts(now_so)
 
     def welcome(self, seeds: Sequence[str]) -> None:
         """Open what these seeds bring into the scope and was found before them. In the store's thread."""
@@ -310,8 +312,8 @@ class Session:
         judge = self.options.urls.new_scope(self.seeds).rejection  # of our own: the other belongs to the event loop
         self.committer.judge_again(judge)
         for site in self._widened(seeds):
-            self._tell(self.store.reconsider(judge, self.now(), site))
-        self.store.note_facts({"judged_seed": str(self._last_seed)})
+            self._tell(self.store.urls.review_scope(judge, self.now(), site))
+        self.store.crawl.set_facts({"judged_seed": str(self._last_seed)})
 
     def _widened(self, seeds: Sequence[str]) -> Iterable[str | None]:
         """The sites of which more is in the scope with these seeds; None = all."""
@@ -344,10 +346,10 @@ class Session:
 
     def _recover(self, store: Store, lock: SlotLock) -> None:
         directory = self.options.warc_directory
-        whole, cut = segments.recover(directory, lock.number, store.segments(lock.number))
+        whole, cut = segments.recover(directory, lock.number, store.archive.segments(lock.number))
         for name in whole:
-            store.close_segment(name)
-        left = store.recover([lock.number], self.now(), self._full_rest)
+            store.archive.close_segment(name)
+        left = store.partitions.recover([lock.number], self.now(), self._full_rest)
         if lock.was_unclean or left.returned or left.quarantined or cut:
             logger.warning(
                 "The last crawl did not end well: %d URLs that were in flight wait again, %d are left alone because "
@@ -358,14 +360,14 @@ class Session:
             )
 
     def _check_time(self, store: Store) -> None:
-        last = store.last_commit()
+        last = store.commits.last()
         if last is not None and self.now() < last - 60:
             logger.warning(
                 "The clock of this machine is %.0f s behind the last commit; hosts are not made to wait for it to catch "
                 "up, but pages fetched meanwhile are due again by the clock that was",
                 last - self.now(),
             )
-            store.believe_no_later_than(self.now() + LONGEST_HOLD)
+            store.frontier.clamp_future_times(self.now() + LONGEST_HOLD)
 
     def _new_archive(self) -> SegmentWriter:
         options = self.options
@@ -388,15 +390,15 @@ class Session:
 
     def _end(self) -> None:
         self.committer.close()
-        self.store.announce()
-        self.store.leave(self.owner)
+        self.store.changes.publish_anchors()
+        self.store.partitions.leave(self.owner)
         self.store.close()
 
 
 def last_politeness(store: Store, otherwise: Politeness) -> Politeness:
     """As the last crawl had it: what it did is to be held against that."""
     try:
-        return msgspec.json.decode(store.facts().get(_POLITENESS, ""), type=Politeness)
+        return msgspec.json.decode(store.crawl.facts().get(_POLITENESS, ""), type=Politeness)
     except msgspec.MsgspecError:
         return otherwise
 

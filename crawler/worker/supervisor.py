@@ -26,7 +26,8 @@ from rich.text import Text
 from crawler.errors import FINISHED_BADLY, CrawlError
 from crawler.monitor.terminal import harmless, is_lively, restore
 from crawler.options import Options
-from crawler.stores.contract import Store, WorkerStatus
+from crawler.stores.contract.partitions import WorkerStatus
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
 logger = logging.getLogger(__name__)
@@ -163,7 +164,7 @@ class Supervisor:
     def _kill_sleepers(self) -> None:
         """One that is stopped inside a transaction keeps all others from the store; it is replaced, and nothing is lost."""
         lease = self._options.partition_lease
-        last = max((worker.lease_end for worker in self._store.workers()), default=math.inf) - lease
+        last = max((worker.lease_end for worker in self._store.partitions.workers()), default=math.inf) - lease
         if time.time() - last < min(SILENCE, lease + self._options.limits.total):
             return
         for child in self._children:
@@ -227,7 +228,7 @@ class _View:
         self._last: tuple[float, int] | None = None
 
     def line(self) -> str:
-        now, workers = time.monotonic(), self._store.workers()
+        now, workers = time.monotonic(), self._store.partitions.workers()
         pages = sum(worker.pages for worker in workers) + sum(summary["pages"] for summary in self._summaries)
         then, before = self._last or (now, pages)
         self._last = (now, pages)
@@ -235,7 +236,7 @@ class _View:
         return f"{len(workers)} {'worker' if len(workers) == 1 else 'workers'}: {pages:,} pages ({rate:.1f}/s)"
 
     def workers(self) -> list[str]:
-        return [f"  {line_of(worker)}" for worker in self._store.workers()]
+        return [f"  {line_of(worker)}" for worker in self._store.partitions.workers()]
 
 
 def end_with_supervisor() -> None:

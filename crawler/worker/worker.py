@@ -19,18 +19,12 @@ from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
 from crawler.items import Key, Reason, RobotsFile, Visit, Visited
 from crawler.options import Options
-from crawler.stores.contract import (
-    Assignment,
-    Committed,
-    GrantedLeases,
-    NewUrl,
-    Outlook,
-    Store,
-    TemplateJob,
-    TemplateResult,
-    UndecidedPage,
-    VisitResult,
-)
+from crawler.stores.contract.commits import CommitSummary, VisitResult
+from crawler.stores.contract.frontier import GrantedLeases, Outlook
+from crawler.stores.contract.partitions import Assignment
+from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import NewUrl
 from crawler.urls.hosts import host_of
 from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
 from crawler.worker.partitions import PartitionShare
@@ -108,7 +102,7 @@ class Runtime(Protocol):
     def acknowledged(self, host: str, visited: Visited) -> None:
         """A visit's result is durable."""
 
-    def committed(self, committed: Committed) -> None:
+    def committed(self, committed: CommitSummary) -> None:
         """A batch is durable."""
 
     def count(self, what: str, times: int = 1) -> None: ...
@@ -222,7 +216,7 @@ class Worker:
     def add(self, new: NewUrl) -> None:
         """Make a URL known that was asked for."""
         self.is_done = False
-        self._ask(lambda: self._around.store.add([new], self._around.now()), lambda _: self.look_now())
+        self._ask(lambda: self._around.store.urls.add([new], self._around.now()), lambda _: self.look_now())
 
     def look_now(self) -> None:
         """The store may have something new."""
@@ -279,11 +273,11 @@ class Worker:
             self._ask(lambda: self._around.commit(settled), partial(self._committed, batch), one="commit")
 
     def _committed(self, batch: Sequence[tuple[VisitResult, Done]], answer: CommitAnswer) -> None:
-        committed, late, doubted = answer
+        committed, late, undecided = answer
         for settled, done in batch:
             visited = settled.visited
-            if visited.visit.key in doubted:
-                self._compare(settled, done, doubted[visited.visit.key])
+            if visited.visit.key in undecided:
+                self._compare(settled, done, undecided[visited.visit.key])
                 continue
             if visited.visit.key in late:
                 self._around.count("commit/late")
@@ -296,7 +290,7 @@ class Worker:
             done(None)
         self._committing = self._committing[len(batch) :]
         self._around.committed(committed)
-        self._study_all(committed.lessons)
+        self._study_all(committed.template_hosts)
         self.frontier.found(committed.hosts_with_new, self._around.now())
         if any(host not in self.frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
@@ -328,7 +322,7 @@ class Worker:
     def _ask_for_lessons(self) -> None:
         """What somebody has left to learn of hosts that are ours now."""
         store, owner = self._around.store, self._around.owner
-        self._ask(lambda: store.lessons(owner), self._study_all, one="lessons")
+        self._ask(lambda: store.similarity.template_hosts(owner), self._study_all, one="lessons")
 
     def _study_all(self, hosts: Collection[int]) -> None:
         for host in hosts:
@@ -344,7 +338,7 @@ class Worker:
     def _next_lesson(self) -> None:
         host = next(iter(self._studied), None)
         if host is not None and not self._stopped:
-            self._ask(partial(self._around.store.lesson, host), partial(self._begin_study, host))
+            self._ask(partial(self._around.store.similarity.next_template_job, host), partial(self._begin_study, host))
 
     def _begin_study(self, host: int, lesson: TemplateJob | None) -> None:
         if lesson is not None and not self._stopped:
@@ -358,7 +352,10 @@ class Worker:
         if back is not None:
             back.template = learned.template
         around.count("duplicates/studied", len(learned.sketches))
-        self._ask(lambda: around.store.learn(learned, around.now()), partial(self._go_on_studying, learned.host))
+        self._ask(
+            lambda: around.store.similarity.store_template(learned, around.now()),
+            partial(self._go_on_studying, learned.host),
+        )
 
     def _go_on_studying(self, host: int, unsure: Sequence[UndecidedPage]) -> None:
         """First with the pages of which it must be found out what they are, one by one, then with the next part."""
@@ -369,7 +366,7 @@ class Worker:
 
     def _reconsidered(self, host: int, unsure: Sequence[UndecidedPage], compared: Mapping[int, float]) -> None:
         around, first = self._around, unsure[0]
-        decide = partial(around.store.decide, first, compared, around.now())
+        decide = partial(around.store.similarity.decide, first, compared, around.now())
         self._ask(decide, lambda _: self._go_on_studying(host, unsure[1:]))
 
     # ── what the frontier wants ──
@@ -419,23 +416,23 @@ class Worker:
             errands = list(self.frontier.errands)
             self.frontier.errands.clear()
             self._errands.noted(errands, now)
-            self._ask(lambda: self._around.store.note_errands(errands), lambda _: self.look_now())
+            self._ask(lambda: self._around.store.partitions.add_remote_robots(errands), lambda _: self.look_now())
 
     def _postpone(self) -> None:
         held = self.frontier.to_hold()
         if held:
-            self._ask(lambda: self._around.store.hold(held), _nothing_more)
+            self._ask(lambda: self._around.store.frontier.hold(held), _nothing_more)
         postponed = self.frontier.to_postpone()
         if postponed:
             self._around.count("frontier/postponed", len(postponed))
-            self._ask(lambda: self._around.store.postpone(postponed, Reason.ROBOTS_UNAVAILABLE), _nothing_more)
+            self._ask(lambda: self._around.store.frontier.postpone(postponed, Reason.ROBOTS_UNAVAILABLE), _nothing_more)
 
     def _send_back(self, now: float) -> None:
         hosts = self.frontier.to_send_back() + self._refused
         self._refused = []
         if hosts:
             self._look_at = 0.0  # others can take their places; the store is asked in this order
-            self._ask(lambda: self._around.store.send_back(hosts, now), _nothing_more)
+            self._ask(lambda: self._around.store.frontier.send_back(hosts, now), _nothing_more)
 
     def _queue_length(self) -> int:
         """How many URLs of a host are read ahead: as many in all, however many hosts there are."""
@@ -446,7 +443,7 @@ class Worker:
         length = self._queue_length()
         hosts = self.frontier.wants_refill()
         if hosts:
-            self._ask(lambda: self._around.store.load_all(hosts, now, length), self._refilled)
+            self._ask(lambda: self._around.store.frontier.load_all(hosts, now, length), self._refilled)
 
     def _refilled(self, loads: Sequence[tuple[int, Sequence[Visit]]]) -> None:
         for host, visits in loads:
@@ -466,20 +463,21 @@ class Worker:
 
         def look() -> StoreLook:
             store, owner = around.store, around.owner
-            seeds, urgent = around.new_seeds(), store.urgent(active, now)
-            loads = store.activate(owner, now, room, length, active, self._draw) if room else []
+            seeds, urgent = around.new_seeds(), store.frontier.urgent(active, now)
+            loads = store.frontier.activate(owner, now, room, length, active, self._draw) if room else []
             return StoreLook(
                 seeds=seeds,
                 urgent=urgent,
                 loads=loads,
-                next_due=store.next_due(now),
+                next_due=store.frontier.next_due(now),
                 errands=[
                     (errand, load)
-                    for errand in store.errands(owner, now)
+                    for errand in store.partitions.remote_robots(owner, now)
                     if errand.origin not in running
-                    and (load := store.load_host(owner, errand.host_key, host_of(errand.url), now, 0)) is not None
+                    and (load := store.frontier.load_host(owner, errand.host_key, host_of(errand.url), now, 0))
+                    is not None
                 ],
-                rules=[rules for origin in awaited if (rules := store.find_rules(origin)) is not None],
+                rules=[rules for origin in awaited if (rules := store.urls.find_robots(origin)) is not None],
             )
 
         self._ask(look, partial(self._activated, room), one="activate")
@@ -538,7 +536,7 @@ class Worker:
         if self._claims and "claim" not in self._busy:
             claims, self._claims = self._claims, []
             hosts = [(load.host, address) for load, _, address in claims]
-            claim = partial(self._around.store.claim, self._around.owner, hosts)
+            claim = partial(self._around.store.partitions.claim_hosts, self._around.owner, hosts)
             self._ask(claim, partial(self._claimed, claims), one="claim")
 
     def _claimed(self, claims: Sequence[tuple[HostLoad, Visit | None, str]], allowed: Collection[int]) -> None:
@@ -568,7 +566,7 @@ class Worker:
         if visits:
             self._lease_at = now + LEASE_EVERY
             around = self._around
-            lease = partial(around.store.lease, around.owner, visits, now)
+            lease = partial(around.store.frontier.lease, around.owner, visits, now)
             self._ask(lease, partial(self._leased, visits), one="lease")
 
     def _leased(self, asked: Sequence[Visit], leased: GrantedLeases) -> None:
@@ -583,7 +581,7 @@ class Worker:
     def _unlease(self, visits: Sequence[Visit]) -> None:
         if visits:
             around = self._around
-            self._ask(lambda: around.store.unlease(visits, around.now()), _nothing_more)
+            self._ask(lambda: around.store.frontier.unlease(visits, around.now()), _nothing_more)
 
     # ── other workers ──
 
@@ -602,9 +600,9 @@ class Worker:
             self._ask_for_lessons()
         if not self._named:  # what was read of others is not here yet
             if giving := self._tenancy.to_release():
-                self._ask(lambda: around.store.release(around.owner, giving), _nothing_more, one="release")
+                self._ask(lambda: around.store.partitions.release(around.owner, giving), _nothing_more, one="release")
             if free := self._tenancy.to_hand_over(now):
-                self._ask(lambda: around.store.hand_over(around.owner, free), _nothing_more)
+                self._ask(lambda: around.store.partitions.hand_over_addresses(around.owner, free), _nothing_more)
         around.kept()
 
     # ── the end ──
@@ -613,7 +611,7 @@ class Worker:
         """When nothing is left in memory, ask the store whether anything is left at all."""
         waiting = self._asked or self._named or self._batch or self._compared or self._studied
         if not self.is_done and not waiting and self.frontier.is_quiet:
-            self._ask(self._around.store.outlook, self._looked_ahead, one="outlook")
+            self._ask(self._around.store.frontier.outlook, self._looked_ahead, one="outlook")
 
     def _looked_ahead(self, outlook: Outlook) -> None:
         now = self._around.now()

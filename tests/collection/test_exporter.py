@@ -18,9 +18,9 @@ from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.export.sink import SinkDown, read_checkpoint
 from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, Reason, RejectedDocument, identifier
 from crawler.options import Options
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
-from crawler.stores.sqlite.documents import _DELETED_BY
+from crawler.stores.sqlite.document_writer import _DELETED_BY
 from crawler.urls.keys import key_of
 from tests.samples import NOW
 from tests.small_collection import Collection
@@ -212,9 +212,9 @@ def test_who_was_not_told_of_a_page_hears_of_all_of_it_in_whatever_part(
     for at in (NOW, NOW + 1):
         for number in range(5):
             collection.add(f"http://a.test/{number}", body(f"page {number}"), at=at, **HTML)
-    for part in (store.published(5, 7, None, 0), store.published(7, 10, None, 0)):
+    for part in (store.changes.published(5, 7, None, 0), store.changes.published(7, 10, None, 0)):
         assert all(published.is_new for published in part)
-    assert [published.is_new for published in store.published(5)] == [False] * 5
+    assert [published.is_new for published in store.changes.published(5)] == [False] * 5
     assert {event for _, event in told(run(store, options, every=2))} == {"upsert"}
 
 
@@ -222,7 +222,7 @@ def test_an_increment_is_what_held_at_its_last_version_though_a_crawl_goes_on(
     collection: Collection, store: Store, options: Options
 ) -> None:
     collection.add(A, body("one"), **HTML)
-    until = store.version()
+    until = store.changes.version()
     collection.add(A, body("two"), at=NOW + 1, **HTML)
     (found,) = ChangeFeed(store, options, EVERYTHING).increments(0, until)
     assert isinstance(found, ExportedDocument)
@@ -305,11 +305,11 @@ def test_what_a_killed_crawl_has_not_told_is_told_before_an_export(
 ) -> None:
     collection.add(A, body("one"), **HTML)
     collection.add(B, b'<p>see <a href="http://a.test/">that page</a>', **HTML)
-    before = store.version()
+    before = store.changes.version()
     tell_what_is_left(options)
-    assert [(published.url, published.is_new) for published in store.published(before)] == [(A, False)]
+    assert [(published.url, published.is_new) for published in store.changes.published(before)] == [(A, False)]
     tell_what_is_left(options)
-    assert store.version() == before + 1
+    assert store.changes.version() == before + 1
 
 
 def test_a_page_that_forbids_copies_from_now_on_is_not_as_it_was(
@@ -422,7 +422,7 @@ def test_a_text_is_the_same_whether_it_is_read_quickly_or_not(
     collection.add(A, page.encode(), **HTML)
     (quick,) = ChangeFeed(store, options, Selection()).snapshot(None)
     (slow,) = ChangeFeed(store, options, Selection(links=True)).snapshot(None)
-    assert store.documents(key_of(A))[0].weights
+    assert store.documents.versions(key_of(A))[0].weights
     assert isinstance(quick, ExportedDocument)
     assert isinstance(slow, ExportedDocument)
     assert quick == replace(slow, links=None)
@@ -433,7 +433,7 @@ def test_what_says_the_page_of_an_old_way_of_reading_is_read_anew(
 ) -> None:
     """Weights that do not give the words that were noted are not believed."""
     collection.add(A, body("one"), **HTML)
-    (published,) = store.published()
+    (published,) = store.changes.published()
     assert published.document is not None
     wrong = replace(published.document, weights=bytes(len(published.document.weights)))
     feed = ChangeFeed(store, options, Selection())

@@ -134,11 +134,11 @@ def test_why_names_the_parts_of_a_priority_and_what_budgets_say(tmp_path: Path) 
     directory.mkdir()
     store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(site=2))
     acquire(store, "me", 0, NOW, 60, 60)
-    store.add_seeds([new_url("http://seed.test/"), new_url("http://news.test/")], NOW)
+    store.urls.add_seeds([new_url("http://seed.test/"), new_url("http://news.test/")], NOW)
     targets = [link(f"http://far.test/{number}") for number in range(4)]
     for source in ("http://seed.test/", "http://news.test/"):
-        (visit,) = store.lease("me", [visit_to(source)], NOW).granted
-        store.commit([settled(visited(visit, *targets))], [], NOW)
+        (visit,) = store.frontier.lease("me", [visit_to(source)], NOW).granted
+        store.commits.commit([settled(visited(visit, *targets))], [], NOW)
     store.close()
     settings = {"CRAWL_DIR": directory, "BUDGET_DOMAIN": 2, "BUDGET_GROWTH": 0.25}
     told = tell("http://far.test/0", settings)
@@ -155,8 +155,8 @@ def test_why_says_that_a_host_has_had_its_visits_of_today(tmp_path: Path) -> Non
     directory.mkdir()
     store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(host_day=1))
     acquire(store, "me", 0, now, 60, 60)
-    store.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], now)
-    store.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], now)
+    store.urls.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], now)
+    store.frontier.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], now)
     store.close()
     told = tell("http://a.test/2", {"CRAWL_DIR": directory, "BUDGET_HOST_DAY": 1})
     assert "a.test goes on tomorrow: it had its 1 visits of today; not before" in told
@@ -215,7 +215,7 @@ def test_why_names_what_of_a_url_was_refused(tmp_path: Path) -> None:
         "http://b.example/long": Refusal(Reason.EXCLUDED, "long.txt:1 ~" + "a" * 1_000),
     }
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    store.add([new_url(url, reason=Reason.LINK, refused=why_not) for url, why_not in refused.items()], NOW)
+    store.urls.add([new_url(url, reason=Reason.LINK, refused=why_not) for url, why_not in refused.items()], NOW)
     store.close()
     told = {url: tell(url, {"CRAWL_DIR": tmp_path}) for url in refused}
     said = "parked: a pattern of URL_EXCLUDE fits it (excluded) [exclude.txt:1 http://a.example/]\n"
@@ -247,8 +247,8 @@ FIRST, DOUBLE = "http://a.example/first", "http://a.example/double"
 def collided(tmp_path: Path) -> Path:
     """A crawl in which a URL has the key of another, put there by hand."""
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    store.add([new_url(FIRST, key=key_of(DOUBLE))], NOW)
-    store.add([new_url(DOUBLE)], NOW)
+    store.urls.add([new_url(FIRST, key=key_of(DOUBLE))], NOW)
+    store.urls.add([new_url(DOUBLE)], NOW)
     store.close()
     return tmp_path
 

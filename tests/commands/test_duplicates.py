@@ -20,7 +20,7 @@ from crawler.commands.duplicates import DuplicatesCommand
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.page_sketch import page_shingles
 from crawler.duplicates.template import packed
-from crawler.stores.contract import TemplateResult
+from crawler.stores.contract.similarity import TemplateResult
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.commands.test_show_export import Collection, one_sentence
@@ -191,7 +191,7 @@ def test_what_all_pages_of_a_host_have_in_common_does_not_count(tmp_path: Path) 
     assert data(tmp_path, "find", A) == []
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
     template = packed(page_shingles(" ".join(dress), b"", DuplicateRule()))
-    store.learn(TemplateResult(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
+    store.similarity.store_template(TemplateResult(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
     store.close()
     (found,) = data(tmp_path, "find", A)
     assert found["url"] == B
@@ -462,7 +462,7 @@ def test_sketches_of_other_runs_of_words_cannot_be_compared(crawled: Path, tmp_p
     directory = tmp_path / "crawl"
     shutil.copytree(crawled, directory)
     store = open_store(f"sqlite:{directory / 'crawl.db'}")
-    store.note_facts({"sketches": "runs of 3 words"})
+    store.crawl.set_facts({"sketches": "runs of 3 words"})
     store.close()
     result = scrapy("duplicates", "clusters", CRAWL_DIR=directory)
     assert (result.returncode, result.stdout) == (78, "")

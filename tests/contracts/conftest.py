@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from tests.contracts.engines import ENGINES, Opener
 from tests.samples import NOW, acquire
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.frontier.budgets import Budgets
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
 Opener = Callable[..., Store]

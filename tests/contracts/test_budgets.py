@@ -8,7 +8,8 @@ import pytest
 
 from crawler.frontier.budgets import DAY, Budgets, next_day
 from crawler.items import Kind, Outcome, Reason, Refusal, State, Visited
-from crawler.stores.contract import NewUrl, Store
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import NewUrl
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visited
@@ -37,32 +38,32 @@ def found(url: str) -> NewUrl:
 
 
 def waiting(store: Store, urls: list[str] = SITE) -> list[str]:
-    return [url for url in urls if (row := store.find_url(key_of(url))) and row.state is State.WAITING]
+    return [url for url in urls if (row := store.urls.find(key_of(url))) and row.state is State.WAITING]
 
 
 def over(store: Store, urls: list[str] = SITE) -> list[str]:
-    rows = [(url, store.find_url(key_of(url))) for url in urls]
+    rows = [(url, store.urls.find(key_of(url))) for url in urls]
     return [url for url, row in rows if row and (row.state, row.reason) == (State.PARKED, Reason.OVER_BUDGET)]
 
 
 def holds(store: Store) -> bool:
-    account = store.account()
+    account = store.crawl.account()
     return account.known == account.waiting + account.leased + account.parked
 
 
 def endorse(store: Store, source: str, *targets: str) -> None:
-    store.add([new_url(source)], NOW)
-    (visit,) = store.lease("me", [visit_to(source)], NOW).granted
-    store.commit([settled(visited(visit, *map(link, targets)))], [], NOW)
+    store.urls.add([new_url(source)], NOW)
+    (visit,) = store.frontier.lease("me", [visit_to(source)], NOW).granted
+    store.commits.commit([settled(visited(visit, *map(link, targets)))], [], NOW)
 
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_site_gets_exactly_its_budget_and_the_rest_is_parked(at_once: bool, with_budgets: Open) -> None:
     store = with_budgets(site=7)
     for batch in [SITE] if at_once else [[url] for url in SITE]:
-        store.add(map(found, batch), NOW)
+        store.urls.add(map(found, batch), NOW)
     assert (len(waiting(store)), len(over(store))) == (7, 5)
-    site = store.find_site(key_of(SITE[0]).host, NOW)
+    site = store.urls.find_site(key_of(SITE[0]).host, NOW)
     assert site is not None
     assert (site.name, site.admitted, site.excess) == ("site.test", 7, 5)
     assert holds(store)
@@ -71,73 +72,73 @@ def test_a_site_gets_exactly_its_budget_and_the_rest_is_parked(at_once: bool, wi
 def test_a_url_that_is_found_again_counts_once(with_budgets: Open) -> None:
     store = with_budgets(site=7)
     for _ in range(3):
-        store.add(map(found, SITE[:5]), NOW)
-    store.add(map(found, SITE), NOW)
+        store.urls.add(map(found, SITE[:5]), NOW)
+    store.urls.add(map(found, SITE), NOW)
     assert (len(waiting(store)), len(over(store))) == (7, 5)
 
 
 def test_a_host_has_a_budget_of_its_own(with_budgets: Open) -> None:
     store = with_budgets(host=2)
-    store.add(map(found, SITE), NOW)
+    store.urls.add(map(found, SITE), NOW)
     assert sorted(waiting(store)) == sorted(SITE[:6])
 
 
 def test_others_are_not_touched(with_budgets: Open) -> None:
     store = with_budgets(site=1)
     others = [f"http://other{number}.test/" for number in range(9)]
-    store.add(map(found, [*SITE, *others]), NOW)
+    store.urls.add(map(found, [*SITE, *others]), NOW)
     assert waiting(store, others) == others
 
 
 def test_what_was_asked_for_is_let_in_whatever_the_budget(with_budgets: Open) -> None:
     store = with_budgets(site=2)
-    store.add(map(found, SITE), NOW)
-    store.add_seeds([new_url(SITE[9]), new_url("http://h9.site.test/")], NOW)
+    store.urls.add(map(found, SITE), NOW)
+    store.urls.add_seeds([new_url(SITE[9]), new_url("http://h9.site.test/")], NOW)
     assert SITE[9] in waiting(store)
     assert waiting(store, ["http://h9.site.test/"])
     assert len(over(store)) == 9
-    site = store.find_site(key_of(SITE[0]).host, NOW)
+    site = store.urls.find_site(key_of(SITE[0]).host, NOW)
     assert site is not None
     assert (site.seeded, site.excess) == (True, 9)
 
 
 def test_each_day_lets_in_its_share(with_budgets: Open) -> None:
     store = with_budgets(site_day=5)
-    store.add(map(found, SITE), NOW)
+    store.urls.add(map(found, SITE), NOW)
     assert len(waiting(store)) == 5
-    assert store.activate("me", NOW + 60, 9, 9, ()) != []
+    assert store.frontier.activate("me", NOW + 60, 9, 9, ()) != []
     assert len(waiting(store)) == 5
     tomorrow = next_day(NOW)
-    assert store.next_due(NOW + 60) == tomorrow
+    assert store.frontier.next_due(NOW + 60) == tomorrow
     for day, expected in [(0, 10), (1, 12), (2, 12)]:
         for _ in range(3):  # looked at more than once
-            store.activate("me", tomorrow + day * DAY, 9, 9, ())
+            store.frontier.activate("me", tomorrow + day * DAY, 9, 9, ())
         assert len(waiting(store)) == expected
         assert holds(store)
     assert over(store) == []
-    assert store.find_site(key_of(SITE[0]).host, NOW).excess == 0  # type: ignore[union-attr]
+    assert store.urls.find_site(key_of(SITE[0]).host, NOW).excess == 0  # type: ignore[union-attr]
 
 
 def test_what_is_let_in_later_is_shared_among_the_hosts_and_the_most_important_comes_first(with_budgets: Open) -> None:
     store = with_budgets(site_day=3)
     deep = [new_url(url, reason=Reason.LINK, depth=5) for url in SITE[6:]]
-    store.add([*map(found, SITE[:3]), *deep, *map(found, SITE[3:6])], NOW)
-    store.activate("me", next_day(NOW), 9, 9, ())
+    store.urls.add([*map(found, SITE[:3]), *deep, *map(found, SITE[3:6])], NOW)
+    store.frontier.activate("me", next_day(NOW), 9, 9, ())
     assert sorted(waiting(store)) == sorted(SITE[:6])
 
 
 def test_a_budget_grows_with_the_sites_that_link(with_budgets: Open) -> None:
     store = with_budgets(site=2, growth=0.5)
-    store.add(map(found, SITE), NOW)
+    store.urls.add(map(found, SITE), NOW)
     assert len(waiting(store)) == 2
     endorse(store, "http://a.test/", SITE[0])
-    store.activate("me", NOW, 9, 9, ())
+    store.frontier.activate("me", NOW, 9, 9, ())
     assert len(waiting(store)) == 3
     endorse(store, "http://b.test/", *SITE)
     endorse(store, "http://www.b.test/", *SITE)  # the same site
-    store.activate("me", NOW, 9, 9, ())
+    store.frontier.activate("me", NOW, 9, 9, ())
     assert len(waiting(store)) == 4
-    site = store.find_site(key_of(SITE[0]).host, NOW)
+    site = store.urls.find_site(key_of(SITE[0]).host, NOW)
     assert site is not None
     assert (site.endorsers, site.admitted, site.excess) == (2, 4, 8)
 
@@ -145,107 +146,107 @@ def test_a_budget_grows_with_the_sites_that_link(with_budgets: Open) -> None:
 def test_nobody_vouches_for_a_stranger(with_budgets: Open) -> None:
     store = with_budgets(stranger_day=4)
     seeds = [f"http://seed.test/{number}" for number in range(9)]
-    store.add_seeds([new_url("http://seed.test/")], NOW)
-    store.add(map(found, [*SITE, *seeds]), NOW)
+    store.urls.add_seeds([new_url("http://seed.test/")], NOW)
+    store.urls.add(map(found, [*SITE, *seeds]), NOW)
     assert (len(waiting(store)), waiting(store, seeds)) == (4, seeds)
     endorse(store, "http://a.test/", SITE[0])
     endorse(store, "http://b.test/", SITE[0])
-    store.activate("me", NOW, 9, 9, ())
+    store.frontier.activate("me", NOW, 9, 9, ())
     assert len(waiting(store)) == 12
 
 
 def test_a_larger_budget_takes_effect_when_the_crawl_is_opened_with_it(with_budgets: Open) -> None:
     store = with_budgets(site=2)
-    store.add(map(found, SITE), NOW)
+    store.urls.add(map(found, SITE), NOW)
     larger = with_budgets(site=8)
-    larger.review_budgets(NOW)
-    larger.activate("me", NOW, 9, 9, ())
+    larger.urls.review_budgets(NOW)
+    larger.frontier.activate("me", NOW, 9, 9, ())
     assert len(waiting(larger)) == 8
 
 
 def test_visits_of_a_day_are_counted_when_they_are_leased(with_budgets: Open) -> None:
     store = with_budgets(site_day=3)
-    store.add_seeds(map(new_url, SITE), NOW)  # all let in
-    leased = store.lease("me", [visit_to(url) for url in SITE[:5]], NOW)
+    store.urls.add_seeds(map(new_url, SITE), NOW)  # all let in
+    leased = store.frontier.lease("me", [visit_to(url) for url in SITE[:5]], NOW)
     assert [visit.url for visit in leased.granted] == SITE[:3]
     assert leased.held_until == {key_of(url).host: next_day(NOW) for url in SITE[3:5]}
-    host = store.find_host(key_of(SITE[3]).host, NOW)
+    host = store.urls.find_host(key_of(SITE[3]).host, NOW)
     assert host is not None
     assert host.clock.held_until == next_day(NOW)
-    assert {load.name for load in store.activate("me", NOW, 9, 9, ())} == {"h2.site.test"}  # not held yet
-    assert store.lease("me", [visit_to(SITE[3])], next_day(NOW)).held_until == {}
+    assert {load.name for load in store.frontier.activate("me", NOW, 9, 9, ())} == {"h2.site.test"}  # not held yet
+    assert store.frontier.lease("me", [visit_to(SITE[3])], next_day(NOW)).held_until == {}
 
 
 def test_what_was_not_sent_costs_no_budget(with_budgets: Open) -> None:
     store = with_budgets(host_day=2)
     urls = [f"http://a.test/{number}" for number in range(6)]
-    store.add_seeds(map(new_url, urls), NOW)
-    store.unlease(store.lease("me", [visit_to(urls[0])], NOW).granted, NOW)
-    (denied,) = store.lease("me", [visit_to(urls[1])], NOW).granted
-    store.commit([settled(Visited(visit=denied, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED))], [], NOW)
-    store.lease("me", [visit_to("http://a.test/never-found")], NOW)
-    assert len(store.lease("me", [visit_to(url) for url in urls[2:]], NOW).granted) == 2
+    store.urls.add_seeds(map(new_url, urls), NOW)
+    store.frontier.unlease(store.frontier.lease("me", [visit_to(urls[0])], NOW).granted, NOW)
+    (denied,) = store.frontier.lease("me", [visit_to(urls[1])], NOW).granted
+    store.commits.commit([settled(Visited(visit=denied, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED))], [], NOW)
+    store.frontier.lease("me", [visit_to("http://a.test/never-found")], NOW)
+    assert len(store.frontier.lease("me", [visit_to(url) for url in urls[2:]], NOW).granted) == 2
 
 
 def test_a_robots_txt_is_no_visit_of_a_budget(with_budgets: Open) -> None:
     store = with_budgets(host_day=1)
-    store.add_seeds([new_url("http://a.test/")], NOW)
+    store.urls.add_seeds([new_url("http://a.test/")], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
-    assert len(store.lease("me", [visit_to("http://a.test/"), robots], NOW).granted) == 2
+    assert len(store.frontier.lease("me", [visit_to("http://a.test/"), robots], NOW).granted) == 2
 
 
 def test_a_scope_that_narrows_closes_what_a_budget_had_parked(with_budgets: Open) -> None:
     store = with_budgets(site=4)
-    store.add(map(found, SITE), NOW)
-    store.reconsider(lambda url, depth: Refusal(Reason.EXCLUDED) if "/3" in url else None, NOW)
+    store.urls.add(map(found, SITE), NOW)
+    store.urls.review_scope(lambda url, depth: Refusal(Reason.EXCLUDED) if "/3" in url else None, NOW)
     assert len(over(store)) == 5
-    assert store.find_site(key_of(SITE[0]).host, NOW).excess == 5  # type: ignore[union-attr]
+    assert store.urls.find_site(key_of(SITE[0]).host, NOW).excess == 5  # type: ignore[union-attr]
     assert holds(store)
 
 
 def test_what_a_scope_opens_must_fit_the_budget(with_budgets: Open) -> None:
     store = with_budgets(site=4)
-    store.add([new_url(url, reason=Reason.LINK, refused=Refusal(Reason.OUT_OF_SCOPE)) for url in SITE], NOW)
-    assert store.reconsider(lambda url, depth: None, NOW).opened == 4
+    store.urls.add([new_url(url, reason=Reason.LINK, refused=Refusal(Reason.OUT_OF_SCOPE)) for url in SITE], NOW)
+    assert store.urls.review_scope(lambda url, depth: None, NOW).opened == 4
     assert (len(waiting(store)), len(over(store))) == (4, 8)
 
 
 def test_hosts_without_room_do_not_keep_others_of_their_site_waiting(with_budgets: Open) -> None:
     store = with_budgets(site_day=150, host=1)
     hosts = [f"http://h{number}.site.test/" for number in range(150)]
-    store.add([found(url + page) for url in hosts for page in "ab"], NOW)  # each has a URL too many
+    store.urls.add([found(url + page) for url in hosts for page in "ab"], NOW)  # each has a URL too many
     later = [f"http://x{number}.site.test/" for number in range(20)]
-    store.add([found(url) for url in later], NOW)
+    store.urls.add([found(url) for url in later], NOW)
     assert waiting(store, later) == []
     for _ in range(3):
-        store.activate("me", next_day(NOW), 9, 9, ())
+        store.frontier.activate("me", next_day(NOW), 9, 9, ())
     assert sorted(waiting(store, later)) == sorted(later)
 
 
 def test_a_clock_that_was_wrong_does_not_park_forever(with_budgets: Open) -> None:
     store = with_budgets(site_day=5)
-    store.add(map(found, SITE), NOW + 1000 * DAY)
-    store.believe_no_later_than(NOW + 7 * DAY)
-    assert store.next_due(NOW) <= NOW + 7 * DAY
+    store.urls.add(map(found, SITE), NOW + 1000 * DAY)
+    store.frontier.clamp_future_times(NOW + 7 * DAY)
+    assert store.frontier.next_due(NOW) <= NOW + 7 * DAY
 
 
 def test_hosts_that_had_their_visits_go_on_when_budgets_are_raised(with_budgets: Open) -> None:
     store = with_budgets(host_day=1)
-    store.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], NOW)
-    store.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], NOW)
-    assert store.activate("me", NOW + 1, 9, 9, ()) == []
+    store.urls.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], NOW)
+    store.frontier.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], NOW)
+    assert store.frontier.activate("me", NOW + 1, 9, 9, ()) == []
     larger = with_budgets(host_day=9)
-    larger.review_budgets(NOW + 1)
-    assert [load.name for load in larger.activate("me", NOW + 1, 9, 9, ())] == ["a.test"]
+    larger.urls.review_budgets(NOW + 1)
+    assert [load.name for load in larger.frontier.activate("me", NOW + 1, 9, 9, ())] == ["a.test"]
 
 
 def test_a_robots_txt_that_was_found_as_a_page_over_budget_is_a_robots_txt(with_budgets: Open) -> None:
     store = with_budgets(site=1)
-    store.add([found("http://a.test/1"), found("http://a.test/robots.txt")], NOW)
+    store.urls.add([found("http://a.test/1"), found("http://a.test/robots.txt")], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
-    granted = store.lease("me", [robots], NOW).granted
-    store.unlease(granted, NOW)
-    row = store.find_url(key_of("http://a.test/robots.txt"))
+    granted = store.frontier.lease("me", [robots], NOW).granted
+    store.frontier.unlease(granted, NOW)
+    row = store.urls.find(key_of("http://a.test/robots.txt"))
     assert row is not None
     assert (row.state, row.reason) == (State.PARKED, Reason.ROBOTS_FILE)
-    assert store.find_site(key_of("http://a.test/").host, NOW).excess == 0  # type: ignore[union-attr]
+    assert store.urls.find_site(key_of("http://a.test/").host, NOW).excess == 0  # type: ignore[union-attr]

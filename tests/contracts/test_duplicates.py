@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -16,7 +17,9 @@ from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import mark_of, packed, template_of
 from crawler.items import Outcome, Page, Reason, Tier
-from crawler.stores.contract import Store, TemplateResult, VisitResult
+from crawler.stores.contract.commits import VisitResult
+from crawler.stores.contract.similarity import TemplateResult
+from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, PLACE, SEGMENT, fetch, leased, refused
@@ -58,11 +61,11 @@ def similarity(one: list[str], other: list[str]) -> float:
 
 def originals(store: Store) -> Mapping[str, str | None]:
     """What the change feed says each URL is a duplicate of."""
-    return {row.url: row.duplicate_of for row in store.published() if row.document is not None}
+    return {row.url: row.duplicate_of for row in store.changes.published() if row.document is not None}
 
 
 def told_since(store: Store, version: int) -> list[tuple[str, str | None]]:
-    return [(row.url, row.duplicate_of) for row in store.published(version)]
+    return [(row.url, row.duplicate_of) for row in store.changes.published(version)]
 
 
 ONE = words_of(1)
@@ -84,7 +87,7 @@ def test_almost_the_same_words_are_a_near_duplicate(store: Store) -> None:
     other = fetch(store, C, NOW + 2, page=page(FAR))
     assert originals(store) == {A: None, B: A, C: None}
     assert [committed.near_duplicates for committed in (first, second, other)] == [0, 1, 0]
-    (document,) = store.documents(key_of(B))
+    (document,) = store.documents.versions(key_of(B))
     assert document.tier is Tier.SKETCH
     assert document.similarity == pytest.approx(similarity(ONE, edited(ONE, 1)), abs=0.05)
 
@@ -96,15 +99,15 @@ def test_almost_the_same_words_are_a_near_duplicate(store: Store) -> None:
 def test_how_it_is_known_is_kept(store: Store, facts: dict[str, Any], tier: Tier) -> None:
     fetch(store, A, NOW, page=page(ONE))
     committed = fetch(store, B, NOW + 1, page=page(ONE, **facts))
-    (document,) = store.documents(key_of(B))
+    (document,) = store.documents.versions(key_of(B))
     assert (document.tier, document.similarity) == (tier, 1.0)
     assert (committed.duplicates, committed.near_duplicates) == (1, 0)
 
 
 def test_pages_of_one_batch_are_met_too(store: Store) -> None:
     batch = [doubtful(store, A, ONE), doubtful(store, B, edited(ONE, 1))]
-    assert store.doubts(batch) == {}
-    store.commit(batch, [SEGMENT], NOW)
+    assert store.similarity.candidates(batch) == {}
+    store.commits.commit(batch, [SEGMENT], NOW)
     assert originals(store) == {A: None, B: A}
 
 
@@ -129,14 +132,14 @@ def test_short_pages_are_no_near_duplicates(store: Store) -> None:
 
 def doubtful(store: Store, url: str, words: list[str], **facts: Any) -> VisitResult:
     """A visit that has ended and is to be committed."""
-    store.add([new_url(url)], NOW)
+    store.urls.add([new_url(url)], NOW)
     visit = leased(store, url, NOW + 1)
     return settled(visited(visit, fetched=answer(visit.url), page=page(words)), position=PLACE, **facts)
 
 
 def doubts_of(store: Store, *batch: VisitResult) -> dict[str, list[str]]:
     """URL → URLs with which it must be compared."""
-    found = store.doubts(batch)
+    found = store.similarity.candidates(batch)
     urls = {each.visited.visit.key: each.visited.visit.url for each in batch}
     return {urls[key]: [doubt.document.url for doubt in doubts] for key, doubts in found.items()}
 
@@ -153,25 +156,25 @@ def test_where_sketches_leave_doubts_the_texts_must_be_compared(store: Store) ->
 def test_what_the_texts_say_counts(store: Store, share: float, original: str | None) -> None:
     fetch(store, A, NOW, page=page(ONE))
     unsure = doubtful(store, B, DOUBTFUL)
-    ((doubt,),) = store.doubts([unsure]).values()
+    ((doubt,),) = store.similarity.candidates([unsure]).values()
     compared = replace(unsure, compared={doubt.id: share}, comparisons=1)
-    assert store.doubts([compared]) == {}
-    store.commit([compared], [SEGMENT], NOW)
+    assert store.similarity.candidates([compared]) == {}
+    store.commits.commit([compared], [SEGMENT], NOW)
     assert originals(store) == {A: None, B: original}
-    (document,) = store.documents(key_of(B))
+    (document,) = store.documents.versions(key_of(B))
     assert (document.similarity, document.tier) == ((share, Tier.COMPARED) if original else (None, None))
 
 
 def test_who_was_held_back_twice_is_judged_by_its_sketch(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     unsure = doubtful(store, B, DOUBTFUL, comparisons=2)
-    assert store.doubts([unsure]) == {}
+    assert store.similarity.candidates([unsure]) == {}
 
 
 def test_a_page_that_must_be_compared_with_one_of_its_batch_waits_for_it(store: Store) -> None:
     first, second = doubtful(store, A, ONE), doubtful(store, B, DOUBTFUL)
     assert doubts_of(store, first, second) == {B: []}
-    store.commit([first], [SEGMENT], NOW)
+    store.commits.commit([first], [SEGMENT], NOW)
     assert doubts_of(store, replace(second, comparisons=1)) == {B: [A]}
 
 
@@ -183,11 +186,11 @@ def test_there_is_no_doubt_about_a_copy(store: Store) -> None:
 
 def test_what_others_have_committed_after_the_first_look_is_seen_by_the_second(opener: Opener, store: Store) -> None:
     late = doubtful(store, B, edited(ONE, 1))
-    assert store.doubts([late]) == {}
+    assert store.similarity.candidates([late]) == {}
     other = opener()
     fetch(other, A, NOW, page=page(ONE))
     other.close()
-    store.commit([late], [SEGMENT], NOW + 2)
+    store.commits.commit([late], [SEGMENT], NOW + 2)
     assert originals(store) == {A: None, B: A}
 
 
@@ -197,7 +200,7 @@ def test_what_others_have_committed_after_the_first_look_is_seen_by_the_second(o
 def test_a_better_url_takes_the_place_of_the_original(store: Store) -> None:
     fetch(store, A_PRINT, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
-    seen = store.version()
+    seen = store.changes.version()
     fetch(store, A, NOW + 2, page=page(edited(ONE, 1, seed=2)))
     assert originals(store) == {A_PRINT: A, B: A, A: None}
     assert dict(told_since(store, seen)) == {A_PRINT: A, B: A, A: None}
@@ -220,14 +223,14 @@ def test_between_hosts_the_first_stays(store: Store) -> None:
 def test_when_an_original_is_gone_its_copies_get_another(store: Store) -> None:
     for number, url in enumerate((A, B, C)):
         fetch(store, url, NOW + number, page=page(edited(ONE, 1 if number else 0, seed=number)))
-    seen = store.version()
+    seen = store.changes.version()
     refused(store, A, NOW + 9 * DAY, Reason.GONE, 410)
     assert originals(store) == {B: None, C: B}
     assert told_since(store, seen) == [(A, None), (B, None), (C, B)]
     fetch(store, "http://d.test/", NOW + 20 * DAY, page=page(ONE))
     assert originals(store) == {B: None, C: B, "http://d.test/": B}
-    assert store.duplicates(key_of(B)) == [C, "http://d.test/"]
-    assert store.duplicates(key_of(C)) == []
+    assert store.documents.duplicates(key_of(B)) == [C, "http://d.test/"]
+    assert store.documents.duplicates(key_of(C)) == []
 
 
 def test_an_original_that_is_only_missing_once_stays_one(store: Store) -> None:
@@ -242,7 +245,7 @@ def test_when_an_original_changes_its_copies_get_another(store: Store) -> None:
         fetch(store, url, NOW + number, page=page(ONE))
     fetch(store, A, NOW + 9 * DAY, page=page(words_of(7)))
     assert originals(store) == {A: None, B: None, C: B}
-    assert store.documents(key_of(C))[0].tier is Tier.BODY
+    assert store.documents.versions(key_of(C))[0].tier is Tier.BODY
     fetch(store, "http://e.test/", NOW + 10 * DAY, page=page(edited(words_of(7), 1)))
     assert originals(store)["http://e.test/"] == A
 
@@ -250,7 +253,7 @@ def test_when_an_original_changes_its_copies_get_another(store: Store) -> None:
 def test_an_original_that_comes_again_as_it_was_stays_one(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
-    seen = store.version()
+    seen = store.changes.version()
     fetch(store, A, NOW + 9 * DAY, page=page(ONE))
     assert told_since(store, seen) == [(A, None)]
     fetch(store, A, NOW + 18 * DAY, page=page(edited(ONE, 1, seed=5)))
@@ -274,7 +277,7 @@ def test_links_of_near_duplicates_are_followed_or_not(opener: Opener, follows: b
     acquire(store, "me", 0, NOW, 1e9, 60)
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1), links=(link("http://new.test/"),), links_digest=5))
-    assert (store.find_url(key_of("http://new.test/")) is not None) == known
+    assert (store.urls.find(key_of("http://new.test/")) is not None) == known
     store.close()
 
 
@@ -294,10 +297,10 @@ def test_another_threshold_finds_others_once_the_index_is_rebuilt(opener: Opener
     fetch(store, A, NOW, page=page(ONE))
     store.close()
     store = opener(duplicates=DuplicateRule(threshold=0.6))
-    assert store.rebuild_index() == 1
+    assert store.similarity.rebuild_index() == 1
     fetch(store, B, NOW + 1, page=page(edited(ONE, 12)))
     assert originals(store) == {A: None, B: A}
-    store.forget_sketches()
+    store.similarity.forget_sketches()
     fetch(store, C, NOW + 2, page=page(edited(ONE, 12, seed=2)))
     assert originals(store) == {A: None, B: A, C: None}
     store.close()
@@ -320,7 +323,7 @@ def on_site(number: int) -> str:
 def studied(store: Store, host: int, texts: Mapping[str, list[str]]) -> int:
     """Learn all there is of a host, as a content process would; in how many lessons."""
     count = 0
-    while (lesson := store.lesson(host)) is not None:
+    while (lesson := store.similarity.next_template_job(host)) is not None:
         count += 1
         pages = {number: " ".join(texts[document.url]) for number, document in lesson.pages}
         template = lesson.template
@@ -329,16 +332,16 @@ def studied(store: Store, host: int, texts: Mapping[str, list[str]]) -> int:
         sketches = {
             number: (document.id, page_sketch(pages[number], template, RULE)) for number, document in lesson.pages
         }
-        unsure = store.learn(
+        unsure = store.similarity.store_template(
             TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW
         )
         for page_ in unsure:
             own = own_shingles(texts[page_.document.url], page_.template)
             compared = {
                 doubt.id: jaccard(own, own_shingles(texts[doubt.document.url], doubt.template))
-                for doubt in page_.doubts
+                for doubt in page_.candidates
             }
-            store.decide(page_, compared, NOW)
+            store.similarity.decide(page_, compared, NOW)
     return count
 
 
@@ -351,12 +354,12 @@ def test_pages_in_one_dress_are_no_duplicates_once_the_dress_is_known(store: Sto
     assert similarity(*list(texts.values())[:2]) > RULE.threshold - RULE.margin
     wanted: set[int] = set()
     for number, (url, words) in enumerate(texts.items()):
-        wanted |= set(fetch(store, url, NOW + number, page=page(words)).lessons)
+        wanted |= set(fetch(store, url, NOW + number, page=page(words)).template_hosts)
     host = key_of(on_site(0)).host
-    assert wanted == set(store.lessons("me")) == {host}
+    assert wanted == set(store.similarity.template_hosts("me")) == {host}
     studied(store, host, texts)
     assert set(originals(store).values()) == {None}
-    assert store.lessons("me") == []
+    assert store.similarity.template_hosts("me") == []
 
 
 def test_copies_are_found_among_pages_in_one_dress(store: Store) -> None:
@@ -364,9 +367,9 @@ def test_copies_are_found_among_pages_in_one_dress(store: Store) -> None:
     texts |= {f"http://shop.test/copy/{number}": edited(dressed(number, own=120), 1) for number in range(5)}
     host = key_of(on_site(0)).host
     for number, (url, words) in enumerate(texts.items()):
-        template = store.load_host("me", host, "shop.test", NOW, 0)
+        template = store.frontier.load_host("me", host, "shop.test", NOW, 0)
         committed = fetch(store, url, NOW + number, page=page(words, template.template if template else b""))
-        if committed.lessons:
+        if committed.template_hosts:
             studied(store, host, texts)
     assert {url: original for url, original in originals(store).items() if original} == {
         f"http://shop.test/copy/{number}": on_site(number) for number in range(5)
@@ -380,9 +383,9 @@ def test_pages_that_were_on_their_way_when_the_template_was_learned_are_sketched
         fetch(store, on_site(number), NOW + number, page=page(texts[on_site(number)]))
     assert studied(store, host, texts) == 1
     late = fetch(store, on_site(8), NOW + 8, page=page(texts[on_site(8)]))
-    assert set(late.lessons) == {host}
+    assert set(late.template_hosts) == {host}
     assert studied(store, host, texts) == 1
-    assert store.lessons("me") == []
+    assert store.similarity.template_hosts("me") == []
 
 
 def test_what_must_be_compared_after_a_lesson_is_offered_again_until_it_is(store: Store) -> None:
@@ -393,28 +396,28 @@ def test_what_must_be_compared_after_a_lesson_is_offered_again_until_it_is(store
     for number, (url, words) in enumerate(texts.items()):
         fetch(store, url, NOW + number, page=page(words))
     host = key_of(on_site(0)).host
-    lesson = store.lesson(host)
+    lesson = store.similarity.next_template_job(host)
     assert lesson is not None
     template = packed(template_of([page_shingles(" ".join(texts[page_.url]), b"", RULE) for _, page_ in lesson.pages]))
     sketches = {
         number: (page_.id, page_sketch(" ".join(texts[page_.url]), template, RULE)) for number, page_ in lesson.pages
     }
     learned = TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches)
-    (unsure,) = store.learn(learned, NOW)
-    assert (unsure.document.url, [doubt.document.url for doubt in unsure.doubts]) == (on_site(7), [B])
-    again = store.lesson(host)
+    (unsure,) = store.similarity.store_template(learned, NOW)
+    assert (unsure.document.url, [doubt.document.url for doubt in unsure.candidates]) == (on_site(7), [B])
+    again = store.similarity.next_template_job(host)
     assert again is not None
     assert [page_.url for _, page_ in again.pages] == [on_site(7)]
-    store.decide(unsure, {unsure.doubts[0].id: 0.91}, NOW)
-    assert store.lesson(host) is None
+    store.similarity.decide(unsure, {unsure.candidates[0].id: 0.91}, NOW)
+    assert store.similarity.next_template_job(host) is None
     assert originals(store)[on_site(7)] == B
-    assert store.documents(key_of(on_site(7)))[0].tier is Tier.COMPARED
+    assert store.documents.versions(key_of(on_site(7)))[0].tier is Tier.COMPARED
 
 
 def test_a_host_whose_pages_have_nothing_in_common_has_no_template(store: Store) -> None:
     for number in range(40):
-        assert not fetch(store, on_site(number), NOW + number, page=page(words_of(number))).lessons
-    assert store.lessons("me") == []
+        assert not fetch(store, on_site(number), NOW + number, page=page(words_of(number))).template_hosts
+    assert store.similarity.template_hosts("me") == []
 
 
 def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> None:
@@ -422,16 +425,18 @@ def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> No
     host = key_of(on_site(0)).host
     for number, (url, words) in enumerate(texts.items()):
         fetch(store, url, NOW + number, page=page(words))
-    lesson = store.lesson(host)
+    lesson = store.similarity.next_template_job(host)
     assert lesson is not None
     sketches = {number: (document.id, b"") for number, document in lesson.pages}
-    assert store.learn(TemplateResult(host=host, template=b"", mark=0, sketches=sketches), NOW) == []
-    assert (store.lesson(host), store.template(host)) == (None, b"")
+    assert (
+        store.similarity.store_template(TemplateResult(host=host, template=b"", mark=0, sketches=sketches), NOW) == []
+    )
+    assert (store.similarity.next_template_job(host), store.similarity.template(host)) == (None, b"")
     template = packed(template_of([page_shingles(" ".join(words), b"", RULE) for words in texts.values()]))
-    for unsure in store.learn(
+    for unsure in store.similarity.store_template(
         TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW
     ):
-        store.decide(unsure, {}, NOW)
+        store.similarity.decide(unsure, {}, NOW)
     fetch(store, B, NOW + 9, page=page(edited(texts[on_site(3)], 1)))
     assert originals(store)[B] is not None
 
@@ -440,9 +445,9 @@ def test_a_template_that_was_not_found_is_looked_for_again_when_there_are_more_p
     host = key_of(on_site(0)).host
     wanted = []
     for number in range(16):
-        if fetch(store, on_site(number), NOW + number, page=page(dressed(number))).lessons:
+        if fetch(store, on_site(number), NOW + number, page=page(dressed(number))).template_hosts:
             wanted.append(number)
-            store.learn(TemplateResult(host=host, template=b"", mark=0, sketches={}), NOW)
+            store.similarity.store_template(TemplateResult(host=host, template=b"", mark=0, sketches={}), NOW)
     assert wanted == [7, 15]
 
 
@@ -470,8 +475,8 @@ def test_an_original_that_becomes_a_copy_takes_its_copies_along(store: Store) ->
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, C, NOW + 1, page=page(edited(ONE, 1)))
     unsure = doubtful(store, B, DOUBTFUL)
-    ((doubt,),) = store.doubts([unsure]).values()
-    store.commit([replace(unsure, compared={doubt.id: 0.89}, comparisons=1)], [SEGMENT], NOW + 2)
+    ((doubt,),) = store.similarity.candidates([unsure]).values()
+    store.commits.commit([replace(unsure, compared={doubt.id: 0.89}, comparisons=1)], [SEGMENT], NOW + 2)
     assert originals(store) == {A: None, C: A, B: None}
     fetch(store, A, NOW + 9 * DAY, page=page(DOUBTFUL))  # now it has the words of B
     assert_sound(store)
@@ -481,8 +486,8 @@ def test_an_original_that_becomes_a_copy_takes_its_copies_along(store: Store) ->
 def test_a_page_that_comes_again_as_it_was_is_compared_again(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     unsure = doubtful(store, B, DOUBTFUL)
-    ((doubt,),) = store.doubts([unsure]).values()
-    store.commit([replace(unsure, compared={doubt.id: 0.89}, comparisons=1)], [SEGMENT], NOW + 1)
+    ((doubt,),) = store.similarity.candidates([unsure]).values()
+    store.commits.commit([replace(unsure, compared={doubt.id: 0.89}, comparisons=1)], [SEGMENT], NOW + 1)
     visit = leased(store, B, NOW + 9 * DAY)
     again = settled(visited(visit, fetched=answer(visit.url), page=page(DOUBTFUL)), position=PLACE)
     assert doubts_of(store, again) == {B: [A]}
@@ -502,13 +507,13 @@ def test_an_original_that_was_fetched_again_gives_way_to_a_better_url(store: Sto
     fetch(store, A_PRINT, NOW + 9 * DAY, page=page(ONE, body_digest=b"other bytes"))
     fetch(store, A, NOW + 10 * DAY, page=page(ONE))
     assert originals(store) == {A_PRINT: A, B: A, A: None}
-    assert [document.duplicate_of is None for document in store.documents(key_of(A_PRINT))] == [False, True]
+    assert [document.duplicate_of is None for document in store.documents.versions(key_of(A_PRINT))] == [False, True]
 
 
 def test_pages_that_take_turns_in_being_better_change_the_feed_a_few_times_only(store: Store) -> None:
     for number in range(60, 0, -1):
         fetch(store, f"http://a.test/calendar/{number:03}", NOW + 60 - number, page=page(edited(ONE, 1, seed=number)))
-    assert len(list(store.changes())) < 2 * 60
+    assert len(list(store.changes.entries())) < 2 * 60
     assert_sound(store)
 
 
@@ -524,7 +529,7 @@ def test_near_duplicates_that_came_while_nobody_looked_are_found_by_who_looks_ag
         store = opener(duplicates=DuplicateRule(threshold=threshold))
         acquire(store, "me", 0, NOW, 1e9, 60)
         if threshold and url == B:
-            store.rebuild_index()
+            store.similarity.rebuild_index()
         fetch(store, url, NOW + 1, page=page(words) if threshold else replace(page(words), sketch=b""))
         store.close()
     store = opener()
@@ -532,12 +537,12 @@ def test_near_duplicates_that_came_while_nobody_looked_are_found_by_who_looks_ag
     store.close()
 
 
-def test_a_key_is_never_crowded(opener: Opener, store: Store) -> None:
+def test_a_key_is_never_crowded(store: Store, tmp_path: Path) -> None:
     """Pages that share a band and are not alike."""
     common = words_of(5, 40)
     for number in range(90):
         fetch(store, f"http://a.test/{number}", NOW + number, page=page(common + words_of(100 + number, 60)))
-    store.rebuild_index()
-    connection = apsw.Connection(str(store._path))  # type: ignore[attr-defined]
+    store.similarity.rebuild_index()
+    connection = apsw.Connection(str(tmp_path / "crawl.db"))
     assert connection.execute("SELECT max(c) FROM (SELECT count(*) c FROM bands GROUP BY band)").get <= 64
     connection.close()

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from crawler.items import Kind, Outcome, Page, Reason
-from crawler.stores.contract import PublishedChange, Store
+from crawler.stores.contract.changes import PublishedChange
+from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, fetch, refused
@@ -27,11 +28,11 @@ def calls(url: str, words: str) -> Page:
 
 
 def last(store: Store, url: str, after: int = 0) -> PublishedChange | None:
-    return next((row for row in store.published(after) if row.url == url), None)
+    return next((row for row in store.changes.published(after) if row.url == url), None)
 
 
 def changes(store: Store, url: str) -> list[str]:
-    return [change for change, of in store.changes() if of == url]
+    return [change for change, of in store.changes.entries() if of == url]
 
 
 # ── what is new ──
@@ -39,7 +40,7 @@ def changes(store: Store, url: str) -> list[str]:
 
 def test_a_page_that_came_again_as_it_was_is_no_new_version(store: Store) -> None:
     fetch(store, A, NOW, page=page(title="one"))
-    seen = store.version()
+    seen = store.changes.version()
     fetch(store, A, NOW + WEEK, page=page(title="one"))
     row = last(store, A, seen)
     assert row is not None
@@ -50,7 +51,7 @@ def test_a_page_that_came_again_as_it_was_is_no_new_version(store: Store) -> Non
 
 def test_who_has_not_heard_of_a_page_hears_all_of_it_whatever_came_last(store: Store) -> None:
     fetch(store, A, NOW, page=page("one"))
-    seen = store.version()
+    seen = store.changes.version()
     fetch(store, A, NOW + WEEK, page=page("two"))
     fetch(store, A, NOW + 2 * WEEK, page=page("two"))
     row = last(store, A, seen)
@@ -67,7 +68,7 @@ def test_the_same_bytes_in_another_encoding_are_a_new_version(store: Store) -> N
 def test_a_page_that_becomes_the_copy_of_another_is_a_new_version(store: Store) -> None:
     fetch(store, A, NOW, page=page("a"))
     fetch(store, B, NOW + 1, page=page("b"))
-    seen = store.version()
+    seen = store.changes.version()
     fetch(store, B, NOW + WEEK, page=page("a"))
     row = last(store, B, seen)
     assert row is not None
@@ -154,20 +155,20 @@ def test_new_words_for_a_page_are_told_once_however_many_there_are(store: Store)
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=calls(A, "one"))
     fetch(store, C, NOW, page=calls(A, "two"))
-    seen = store.version()
-    assert store.announce() == 1
+    seen = store.changes.version()
+    assert store.changes.publish_anchors() == 1
     row = last(store, A, seen)
     assert row is not None
-    assert (row.is_new, store.anchors(key_of(A))) == (False, [("b.test", "one"), ("c.test", "two")])
+    assert (row.is_new, store.documents.anchors(key_of(A))) == (False, [("b.test", "one"), ("c.test", "two")])
     assert row.document is not None
     assert row.seen == row.document.fetched  # nobody has looked at it since
-    assert store.announce() == 0
+    assert store.changes.publish_anchors() == 0
 
 
 def test_words_that_came_before_the_page_are_told_with_it(store: Store) -> None:
     fetch(store, B, NOW, page=calls(A, "one"))
     fetch(store, A, NOW + WEEK, page=page())
-    assert store.announce() == 0
+    assert store.changes.publish_anchors() == 0
     assert changes(store, A) == ["upsert"]
 
 
@@ -176,22 +177,22 @@ def test_words_for_what_was_never_fetched_or_is_gone_are_not_told(store: Store) 
     refused(store, C, NOW + WEEK, Reason.GONE, 410)
     fetch(store, B, NOW + WEEK, page=calls(C, "one"))
     fetch(store, B, NOW + 2 * WEEK, page=calls("http://d.test/", "two"))
-    assert store.announce() == 0
+    assert store.changes.publish_anchors() == 0
 
 
 def test_a_link_without_words_is_nothing_to_tell(store: Store) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=calls(A, ""))
-    assert store.announce() == 0
+    assert store.changes.publish_anchors() == 0
 
 
 def test_what_one_process_has_found_another_can_tell(store: Store, opener: Opener) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=calls(A, "one"))
     another = opener()
-    assert another.announce() == 1
+    assert another.changes.publish_anchors() == 1
     another.close()
-    assert store.announce() == 0
+    assert store.changes.publish_anchors() == 0
 
 
 # ── of the crawl itself ──
@@ -199,12 +200,12 @@ def test_what_one_process_has_found_another_can_tell(store: Store, opener: Opene
 
 def test_each_crawl_has_a_name_of_its_own_that_stays(store: Store, opener: Opener) -> None:
     another = opener()
-    assert another.facts()["identity"] == store.facts()["identity"]
+    assert another.crawl.facts()["identity"] == store.crawl.facts()["identity"]
     another.close()
 
 
 def test_what_runs_said_of_themselves_is_kept_in_order(store: Store) -> None:
-    assert store.runs() == []
-    store.note_run({"pages": 1, "finished": "dönè"}, NOW)
-    store.note_run({"pages": 2}, NOW + 1)
-    assert store.runs() == [{"pages": 1, "finished": "dönè", "ended": NOW}, {"pages": 2, "ended": NOW + 1}]
+    assert store.crawl.runs() == []
+    store.crawl.add_run({"pages": 1, "finished": "dönè"}, NOW)
+    store.crawl.add_run({"pages": 2}, NOW + 1)
+    assert store.crawl.runs() == [{"pages": 1, "finished": "dönè", "ended": NOW}, {"pages": 2, "ended": NOW + 1}]

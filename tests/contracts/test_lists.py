@@ -11,7 +11,8 @@ from crawler.frontier.budgets import Budgets, next_day
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.frontier.trust import Source, Trust
 from crawler.items import Kind, ListedUrl, Outcome, Page, Reason, Refusal, State
-from crawler.stores.contract import FeedAnnouncement, Store
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import FeedAnnouncement
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, due_at, fetch, leased, read_robots, refused, row_of
@@ -28,12 +29,12 @@ def listed(url: str = PAGE, refusal: Reason | None = None, **facts: Any) -> List
 
 def read_sitemap(store: Store, now: float, *entries: ListedUrl, url: str = SITEMAP) -> Any:
     """A visit to a sitemap, which is made known if it is not."""
-    store.add([new_url(url, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], now)
+    store.urls.add([new_url(url, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], now)
     return fetch(store, url, now, page=Page(kind=Kind.SITEMAP, listed=entries))
 
 
 def read_feed(store: Store, now: float, *entries: ListedUrl, url: str = FEED) -> Any:
-    store.add([new_url(url, kind=Kind.FEED, reason=Reason.FEED_FILE)], now)
+    store.urls.add([new_url(url, kind=Kind.FEED, reason=Reason.FEED_FILE)], now)
     return fetch(store, url, now, page=Page(kind=Kind.FEED, listed=entries))
 
 
@@ -41,16 +42,16 @@ def read_feed(store: Store, now: float, *entries: ListedUrl, url: str = FEED) ->
 
 
 def test_sitemaps_that_a_robots_txt_names_become_known_once(store: Store) -> None:
-    store.add([new_url(HOME)], NOW)
+    store.urls.add([new_url(HOME)], NOW)
     first = read_robots(store, HOME, NOW, [link(SITEMAP), link(ELSEWHERE)])
     assert (first.new_urls, set(first.hosts_with_new)) == (2, {key_of(SITEMAP).host, key_of(ELSEWHERE).host})
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason, row.due) == (Kind.SITEMAP, State.WAITING, Reason.SITEMAP_FILE, NOW)
     assert (row.depth, row.level, row.via) == (0, 0, "http://www.a.test/robots.txt")
-    before = row_of(store, SITEMAP), store.account()
+    before = row_of(store, SITEMAP), store.crawl.account()
     again = read_robots(store, HOME, NOW + DAY, [link(SITEMAP), link(ELSEWHERE)])
     assert (again.new_urls, set(again.hosts_with_new)) == (0, set())
-    assert (row_of(store, SITEMAP), store.account()) == before
+    assert (row_of(store, SITEMAP), store.crawl.account()) == before
 
 
 def test_a_sitemap_that_must_not_be_read_is_parked_with_the_reason(store: Store) -> None:
@@ -71,7 +72,7 @@ def test_a_sitemap_that_may_be_read_after_all_is_read(store: Store) -> None:
 
 @pytest.mark.parametrize("why", [None, Reason.FILE_TYPE, Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE])
 def test_what_was_known_as_a_page_becomes_a_sitemap_that_waits(why: Reason | None, store: Store) -> None:
-    store.add([new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(why, "xml") if why else None, depth=4)], NOW)
+    store.urls.add([new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(why, "xml") if why else None, depth=4)], NOW)
     committed = read_robots(store, HOME, NOW + 5, [link(SITEMAP)])
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.detail) == (Kind.SITEMAP, State.WAITING, "")
@@ -82,7 +83,7 @@ def test_what_was_known_as_a_page_becomes_a_sitemap_that_waits(why: Reason | Non
 
 
 def test_what_may_not_be_read_stays_what_it_was(store: Store) -> None:
-    store.add([new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(Reason.FILE_TYPE, "xml"))], NOW)
+    store.urls.add([new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(Reason.FILE_TYPE, "xml"))], NOW)
     read_robots(store, HOME, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason) == (Kind.PAGE, State.PARKED, Reason.FILE_TYPE)
@@ -102,7 +103,7 @@ def test_a_page_may_call_itself_its_feed(store: Store) -> None:
 
 
 def test_nobody_on_another_site_makes_a_list_of_a_page(store: Store) -> None:
-    store.add([new_url(PAGE, reason=Reason.LINK)], NOW)
+    store.urls.add([new_url(PAGE, reason=Reason.LINK)], NOW)
     read_robots(store, "http://evil.test/", NOW, [link(PAGE)])
     assert row_of(store, PAGE).kind is Kind.PAGE
 
@@ -122,7 +123,7 @@ def test_sitemaps_that_are_known_take_no_room_again(store: Store) -> None:
 
 
 def test_a_seed_that_is_called_a_list_stays_what_was_asked_for(store: Store) -> None:
-    store.add_seeds([new_url(HOME)], NOW)
+    store.urls.add_seeds([new_url(HOME)], NOW)
     read_robots(store, "http://evil.test/", NOW, [link(HOME)])
     assert row_of(store, HOME).kind is Kind.PAGE
 
@@ -131,18 +132,18 @@ def test_a_seed_that_is_called_a_list_stays_what_was_asked_for(store: Store) -> 
 def test_a_page_that_turns_out_to_be_a_list_is_one_from_then_on(kind: Kind, store: Store) -> None:
     fetch(store, FEED, NOW, page=Page(kind=kind, listed=[listed()]))
     assert row_of(store, FEED).kind is kind
-    assert list(store.changes()) == []
+    assert list(store.changes.entries()) == []
     assert row_of(store, PAGE).reason is (Reason.IN_FEED if kind is Kind.FEED else Reason.IN_SITEMAP)
 
 
 def test_a_published_page_that_turns_out_to_be_a_list_is_no_page_any_more(store: Store) -> None:
     fetch(store, FEED, NOW)
     fetch(store, FEED, NOW + 8 * DAY, page=Page(kind=Kind.FEED))
-    assert list(store.changes()) == [("upsert", FEED), ("delete", FEED)]
+    assert list(store.changes.entries()) == [("upsert", FEED), ("delete", FEED)]
 
 
 def test_feeds_that_a_page_names_become_known(store: Store) -> None:
-    store.add([new_url(HOME, depth=2)], NOW)
+    store.urls.add([new_url(HOME, depth=2)], NOW)
     committed = fetch(
         store, HOME, NOW, page=Page(feeds=[link(FEED), link("http://b.test/feed", refused=Reason.OUT_OF_SCOPE)])
     )
@@ -157,7 +158,7 @@ def test_feeds_that_a_page_names_become_known(store: Store) -> None:
 
 
 def vouchers(store: Store, url: str, now: float) -> set[str]:
-    (visit,) = [visit for visit in store.load(key_of(url).host, now, 100) if visit.url == url]
+    (visit,) = [visit for visit in store.frontier.load(key_of(url).host, now, 100) if visit.url == url]
     return set(visit.vouchers)
 
 
@@ -166,7 +167,7 @@ def test_who_names_a_sitemap_elsewhere_vouches_for_it(store: Store) -> None:
     read_robots(store, "http://c.test/", NOW, [link(ELSEWHERE)])
     assert vouchers(store, ELSEWHERE, NOW) == {"www.a.test", "c.test"}
     assert vouchers(store, SITEMAP, NOW) == set()  # its own
-    (load,) = [load for load in store.activate("me", NOW, 9, 9, ()) if load.name == "cdn.b.test"]
+    (load,) = [load for load in store.frontier.activate("me", NOW, 9, 9, ()) if load.name == "cdn.b.test"]
     assert set(load.visits[0].vouchers) == {"www.a.test", "c.test"}
 
 
@@ -192,7 +193,7 @@ def test_where_a_sitemap_has_moved_those_who_vouched_still_do(store: Store) -> N
 
 
 def test_pages_have_no_vouchers(store: Store) -> None:
-    store.add([new_url(PAGE)], NOW)
+    store.urls.add([new_url(PAGE)], NOW)
     read_robots(store, "http://c.test/", NOW, [link(PAGE, refused=Reason.EXCLUDED)])
     assert vouchers(store, PAGE, NOW) == set()
 
@@ -241,8 +242,10 @@ def test_a_page_that_has_changed_since_its_visit_is_due_at_once(
 
 
 def test_a_page_that_waits_for_its_first_visit_has_not_changed(store: Store) -> None:
-    store.add([new_url(PAGE)], NOW)
-    store.postpone([(visit, NOW + 9 * DAY) for visit in store.load(key_of(PAGE).host, NOW, 9)], Reason.LINK)
+    store.urls.add([new_url(PAGE)], NOW)
+    store.frontier.postpone(
+        [(visit, NOW + 9 * DAY) for visit in store.frontier.load(key_of(PAGE).host, NOW, 9)], Reason.LINK
+    )
     read_sitemap(store, NOW + DAY, listed(modified=NOW + 50))
     assert row_of(store, PAGE).due == NOW + 9 * DAY
 
@@ -264,7 +267,7 @@ def test_who_has_called_pages_new_that_were_not_is_believed_no_more(
     read: Callable[..., Any], witness: Source, store: Store
 ) -> None:
     now = tell_lies(store, read, 5)
-    assert store.trust(key_of(PAGE).host) == {witness: Trust(changed_wrong=5)}
+    assert store.urls.trust(key_of(PAGE).host) == {witness: Trust(changed_wrong=5)}
     due = row_of(store, PAGE).due
     read(store, now + DAY, listed(modified=now + 50, guid=1))
     assert (row_of(store, PAGE).due, row_of(store, PAGE).lastmod) == (due, now + 50)
@@ -285,15 +288,15 @@ def test_what_is_said_last_holds_and_what_is_not_said_again_is_forgotten_but_the
 
 
 def test_another_url_with_the_same_key_is_told_nothing(store: Store) -> None:
-    store.add([new_url(PAGE)], NOW)
+    store.urls.add([new_url(PAGE)], NOW)
     other = listed("http://www.a.test/double", modified=NOW - 50)._replace(key=key_of(PAGE))
     assert read_sitemap(store, NOW, other).new_urls == 0
     assert (row_of(store, PAGE).url, row_of(store, PAGE).lastmod) == (PAGE, None)
-    assert store.collision(key_of(PAGE)) == ["http://www.a.test/double"]
+    assert store.urls.collisions(key_of(PAGE)) == ["http://www.a.test/double"]
 
 
 def test_lists_among_what_is_listed_stay_lists(store: Store) -> None:
-    store.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
+    store.urls.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
     read_sitemap(store, NOW, listed(FEED, modified=NOW - 50, interval=5.0))
     assert (row_of(store, FEED).kind, row_of(store, FEED).interval) == (Kind.FEED, None)
 
@@ -303,22 +306,22 @@ def test_lists_among_what_is_listed_stay_lists(store: Store) -> None:
 
 def test_what_was_listed_ahead_of_the_commit_is_not_listed_again(store: Store) -> None:
     entries = [listed(f"http://www.a.test/{n}", modified=NOW - n, interval=DAY, hint=0.7) for n in range(50)]
-    store.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
+    store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
     visit = leased(store, SITEMAP, NOW)
-    first = store.add_listed(visit, entries, NOW)
+    first = store.commits.add_listed(visit, entries, NOW)
     assert (first.new_urls, set(first.hosts_with_new)) == (50, {key_of(SITEMAP).host})
     row = row_of(store, entries[7].url)
     assert (row.lister, row.lastmod, row.interval, row.reason) == (SITEMAP, NOW - 7, DAY, Reason.IN_SITEMAP)
-    before = [row_of(store, entry.url) for entry in entries], store.account()
-    again = store.add_listed(visit, entries, NOW + 5)
+    before = [row_of(store, entry.url) for entry in entries], store.crawl.account()
+    again = store.commits.add_listed(visit, entries, NOW + 5)
     assert (again.new_urls, set(again.hosts_with_new)) == (0, set())
-    assert ([row_of(store, entry.url) for entry in entries], store.account()) == before
+    assert ([row_of(store, entry.url) for entry in entries], store.crawl.account()) == before
 
 
 def test_changes_that_are_listed_ahead_of_the_commit_count(store: Store) -> None:
     fetch(store, PAGE, NOW)
-    store.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
-    committed = store.add_listed(leased(store, SITEMAP, NOW + DAY), [listed(modified=NOW + 50)], NOW + DAY)
+    store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
+    committed = store.commits.add_listed(leased(store, SITEMAP, NOW + DAY), [listed(modified=NOW + 50)], NOW + DAY)
     assert set(committed.hosts_with_new) == {key_of(PAGE).host}
     assert PAGE in due_at(store, NOW + DAY)
 
@@ -330,17 +333,17 @@ def test_what_a_feed_announces_is_kept_with_its_words(store: Store) -> None:
     read_feed(store, NOW, listed(modified=NOW - 50, guid=7, hint=1.0, title="New", summary="All of it"))
     row = row_of(store, PAGE)
     assert (row.reason, row.lister, row.lastmod, row.hint) == (Reason.IN_FEED, FEED, NOW - 50, 1.0)
-    assert store.announcements(key_of(PAGE)) == [
+    assert store.urls.announcements(key_of(PAGE)) == [
         FeedAnnouncement(feed=FEED, title="New", summary="All of it", dated=NOW - 50)
     ]
-    assert store.announcements(key_of(HOME)) == []
+    assert store.urls.announcements(key_of(HOME)) == []
 
 
 def test_an_entry_that_is_known_is_not_announced_again_wherever_it_leads(store: Store) -> None:
     read_feed(store, NOW, listed(guid=7, title="Old"))
     assert read_feed(store, NOW + DAY, listed(HOME, guid=7, title="New")).new_urls == 0
-    assert store.find_url(key_of(HOME)) is None
-    assert [told.title for told in store.announcements(key_of(PAGE))] == ["Old"]
+    assert store.urls.find(key_of(HOME)) is None
+    assert [told.title for told in store.urls.announcements(key_of(PAGE))] == ["Old"]
     assert read_feed(store, NOW + 2 * DAY, listed(HOME, guid=8)).new_urls == 1
 
 
@@ -353,7 +356,7 @@ def test_an_entry_with_a_newer_date_is_announced_again(dated: float | None, titl
     read_feed(store, NOW - 5, listed(modified=NOW - 50, guid=7, title="Old"))
     fetch(store, PAGE, NOW)
     read_feed(store, NOW + DAY, listed(modified=dated, guid=7, title="New"))
-    assert [told.title for told in store.announcements(key_of(PAGE))] == [title]
+    assert [told.title for told in store.urls.announcements(key_of(PAGE))] == [title]
     assert (PAGE in due_at(store, NOW + DAY)) is (title == "New")
 
 
@@ -361,7 +364,7 @@ def test_of_a_feed_the_newest_entries_are_remembered(store: Store) -> None:
     for times in range(4):
         entries = [listed(f"http://www.a.test/{times}/{n}", guid=1_000 * times + n) for n in range(1_000)]
         read_feed(store, NOW + times * DAY, *entries)
-    remembered = [bool(store.announcements(key_of(f"http://www.a.test/{times}/0"))) for times in range(4)]
+    remembered = [bool(store.urls.announcements(key_of(f"http://www.a.test/{times}/0"))) for times in range(4)]
     assert remembered == [False, False, True, True]
 
 
@@ -372,16 +375,16 @@ def test_who_vouches_is_remembered_within_reason(store: Store) -> None:
 
 
 def test_what_is_called_a_list_and_is_none_is_visited_as_a_page(store: Store) -> None:
-    store.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
+    store.urls.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
     refused(store, FEED, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.PAGE))
     row = row_of(store, FEED)
     assert (row.kind, row.state, row.reason, row.due) == (Kind.PAGE, State.WAITING, Reason.LINK, NOW)
     fetch(store, FEED, NOW, page=Page(body_digest=b"a"))
-    assert list(store.changes()) == [("upsert", FEED)]
+    assert list(store.changes.entries()) == [("upsert", FEED)]
 
 
 def test_what_may_not_be_visited_as_a_page_stays_a_list_that_is_missing(store: Store) -> None:
-    store.add([new_url(SITEMAP, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], NOW)
+    store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], NOW)
     refused(store, SITEMAP, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.SITEMAP))
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason, row.missing) == (Kind.SITEMAP, State.WAITING, Reason.NOT_A_LIST, 1)
@@ -390,13 +393,13 @@ def test_what_may_not_be_visited_as_a_page_stays_a_list_that_is_missing(store: S
 def test_a_first_date_is_news(store: Store) -> None:
     read_feed(store, NOW, listed(guid=7, title="Old"))
     read_feed(store, NOW + DAY, listed(modified=NOW - 50, guid=7, title="New"))
-    assert [told.title for told in store.announcements(key_of(PAGE))] == ["New"]
+    assert [told.title for told in store.urls.announcements(key_of(PAGE))] == ["New"]
 
 
 def test_two_feeds_may_announce_one_page_and_the_last_comes_first(store: Store) -> None:
     read_feed(store, NOW, listed(guid=7, title="Here"))
     read_feed(store, NOW + 5, listed(guid=7, title="There"), url="http://b.test/feed")
-    told = store.announcements(key_of(PAGE))
+    told = store.urls.announcements(key_of(PAGE))
     assert [(one.feed, one.title) for one in told] == [("http://b.test/feed", "There"), (FEED, "Here")]
 
 

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import Page, Reason
-from crawler.stores.contract import ArchivePosition, SegmentState, Store, UrlRow
+from crawler.stores.contract.archive import ArchivePosition, SegmentState
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import UrlRow
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to, visited
@@ -20,17 +22,17 @@ TARGET = "http://target.test/page"
 
 
 def row_of(store: Store, url: str) -> UrlRow:
-    row = store.find_url(key_of(url))
+    row = store.urls.find(key_of(url))
     assert row is not None
     return row
 
 
 def visit(store: Store, url: str, *links: str, **page: Any) -> None:
     """Visit a URL that links to others."""
-    store.add([new_url(url)], NOW)
-    (leased,) = store.lease("me", [visit_to(url)], NOW).granted
+    store.urls.add([new_url(url)], NOW)
+    (leased,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
     found = [link(target, "words") for target in links]
-    store.commit([settled(visited(leased, page=Page(links=found, **page), fetched=answer(url)))], [], NOW)
+    store.commits.commit([settled(visited(leased, page=Page(links=found, **page), fetched=answer(url)))], [], NOW)
 
 
 def test_a_url_to_which_other_sites_link_is_more_important(store: Store) -> None:
@@ -59,25 +61,25 @@ def test_a_site_recommends_a_url_once_whatever_its_hosts_pages_and_words(store: 
 
 
 def test_links_without_words_count_and_are_no_anchor_text(store: Store) -> None:
-    store.add([new_url("http://a.test/")], NOW)
-    (leased,) = store.lease("me", [visit_to("http://a.test/")], NOW).granted
-    store.commit([settled(visited(leased, link(TARGET)))], [], NOW)
+    store.urls.add([new_url("http://a.test/")], NOW)
+    (leased,) = store.frontier.lease("me", [visit_to("http://a.test/")], NOW).granted
+    store.commits.commit([settled(visited(leased, link(TARGET)))], [], NOW)
     visit(store, "http://b.test/", TARGET)
     assert row_of(store, TARGET).inlinks == 2
-    assert store.anchors(key_of(TARGET)) == [("b.test", "words")]
+    assert store.documents.anchors(key_of(TARGET)) == [("b.test", "words")]
 
 
 def test_a_host_comes_forward_with_its_most_important_url(store: Store) -> None:
     for number in range(3):
         visit(store, f"http://s{number}.test/", TARGET)
         visit(store, f"http://s{number}.test/more", f"http://other{number}.test/")
-    names = [load.name for load in store.activate("me", NOW, 9, 9, ())]
+    names = [load.name for load in store.frontier.activate("me", NOW, 9, 9, ())]
     assert names[0] == "target.test"
 
 
 @pytest.mark.parametrize(("hint", "level"), [(None, 0), (0.5, 0), (0.0, 2), (0.25, 1), (1.0, 0)])
 def test_a_hint_moves_a_url(hint: float | None, level: int, store: Store) -> None:
-    store.add([new_url(TARGET, hint=hint)], NOW)
+    store.urls.add([new_url(TARGET, hint=hint)], NOW)
     assert (row_of(store, TARGET).hint, row_of(store, TARGET).level) == (hint, level)
 
 
@@ -87,61 +89,61 @@ def test_a_hint_moves_a_url(hint: float | None, level: int, store: Store) -> Non
 def test_a_page_that_changes_often_is_more_important_than_one_that_never_does(
     bodies: str, changes: int, step: int, store: Store
 ) -> None:
-    store.add([new_url(TARGET, depth=2, reason=Reason.LINK)], NOW)
+    store.urls.add([new_url(TARGET, depth=2, reason=Reason.LINK)], NOW)
     for day, body in enumerate(bodies):
         now = NOW + day * 8 * 86_400
-        (leased,) = store.lease("me", [visit_to(TARGET, depth=2)], now).granted
+        (leased,) = store.frontier.lease("me", [visit_to(TARGET, depth=2)], now).granted
         result = visited(leased, page=Page(body_digest=body.encode()), fetched=answer(TARGET, ended=now))
-        store.commit([replace(settled(result), position=PLACE)], [SEGMENT], now)
+        store.commits.commit([replace(settled(result), position=PLACE)], [SEGMENT], now)
     row = row_of(store, TARGET)
     assert (row.visits, row.changes) == (len(bodies), changes)
     assert row.level == level_of(PriorityInputs(2)) + step
 
 
 def test_urgent_urls_of_active_hosts_are_told_once(store: Store) -> None:
-    store.add([new_url("http://a.test/1"), new_url("http://b.test/1")], NOW)
-    active = {load.host for load in store.activate("me", NOW, 9, 9, ())}
-    assert store.urgent(active, NOW) == []
-    store.add_seeds([new_url("http://a.test/news")], NOW, urgent=True)
-    assert store.urgent({key_of("http://b.test/").host}, NOW) == []
-    assert store.urgent(active, NOW) == [key_of("http://a.test/").host]
-    assert store.urgent(active, NOW) == []
-    assert store.load(key_of("http://a.test/").host, NOW, 1)[0].url == "http://a.test/news"
+    store.urls.add([new_url("http://a.test/1"), new_url("http://b.test/1")], NOW)
+    active = {load.host for load in store.frontier.activate("me", NOW, 9, 9, ())}
+    assert store.frontier.urgent(active, NOW) == []
+    store.urls.add_seeds([new_url("http://a.test/news")], NOW, urgent=True)
+    assert store.frontier.urgent({key_of("http://b.test/").host}, NOW) == []
+    assert store.frontier.urgent(active, NOW) == [key_of("http://a.test/").host]
+    assert store.frontier.urgent(active, NOW) == []
+    assert store.frontier.load(key_of("http://a.test/").host, NOW, 1)[0].url == "http://a.test/news"
 
 
 def test_an_urgent_host_that_is_activated_has_been_heard(store: Store) -> None:
-    store.add_seeds([new_url("http://a.test/news")], NOW, urgent=True)
-    active = {load.host for load in store.activate("me", NOW, 9, 9, ())}
-    assert store.urgent(active, NOW) == []
+    store.urls.add_seeds([new_url("http://a.test/news")], NOW, urgent=True)
+    active = {load.host for load in store.frontier.activate("me", NOW, 9, 9, ())}
+    assert store.frontier.urgent(active, NOW) == []
 
 
 def test_a_url_that_became_more_important_while_it_was_leased_is_not_lost_when_the_lease_is_given_back(
     store: Store,
 ) -> None:
     visit(store, "http://s0.test/", TARGET)
-    (leased,) = [one for load in store.activate("me", NOW, 9, 9, ()) for one in load.visits]
-    assert store.lease("me", [leased], NOW).granted == [leased]
+    (leased,) = [one for load in store.frontier.activate("me", NOW, 9, 9, ()) for one in load.visits]
+    assert store.frontier.lease("me", [leased], NOW).granted == [leased]
     for number in (1, 2):
         visit(store, f"http://s{number}.test/", TARGET)
     assert row_of(store, TARGET).level < leased.level
-    store.unlease([leased], NOW)
-    assert [one.url for load in store.activate("me", NOW, 9, 9, ()) for one in load.visits] == [TARGET]
+    store.frontier.unlease([leased], NOW)
+    assert [one.url for load in store.frontier.activate("me", NOW, 9, 9, ()) for one in load.visits] == [TARGET]
 
 
 def test_an_urgent_url_of_a_host_that_was_held_before_is_urgent(store: Store) -> None:
-    store.add([new_url("http://a.test/1")], NOW)
-    store.hold([(key_of("http://a.test/").host, NOW + 10)])
-    active = {load.host for load in store.activate("me", NOW + 20, 9, 9, ())}
-    store.add_seeds([new_url("http://a.test/news")], NOW + 20, urgent=True)
-    assert store.urgent(active, NOW + 20) == [key_of("http://a.test/").host]
+    store.urls.add([new_url("http://a.test/1")], NOW)
+    store.frontier.hold([(key_of("http://a.test/").host, NOW + 10)])
+    active = {load.host for load in store.frontier.activate("me", NOW + 20, 9, 9, ())}
+    store.urls.add_seeds([new_url("http://a.test/news")], NOW + 20, urgent=True)
+    assert store.frontier.urgent(active, NOW + 20) == [key_of("http://a.test/").host]
 
 
 def test_a_page_with_very_many_links_recommends_each_once(store: Store) -> None:
-    store.add([new_url("http://s0.test/")], NOW)
-    (leased,) = store.lease("me", [visit_to("http://s0.test/")], NOW).granted
+    store.urls.add([new_url("http://s0.test/")], NOW)
+    (leased,) = store.frontier.lease("me", [visit_to("http://s0.test/")], NOW).granted
     links = [link(TARGET, "words")]
-    store.add_links(leased, links, NOW)
-    store.commit([settled(visited(leased, *links))], [], NOW)
+    store.commits.add_links(leased, links, NOW)
+    store.commits.commit([settled(visited(leased, *links))], [], NOW)
     assert row_of(store, TARGET).inlinks <= 1
     visit(store, "http://s1.test/", TARGET)
     visit(store, "http://s2.test/", TARGET)

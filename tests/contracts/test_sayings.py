@@ -10,7 +10,8 @@ import pytest
 
 from crawler.frontier.trust import Source, Trust
 from crawler.items import NO_VALIDATORS, Kind, ListedUrl, Outcome, Page, Reason, State, Validators
-from crawler.stores.contract import ArchivedBody, Store
+from crawler.stores.contract.archive import ArchivedBody
+from crawler.stores.contract.store import Store
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
@@ -99,14 +100,14 @@ def test_what_brings_no_document_leaves_what_is_held(facts: dict[str, Any], stor
 
 
 def test_the_body_that_is_held_is_that_of_the_last_document(store: Store) -> None:
-    assert store.held_body(key_of(URL)) is None
+    assert store.archive.last_body(key_of(URL)) is None
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, page=page("b"))
     last = ArchivedBody(url=URL, started=NOW + WEEK - 0.1, payload_digest=b"b")
-    assert store.held_body(key_of(URL)) == last
+    assert store.archive.last_body(key_of(URL)) == last
     fetch(store, URL, NOW + 2 * WEEK, **UNCHANGED, page=page(""))
-    assert store.held_body(key_of(URL)) == last
-    assert store.held_body(key_of(OTHER)) is None
+    assert store.archive.last_body(key_of(URL)) == last
+    assert store.archive.last_body(key_of(OTHER)) is None
 
 
 ERROR = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}
@@ -115,14 +116,14 @@ ERROR = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500
 def test_the_body_of_an_error_is_not_held(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, **ERROR, page=page("error"))
-    assert store.held_body(key_of(URL)) == ArchivedBody(url=URL, started=NOW - 0.1, payload_digest=b"a")
+    assert store.archive.last_body(key_of(URL)) == ArchivedBody(url=URL, started=NOW - 0.1, payload_digest=b"a")
 
 
 def test_an_error_between_is_neither_a_change_nor_a_lie(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a", etag='"a"'))
     fetch(store, URL, NOW + WEEK, **ERROR, page=page("error"))
     fetch(store, URL, NOW + 2 * WEEK, page=page("a", etag='"a"'))
-    assert store.trust(HOST) == {Source.VALIDATORS: Trust(same_right=1)}
+    assert store.urls.trust(HOST) == {Source.VALIDATORS: Trust(same_right=1)}
     assert row_of(store, URL).changes == 0
 
 
@@ -175,14 +176,14 @@ def test_a_page_that_was_there_is_not_given_up_for_failures(store: Store) -> Non
 def test_a_body_that_another_url_has_brought_is_held_there(store: Store) -> None:
     fetch(store, OTHER, NOW, page=page("a"))
     fetch(store, URL, NOW + 5, page=page("a"), is_revisit=True)
-    assert store.held_body(key_of(URL)) == ArchivedBody(url=OTHER, started=NOW - 0.1, payload_digest=b"a")
+    assert store.archive.last_body(key_of(URL)) == ArchivedBody(url=OTHER, started=NOW - 0.1, payload_digest=b"a")
 
 
 def test_what_is_unchanged_is_no_new_document(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, **UNCHANGED, page=page(""))
     fetch(store, URL, NOW + 2 * WEEK, **SAME_HEAD)
-    assert len(store.documents(key_of(URL))) == 1
+    assert len(store.documents.versions(key_of(URL))) == 1
     row = row_of(store, URL)
     assert (row.visits, row.changes, row.last_reason) == (3, 0, Reason.SAME_HEAD)
 
@@ -191,7 +192,7 @@ def test_what_is_unchanged_is_no_new_document(store: Store) -> None:
 
 
 def told(store: Store) -> list[str]:
-    return [change for change, url in store.changes() if url == URL]
+    return [change for change, url in store.changes.entries() if url == URL]
 
 
 @pytest.mark.parametrize("how", [UNCHANGED | {"page": page("")}, SAME_HEAD], ids=["304", "head"])
@@ -199,8 +200,8 @@ def test_of_what_is_unchanged_an_indexer_hears_that_it_was_looked_at(how: dict[s
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, **how)
     assert told(store) == ["upsert", "meta"]
-    (published,) = store.published()
-    assert published.document == store.documents(key_of(URL))[0]
+    (published,) = store.changes.published()
+    assert published.document == store.documents.versions(key_of(URL))[0]
 
 
 def test_of_what_was_never_published_nobody_hears_that_it_is_unchanged(store: Store) -> None:
@@ -290,9 +291,9 @@ def test_a_page_that_moved_for_a_while_is_looked_at_again(store: Store) -> None:
 
 def refetched(store: Store, before: Page, after: Page, **facts: Any) -> dict[Source, Trust]:
     fetch(store, URL, NOW, page=before, body=b"12345")
-    assert store.trust(HOST) == {}
+    assert store.urls.trust(HOST) == {}
     fetch(store, URL, NOW + WEEK, page=after, **facts)
-    return dict(store.trust(HOST))
+    return dict(store.urls.trust(HOST))
 
 
 RIGHT_CHANGED, WRONG_CHANGED = Trust(changed_right=1), Trust(changed_wrong=1)
@@ -337,16 +338,16 @@ def test_where_there_is_nothing_but_the_length_it_stands_for_what_head_would_hav
 def test_only_what_was_fetched_whole_says_who_was_right(how: dict[str, Any], store: Store) -> None:
     fetch(store, URL, NOW, page=page("a", etag="1"))
     fetch(store, URL, NOW + WEEK, **how)
-    assert store.trust(HOST) == {}
+    assert store.urls.trust(HOST) == {}
 
 
 def test_observations_add_up_and_belong_to_their_host(store: Store) -> None:
     for times, body in enumerate("aabbc"):
         fetch(store, URL, NOW + times * WEEK, page=page(body, etag="1"))
-    assert store.trust(HOST) == {Source.VALIDATORS: Trust(same_right=2, same_wrong=2)}
-    assert store.trust(key_of("http://b.test/").host) == {}
-    (load,) = store.activate("me", NOW + 9 * WEEK, 9, 9, ())
-    assert load.trust == store.trust(HOST)
+    assert store.urls.trust(HOST) == {Source.VALIDATORS: Trust(same_right=2, same_wrong=2)}
+    assert store.urls.trust(key_of("http://b.test/").host) == {}
+    (load,) = store.frontier.activate("me", NOW + 9 * WEEK, 9, 9, ())
+    assert load.trust == store.urls.trust(HOST)
 
 
 def test_several_observations_of_one_batch_all_count(store: Store) -> None:
@@ -356,8 +357,8 @@ def test_several_observations_of_one_batch_all_count(store: Store) -> None:
         visited(leased(store, url, NOW + WEEK), page=page("new " + url, etag="1"), fetched=answer(url))
         for url in (URL, OTHER)
     ]
-    store.commit([settled(result, position=PLACE) for result in results], [SEGMENT], NOW + WEEK)
-    assert store.trust(HOST) == {Source.VALIDATORS: Trust(same_wrong=2)}
+    store.commits.commit([settled(result, position=PLACE) for result in results], [SEGMENT], NOW + WEEK)
+    assert store.urls.trust(HOST) == {Source.VALIDATORS: Trust(same_wrong=2)}
 
 
 SITEMAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"
@@ -365,7 +366,7 @@ SITEMAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"
 
 def list_page(store: Store, lister: str, now: float, **facts: Any) -> None:
     kind = Kind.FEED if lister == FEED else Kind.SITEMAP
-    store.add([new_url(lister, kind=kind)], now)
+    store.urls.add([new_url(lister, kind=kind)], now)
     entry = ListedUrl(key_of(URL), URL, None, guid=1)._replace(**facts)
     fetch(store, lister, now, page=Page(kind=kind, listed=[entry], body_digest=str(now).encode()))
 
@@ -386,7 +387,7 @@ def test_dates_of_lists_are_held_against_what_came(
     fetch(store, URL, NOW, page=page("a"))
     list_page(store, lister, NOW + DAY, modified=modified)
     fetch(store, URL, NOW + WEEK, page=page(body))
-    assert store.trust(HOST) == {witness: trust}
+    assert store.urls.trust(HOST) == {witness: trust}
 
 
 @pytest.mark.parametrize(
@@ -402,14 +403,14 @@ def test_change_frequencies_are_held_against_what_came(interval: float, body: st
     fetch(store, URL, NOW, page=page("a"))
     list_page(store, SITEMAP, NOW + DAY, interval=interval)
     fetch(store, URL, NOW + WEEK, page=page(body))
-    assert store.trust(HOST) == {Source.CHANGEFREQ: trust}
+    assert store.urls.trust(HOST) == {Source.CHANGEFREQ: trust}
 
 
 def test_a_list_that_was_not_read_since_the_last_visit_could_not_know(store: Store) -> None:
     list_page(store, SITEMAP, NOW, modified=NOW - 50, interval=DAY)
     fetch(store, URL, NOW + 50, page=page("a"))
     fetch(store, URL, NOW + WEEK, page=page("b"))
-    assert store.trust(HOST) == {}
+    assert store.urls.trust(HOST) == {}
 
 
 @pytest.mark.parametrize(
@@ -434,21 +435,21 @@ def test_what_head_has_said_is_held_against_what_get_says(headed: int, status: i
     assert visit.head_status == (headed or 1)
     facts = {} if status == 200 else {"outcome": Outcome.REFUSED, "reason": Reason.NOT_FOUND}
     commit(store, visit, NOW + 5, status=status, page=page("a"), **facts)
-    assert store.trust(HOST) == {Source.HEAD: trust}
-    assert [one.head_status for one in store.load(HOST, NOW + 9 * WEEK, 9)] == [0]
+    assert store.urls.trust(HOST) == {Source.HEAD: trust}
+    assert [one.head_status for one in store.frontier.load(HOST, NOW + 9 * WEEK, 9)] == [0]
 
 
 def test_head_has_not_lied_where_get_was_not_answered(store: Store) -> None:
     fetch(store, URL, NOW, **PROMISING, status=200)
     fetch(store, URL, NOW + 5, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, status=0, page=None)
-    assert store.trust(HOST) == {}
+    assert store.urls.trust(HOST) == {}
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_trouble_of_the_moment_is_no_lie(status: int, store: Store) -> None:
     fetch(store, URL, NOW, **PROMISING, status=200)
     fetch(store, URL, NOW + 5, outcome=Outcome.BUSY, reason=Reason.BUSY, status=status, page=None)
-    assert store.trust(HOST) == {}
+    assert store.urls.trust(HOST) == {}
 
 
 def test_a_look_at_the_head_is_no_visit_to_the_page(store: Store) -> None:
@@ -460,7 +461,7 @@ def test_a_look_at_the_head_is_no_visit_to_the_page(store: Store) -> None:
     assert (row.visits, row.visited, row.last_reason) == (1, NOW, Reason.HEAD_SEEN)
     fetch(store, URL, NOW + WEEK, page=page("b"))
     assert (row_of(store, URL).visits, row_of(store, URL).visited) == (2, NOW + WEEK)
-    assert store.trust(HOST) == {Source.HEAD: RIGHT_CHANGED, Source.LASTMOD: RIGHT_CHANGED}
+    assert store.urls.trust(HOST) == {Source.HEAD: RIGHT_CHANGED, Source.LASTMOD: RIGHT_CHANGED}
 
 
 # ── pages that a host does not have ──
@@ -484,7 +485,10 @@ def probing(opener: Opener) -> Iterator[Open]:
 
 def probes(store: Store, now: float = NOW) -> list[str]:
     return [
-        visit.url for load in store.activate("me", now, 9, 99, ()) for visit in load.visits if visit.kind is Kind.PROBE
+        visit.url
+        for load in store.frontier.activate("me", now, 9, 99, ())
+        for visit in load.visits
+        if visit.kind is Kind.PROBE
     ]
 
 
@@ -494,7 +498,7 @@ def fetch_pages(store: Store, count: int, now: float = NOW, host: str = "a.test"
 
 
 def soft404(store: Store) -> bool | None:
-    row = store.find_host(HOST, NOW)
+    row = store.urls.find_host(HOST, NOW)
     assert row is not None
     return row.soft404
 
@@ -518,7 +522,7 @@ def test_a_host_that_has_given_so_many_pages_is_asked_once_for_one_that_it_canno
 def test_only_pages_count(probing: Open) -> None:
     store = probing(2)
     refused(store, URL, NOW, Reason.NOT_FOUND, 404)
-    store.add([new_url(FEED, kind=Kind.FEED)], NOW)
+    store.urls.add([new_url(FEED, kind=Kind.FEED)], NOW)
     fetch(store, FEED, NOW, page=Page(kind=Kind.FEED))
     fetch_pages(store, 1)
     assert probes(store) == []
@@ -543,14 +547,14 @@ def test_what_a_host_shows_is_kept_with_it(probing: Open) -> None:
     assert soft404(store) is True
     row = row_of(store, probe)
     assert (row.state, row.reason) == (State.PARKED, Reason.PROBE_FILE)
-    store.add([new_url(OTHER)], NOW)
-    assert [load.soft404 for load in store.activate("me", NOW, 9, 9, ())] == [SKETCH]
-    load = store.load_host("me", HOST, "a.test", NOW, 9)
+    store.urls.add([new_url(OTHER)], NOW)
+    assert [load.soft404 for load in store.frontier.activate("me", NOW, 9, 9, ())] == [SKETCH]
+    load = store.frontier.load_host("me", HOST, "a.test", NOW, 9)
     assert load is not None
     assert load.soft404 == SKETCH
     fetch_pages(store, 5, NOW + 1)
     assert (probes(store, NOW + 1), soft404(store)) == ([], True)
-    assert (probe, "upsert") not in [(url, change) for change, url in store.changes()]
+    assert (probe, "upsert") not in [(url, change) for change, url in store.changes.entries()]
 
 
 @pytest.mark.parametrize(
@@ -570,7 +574,7 @@ def test_a_host_that_shows_nothing_is_not_asked_again(facts: dict[str, Any], pro
     assert soft404(store) is False
     fetch_pages(store, 3, NOW + 1)
     assert probes(store, NOW + 1) == []
-    load = store.load_host("me", HOST, "a.test", NOW, 9)
+    load = store.frontier.load_host("me", HOST, "a.test", NOW, 9)
     assert load is not None
     assert load.soft404 == b""
 

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from crawler.items import Page, Reason
-from crawler.stores.contract import Store, TemplateResult
+from crawler.stores.contract.similarity import TemplateResult
+from crawler.stores.contract.store import Store
 from crawler.stores.sqlite import similarity_index as blocks
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
@@ -21,10 +22,10 @@ EDITED = [*ONE[:200], "another", *ONE[201:]]
 def sketches_of(store: Store) -> dict[str, bytes]:
     """By URL."""
     found = {}
-    for number, document, sketch in (row for block in store.sketches() for row in block):
-        row = store.find_document(document)
+    for number, document, sketch in (row for block in store.similarity.sketches() for row in block):
+        row = store.documents.find(document)
         assert row is not None
-        sketched = store.sketched(number)
+        sketched = store.similarity.find_sketched(number)
         assert sketched is not None
         assert (sketched.id, sketched.document) == (number, row)
         found[row.url] = sketch
@@ -36,7 +37,7 @@ def test_originals_and_duplicates_alike_have_their_sketches(store: Store) -> Non
     for url, made in pages.items():
         fetch(store, url, NOW, page=made)
     assert sketches_of(store) == {url: made.sketch for url, made in pages.items()}
-    assert store.count_sketches() == 3
+    assert store.similarity.count_sketches() == 3
 
 
 def test_blocks_follow_each_other_without_gap_or_overlap(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +46,7 @@ def test_blocks_follow_each_other_without_gap_or_overlap(store: Store, monkeypat
     random.Random(1).shuffle(urls)
     for number, url in enumerate(urls):
         fetch(store, url, NOW, page=page(words_of(number)))
-    found = list(store.sketches())
+    found = list(store.similarity.sketches())
     assert [len(block) for block in found] == [4, 4, 1]
     numbers = [number for block in found for number, _, _ in block]
     assert numbers == sorted(set(numbers))
@@ -55,26 +56,26 @@ def test_a_page_that_is_gone_or_too_short_has_no_sketch(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW, page=page(words_of(2, 10)))
     assert set(sketches_of(store)) == {A}
-    ((number, _, _),) = next(iter(store.sketches()))
+    ((number, _, _),) = next(iter(store.similarity.sketches()))
     fetch(store, A, NOW + 10 * DAY, page=page(words_of(2, 10)))
-    assert list(store.sketches()) == []
-    assert store.sketched(number) is None
+    assert list(store.similarity.sketches()) == []
+    assert store.similarity.find_sketched(number) is None
 
 
 def test_templates_come_with_what_they_were_taken_out_of(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
-    assert store.template(key_of(A).host) == b""
-    store.learn(TemplateResult(host=key_of(A).host, template=b"template", mark=5, sketches={}), NOW)
-    assert store.template(key_of(A).host) == b"template"
-    assert store.template(key_of(C).host) == b""
-    ((number, _, _),) = next(iter(store.sketches()))
-    sketched = store.sketched(number)
+    assert store.similarity.template(key_of(A).host) == b""
+    store.similarity.store_template(TemplateResult(host=key_of(A).host, template=b"template", mark=5, sketches={}), NOW)
+    assert store.similarity.template(key_of(A).host) == b"template"
+    assert store.similarity.template(key_of(C).host) == b""
+    ((number, _, _),) = next(iter(store.similarity.sketches()))
+    sketched = store.similarity.find_sketched(number)
     assert sketched is not None
     assert sketched.template == b"template"
 
 
 def urls_of(store: Store, like: Page, most: int = 10) -> list[str]:
-    return [document.url for document in store.copies(like.body_digest, like.text_digest, most)]
+    return [document.url for document in store.documents.with_digests(like.body_digest, like.text_digest, most)]
 
 
 def test_exact_copies_are_found_by_bytes_and_by_words(store: Store) -> None:
@@ -84,7 +85,7 @@ def test_exact_copies_are_found_by_bytes_and_by_words(store: Store) -> None:
     fetch(store, C, NOW, page=page(words_of(3, 30)))
     assert urls_of(store, short) == [A, B]
     assert urls_of(store, short, most=1) == [A]
-    assert store.copies(b"", b"", 10) == []
+    assert store.documents.with_digests(b"", b"", 10) == []
 
 
 def test_only_what_a_url_shows_now_is_a_copy(store: Store) -> None:
@@ -99,7 +100,7 @@ def test_only_what_a_url_shows_now_is_a_copy(store: Store) -> None:
 def test_sketches_can_be_read_while_a_crawl_writes(store: Store, opener: Opener) -> None:
     fetch(store, A, NOW, page=page(ONE))
     reader = opener(read_only=True)
-    reading = reader.sketches()
+    reading = reader.similarity.sketches()
     assert len(next(reading)) == 1
     fetch(store, B, NOW, page=page(words_of(3)))
     assert [len(block) for block in reading] == [1]  # it came after, and has the next number

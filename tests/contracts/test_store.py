@@ -28,7 +28,10 @@ from crawler.items import (
     State,
     Visit,
 )
-from crawler.stores.contract import ArchivePosition, Judge, LateCommit, NewUrl, ScopeReview, SegmentState, Store, UrlRow
+from crawler.stores.contract.archive import ArchivePosition, SegmentState
+from crawler.stores.contract.commits import LateCommit
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import Judge, NewUrl, ScopeReview, UrlRow
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import VERDICTS
@@ -41,12 +44,12 @@ PLACE = ArchivePosition(segment=SEGMENT.name, offset=40, length=30)
 
 
 def lease_all(store: Store, now: float = NOW) -> list[Visit]:
-    visits = [visit for load in store.activate("me", now, 100, 100, ()) for visit in load.visits]
-    return store.lease("me", visits, NOW).granted
+    visits = [visit for load in store.frontier.activate("me", now, 100, 100, ()) for visit in load.visits]
+    return store.frontier.lease("me", visits, NOW).granted
 
 
 def states(store: Store) -> tuple[int, int, int, int]:
-    account = store.account()
+    account = store.crawl.account()
     return account.known, account.waiting, account.leased, account.parked
 
 
@@ -54,31 +57,31 @@ def states(store: Store) -> tuple[int, int, int, int]:
 
 
 def test_a_url_is_new_only_once(store: Store) -> None:
-    assert store.add([new_url(A), new_url(B)], NOW) == 2
-    assert store.add([new_url(B), new_url(ELSEWHERE)], NOW + 1) == 1
+    assert store.urls.add([new_url(A), new_url(B)], NOW) == 2
+    assert store.urls.add([new_url(B), new_url(ELSEWHERE)], NOW + 1) == 1
     assert states(store) == (3, 3, 0, 0)
 
 
 def test_a_refused_url_is_known_and_parked(store: Store) -> None:
-    store.add([new_url(A, refused=Refusal(Reason.OUT_OF_SCOPE, "hosts"))], NOW)
-    row = store.find_url(key_of(A))
+    store.urls.add([new_url(A, refused=Refusal(Reason.OUT_OF_SCOPE, "hosts"))], NOW)
+    row = store.urls.find(key_of(A))
     assert row is not None
     assert (row.state, row.reason, row.detail) == (State.PARKED, Reason.OUT_OF_SCOPE, "hosts")
     assert lease_all(store) == []
 
 
 def test_a_seed_opens_what_was_out_of_scope(store: Store) -> None:
-    store.add([new_url(A, refused=Refusal(Reason.OUT_OF_SCOPE), depth=3)], NOW)
-    store.add_seeds([new_url(A)], NOW)
+    store.urls.add([new_url(A, refused=Refusal(Reason.OUT_OF_SCOPE), depth=3)], NOW)
+    store.urls.add_seeds([new_url(A)], NOW)
     assert [visit.url for visit in lease_all(store)] == [A]
-    assert [url for _, url in store.seeds()] == [A]
+    assert [url for _, url in store.urls.seeds()] == [A]
 
 
 def test_seeds_are_read_from_where_one_stopped(store: Store) -> None:
-    store.add_seeds([new_url(A)], NOW)
-    last = max(serial for serial, _ in store.seeds())
-    store.add_seeds([new_url(A), new_url(B)], NOW)
-    assert [url for _, url in store.seeds(last)] == [B]
+    store.urls.add_seeds([new_url(A)], NOW)
+    last = max(serial for serial, _ in store.urls.seeds())
+    store.urls.add_seeds([new_url(A), new_url(B)], NOW)
+    assert [url for _, url in store.urls.seeds(last)] == [B]
 
 
 # ── two URLs with one key ──
@@ -95,50 +98,52 @@ def link_to_double(url: str = DOUBLE, anchor: str = "") -> Link:
 
 
 def row_of(store: Store, url: str) -> UrlRow:
-    row = store.find_url(key_of(url))
+    row = store.urls.find(key_of(url))
     assert row is not None
     return row
 
 
 def visit_b(store: Store) -> Visit:
-    store.add([new_url(B)], NOW)
-    (visit,) = store.lease("me", [visit_to(B)], NOW).granted
+    store.urls.add([new_url(B)], NOW)
+    (visit,) = store.frontier.lease("me", [visit_to(B)], NOW).granted
     return visit
 
 
 def find_in_one_add(store: Store) -> int:
-    return store.add([new_url(B), new_url(A), double(), new_url(A), double()], NOW) - 2
+    return store.urls.add([new_url(B), new_url(A), double(), new_url(A), double()], NOW) - 2
 
 
 def find_in_two_adds(store: Store) -> int:
-    store.add([new_url(A), new_url(B)], NOW)
-    return store.add([double(), new_url(A), double()], NOW)
+    store.urls.add([new_url(A), new_url(B)], NOW)
+    return store.urls.add([double(), new_url(A), double()], NOW)
 
 
 def find_as_link(store: Store) -> int:
-    store.add([new_url(A)], NOW)
-    return store.commit([settled(visited(visit_b(store), link_to_double()))], [], NOW).new_urls
+    store.urls.add([new_url(A)], NOW)
+    return store.commits.commit([settled(visited(visit_b(store), link_to_double()))], [], NOW).new_urls
 
 
 def find_both_as_links(store: Store) -> int:
     result = visited(visit_b(store), link(A), link_to_double(), link(A), link_to_double())
-    return store.commit([settled(result)], [], NOW).new_urls - 1
+    return store.commits.commit([settled(result)], [], NOW).new_urls - 1
 
 
 def find_as_early_link(store: Store) -> int:
-    store.add([new_url(A)], NOW)
-    return store.add_links(visit_b(store), [link_to_double(), link(A)], NOW).new_urls
+    store.urls.add([new_url(A)], NOW)
+    return store.commits.add_links(visit_b(store), [link_to_double(), link(A)], NOW).new_urls
 
 
 def find_as_redirect_target(store: Store) -> int:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "detail": DOUBLE}
-    return store.commit([settled(visited(visit_b(store), location=link_to_double(), **facts))], [], NOW).new_urls
+    return store.commits.commit(
+        [settled(visited(visit_b(store), location=link_to_double(), **facts))], [], NOW
+    ).new_urls
 
 
 def find_as_seed(store: Store) -> int:
-    store.add([new_url(A), new_url(B)], NOW)
-    return store.add_seeds([double(reason=Reason.SEED)], NOW)
+    store.urls.add([new_url(A), new_url(B)], NOW)
+    return store.urls.add_seeds([double(reason=Reason.SEED)], NOW)
 
 
 WAYS = [
@@ -157,15 +162,15 @@ def test_of_two_urls_with_one_key_the_first_is_kept_and_the_other_written_down(
     find: Callable[[Store], int], store: Store
 ) -> None:
     assert find(store) == 0
-    account, host = store.account(), store.find_host(key_of(A).host, NOW)
+    account, host = store.crawl.account(), store.urls.find_host(key_of(A).host, NOW)
     assert row_of(store, A).url == A
-    assert store.collision(key_of(A)) == [DOUBLE]
-    assert store.collision(key_of(B)) == []
+    assert store.urls.collisions(key_of(A)) == [DOUBLE]
+    assert store.urls.collisions(key_of(B)) == []
     assert account.known == account.waiting + account.leased + account.parked == 2
     assert account.collisions == 1
     assert host is not None
     assert host.known == 2
-    assert DOUBLE not in [visit.url for load in store.activate("me", NOW, 9, 9, ()) for visit in load.visits]
+    assert DOUBLE not in [visit.url for load in store.frontier.activate("me", NOW, 9, 9, ()) for visit in load.visits]
 
 
 @pytest.mark.parametrize("find", WAYS)
@@ -174,165 +179,169 @@ def test_a_collision_is_counted_once_however_often_it_is_found(
 ) -> None:
     find(store)
     for _ in range(3):
-        assert store.add([new_url(A), double(), double(), new_url(A)], NOW) == 0
-        assert store.add_links(visit_to(B), [link_to_double(), link(A), link_to_double()], NOW).new_urls == 0
+        assert store.urls.add([new_url(A), double(), double(), new_url(A)], NOW) == 0
+        assert store.commits.add_links(visit_to(B), [link_to_double(), link(A), link_to_double()], NOW).new_urls == 0
     another = opener()
-    assert another.add([double(), new_url(A)], NOW) == 0
-    assert (another.collision(key_of(A)), another.account().collisions) == ([DOUBLE], 1)
-    assert another.find_url(key_of(A)) == store.find_url(key_of(A))
+    assert another.urls.add([double(), new_url(A)], NOW) == 0
+    assert (another.urls.collisions(key_of(A)), another.crawl.account().collisions) == ([DOUBLE], 1)
+    assert another.urls.find(key_of(A)) == store.urls.find(key_of(A))
     another.close()
     assert states(store)[0] == 2
 
 
 def test_several_urls_may_collide_with_one(store: Store) -> None:
     others = [f"http://a.test/double{number}" for number in range(3)]
-    store.add([double(url) for url in others], NOW)
-    store.add([new_url(A)], NOW)
+    store.urls.add([double(url) for url in others], NOW)
+    store.urls.add([new_url(A)], NOW)
     assert row_of(store, A).url == others[0]  # whichever came first
-    assert sorted(store.collision(key_of(A))) == sorted([A, *others[1:]])
-    assert (states(store)[0], store.account().collisions) == (1, 3)
+    assert sorted(store.urls.collisions(key_of(A))) == sorted([A, *others[1:]])
+    assert (states(store)[0], store.crawl.account().collisions) == (1, 3)
 
 
 def test_a_link_that_was_seen_many_times_does_not_hide_another_with_its_key(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     for number in range(5):
-        store.add_links(visit_to(B), [link(A), link(f"http://a.test/{number}")], NOW)
-    assert store.collision(key_of(A)) == []
-    committed = store.add_links(visit_to(B), [link(A), link_to_double(), link(A)], NOW)
+        store.commits.add_links(visit_to(B), [link(A), link(f"http://a.test/{number}")], NOW)
+    assert store.urls.collisions(key_of(A)) == []
+    committed = store.commits.add_links(visit_to(B), [link(A), link_to_double(), link(A)], NOW)
     assert (committed.new_urls, list(committed.hosts_with_new)) == (0, [])
-    assert store.collision(key_of(A)) == [DOUBLE]
+    assert store.urls.collisions(key_of(A)) == [DOUBLE]
     assert row_of(store, A).url == A
 
 
 def test_a_colliding_url_of_another_host_does_not_make_that_host_known(store: Store) -> None:
-    store.add([new_url(A), double(ELSEWHERE)], NOW)
-    assert store.collision(key_of(A)) == [ELSEWHERE]
-    assert store.account().hosts == 1
+    store.urls.add([new_url(A), double(ELSEWHERE)], NOW)
+    assert store.urls.collisions(key_of(A)) == [ELSEWHERE]
+    assert store.crawl.account().hosts == 1
 
 
 def test_a_seed_that_cannot_be_kept_opens_nothing_else(store: Store) -> None:
-    store.add([new_url(A, refused=Refusal(Reason.EXCLUDED, "exclude.txt:1"))], NOW)
-    store.add_seeds([double(reason=Reason.SEED)], NOW)
-    assert store.collision(key_of(A)) == [DOUBLE]
+    store.urls.add([new_url(A, refused=Refusal(Reason.EXCLUDED, "exclude.txt:1"))], NOW)
+    store.urls.add_seeds([double(reason=Reason.SEED)], NOW)
+    assert store.urls.collisions(key_of(A)) == [DOUBLE]
     assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
 
 
 def test_words_about_a_url_that_cannot_be_kept_are_not_said_of_the_one_that_is(store: Store) -> None:
-    store.add([new_url(A), new_url(ELSEWHERE)], NOW)
-    (visit,) = store.lease("me", [visit_to(ELSEWHERE)], NOW).granted
-    store.commit([settled(visited(visit, link(A, "of the first"), link_to_double(anchor="of the other")))], [], NOW)
-    assert store.anchors(key_of(A)) == [("b.test", "of the first")]
+    store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
+    (visit,) = store.frontier.lease("me", [visit_to(ELSEWHERE)], NOW).granted
+    store.commits.commit(
+        [settled(visited(visit, link(A, "of the first"), link_to_double(anchor="of the other")))], [], NOW
+    )
+    assert store.documents.anchors(key_of(A)) == [("b.test", "of the first")]
 
 
 # ── hosts are activated ──
 
 
 def test_only_what_is_due_is_given_and_important_things_first(store: Store) -> None:
-    store.add([new_url(B, depth=3), new_url(A, depth=1)], NOW)
-    store.add([new_url("http://a.test/later")], NOW + 50)
-    (load,) = store.activate("me", NOW, 10, 10, ())
+    store.urls.add([new_url(B, depth=3), new_url(A, depth=1)], NOW)
+    store.urls.add([new_url("http://a.test/later")], NOW + 50)
+    (load,) = store.frontier.activate("me", NOW, 10, 10, ())
     assert [visit.url for visit in load.visits] == [A, B]
     assert load.name == "a.test"
 
 
 def test_important_hosts_come_first_and_active_ones_not_again(store: Store) -> None:
-    store.add([new_url(A, depth=2), new_url(ELSEWHERE, depth=0)], NOW)
-    assert [load.name for load in store.activate("me", NOW, 10, 10, ())] == ["b.test", "a.test"]
-    assert [load.name for load in store.activate("me", NOW, 10, 10, {key_of(ELSEWHERE).host})] == ["a.test"]
+    store.urls.add([new_url(A, depth=2), new_url(ELSEWHERE, depth=0)], NOW)
+    assert [load.name for load in store.frontier.activate("me", NOW, 10, 10, ())] == ["b.test", "a.test"]
+    assert [load.name for load in store.frontier.activate("me", NOW, 10, 10, {key_of(ELSEWHERE).host})] == ["a.test"]
 
 
 def test_a_host_with_nothing_due_is_asked_for_no_more(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    store.commit([settled(visited(visit))], [], NOW)
-    assert store.load(key_of(A).host, NOW, 10) == []
-    assert store.outlook().next_due == NOW + 7 * 86_400
-    assert len(store.activate("me", NOW + 8 * 86_400, 10, 10, ())) == 1
+    store.commits.commit([settled(visited(visit))], [], NOW)
+    assert store.frontier.load(key_of(A).host, NOW, 10) == []
+    assert store.frontier.outlook().next_due == NOW + 7 * 86_400
+    assert len(store.frontier.activate("me", NOW + 8 * 86_400, 10, 10, ())) == 1
 
 
 def test_a_wrong_clock_does_not_hold_a_host_for_years(store: Store) -> None:
-    store.add([new_url(A), new_url(B)], NOW)
+    store.urls.add([new_url(A), new_url(B)], NOW)
     (first, second) = lease_all(store)
     far = NOW + 1e9
     busy = visited(first, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
-    store.commit([settled(busy, clock=HostClock(held_until=far, next_visit=far))], [], NOW)
-    store.unlease([second], NOW)
-    store.believe_no_later_than(NOW + 100)
-    (load,) = store.activate("me", NOW + 101, 10, 10, ())
+    store.commits.commit([settled(busy, clock=HostClock(held_until=far, next_visit=far))], [], NOW)
+    store.frontier.unlease([second], NOW)
+    store.frontier.clamp_future_times(NOW + 100)
+    (load,) = store.frontier.activate("me", NOW + 101, 10, 10, ())
     assert load.clock.next_visit == NOW + 100
 
 
 def test_hosts_of_another_worker_are_not_given(store: Store) -> None:
-    store.add([new_url(A)], NOW)
-    assert store.activate("you", NOW, 10, 10, ()) == []
-    assert store.lease("you", [visit_to(A)], NOW).granted == []
-    assert store.load_host("you", key_of(A).host, "a.test", NOW, 10) is None
+    store.urls.add([new_url(A)], NOW)
+    assert store.frontier.activate("you", NOW, 10, 10, ()) == []
+    assert store.frontier.lease("you", [visit_to(A)], NOW).granted == []
+    assert store.frontier.load_host("you", key_of(A).host, "a.test", NOW, 10) is None
 
 
 def test_a_host_can_be_loaded_before_any_url_of_it_is_known(store: Store) -> None:
-    load = store.load_host("me", key_of(A).host, "a.test", NOW, 10)
+    load = store.frontier.load_host("me", key_of(A).host, "a.test", NOW, 10)
     assert load is not None
     assert (load.name, list(load.visits)) == ("a.test", [])
 
 
 def test_a_held_host_gives_nothing_until_its_hold_ends(store: Store) -> None:
-    store.add([new_url(A), new_url(B)], NOW)
+    store.urls.add([new_url(A), new_url(B)], NOW)
     (first, second) = lease_all(store)
     busy = visited(first, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
     clock = HostClock(held_until=NOW + 600, next_visit=NOW + 600)
-    store.commit([settled(busy, clock=clock)], [], NOW)
-    store.unlease([second], NOW)
-    assert store.activate("me", NOW + 599, 10, 10, ()) == []
-    assert store.outlook().next_due == NOW + 600
-    store.add([new_url("http://a.test/new")], NOW + 1)
-    assert store.outlook().next_due == NOW + 600
-    assert len(store.activate("me", NOW + 600, 10, 10, ())) == 1
+    store.commits.commit([settled(busy, clock=clock)], [], NOW)
+    store.frontier.unlease([second], NOW)
+    assert store.frontier.activate("me", NOW + 599, 10, 10, ()) == []
+    assert store.frontier.outlook().next_due == NOW + 600
+    store.urls.add([new_url("http://a.test/new")], NOW + 1)
+    assert store.frontier.outlook().next_due == NOW + 600
+    assert len(store.frontier.activate("me", NOW + 600, 10, 10, ())) == 1
 
 
 def test_postponed_urls_wait_until_their_time(store: Store) -> None:
-    store.add([new_url(A)], NOW)
-    store.postpone([(visit_to(A), NOW + 100)], Reason.ROBOTS_UNAVAILABLE)
-    assert store.activate("me", NOW + 99, 10, 10, ()) == []
-    assert len(store.activate("me", NOW + 100, 10, 10, ())) == 1
+    store.urls.add([new_url(A)], NOW)
+    store.frontier.postpone([(visit_to(A), NOW + 100)], Reason.ROBOTS_UNAVAILABLE)
+    assert store.frontier.activate("me", NOW + 99, 10, 10, ()) == []
+    assert len(store.frontier.activate("me", NOW + 100, 10, 10, ())) == 1
 
 
 # ── leases ──
 
 
 def test_a_url_is_leased_once(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    assert store.lease("me", [visit], NOW).granted == []
+    assert store.frontier.lease("me", [visit], NOW).granted == []
     assert states(store) == (1, 0, 1, 0)
-    assert store.outlook().leased == 1
+    assert store.frontier.outlook().leased == 1
 
 
 def test_a_lease_that_is_not_used_leaves_the_url_waiting(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     visits = lease_all(store)
-    store.unlease(visits, NOW)
+    store.frontier.unlease(visits, NOW)
     assert states(store) == (1, 1, 0, 0)
     assert [visit.url for visit in lease_all(store)] == [A]
 
 
 def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
-    assert store.lease("me", [robots], NOW).granted == [robots]
+    assert store.frontier.lease("me", [robots], NOW).granted == [robots]
     assert states(store) == (2, 1, 1, 0)
     rules = RobotsFile(
         host=robots.key.host, origin="http://a.test", status=200, body=b"User-agent: *", fetched=NOW, expires=NOW + 9
     )
-    store.commit([settled(visited(robots, rules=replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))))], [], NOW)
+    store.commits.commit(
+        [settled(visited(robots, rules=replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))))], [], NOW
+    )
     assert states(store) == (2, 1, 0, 1)
-    assert store.find_rules("http://a.test") == replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))
-    assert store.lease("me", [robots], NOW).granted == [robots]  # on demand, again
+    assert store.urls.find_robots("http://a.test") == replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))
+    assert store.frontier.lease("me", [robots], NOW).granted == [robots]  # on demand, again
 
 
 def test_a_robots_file_that_was_given_as_a_page_is_still_one_url(store: Store) -> None:
     url = "http://a.test/robots.txt"
-    store.add([new_url(url)], NOW)
-    assert store.lease("me", [visit_to(url, kind=Kind.ROBOTS)], NOW).granted
+    store.urls.add([new_url(url)], NOW)
+    assert store.frontier.lease("me", [visit_to(url, kind=Kind.ROBOTS)], NOW).granted
     assert states(store) == (1, 0, 1, 0)
 
 
@@ -340,7 +349,7 @@ def test_a_robots_file_that_was_given_as_a_page_is_still_one_url(store: Store) -
 
 
 def test_what_a_document_says_of_itself_is_kept(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     page = Page(
         format="pdf",
@@ -350,46 +359,46 @@ def test_what_a_document_says_of_itself_is_kept(store: Store) -> None:
         published=NOW - 5,
         metadata={"author": "Ąćę \N{SPIDER}", "pages": "3"},
     )
-    store.commit([settled(visited(visit, page=page), position=PLACE)], [SEGMENT], NOW)
-    (document,) = store.documents(visit.key)
+    store.commits.commit([settled(visited(visit, page=page), position=PLACE)], [SEGMENT], NOW)
+    (document,) = store.documents.versions(visit.key)
     assert (document.format, document.encoding, document.encoding_source) == ("pdf", "KOI8-R", "detected")
     assert (document.problem, document.published) == ("truncated", NOW - 5)
     assert document.metadata == {"author": "Ąćę \N{SPIDER}", "pages": "3"}
 
 
 def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     page = Page(title="A title", body_digest=b"d", text_digest=b"t", content_type="text/html")
     links = (link(B, "inside"), link(ELSEWHERE, "outside"), link("http://c.test/", refused=Reason.OUT_OF_SCOPE))
     clock = HostClock(next_visit=NOW + 5, latency=0.1, last_end=NOW)
     result = visited(visit, page=replace(page, links=links))
-    committed = store.commit([settled(result, clock=clock, position=PLACE)], [SEGMENT], NOW)
+    committed = store.commits.commit([settled(result, clock=clock, position=PLACE)], [SEGMENT], NOW)
     assert committed.new_urls == 3
     assert set(committed.hosts_with_new) == {key_of(A).host, key_of(ELSEWHERE).host}
     assert states(store) == (4, 3, 0, 1)
-    row, host = store.find_url(visit.key), store.find_host(visit.key.host, NOW)
+    row, host = store.urls.find(visit.key), store.urls.find_host(visit.key.host, NOW)
     assert row is not None
     assert host is not None
     assert (row.state, row.reason, row.last_reason, row.status) == (State.WAITING, Reason.REVISIT, Reason.OK, 200)
     assert (host.clock, host.visits, host.pages, host.known, host.address) == (clock, 1, 1, 2, "127.0.0.1")
-    (document,) = store.documents(visit.key)
+    (document,) = store.documents.versions(visit.key)
     assert (document.title, document.position, document.status) == ("A title", PLACE, 200)
-    assert store.segments() == [SEGMENT]
-    assert store.anchors(key_of(ELSEWHERE)) == [("a.test", "outside")]
-    assert store.anchors(key_of(B)) == []
-    found = store.find_url(key_of(B))
+    assert store.archive.segments() == [SEGMENT]
+    assert store.documents.anchors(key_of(ELSEWHERE)) == [("a.test", "outside")]
+    assert store.documents.anchors(key_of(B)) == []
+    found = store.urls.find(key_of(B))
     assert found is not None
     assert (found.depth, found.via, found.reason) == (1, A, Reason.LINK)
 
 
 def test_a_redirect_makes_its_target_known_one_hop_further(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     moved = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "fetched": answer(A, status=301)}
     result = visited(visit, location=link(B), detail=B, **moved)
-    store.commit([settled(result)], [], NOW)
-    target, source = store.find_url(key_of(B)), store.find_url(key_of(A))
+    store.commits.commit([settled(result)], [], NOW)
+    target, source = store.urls.find(key_of(B)), store.urls.find(key_of(A))
     assert target is not None
     assert source is not None
     assert (target.hops, target.depth, target.reason) == (1, 0, Reason.REDIRECT_TARGET)
@@ -397,55 +406,57 @@ def test_a_redirect_makes_its_target_known_one_hop_further(store: Store) -> None
 
 
 def test_a_late_commit_changes_nothing(store: Store) -> None:
-    store.add([new_url(A), new_url(ELSEWHERE)], NOW)
+    store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     first, second = lease_all(store)
-    store.unlease([first], NOW)
-    before = store.account()
+    store.frontier.unlease([first], NOW)
+    before = store.crawl.account()
     batch = [settled(visited(first, link("http://new.test/"))), settled(visited(second))]
     with pytest.raises(LateCommit) as caught:
-        store.commit(batch, [SEGMENT], NOW)
+        store.commits.commit(batch, [SEGMENT], NOW)
     assert caught.value.keys == {first.key}
-    assert store.account() == before
-    assert store.segments() == []
+    assert store.crawl.account() == before
+    assert store.archive.segments() == []
 
 
 def test_a_commit_under_an_old_epoch_is_late(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     assert acquire(store, "you", 1, NOW + 119, 60, 60) == 0  # the lease is over, but a request may still be out
     assert acquire(store, "you", 1, NOW + 121, 60, 60) > 0
-    (load,) = store.activate("you", NOW + 200, 10, 10, ())
-    assert store.lease("you", load.visits, NOW).granted
+    (load,) = store.frontier.activate("you", NOW + 200, 10, 10, ())
+    assert store.frontier.lease("you", load.visits, NOW).granted
     with pytest.raises(LateCommit):
-        store.commit([settled(visited(visit))], [], NOW + 201)
+        store.commits.commit([settled(visited(visit))], [], NOW + 201)
     assert acquire(store, "me", 0, NOW + 122, 60, 60) == 0
 
 
 def test_a_page_that_is_gone_is_published_as_deleted_only_if_it_was_there(store: Store) -> None:
-    store.add([new_url(A), new_url(ELSEWHERE)], NOW)
+    store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     here, never = sorted(lease_all(store), key=lambda visit: visit.url)
     gone = {"outcome": Outcome.REFUSED, "reason": Reason.GONE}
-    store.commit([settled(visited(here), position=PLACE), settled(visited(never, **gone))], [SEGMENT], NOW)
-    (again,) = store.lease(
-        "me", [visit for load in store.activate("me", NOW + 1e6, 9, 9, ()) for visit in load.visits], NOW
+    store.commits.commit([settled(visited(here), position=PLACE), settled(visited(never, **gone))], [SEGMENT], NOW)
+    (again,) = store.frontier.lease(
+        "me", [visit for load in store.frontier.activate("me", NOW + 1e6, 9, 9, ()) for visit in load.visits], NOW
     ).granted
-    store.commit([settled(visited(again, fetched=answer(A, status=410), **gone), position=PLACE)], [SEGMENT], NOW + 1e6)
-    assert [(change, url) for change, url in store.changes()] == [("upsert", A), ("delete", A)]
+    store.commits.commit(
+        [settled(visited(again, fetched=answer(A, status=410), **gone), position=PLACE)], [SEGMENT], NOW + 1e6
+    )
+    assert [(change, url) for change, url in store.changes.entries()] == [("upsert", A), ("delete", A)]
 
 
 def test_anchors_are_kept_once_and_not_without_end(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     links = [link(ELSEWHERE, f"text {n % 70}") for n in range(140)]
-    store.commit([settled(visited(visit, *links))], [], NOW)
-    assert len(store.anchors(key_of(ELSEWHERE))) == 64
+    store.commits.commit([settled(visited(visit, *links))], [], NOW)
+    assert len(store.documents.anchors(key_of(ELSEWHERE))) == 64
 
 
 def test_links_brought_early_are_the_same_links(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    assert store.add_links(visit, [link(B)], NOW).new_urls == 1
-    assert store.commit([settled(visited(visit, link(B)))], [], NOW).new_urls == 0
+    assert store.commits.add_links(visit, [link(B)], NOW).new_urls == 1
+    assert store.commits.commit([settled(visited(visit, link(B)))], [], NOW).new_urls == 0
     assert states(store) == (2, 2, 0, 0)
 
 
@@ -471,67 +482,67 @@ def found(url: str, **facts: Any) -> NewUrl:
 
 @pytest.mark.parametrize("reason", sorted(VERDICTS))
 def test_what_a_scope_had_parked_waits_when_the_scope_has_it(reason: Reason, store: Store) -> None:
-    store.add([found(A, refused=Refusal(reason, "so"), depth=3), found(B)], NOW)
+    store.urls.add([found(A, refused=Refusal(reason, "so"), depth=3), found(B)], NOW)
     lease_all(store)
-    assert store.outlook().next_due is None or store.load(key_of(A).host, NOW, 9) == []
-    assert store.reconsider(everything, NOW + 1) == ScopeReview(opened=1, closed=0)
+    assert store.frontier.outlook().next_due is None or store.frontier.load(key_of(A).host, NOW, 9) == []
+    assert store.urls.review_scope(everything, NOW + 1) == ScopeReview(opened=1, closed=0)
     row = row_of(store, A)
     assert (row.state, row.reason, row.detail, row.due) == (State.WAITING, Reason.LINK, "", NOW + 1)
     assert (row.depth, row.level, row.found) == (3, 5, NOW)
-    assert store.outlook().next_due == NOW + 1
+    assert store.frontier.outlook().next_due == NOW + 1
     assert [visit.url for visit in lease_all(store, NOW + 1)] == [A]
-    assert store.reconsider(everything, NOW + 2) == UNTOUCHED
+    assert store.urls.review_scope(everything, NOW + 2) == UNTOUCHED
 
 
 @pytest.mark.parametrize("reason", [Reason.LINK, Reason.REDIRECT_TARGET])
 def test_what_was_found_and_not_visited_is_parked_when_the_scope_has_it_no_more(reason: Reason, store: Store) -> None:
-    store.add([found(A, reason=reason, hops=int(reason is Reason.REDIRECT_TARGET))], NOW)
-    assert store.reconsider(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
+    store.urls.add([found(A, reason=reason, hops=int(reason is Reason.REDIRECT_TARGET))], NOW)
+    assert store.urls.review_scope(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
     row = row_of(store, A)
     assert (row.state, row.reason, row.detail) == (State.PARKED, *REFUSED)
     assert states(store) == (1, 0, 0, 1)
     assert lease_all(store, NOW + 1) == []
-    assert store.reconsider(nothing, NOW + 2) == UNTOUCHED
+    assert store.urls.review_scope(nothing, NOW + 2) == UNTOUCHED
 
 
 def test_a_redirects_target_that_is_opened_is_still_as_many_hops_away(store: Store) -> None:
     source = visit_b(store)
     facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "detail": A}
-    store.commit([settled(visited(source, location=link(A, refused=Reason.EXCLUDED), **facts))], [], NOW)
-    assert store.reconsider(everything, NOW).opened == 1
+    store.commits.commit([settled(visited(source, location=link(A, refused=Reason.EXCLUDED), **facts))], [], NOW)
+    assert store.urls.review_scope(everything, NOW).opened == 1
     (visit,) = lease_all(store)
     assert (visit.url, visit.hops, visit.via) == (A, 1, B)
     assert row_of(store, B).reason is Reason.REDIRECTED
 
 
 def test_seeds_and_what_a_spider_asked_for_are_never_parked(store: Store) -> None:
-    store.add_seeds([new_url(A)], NOW)
-    store.add([new_url(B, reason=Reason.REQUESTED)], NOW)
-    assert store.reconsider(nothing, NOW + 1) == UNTOUCHED
+    store.urls.add_seeds([new_url(A)], NOW)
+    store.urls.add([new_url(B, reason=Reason.REQUESTED)], NOW)
+    assert store.urls.review_scope(nothing, NOW + 1) == UNTOUCHED
     assert {visit.url for visit in lease_all(store)} == {A, B}
 
 
 def test_a_seed_that_was_found_as_a_link_before_is_a_seed_all_the_same(store: Store) -> None:
-    store.add([found(A)], NOW)
-    store.add_seeds([new_url(A)], NOW)
-    assert store.reconsider(nothing, NOW + 1) == UNTOUCHED
+    store.urls.add([found(A)], NOW)
+    store.urls.add_seeds([new_url(A)], NOW)
+    assert store.urls.review_scope(nothing, NOW + 1) == UNTOUCHED
     assert [visit.url for visit in lease_all(store)] == [A]
 
 
 def test_a_seed_that_was_in_flight_when_a_crawl_died_is_a_seed_all_the_same(store: Store) -> None:
-    store.add_seeds([new_url(A)], NOW)
+    store.urls.add_seeds([new_url(A)], NOW)
     lease_all(store)
-    store.recover([0], NOW, lambda name, clock: clock)
-    assert store.reconsider(nothing, NOW + 1) == UNTOUCHED
+    store.partitions.recover([0], NOW, lambda name, clock: clock)
+    assert store.urls.review_scope(nothing, NOW + 1) == UNTOUCHED
     assert row_of(store, A).state is State.WAITING
 
 
 def test_what_is_leased_is_not_judged(store: Store) -> None:
-    store.add([found(A)], NOW)
+    store.urls.add([found(A)], NOW)
     (visit,) = lease_all(store)
-    assert store.reconsider(nothing, NOW + 1) == UNTOUCHED
+    assert store.urls.review_scope(nothing, NOW + 1) == UNTOUCHED
     assert states(store) == (1, 0, 1, 0)
-    store.commit([settled(visited(visit))], [], NOW + 1)
+    store.commits.commit([settled(visited(visit))], [], NOW + 1)
     assert row_of(store, A).reason is Reason.REVISIT
 
 
@@ -551,26 +562,26 @@ def test_what_is_leased_is_not_judged(store: Store) -> None:
 )
 @pytest.mark.parametrize("judge", [everything, nothing])
 def test_what_was_visited_stays_as_it_is(judge: Judge, after: NextState, store: Store) -> None:
-    store.add([found(A)], NOW)
+    store.urls.add([found(A)], NOW)
     (visit,) = lease_all(store)
-    store.commit([settled(visited(visit), after=after)], [], NOW)
-    before = store.find_url(key_of(A))
-    assert store.reconsider(judge, NOW + 1) == UNTOUCHED
-    assert store.find_url(key_of(A)) == before
+    store.commits.commit([settled(visited(visit), after=after)], [], NOW)
+    before = store.urls.find(key_of(A))
+    assert store.urls.review_scope(judge, NOW + 1) == UNTOUCHED
+    assert store.urls.find(key_of(A)) == before
 
 
 def test_a_link_that_was_in_flight_when_a_crawl_died_was_not_visited(store: Store) -> None:
-    store.add([found(A)], NOW)
+    store.urls.add([found(A)], NOW)
     lease_all(store)
-    store.recover([0], NOW, lambda name, clock: clock)
-    assert store.reconsider(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
+    store.partitions.recover([0], NOW, lambda name, clock: clock)
+    assert store.urls.review_scope(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
     assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
 
 
 def test_a_link_that_waits_for_its_origins_robots_file_was_not_visited(store: Store) -> None:
-    store.add([found(A)], NOW)
-    store.postpone([(visit_to(A), NOW + 100)], Reason.ROBOTS_UNAVAILABLE)
-    assert store.reconsider(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
+    store.urls.add([found(A)], NOW)
+    store.frontier.postpone([(visit_to(A), NOW + 100)], Reason.ROBOTS_UNAVAILABLE)
+    assert store.urls.review_scope(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
     assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
 
 
@@ -578,61 +589,61 @@ ROBOTS = "http://a.test/robots.txt"
 
 
 def test_a_robots_file_is_not_judged(store: Store) -> None:
-    store.add([new_url(B)], NOW)
+    store.urls.add([new_url(B)], NOW)
     robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
-    store.lease("me", [robots], NOW)
-    store.commit([settled(visited(robots))], [], NOW)
-    before = store.find_url(robots.key)
+    store.frontier.lease("me", [robots], NOW)
+    store.commits.commit([settled(visited(robots))], [], NOW)
+    before = store.urls.find(robots.key)
     for judge in (everything, nothing):
-        assert store.reconsider(judge, NOW + 1) == UNTOUCHED
-        assert store.find_url(robots.key) == before
+        assert store.urls.review_scope(judge, NOW + 1) == UNTOUCHED
+        assert store.urls.find(robots.key) == before
 
 
 @pytest.mark.parametrize("change", ["scope", "seed"])
 def test_a_robots_file_that_was_also_a_refused_link_is_never_waiting(change: str, store: Store) -> None:
-    store.add([new_url(B), found(ROBOTS, refused=REFUSED)], NOW)
+    store.urls.add([new_url(B), found(ROBOTS, refused=REFUSED)], NOW)
     robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
-    assert store.lease("me", [robots], NOW).granted == [robots]
-    store.unlease([robots], NOW)  # the crawl was stopped before it was sent
+    assert store.frontier.lease("me", [robots], NOW).granted == [robots]
+    store.frontier.unlease([robots], NOW)  # the crawl was stopped before it was sent
     if change == "scope":
-        store.reconsider(everything, NOW)
+        store.urls.review_scope(everything, NOW)
     else:
-        store.add_seeds([new_url(ROBOTS)], NOW)
+        store.urls.add_seeds([new_url(ROBOTS)], NOW)
     row = row_of(store, ROBOTS)
     assert (row.kind, row.state) in [(Kind.ROBOTS, State.PARKED), (Kind.PAGE, State.WAITING)]
 
 
 def test_a_refusal_that_has_another_cause_now_says_so(store: Store) -> None:
-    store.add([found(A, refused=Refusal(Reason.OUT_OF_SCOPE, "hosts")), found(B, refused=REFUSED)], NOW)
+    store.urls.add([found(A, refused=Refusal(Reason.OUT_OF_SCOPE, "hosts")), found(B, refused=REFUSED)], NOW)
     now_so = Refusal(Reason.EXCLUDED, "exclude.txt:7 ~test")
-    assert store.reconsider(lambda url, depth: now_so, NOW + 1) == UNTOUCHED
+    assert store.urls.review_scope(lambda url, depth: now_so, NOW + 1) == UNTOUCHED
     for url in (A, B):
         row = row_of(store, url)
         assert (row.state, row.reason, row.detail) == (State.PARKED, *now_so), url
 
 
 def test_the_judge_is_told_how_far_a_url_is_from_a_seed_and_asked_once(store: Store) -> None:
-    store.add([found(f"http://a.test/{depth}", depth=depth, refused=REFUSED) for depth in range(4)], NOW)
-    store.add([found(f"http://b.test/{depth}", depth=depth) for depth in range(4)], NOW)
-    store.add_seeds([new_url(A)], NOW)
+    store.urls.add([found(f"http://a.test/{depth}", depth=depth, refused=REFUSED) for depth in range(4)], NOW)
+    store.urls.add([found(f"http://b.test/{depth}", depth=depth) for depth in range(4)], NOW)
+    store.urls.add_seeds([new_url(A)], NOW)
     asked: list[tuple[str, int]] = []
 
     def judge(url: str, depth: int) -> Refusal | None:
         asked.append((url, depth))
         return Refusal(Reason.TOO_FAR, f"{depth} links, 1 at most") if depth > 1 else None
 
-    assert store.reconsider(judge, NOW + 1) == ScopeReview(opened=2, closed=2)
+    assert store.urls.review_scope(judge, NOW + 1) == ScopeReview(opened=2, closed=2)
     assert sorted(asked) == sorted((f"http://{host}.test/{depth}", depth) for host in "ab" for depth in range(4))
     assert row_of(store, "http://b.test/2").detail == "2 links, 1 at most"
 
 
 @pytest.mark.parametrize("target", ["http://a.test/target", "http://b.test/target"])
 def test_a_shorter_way_is_found_also_by_the_same_words_of_the_same_host(target: str, store: Store) -> None:
-    store.add([new_url(A), new_url("http://a.test/2")], NOW)
+    store.urls.add([new_url(A), new_url("http://a.test/2")], NOW)
     first, second = lease_all(store)
-    store.commit([settled(visited(first, link(target, "words", Reason.TOO_FAR)))], [], NOW)
+    store.commits.commit([settled(visited(first, link(target, "words", Reason.TOO_FAR)))], [], NOW)
     assert row_of(store, target).reason is Reason.TOO_FAR
-    store.commit([settled(visited(second, link(target, "words")))], [], NOW)
+    store.commits.commit([settled(visited(second, link(target, "words")))], [], NOW)
     assert (row_of(store, target).state, row_of(store, target).reason) == (State.WAITING, Reason.LINK)
 
 
@@ -659,72 +670,72 @@ NO_PART_OF_IT = [
 def test_one_site_is_a_host_and_those_below_it(is_wider: bool, site: str, judged: list[str], store: Store) -> None:
     hosts = {*SITE, *NO_PART_OF_IT}
     refused, judge = (REFUSED, everything) if is_wider else (None, nothing)
-    store.add([found(f"http://{host}/{page}", refused=refused) for host in hosts for page in range(2)], NOW)
+    store.urls.add([found(f"http://{host}/{page}", refused=refused) for host in hosts for page in range(2)], NOW)
     count = 2 * len(judged)
     expected = ScopeReview(opened=count, closed=0) if is_wider else ScopeReview(opened=0, closed=count)
-    assert store.reconsider(judge, NOW + 1, site) == expected
+    assert store.urls.review_scope(judge, NOW + 1, site) == expected
     waiting = {host for host in hosts if row_of(store, f"http://{host}/0").state is State.WAITING}
     assert waiting == (set(judged) if is_wider else hosts - set(judged))
 
 
 def test_an_address_is_a_site_of_its_own(store: Store) -> None:
     urls = ["http://[::1]/", "http://[::1]:8080/", "http://[::2]/", "http://1.127.0.0.1.test/"]
-    store.add([found(url, refused=REFUSED) for url in urls], NOW)
-    assert store.reconsider(everything, NOW, "::1") == ScopeReview(opened=2, closed=0)
+    store.urls.add([found(url, refused=REFUSED) for url in urls], NOW)
+    assert store.urls.review_scope(everything, NOW, "::1") == ScopeReview(opened=2, closed=0)
     assert {visit.url for visit in lease_all(store)} == set(urls[:2])
 
 
 def test_a_hold_on_the_host_is_not_undercut_by_what_is_opened(store: Store) -> None:
-    store.add([found(A), found(B, refused=REFUSED)], NOW)
+    store.urls.add([found(A), found(B, refused=REFUSED)], NOW)
     (visit,) = lease_all(store)
     busy = visited(visit, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
-    store.commit([settled(busy, clock=HostClock(held_until=NOW + 600, next_visit=NOW + 600))], [], NOW)
-    assert store.reconsider(everything, NOW + 1).opened == 1
-    assert store.outlook().next_due == NOW + 600
-    assert store.activate("me", NOW + 599, 9, 9, ()) == []
-    assert [len(load.visits) for load in store.activate("me", NOW + 600, 9, 9, ())] == [2]
+    store.commits.commit([settled(busy, clock=HostClock(held_until=NOW + 600, next_visit=NOW + 600))], [], NOW)
+    assert store.urls.review_scope(everything, NOW + 1).opened == 1
+    assert store.frontier.outlook().next_due == NOW + 600
+    assert store.frontier.activate("me", NOW + 599, 9, 9, ()) == []
+    assert [len(load.visits) for load in store.frontier.activate("me", NOW + 600, 9, 9, ())] == [2]
 
 
 def test_when_all_that_waited_is_parked_the_end_is_found(store: Store) -> None:
     hosts = [f"http://h{number}.test/" for number in range(30)]
-    store.add([found(url + page, depth=depth) for url in hosts for depth, page in enumerate("abc")], NOW)
-    assert store.reconsider(nothing, NOW + 1) == ScopeReview(opened=0, closed=90)
+    store.urls.add([found(url + page, depth=depth) for url in hosts for depth, page in enumerate("abc")], NOW)
+    assert store.urls.review_scope(nothing, NOW + 1) == ScopeReview(opened=0, closed=90)
     for _ in range(30):  # a look takes only some hosts, but it takes them for good
-        assert store.activate("me", NOW + 1, 5, 9, ()) == []
-        if store.outlook().next_due is None:
+        assert store.frontier.activate("me", NOW + 1, 5, 9, ()) == []
+        if store.frontier.outlook().next_due is None:
             break
-    assert store.outlook().next_due is None
-    assert store.account().next_due is None
-    assert all(store.load(key_of(url).host, NOW + 1, 9) == [] for url in hosts)
+    assert store.frontier.outlook().next_due is None
+    assert store.crawl.account().next_due is None
+    assert all(store.frontier.load(key_of(url).host, NOW + 1, 9) == [] for url in hosts)
 
 
 def test_hosts_with_nothing_left_do_not_hide_those_that_have_something(store: Store) -> None:
-    store.add([found(f"http://h{number}.test/") for number in range(30)], NOW)
-    store.add([found(A), found(B)], NOW + 1)
-    store.reconsider(lambda url, depth: None if url == B else REFUSED, NOW + 1)
+    store.urls.add([found(f"http://h{number}.test/") for number in range(30)], NOW)
+    store.urls.add([found(A), found(B)], NOW + 1)
+    store.urls.review_scope(lambda url, depth: None if url == B else REFUSED, NOW + 1)
     visits: list[Visit] = []
     for _ in range(31):
-        visits += [visit for load in store.activate("me", NOW + 2, 1, 9, ()) for visit in load.visits]
+        visits += [visit for load in store.frontier.activate("me", NOW + 2, 1, 9, ()) for visit in load.visits]
     assert {visit.url for visit in visits} == {B}
 
 
 def test_what_was_loaded_before_it_was_parked_is_not_leased(store: Store) -> None:
-    store.add([found(A), found(B)], NOW)
-    (load,) = store.activate("me", NOW, 9, 9, ())
-    store.reconsider(lambda url, depth: None if url == B else REFUSED, NOW)
-    assert [visit.url for visit in store.lease("me", load.visits, NOW).granted] == [B]
+    store.urls.add([found(A), found(B)], NOW)
+    (load,) = store.frontier.activate("me", NOW, 9, 9, ())
+    store.urls.review_scope(lambda url, depth: None if url == B else REFUSED, NOW)
+    assert [visit.url for visit in store.frontier.lease("me", load.visits, NOW).granted] == [B]
     assert states(store) == (2, 0, 1, 1)
 
 
 def test_judging_again_makes_nothing_known_and_loses_nothing(store: Store) -> None:
     urls = [f"http://h{host}.test/{page}" for host in range(3) for page in range(5)]
-    store.add([found(url, refused=REFUSED if number % 2 else None) for number, url in enumerate(urls)], NOW)
+    store.urls.add([found(url, refused=REFUSED if number % 2 else None) for number, url in enumerate(urls)], NOW)
     rows = {url: row_of(store, url) for url in urls}
     for judge in (everything, nothing, everything):
-        store.reconsider(judge, NOW + 1)
-        account = store.account()
+        store.urls.review_scope(judge, NOW + 1)
+        account = store.crawl.account()
         assert account.known == account.waiting + account.leased + account.parked == 15
-        hosts = [store.find_host(key_of(f"http://h{host}.test/").host, NOW) for host in range(3)]
+        hosts = [store.urls.find_host(key_of(f"http://h{host}.test/").host, NOW) for host in range(3)]
         assert [host.known for host in hosts if host is not None] == [5, 5, 5]
     for url, row in rows.items():
         now_so = row_of(store, url)
@@ -732,15 +743,15 @@ def test_judging_again_makes_nothing_known_and_loses_nothing(store: Store) -> No
 
 
 def test_facts_are_remembered(store: Store, opener: Opener) -> None:
-    assert store.facts().keys() == {"identity"}
-    store.note_facts({"url_scope": "1", "url_spelling": "ä\n"})
-    store.note_facts({"url_scope": "2", "": ""})
-    store.commit([], [], NOW)  # the store's own notes are none of them
-    expected = {"identity": store.facts()["identity"], "url_scope": "2", "url_spelling": "ä\n", "": ""}
-    assert store.facts() == expected
-    assert store.last_commit() == NOW
+    assert store.crawl.facts().keys() == {"identity"}
+    store.crawl.set_facts({"url_scope": "1", "url_spelling": "ä\n"})
+    store.crawl.set_facts({"url_scope": "2", "": ""})
+    store.commits.commit([], [], NOW)  # the store's own notes are none of them
+    expected = {"identity": store.crawl.facts()["identity"], "url_scope": "2", "url_spelling": "ä\n", "": ""}
+    assert store.crawl.facts() == expected
+    assert store.commits.last() == NOW
     another = opener()
-    assert another.facts() == expected
+    assert another.crawl.facts() == expected
     another.close()
 
 
@@ -751,8 +762,8 @@ DIRECTORY, INDEX = "http://a.test/dir/", "http://a.test/dir/index.html"
 
 def visit_directory(store: Store, **facts: Any) -> None:
     """It is fetched, unless the facts say something else."""
-    (visit,) = store.lease("me", [visit_to(DIRECTORY)], NOW).granted
-    store.commit([settled(visited(visit, **facts))], [], NOW)
+    (visit,) = store.frontier.lease("me", [visit_to(DIRECTORY)], NOW).granted
+    store.commits.commit([settled(visited(visit, **facts))], [], NOW)
 
 
 def state_of(store: Store, url: str) -> tuple[State, Reason]:
@@ -761,35 +772,35 @@ def state_of(store: Store, url: str) -> tuple[State, Reason]:
 
 
 def test_an_index_page_waits_only_until_its_directory_is_fetched_and_while_it_is_there(store: Store) -> None:
-    store.add([found(DIRECTORY), found(INDEX)], NOW)
+    store.urls.add([found(DIRECTORY), found(INDEX)], NOW)
     visit_directory(store)
     assert state_of(store, INDEX) == (State.PARKED, Reason.SAME_PAGE)
     for judge in (everything, nothing, everything):
-        store.reconsider(judge, NOW)
+        store.urls.review_scope(judge, NOW)
         assert row_of(store, INDEX).state is State.PARKED
     visit_directory(store, outcome=Outcome.REFUSED, reason=Reason.GONE)
     assert state_of(store, INDEX) == (State.WAITING, Reason.LINK)
 
 
 def test_an_index_page_that_the_scope_has_now_is_not_opened_where_its_directory_was_fetched(store: Store) -> None:
-    store.add([found(DIRECTORY), found(INDEX, refused=REFUSED)], NOW)
+    store.urls.add([found(DIRECTORY), found(INDEX, refused=REFUSED)], NOW)
     visit_directory(store)
-    store.reconsider(everything, NOW)
+    store.urls.review_scope(everything, NOW)
     assert row_of(store, INDEX).state is State.PARKED
 
 
 def test_an_index_page_that_the_scope_has_no_more_is_not_opened_when_its_directory_goes(store: Store) -> None:
-    store.add([found(DIRECTORY), found(INDEX)], NOW)
+    store.urls.add([found(DIRECTORY), found(INDEX)], NOW)
     visit_directory(store)
-    store.reconsider(nothing, NOW)
+    store.urls.review_scope(nothing, NOW)
     visit_directory(store, outcome=Outcome.REFUSED, reason=Reason.GONE)
     assert row_of(store, INDEX).state is State.PARKED
 
 
 @pytest.mark.parametrize("was_found", [False, True])
 def test_an_index_page_that_is_a_seed_is_visited_all_the_same(was_found: bool, store: Store) -> None:
-    store.add([found(DIRECTORY), *([found(INDEX)] if was_found else [])], NOW)
-    store.add_seeds([new_url(INDEX)], NOW)
+    store.urls.add([found(DIRECTORY), *([found(INDEX)] if was_found else [])], NOW)
+    store.urls.add_seeds([new_url(INDEX)], NOW)
     visit_directory(store)
     assert row_of(store, INDEX).state is State.WAITING
 
@@ -799,39 +810,39 @@ def test_an_index_page_that_is_a_seed_is_visited_all_the_same(was_found: bool, s
 
 def publish(store: Store, url: str, now: float = NOW, **facts: Any) -> None:
     """Visit a URL, and commit what came of it."""
-    store.add([new_url(url)], now)
-    (visit,) = store.lease("me", [visit_to(url)], NOW).granted
-    store.commit([settled(visited(visit, **facts), position=PLACE)], [SEGMENT], now)
+    store.urls.add([new_url(url)], now)
+    (visit,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
+    store.commits.commit([settled(visited(visit, **facts), position=PLACE)], [SEGMENT], now)
 
 
 def delete(store: Store, url: str, now: float) -> None:
     gone = answer(url, status=410)
     waits = NextState(state=State.WAITING, reason=Reason.GONE, due=now)
-    (visit,) = store.lease("me", [visit_to(url)], NOW).granted
+    (visit,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
     result = visited(visit, fetched=gone, outcome=Outcome.REFUSED, reason=Reason.GONE)
-    store.commit([settled(result, after=waits, position=PLACE)], [SEGMENT], now)
+    store.commits.commit([settled(result, after=waits, position=PLACE)], [SEGMENT], now)
 
 
 def told(store: Store, after: int = 0) -> list[tuple[str, str | None]]:
-    return [(row.url, row.document and row.document.title) for row in store.published(after)]
+    return [(row.url, row.document and row.document.title) for row in store.changes.published(after)]
 
 
 def test_each_url_is_published_once_as_it_is_now_in_the_order_of_the_changes(store: Store) -> None:
-    assert (list(store.published()), store.version()) == ([], 0)
+    assert (list(store.changes.published()), store.changes.version()) == ([], 0)
     for number, url in enumerate([A, B, ELSEWHERE, A]):
         publish(store, url, NOW + number, page=Page(title=f"title {number}"))
     delete(store, B, NOW + 9)
     assert told(store) == [(ELSEWHERE, "title 2"), (A, "title 3"), (B, None)]
-    versions = [row.version for row in store.published()]
+    versions = [row.version for row in store.changes.published()]
     assert versions == sorted(versions)
-    assert store.version() == versions[-1]
-    assert [row.key for row in store.published()] == [key_of(ELSEWHERE), key_of(A), key_of(B)]
+    assert store.changes.version() == versions[-1]
+    assert [row.key for row in store.changes.published()] == [key_of(ELSEWHERE), key_of(A), key_of(B)]
 
 
 def test_who_has_seen_a_version_is_told_what_came_after_it(store: Store) -> None:
     publish(store, A)
     publish(store, B)
-    seen = store.version()
+    seen = store.changes.version()
     assert told(store, seen) == []
     publish(store, A, NOW + 1, page=Page(title="new"))
     assert told(store, seen) == [(A, "new")]
@@ -844,7 +855,7 @@ def test_a_copy_is_published_with_the_url_that_had_it_first(store: Store) -> Non
     page = Page(body_digest=b"same", payload_digest=b"same")
     for url in (A, B, ELSEWHERE):
         publish(store, url, page=page if url != B else Page(body_digest=b"other"))
-    assert [(row.url, row.duplicate_of) for row in store.published()] == [(A, None), (B, None), (ELSEWHERE, A)]
+    assert [(row.url, row.duplicate_of) for row in store.changes.published()] == [(A, None), (B, None), (ELSEWHERE, A)]
 
 
 @pytest.mark.parametrize(("digest", "followed"), [(7, False), (8, True)])
@@ -852,45 +863,47 @@ def test_a_copys_links_are_followed_only_if_they_differ(digest: int, followed: b
     page = Page(body_digest=b"same", payload_digest=b"same", links_digest=7)
     publish(store, A, page=page)
     publish(store, ELSEWHERE, page=replace(page, links_digest=digest, links=(link("http://new.test/", "words"),)))
-    assert store.documents(key_of(ELSEWHERE))[0].duplicate_of == store.documents(key_of(A))[0].id
-    assert (store.find_url(key_of("http://new.test/")) is not None) == followed
+    assert store.documents.versions(key_of(ELSEWHERE))[0].duplicate_of == store.documents.versions(key_of(A))[0].id
+    assert (store.urls.find(key_of("http://new.test/")) is not None) == followed
 
 
 def test_what_is_published_is_read_as_of_one_moment(opener: Opener, store: Store) -> None:
     publish(store, A)
     publish(store, B)
     reader = opener()
-    rows = reader.published()
+    rows = reader.changes.published()
     first = next(rows)
     publish(store, ELSEWHERE, page=Page(links=(link(B, "new words"),)))
     publish(store, B, NOW + 1, page=Page(title="new"))
-    assert reader.anchors(key_of(B)) == []
+    assert reader.documents.anchors(key_of(B)) == []
     assert [(row.url, row.document and row.document.title) for row in (first, *rows)] == [(A, ""), (B, "")]
-    assert reader.anchors(key_of(B)) == [("b.test", "new words")]
+    assert reader.documents.anchors(key_of(B)) == [("b.test", "new words")]
     reader.close()
 
 
 def test_a_document_is_found_by_its_number(store: Store) -> None:
     publish(store, A, page=Page(title="old"))
     publish(store, A, NOW + 1, page=Page(title="new"))
-    new, old = store.documents(key_of(A))
-    assert (store.find_document(old.id), store.find_document(new.id)) == (old, new)
-    assert store.find_document(new.id + 1) is None
+    new, old = store.documents.versions(key_of(A))
+    assert (store.documents.find(old.id), store.documents.find(new.id)) == (old, new)
+    assert store.documents.find(new.id + 1) is None
 
 
 # ── the dead ──
 
 
 def test_what_a_dead_worker_had_leased_waits_again_and_its_host_rests(store: Store) -> None:
-    store.add([new_url(A), new_url(ELSEWHERE)], NOW)
-    (load, _) = store.activate("me", NOW, 10, 10, ())
-    store.lease("me", load.visits, NOW)
+    store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
+    (load, _) = store.frontier.activate("me", NOW, 10, 10, ())
+    store.frontier.lease("me", load.visits, NOW)
     politeness = Politeness(floor=5, factor=0)
-    recovered = store.recover([0], NOW + 1, lambda name, clock: politeness.after_unclean_stop(name, clock, NOW + 1))
+    recovered = store.partitions.recover(
+        [0], NOW + 1, lambda name, clock: politeness.after_unclean_stop(name, clock, NOW + 1)
+    )
     assert (recovered.returned, recovered.quarantined) == (1, 0)
     assert states(store) == (2, 2, 0, 0)
-    row, host = store.find_url(load.visits[0].key), store.find_host(load.host, NOW)
-    other = store.find_host(next(key_of(url).host for url in (A, ELSEWHERE) if key_of(url).host != load.host), NOW)
+    row, host = store.urls.find(load.visits[0].key), store.urls.find_host(load.host, NOW)
+    other = store.urls.find_host(next(key_of(url).host for url in (A, ELSEWHERE) if key_of(url).host != load.host), NOW)
     assert row is not None
     assert host is not None
     assert other is not None
@@ -899,64 +912,64 @@ def test_what_a_dead_worker_had_leased_waits_again_and_its_host_rests(store: Sto
 
 
 def test_recovering_twice_does_no_harm(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     lease_all(store)
-    store.recover([0], NOW, lambda name, clock: clock)
-    again = store.recover([0], NOW, lambda name, clock: clock)
+    store.partitions.recover([0], NOW, lambda name, clock: clock)
+    again = store.partitions.recover([0], NOW, lambda name, clock: clock)
     assert (again.returned, again.quarantined) == (0, 0)
 
 
 def test_a_living_workers_leases_are_not_touched(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     lease_all(store)
-    assert store.recover([1], NOW, lambda name, clock: clock).returned == 0
+    assert store.partitions.recover([1], NOW, lambda name, clock: clock).returned == 0
     assert states(store) == (1, 0, 1, 0)
 
 
 def test_a_url_that_kills_is_left_alone_only_after_a_death_alone(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     for death in range(1, 7):
         acquire(store, "me", 0, NOW, 60, 60)
         (visit,) = lease_all(store)
         assert visit.crashes == death - 1
-        recovered = store.recover([0], NOW, lambda name, clock: clock)
+        recovered = store.partitions.recover([0], NOW, lambda name, clock: clock)
         assert recovered.quarantined == (death == 6)
-    row = store.find_url(key_of(A))
+    row = store.urls.find(key_of(A))
     assert row is not None
     assert (row.state, row.reason) == (State.PARKED, Reason.CRASHED)
 
 
 def test_a_visit_that_ends_clears_the_blame(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     lease_all(store)
-    store.recover([0], NOW, lambda name, clock: clock)
+    store.partitions.recover([0], NOW, lambda name, clock: clock)
     acquire(store, "me", 0, NOW, 60, 60)
     (visit,) = lease_all(store)
-    store.commit([settled(visited(visit))], [], NOW)
-    row = store.find_url(key_of(A))
+    store.commits.commit([settled(visited(visit))], [], NOW)
+    row = store.urls.find(key_of(A))
     assert row is not None
     assert row.crashes == 0
 
 
 def test_a_robots_file_that_kills_holds_its_origin_for_an_hour(store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
     for _ in range(6):
         acquire(store, "me", 0, NOW, 60, 60)
-        (load,) = store.activate("me", NOW, 10, 10, ())
-        store.lease("me", [replace(robots, epoch=load.epoch)], NOW)
-        store.recover([0], NOW, lambda name, clock: clock)
-    rules = store.find_rules("http://a.test")
+        (load,) = store.frontier.activate("me", NOW, 10, 10, ())
+        store.frontier.lease("me", [replace(robots, epoch=load.epoch)], NOW)
+        store.partitions.recover([0], NOW, lambda name, clock: clock)
+    rules = store.urls.find_robots("http://a.test")
     assert rules is not None
     assert rules.held_until == NOW + 3_600
 
 
 def test_the_host_that_was_asked_rests_not_the_one_that_is_named(store: Store) -> None:
-    store.add([new_url(A), new_url(ELSEWHERE)], NOW)
+    store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, host_key=key_of(ELSEWHERE).host)
-    store.lease("me", [robots], NOW)
-    store.recover([0], NOW, lambda name, clock: replace(clock, next_visit=NOW + 5))
-    home, asked = store.find_host(key_of(A).host, NOW), store.find_host(key_of(ELSEWHERE).host, NOW)
+    store.frontier.lease("me", [robots], NOW)
+    store.partitions.recover([0], NOW, lambda name, clock: replace(clock, next_visit=NOW + 5))
+    home, asked = store.urls.find_host(key_of(A).host, NOW), store.urls.find_host(key_of(ELSEWHERE).host, NOW)
     assert home is not None
     assert asked is not None
     assert (home.clock.next_visit, asked.clock.next_visit) == (0, NOW + 5)
@@ -966,11 +979,11 @@ def test_the_host_that_was_asked_rests_not_the_one_that_is_named(store: Store) -
 
 
 def test_a_segments_length_grows_and_closing_stays(store: Store) -> None:
-    store.commit([], [SEGMENT], NOW)
-    store.commit([], [dataclasses.replace(SEGMENT, length=300, records=9)], NOW)
-    store.close_segment(SEGMENT.name)
-    assert store.segments(0) == [dataclasses.replace(SEGMENT, length=300, records=9, closed=True)]
-    assert store.segments(1) == []
+    store.commits.commit([], [SEGMENT], NOW)
+    store.commits.commit([], [dataclasses.replace(SEGMENT, length=300, records=9)], NOW)
+    store.archive.close_segment(SEGMENT.name)
+    assert store.archive.segments(0) == [dataclasses.replace(SEGMENT, length=300, records=9, closed=True)]
+    assert store.archive.segments(1) == []
 
 
 # ── everything survives ──
@@ -979,17 +992,17 @@ def test_a_segments_length_grows_and_closing_stays(store: Store) -> None:
 def test_what_was_committed_is_there_for_the_next_process(opener: Opener) -> None:
     store = opener()
     acquire(store, "me", 0, NOW, 60, 60)
-    store.add_seeds([new_url(A)], NOW)
+    store.urls.add_seeds([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    store.commit([settled(visited(visit, link(B)), position=PLACE)], [SEGMENT], NOW)
-    store.leave("me")
-    account = store.account()
+    store.commits.commit([settled(visited(visit, link(B)), position=PLACE)], [SEGMENT], NOW)
+    store.partitions.leave("me")
+    account = store.crawl.account()
     store.close()
     again = opener()
-    assert again.account() == account
-    assert again.last_commit() == NOW
+    assert again.crawl.account() == account
+    assert again.commits.last() == NOW
     assert acquire(again, "you", 0, NOW, 60, 60) > 0
-    assert again.check() is None
+    assert again.crawl.check() is None
     again.close()
 
 
@@ -1023,13 +1036,13 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
 
         @rule(urls=urls_given, parked=st.booleans())
         def add(self, urls: list[str], parked: bool) -> None:
-            new = self.store.add([found(url, refused=REFUSED if parked else None) for url in urls], NOW)
+            new = self.store.urls.add([found(url, refused=REFUSED if parked else None) for url in urls], NOW)
             assert new == len(set(urls) - self.known)
             self.known |= set(urls)
 
         @rule(urls=urls_given)
         def seed(self, urls: list[str]) -> None:
-            assert self.store.add_seeds([new_url(url) for url in urls], NOW) == len(set(urls) - self.known)
+            assert self.store.urls.add_seeds([new_url(url) for url in urls], NOW) == len(set(urls) - self.known)
             self.known |= set(urls)
             self.seeds |= set(urls)
 
@@ -1037,7 +1050,7 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
         def change_the_scope(self, refused: set[str], site: str | None) -> None:
             before = {url: row_of(self.store, url) for url in self.known}
             judge = nothing_of(refused)
-            judged = self.store.reconsider(judge, NOW, site)
+            judged = self.store.urls.review_scope(judge, NOW, site)
             after = {url: row_of(self.store, url) for url in self.known}
             changed = {url for url in self.known if before[url] != after[url]}
             assert all(site in (None, "test", host_of(url)) for url in changed)
@@ -1052,34 +1065,34 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
 
         @rule(hosts=st.integers(1, 3), urls=st.integers(1, 3))
         def lease(self, hosts: int, urls: int) -> None:
-            loads = self.store.activate("me", NOW, hosts, urls, {visit.key.host for visit in self.out})
-            self.out += self.store.lease("me", [visit for load in loads for visit in load.visits], NOW).granted
+            loads = self.store.frontier.activate("me", NOW, hosts, urls, {visit.key.host for visit in self.out})
+            self.out += self.store.frontier.lease("me", [visit for load in loads for visit in load.visits], NOW).granted
 
         @rule(outcome=st.sampled_from(list(AFTER)), links=urls_given)
         def commit(self, outcome: Outcome, links: list[str]) -> None:
             batch = [
                 settled(visited(visit, *map(link, links), outcome=outcome), after=AFTER[outcome]) for visit in self.out
             ]
-            self.store.commit(batch, [], NOW)
+            self.store.commits.commit(batch, [], NOW)
             self.known |= set(links) if batch else set()
             self.out = []
 
         @rule()
         def give_back(self) -> None:
-            self.store.unlease(self.out, NOW)
+            self.store.frontier.unlease(self.out, NOW)
             self.out = []
 
         @rule()
         def die(self) -> None:
-            self.store.recover([0], NOW, lambda name, clock: clock)
+            self.store.partitions.recover([0], NOW, lambda name, clock: clock)
             acquire(self.store, "me", 0, NOW, 60, 60)
             self.out = []
 
         @invariant()
         def adds_up(self) -> None:
-            account = self.store.account()
+            account = self.store.crawl.account()
             assert account.known == account.waiting + account.leased + account.parked == len(self.known)
-            assert account.leased == len(self.out) == self.store.outlook().leased
+            assert account.leased == len(self.out) == self.store.frontier.outlook().leased
 
         def teardown(self) -> None:
             self.store.close()
@@ -1094,12 +1107,12 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
 
 
 def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
-    store.add([new_url(A), new_url(ELSEWHERE)], NOW)
-    store.hold([(key_of(A).host, NOW + 100)])
-    assert [load.name for load in store.activate("me", NOW + 99, 9, 9, ())] == ["b.test"]
-    assert store.load(key_of(A).host, NOW + 99, 9) == []
-    assert {load.name for load in store.activate("me", NOW + 100, 9, 9, ())} == {"a.test", "b.test"}
-    host = store.find_host(key_of(A).host, NOW)
+    store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
+    store.frontier.hold([(key_of(A).host, NOW + 100)])
+    assert [load.name for load in store.frontier.activate("me", NOW + 99, 9, 9, ())] == ["b.test"]
+    assert store.frontier.load(key_of(A).host, NOW + 99, 9) == []
+    assert {load.name for load in store.frontier.activate("me", NOW + 100, 9, 9, ())} == {"a.test", "b.test"}
+    host = store.urls.find_host(key_of(A).host, NOW)
     assert host is not None
     assert host.clock.held_until == host.clock.next_visit == NOW + 100
 
@@ -1116,7 +1129,7 @@ def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
     ],
 )
 def test_what_a_site_asks_for_is_kept(limits: CrawlLimits, store: Store) -> None:
-    store.add([new_url(A)], NOW)
+    store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     rules = RobotsFile(
         host=visit.key.host,
@@ -1127,8 +1140,8 @@ def test_what_a_site_asks_for_is_kept(limits: CrawlLimits, store: Store) -> None
         expires=NOW + 9,
         crawl_limits=limits,
     )
-    store.commit([settled(visited(visit, rules=rules), clock=HostClock(crawl_limits=limits))], [], NOW)
-    assert store.find_rules("http://a.test") == rules
-    host = store.find_host(visit.key.host, NOW)
+    store.commits.commit([settled(visited(visit, rules=rules), clock=HostClock(crawl_limits=limits))], [], NOW)
+    assert store.urls.find_robots("http://a.test") == rules
+    host = store.urls.find_host(visit.key.host, NOW)
     assert host is not None
     assert host.clock.crawl_limits == limits

@@ -8,8 +8,16 @@ import pytest
 
 from crawler.frontier.politeness import HostClock
 from crawler.items import CrawlLimits, Kind, ListedUrl, Outcome, Page, Reason, RobotsFile, State, Tier, Visit
-from crawler.stores.contract import Store
-from crawler.stores.survey import CopyCounts, DepthCount, DocumentShare, DocumentTrait, ListCoverage, Survey, TimeSlice
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.survey import (
+    CopyCounts,
+    DepthCount,
+    DocumentShare,
+    DocumentTrait,
+    ListCoverage,
+    Survey,
+    TimeSlice,
+)
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, commit, fetch, leased, read_robots, refused
@@ -52,8 +60,8 @@ def test_what_is_read_during_a_survey_is_of_one_moment(store: Store, opener: Ope
     with reader.survey() as survey:
         before = survey.span()
         fetch(store, B, NOW + 5)
-        assert (survey.span(), reader.account().known, len(reader.runs())) == (before, 1, 0)
-    assert reader.account().known == 2
+        assert (survey.span(), reader.crawl.account().known, len(reader.crawl.runs())) == (before, 1, 0)
+    assert reader.crawl.account().known == 2
     reader.close()
 
 
@@ -69,7 +77,7 @@ def test_an_error_during_a_survey_leaves_the_store_as_it_was(store: Store) -> No
     with pytest.raises(ZeroDivisionError), store.survey():
         raise ZeroDivisionError
     fetch(store, A, NOW)
-    assert store.account().known == 1
+    assert store.crawl.account().known == 1
 
 
 def test_a_crawl_of_nothing_can_be_surveyed(survey: Survey) -> None:
@@ -85,7 +93,7 @@ def test_a_crawl_of_nothing_can_be_surveyed(survey: Survey) -> None:
 
 
 def test_time_is_told_from_the_first_find_to_the_last_visit(store: Store, survey: Survey) -> None:
-    store.add([new_url(A), new_url(B)], NOW)
+    store.urls.add([new_url(A), new_url(B)], NOW)
     commit(store, leased(store, A, NOW + 1), NOW + 20)
     assert survey.span() == (NOW, NOW + 20)
     assert survey.span(key_of(B).host) == (NOW, NOW)
@@ -120,8 +128,8 @@ def test_a_robots_txt_is_no_find(store: Store, survey: Survey) -> None:
 
 def test_states_are_told_with_examples(store: Store, survey: Survey) -> None:
     urls = [f"http://a.test/{number}" for number in range(5)]
-    store.add([new_url(url) for url in urls], NOW)
-    store.add([new_url(B, refused=link(B, refused=Reason.TOO_FAR).refused)], NOW)
+    store.urls.add([new_url(url) for url in urls], NOW)
+    store.urls.add([new_url(B, refused=link(B, refused=Reason.TOO_FAR).refused)], NOW)
     assert survey.standings(3) == [
         (State.WAITING, Reason.SEED, 5, urls[:3]),
         (State.PARKED, Reason.TOO_FAR, 1, [B]),
@@ -139,7 +147,7 @@ def test_endings_count_urls_by_their_last_visit_and_answers_by_all(store: Store,
 
 
 def test_depths_are_told_up_to_the_deepest(store: Store, survey: Survey) -> None:
-    store.add([new_url(f"http://a.test/{depth}", depth=depth) for depth in (0, 1, 7, 9)], NOW)
+    store.urls.add([new_url(f"http://a.test/{depth}", depth=depth) for depth in (0, 1, 7, 9)], NOW)
     commit(store, leased(store, "http://a.test/0", NOW), NOW)
     assert survey.depths(5) == [DepthCount(0, 1, 1), DepthCount(1, 1, 0), DepthCount(5, 2, 0)]
 
@@ -148,7 +156,7 @@ def test_refusals_are_told_by_site(store: Store, survey: Survey) -> None:
     deep = [
         new_url(f"http://{name}.a.test/x", refused=link("x", refused=Reason.PATH_TOO_DEEP).refused) for name in "pq"
     ]
-    store.add([*deep, new_url("http://z.test/y", refused=link("y", refused=Reason.OVER_BUDGET).refused)], NOW)
+    store.urls.add([*deep, new_url("http://z.test/y", refused=link("y", refused=Reason.OVER_BUDGET).refused)], NOW)
     reasons = [Reason.PATH_TOO_DEEP, Reason.OVER_BUDGET, Reason.ROBOTS_DENIED]
     assert survey.refused(reasons, 9) == [
         ("a.test", Reason.PATH_TOO_DEEP, 2, "http://p.a.test/x"),
@@ -254,7 +262,7 @@ def test_the_gap_before_a_robots_txt_is_not_held_against_what_it_asks(store: Sto
 
 def leased_robots(store: Store, origin: str) -> Visit:
     visit = visit_to(f"{origin}/robots.txt", kind=Kind.ROBOTS, origin=origin)
-    assert store.lease("me", [visit], NOW).granted == [visit]
+    assert store.frontier.lease("me", [visit], NOW).granted == [visit]
     return visit
 
 

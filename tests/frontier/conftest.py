@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
 

@@ -38,7 +38,8 @@ from crawler.items import (
     Visited,
 )
 from crawler.simulation.driver import Simulation
-from crawler.stores.contract import NewUrl, Store
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of, mark_of
@@ -229,7 +230,7 @@ def crawl(directory: Path, hosts: int, pages: int, seed: int = 1, days: float = 
     web = Web(hosts, pages, seed)
     store = open_store(f"sqlite:{directory / 'crawl.db'}", durable=False)
     try:
-        store.add(_start(web), START)
+        store.urls.add(_start(web), START)
         window = hosts // 5  # so that hosts have to wait for each other
         options = options_with(
             politeness=POLITENESS, active_hosts=window, most_hosts=window, horizon=float("inf"), commit_interval=1.0,
@@ -271,7 +272,7 @@ def _waits(web: Web) -> list[float]:
 
 def _states(store: Store, simulation: Simulation) -> Iterator[str]:
     """known = waiting + leased + parked, and leased is what is on its way."""
-    account = store.account()
+    account = store.crawl.account()
     if account.known != account.waiting + account.leased + account.parked:
         yield f"{account.known} known, but {account.waiting} + {account.leased} + {account.parked}"
     under_way = len(simulation.frontier.in_flight) + simulation.messenger.uncommitted + len(simulation.frontier._leased)
@@ -282,7 +283,7 @@ def _states(store: Store, simulation: Simulation) -> Iterator[str]:
 def _missing(web: Web, store: Store) -> Iterator[str]:
     for url in web.urls():
         if url not in web.first:
-            row = store.find_url(key_of(url))
+            row = store.urls.find(key_of(url))
             state = f"{row.state.name} {row.reason.name}" if row is not None else "not known"
             if row is None or row.state is not State.PARKED or row.reason is not Reason.QUARANTINED:
                 yield f"{url} was never fetched: {state}"

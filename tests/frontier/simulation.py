@@ -16,7 +16,7 @@ from crawler.items import Kind, Outcome, RobotsFile, Visit, Visited
 from crawler.options import Options
 from crawler.simulation import driver
 from crawler.simulation.driver import Respond
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.urls.hosts import host_of
 from tests.samples import NOW, answer, new_url, visited
 
@@ -41,7 +41,7 @@ def options_with(**changes: Any) -> Options:
 
 
 def seeded(store: Store, *urls: str) -> Store:
-    store.add([new_url(url) for url in urls], NOW)
+    store.urls.add([new_url(url) for url in urls], NOW)
     return store
 
 
@@ -99,7 +99,7 @@ class Simulation(driver.Simulation):
 
     def lease_now(self, visits: int) -> None:
         """Do what the store is asked to do until it has leased so many, but send nothing."""
-        while self.store.account().leased < visits or self.messenger.is_waiting:
+        while self.store.crawl.account().leased < visits or self.messenger.is_waiting:
             event = heapq.heappop(self._events)[2]
             if event.act is not None:
                 event.act()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from crawler.frontier.bandwidth import Bandwidth
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import Key, Kind, Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from tests.frontier.simulation import Respond, Simulation, fetched_page, seeded
 from tests.samples import NOW
 

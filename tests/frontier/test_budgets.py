@@ -14,7 +14,7 @@ from crawler.frontier import budgets as module
 from crawler.frontier.budgets import DAY, Budgets, day_of
 from crawler.frontier.politeness import Politeness
 from crawler.items import Kind, State, Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
@@ -53,7 +53,7 @@ def visits_by_day(simulation: Simulation) -> Counter[int]:
 
 @pytest.mark.parametrize("hosts", [1, 6])
 def test_a_large_site_is_spread_over_days_and_visited_to_the_end(hosts: int, farm: Store) -> None:
-    farm.add_seeds([new_url("http://h0.site.test/")], NOW)
+    farm.urls.add_seeds([new_url("http://h0.site.test/")], NOW)
     simulation = Simulation(farm, linking(90, hosts), FAST, horizon=2 * DAY, revisit_interval=100 * DAY)
     simulation.run()
     days = visits_by_day(simulation)
@@ -63,7 +63,7 @@ def test_a_large_site_is_spread_over_days_and_visited_to_the_end(hosts: int, far
 
 
 def test_revisits_are_counted_too(farm: Store) -> None:
-    farm.add_seeds([new_url(f"http://h0.site.test/{page}") for page in range(30)], NOW)
+    farm.urls.add_seeds([new_url(f"http://h0.site.test/{page}") for page in range(30)], NOW)
     simulation = Simulation(farm, politeness=FAST, horizon=5 * DAY, revisit_interval=3 * DAY)
     simulation.run(until=NOW + 15 * DAY)
     assert max(visits_by_day(simulation).values()) == 20
@@ -71,12 +71,12 @@ def test_revisits_are_counted_too(farm: Store) -> None:
 
 
 def test_other_sites_do_not_wait(farm: Store) -> None:
-    farm.add_seeds([new_url("http://h0.site.test/"), *(new_url(f"http://other{n}.test/") for n in range(20))], NOW)
+    farm.urls.add_seeds([new_url("http://h0.site.test/"), *(new_url(f"http://other{n}.test/") for n in range(20))], NOW)
     simulation = Simulation(farm, linking(500), FAST)
     simulation.run()
     assert simulation.time < NOW + 100
     assert {host_of(url) for url in simulation.urls()} == {"h0.site.test", *(f"other{n}.test" for n in range(20))}
-    parked = [farm.find_url(key_of(f"http://h0.site.test/{page}")) for page in range(500)]
+    parked = [farm.urls.find(key_of(f"http://h0.site.test/{page}")) for page in range(500)]
     assert sum(row is not None and row.state is State.PARKED for row in parked) == 481
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crawler.frontier.census import Census, census
 from crawler.frontier.politeness import Politeness
 from crawler.items import Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from tests.frontier.simulation import Simulation, fetched_page, seeded
 
 URLS = [f"http://h{host}.test/{page}" for host in range(6) for page in range(4)]

@@ -21,7 +21,7 @@ from crawler.items import (
     Visit,
     Visited,
 )
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 from tests.frontier.simulation import Respond, Simulation, fetched_page, seeded
@@ -118,7 +118,7 @@ def test_a_dead_host_is_tried_ever_more_rarely_and_loses_no_url(store: Store) ->
     pauses = [later - earlier for earlier, later in pairwise(tried)]
     assert pauses[4:8] == pytest.approx(SNOOZES, rel=0.01)
     assert len(tried) < 15  # of fifty URLs, in a month
-    assert all(store.find_url(key_of(url)).state is State.WAITING for url in urls)  # type: ignore[union-attr]
+    assert all(store.urls.find(key_of(url)).state is State.WAITING for url in urls)  # type: ignore[union-attr]
 
 
 def test_a_host_that_comes_back_is_crawled_to_the_end(store: Store) -> None:
@@ -173,4 +173,4 @@ def test_a_start_without_a_network_burns_no_tries(store: Store) -> None:
     )
     simulation.run()
     assert {request.url for request in simulation.log if request.started >= NOW + HOUR / 2} >= set(urls)
-    assert store.account().parked == 30  # the robots.txt files
+    assert store.crawl.account().parked == 30  # the robots.txt files

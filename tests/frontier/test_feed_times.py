@@ -9,7 +9,7 @@ import pytest
 
 from crawler.frontier.next_state import LEAST_INTERVAL
 from crawler.items import Kind, Outcome, Page, Reason, Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from tests.frontier.simulation import DAY, Respond, Simulation, fetched_page
 from tests.samples import NOW, answer, new_url, visited
 
@@ -36,7 +36,7 @@ def feed_every(interval: float | None, *, first_only: bool = False) -> Respond:
 
 def feed_visits(store: Store, respond: Respond, days: float = 2, kind: Kind = Kind.FEED) -> list[float]:
     """When the feed was visited."""
-    store.add([new_url(FEED, kind=kind), new_url(PAGE)], NOW)
+    store.urls.add([new_url(FEED, kind=kind), new_url(PAGE)], NOW)
     simulation = Simulation(store, respond, horizon=30 * DAY)
     simulation.run(until=NOW + days * DAY)
     return [request.started for request in simulation.log if request.url == FEED]
@@ -80,7 +80,7 @@ def test_other_feeds_are_visited_as_they_ask_or_as_is_usual(
 
 
 def test_a_feed_does_not_make_its_hosts_pages_due(store: Store) -> None:
-    store.add([new_url(FEED, kind=Kind.FEED), new_url(PAGE)], NOW)
+    store.urls.add([new_url(FEED, kind=Kind.FEED), new_url(PAGE)], NOW)
     simulation = Simulation(store, feed_every(HOUR), horizon=3 * DAY)
     simulation.run(until=NOW + 2 * DAY)
     assert simulation.urls().count(PAGE) == 1
@@ -96,7 +96,7 @@ def test_a_sitemap_is_visited_once_a_day(store: Store) -> None:
             return result
         return visited(visit, fetched=result.fetched, page=Page(kind=Kind.SITEMAP))
 
-    store.add([new_url(url, kind=Kind.SITEMAP)], NOW)
+    store.urls.add([new_url(url, kind=Kind.SITEMAP)], NOW)
     simulation = Simulation(store, respond, horizon=3 * DAY)
     simulation.run(until=NOW + 5 * DAY)
     times = [request.started for request in simulation.log if request.url == url]

@@ -11,7 +11,7 @@ import pytest
 from crawler.frontier import priority
 from crawler.frontier.priority import LEVELS, BiasedDraw
 from crawler.items import Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.frontier.simulation import Simulation, fetched_page
 from tests.samples import NOW, new_url
@@ -37,7 +37,7 @@ def test_an_empty_level_is_never_drawn() -> None:
 def test_important_hosts_come_first_and_no_host_waits_for_all_of_them(store: Store) -> None:
     important = [new_url(f"http://i{host}.test/{n}", depth=0) for host in range(40) for n in range(3)]
     other = [new_url(f"http://o{host}.test/{n}", depth=1) for host in range(40) for n in range(3)]
-    store.add([*other, *important], NOW)
+    store.urls.add([*other, *important], NOW)
     simulation = Simulation(store, active_hosts=10, queue_length=3, draw=BiasedDraw(Random(1).random))
     simulation.run()
     order = [url[7] for url in pages(simulation)]
@@ -48,8 +48,8 @@ def test_important_hosts_come_first_and_no_host_waits_for_all_of_them(store: Sto
 
 
 def test_hosts_with_much_to_visit_take_turns_with_those_outside_the_window(store: Store) -> None:
-    store.add([new_url(f"http://big{host}.test/{n}") for host in range(4) for n in range(200)], NOW)
-    store.add([new_url(f"http://small{host}.test/") for host in range(30)], NOW + 1)
+    store.urls.add([new_url(f"http://big{host}.test/{n}") for host in range(4) for n in range(200)], NOW)
+    store.urls.add([new_url(f"http://small{host}.test/") for host in range(30)], NOW + 1)
     simulation = Simulation(store, active_hosts=4, queue_length=10, now=NOW + 1)
     simulation.run()
     urls = pages(simulation)
@@ -59,7 +59,7 @@ def test_hosts_with_much_to_visit_take_turns_with_those_outside_the_window(store
 
 
 def test_the_window_is_never_larger_than_allowed(store: Store) -> None:
-    store.add([new_url(f"http://h{host}.test/{n}") for host in range(50) for n in range(5)], NOW)
+    store.urls.add([new_url(f"http://h{host}.test/{n}") for host in range(50) for n in range(5)], NOW)
     sizes: set[int] = set()
 
     def respond(visit: Visit, started: float) -> Visited:
@@ -73,23 +73,23 @@ def test_the_window_is_never_larger_than_allowed(store: Store) -> None:
 
 
 def test_urgent_seeds_come_before_everything_that_waits(store: Store) -> None:
-    store.add([new_url(f"http://h{host}.test/{n}") for host in range(10) for n in range(5)], NOW)
+    store.urls.add([new_url(f"http://h{host}.test/{n}") for host in range(10) for n in range(5)], NOW)
     news = [new_url("http://news.test/breaking"), new_url("http://h3.test/4")]
-    store.add_seeds(news, NOW + 5, urgent=True)
+    store.urls.add_seeds(news, NOW + 5, urgent=True)
     simulation = Simulation(store, active_hosts=2, queue_length=2, now=NOW + 5)
     simulation.run()
     assert set(pages(simulation)[:2]) == {"http://news.test/breaking", "http://h3.test/4"}
 
 
 def test_an_urgent_seed_is_visited_again(store: Store) -> None:
-    store.add([new_url("http://a.test/")], NOW)
+    store.urls.add([new_url("http://a.test/")], NOW)
     first = Simulation(store)
     first.run()
-    store.add_seeds([new_url("http://a.test/")], first.time, urgent=True)
+    store.urls.add_seeds([new_url("http://a.test/")], first.time, urgent=True)
     second = Simulation(store, now=first.time + 60)
     second.run()
     assert pages(second) == ["http://a.test/"]
-    row = store.find_url(key_of("http://a.test/"))
+    row = store.urls.find(key_of("http://a.test/"))
     assert row is not None
     assert row.due > NOW + 86_400
 

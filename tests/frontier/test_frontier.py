@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from crawler.frontier.frontier import CRASHES
 from crawler.frontier.politeness import Politeness
 from crawler.items import CrawlLimits, Kind, Outcome, Reason, RobotsFile, State, Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.frontier.simulation import Simulation, fetched_page, seeded
@@ -53,7 +53,7 @@ def test_hosts_do_not_wait_for_each_other(store: Store) -> None:
 
 
 def test_a_host_with_many_urls_is_refilled_in_order_of_importance(store: Store) -> None:
-    store.add([new_url(f"http://a.test/{depth}/{n}", depth=depth) for n in range(9) for depth in (2, 0, 1)], NOW)
+    store.urls.add([new_url(f"http://a.test/{depth}/{n}", depth=depth) for n in range(9) for depth in (2, 0, 1)], NOW)
     simulation = Simulation(store, queue_length=4)
     simulation.run()
     levels = [url.split("/")[3] for url in pages(simulation)]
@@ -137,7 +137,7 @@ def test_retry_after_holds_the_whole_host_and_costs_the_url_nothing(store: Store
     simulation.run()
     assert pages(simulation).count("http://a.test/1") == 2
     assert max(simulation.gaps("a.test")) >= 50 - EPSILON
-    row = store.find_url(key_of("http://a.test/1"))
+    row = store.urls.find(key_of("http://a.test/1"))
     assert row is not None
     assert (row.reason, row.tries) == (Reason.REVISIT, 0)
 
@@ -152,8 +152,8 @@ def test_a_long_retry_after_ends_the_crawl_and_leaves_the_urls_waiting(store: St
     simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2"), respond)
     simulation.run()
     assert simulation.time < NOW + 100
-    assert store.account().waiting == 2
-    assert store.outlook().next_due == pytest.approx(NOW + 5_005, abs=10)
+    assert store.crawl.account().waiting == 2
+    assert store.frontier.outlook().next_due == pytest.approx(NOW + 5_005, abs=10)
     simulation.time = NOW + 6_000
     simulation.answer = fetched_page
     simulation.run()
@@ -189,7 +189,7 @@ def test_an_origin_without_robots_txt_answer_is_left_alone_and_the_other_origin_
     simulation = Simulation(seeded(store, *urls), respond)
     simulation.run()
     assert set(pages(simulation)) == {"http://a.test/0", "http://a.test/1", "http://a.test/2"}
-    row = store.find_url(key_of("https://a.test/0"))
+    row = store.urls.find(key_of("https://a.test/0"))
     assert row is not None
     assert (row.state, row.reason) == (State.WAITING, Reason.ROBOTS_UNAVAILABLE)
     simulation.answer = fetched_page
@@ -245,7 +245,7 @@ def test_a_robots_txt_on_a_host_that_must_be_left_alone_does_not_keep_the_crawl_
     simulation.run()
     assert simulation.time < NOW + 100
     assert simulation.frontier.is_quiet
-    row = store.find_url(key_of("http://a.test/"))
+    row = store.urls.find(key_of("http://a.test/"))
     assert row is not None
     assert (row.state, row.reason) == (State.WAITING, Reason.ROBOTS_UNAVAILABLE)
 
@@ -335,11 +335,11 @@ def test_hosts_that_need_no_rest_are_leased_together(store: Store) -> None:
 def test_what_cannot_be_done_now_is_no_reason_to_come_back_at_once(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/", "http://b.test/"))
     frontier = simulation.frontier
-    frontier.activate(store.activate("me", NOW, 1, 5, ())[0], NOW)
+    frontier.activate(store.frontier.activate("me", NOW, 1, 5, ())[0], NOW)
     assert frontier.next_time(NOW) == NOW
     assert frontier.next_time(NOW, lease_from=math.inf) == math.inf
     visits = frontier.to_lease(NOW)
-    frontier.leased(visits, store.lease("me", visits, NOW).granted)
+    frontier.leased(visits, store.frontier.lease("me", visits, NOW).granted)
     assert frontier.next_time(NOW) == NOW
     assert frontier.next_time(NOW, release=False) == math.inf
 
@@ -354,7 +354,7 @@ def test_a_denied_visit_costs_its_host_no_rest(store: Store) -> None:
     simulation = Simulation(seeded(store, *urls), respond)
     simulation.run()
     assert pages(simulation) == ["http://a.test/public"]
-    assert store.account().parked == 51
+    assert store.crawl.account().parked == 51
     assert simulation.time - NOW < 15
 
 
@@ -369,7 +369,7 @@ def test_failures_are_tried_three_times_with_growing_pauses_then_left_alone(stor
     simulation.run()
     times = [request.started for request in simulation.log if request.url == "http://a.test/"]
     assert [later - earlier for earlier, later in pairwise(times)] == pytest.approx([30, 60], abs=1)
-    row = store.find_url(key_of("http://a.test/"))
+    row = store.urls.find(key_of("http://a.test/"))
     assert row is not None
     assert (row.state, row.reason, row.last_reason) == (State.PARKED, Reason.QUARANTINED, Reason.DISCONNECTED)
 
@@ -378,11 +378,11 @@ def test_a_url_over_which_processes_died_is_visited_with_nothing_else_in_flight(
     seeded(store, *(f"http://h{n}.test/" for n in range(10)))
     acquire(store, "dead", 0, NOW, 1e12, 60)
     for _ in range(CRASHES):
-        (load,) = [one for one in store.activate("dead", NOW, 10, 10, ()) if one.name == "h3.test"]
-        store.lease("dead", load.visits, NOW)
-        store.recover([0], NOW, lambda name, clock: clock)
+        (load,) = [one for one in store.frontier.activate("dead", NOW, 10, 10, ()) if one.name == "h3.test"]
+        store.frontier.lease("dead", load.visits, NOW)
+        store.partitions.recover([0], NOW, lambda name, clock: clock)
         acquire(store, "dead", 0, NOW, 1e12, 60)
-    store.leave("dead")
+    store.partitions.leave("dead")
     company: list[int] = []
 
     def respond(visit: Visit, started: float) -> Visited:
@@ -412,8 +412,8 @@ def test_what_is_recalled_was_leased_and_never_sent(store: Store) -> None:
     recalled = simulation.frontier.recall()
     assert len(recalled) == 2
     assert simulation.frontier.next(NOW + 100) is None
-    store.unlease(recalled, NOW)
-    assert store.account().leased == 0
+    store.frontier.unlease(recalled, NOW)
+    assert store.crawl.account().leased == 0
 
 
 def test_the_window_in_memory_is_bounded_and_all_hosts_are_visited(store: Store) -> None:
@@ -434,7 +434,7 @@ def test_the_window_in_memory_is_bounded_and_all_hosts_are_visited(store: Store)
 def test_a_visit_not_granted_frees_its_host(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/1", "http://a.test/2"))
     frontier = simulation.frontier
-    frontier.activate(store.activate("me", NOW, 1, 5, ())[0], NOW)
+    frontier.activate(store.frontier.activate("me", NOW, 1, 5, ())[0], NOW)
     (refused,) = frontier.to_lease(NOW)
     assert frontier.to_lease(NOW) == []  # one at a time
     frontier.leased([refused], [])
@@ -499,11 +499,11 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
         horizon=100_000,
     )
     simulation.run()
-    account = store.account()
+    account = store.crawl.account()
     assert account.leased == 0
     assert account.known == account.waiting + account.parked
     assert set(names) <= {request.url for request in simulation.log} | {
-        name for name in names if (row := store.find_url(key_of(name))) and row.reason is Reason.ROBOTS_DENIED
+        name for name in names if (row := store.urls.find(key_of(name))) and row.reason is Reason.ROBOTS_DENIED
     }
     store.close()
 
@@ -511,14 +511,14 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
 def test_a_host_with_a_url_that_must_be_visited_alone_can_be_sent_away(store: Store) -> None:
     urls = ["http://a.test/killer", "http://b.test/1"]
     acquire(store, "dead", 0, NOW, 1e12, 60)
-    store.add([new_url(url) for url in urls], NOW)
+    store.urls.add([new_url(url) for url in urls], NOW)
     for _ in range(CRASHES):
-        (load,) = [load for load in store.activate("dead", NOW, 9, 9, ()) if load.name == "a.test"]
-        store.lease("dead", load.visits, NOW)
-        store.recover([0], NOW, lambda name, clock: clock)
+        (load,) = [load for load in store.frontier.activate("dead", NOW, 9, 9, ()) if load.name == "a.test"]
+        store.frontier.lease("dead", load.visits, NOW)
+        store.partitions.recover([0], NOW, lambda name, clock: clock)
         acquire(store, "dead", 0, NOW, 1e12, 60)
     frontier = Simulation(store).frontier
-    loads = {load.name: load for load in store.activate("dead", NOW, 9, 9, ())}
+    loads = {load.name: load for load in store.frontier.activate("dead", NOW, 9, 9, ())}
     for load in loads.values():
         rules = RobotsFile(
             host=load.host, origin=f"http://{load.name}", status=404, body=None, fetched=NOW, expires=NOW + 9

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from crawler.frontier.gates import Gates
 from crawler.frontier.politeness import Politeness
 from crawler.items import CrawlLimits, Outcome, Reason, Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
@@ -95,7 +95,7 @@ def test_a_group_rests_across_crawls(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://h0.farm.test/"), politeness=GROUPED)
     simulation.run()
     last = max(request.ended for request in simulation.log)
-    store.add([new_url("http://h1.farm.test/")], NOW)
+    store.urls.add([new_url("http://h1.farm.test/")], NOW)
     again = Simulation(store, politeness=GROUPED, now=last + 0.1)
     again.run()
     assert min(request.started for request in again.log) >= last + 5
@@ -198,10 +198,10 @@ def test_a_host_of_a_group_asks_for_patience_with_all_of_it(store: Store) -> Non
 
 def test_a_visit_that_is_leased_obeys_what_its_host_asks_for_meanwhile(store: Store) -> None:
     frontier = Simulation(seeded(store, "http://a.test/1", "http://b.test/")).frontier
-    for load in store.activate("me", NOW, 9, 9, ()):
+    for load in store.frontier.activate("me", NOW, 9, 9, ()):
         frontier.activate(load, NOW)
     visits = frontier.to_lease(NOW)
-    frontier.leased(visits, store.lease("me", visits, NOW).granted)
+    frontier.leased(visits, store.frontier.lease("me", visits, NOW).granted)
     back = frontier.hosts[key_of("http://a.test/").host]
     back.clock = replace(back.clock, next_visit=NOW + 40)
     first, second = frontier.next(NOW), frontier.next(NOW)

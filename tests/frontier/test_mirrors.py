@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from crawler.items import Kind, Link, Outcome, Page, Reason, Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from tests.frontier.simulation import Simulation, fetched_page, seeded
@@ -40,7 +40,7 @@ def test_a_preferred_host_that_sends_us_back_is_believed(store: Store) -> None:
 
 def test_what_the_preferred_host_did_not_have_before_is_not_asked_there_again(store: Store) -> None:
     missing = {"http://www.a.test/3"}
-    store.add([new_url("http://www.a.test/3")], NOW)
+    store.urls.add([new_url("http://www.a.test/3")], NOW)
     first = mirrored(store, {}, missing=missing, seeds=False)
     first.run()
     again = mirrored(store, {"http://a.test": "http://www.a.test"}, missing=missing, now=first.time)
@@ -50,7 +50,7 @@ def test_what_the_preferred_host_did_not_have_before_is_not_asked_there_again(st
 
 def test_long_urls_find_their_way_back(store: Store) -> None:
     tail = "x" * 700
-    store.add([new_url(f"http://a.test/{tail}")], NOW)
+    store.urls.add([new_url(f"http://a.test/{tail}")], NOW)
     simulation = mirrored(
         store, {"http://a.test": "http://www.a.test"}, missing={f"http://www.a.test/{tail}"}, seeds=False
     )

@@ -9,7 +9,7 @@ import pytest
 from crawler.frontier import supply
 from crawler.frontier.politeness import Politeness
 from crawler.items import Visit, Visited
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.urls.hosts import host_of
 from tests.frontier.simulation import Simulation, fetched_page, seeded
 from tests.samples import NOW, new_url
@@ -33,7 +33,7 @@ def test_the_rate_that_the_hosts_allow_is_known(store: Store) -> None:
 
 
 def test_the_window_grows_while_connections_are_free_and_nobody_is_ready(store: Store) -> None:
-    store.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
+    store.urls.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
     simulation = Simulation(store, active_hosts=4, most_hosts=40, queue_length=10)
     simulation.run(until=NOW + 100)
     assert simulation.frontier.window == 40
@@ -41,7 +41,7 @@ def test_the_window_grows_while_connections_are_free_and_nobody_is_ready(store: 
 
 
 def test_the_window_stays_as_it_is_when_there_is_enough_to_do(store: Store) -> None:
-    store.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
+    store.urls.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
     politeness = Politeness(floor=0.0, factor=0.0, own_hosts=("*",))
     simulation = Simulation(store, politeness=politeness, active_hosts=30, most_hosts=60, in_flight=5)
     simulation.run(until=NOW + 10)
@@ -49,11 +49,11 @@ def test_the_window_stays_as_it_is_when_there_is_enough_to_do(store: Store) -> N
 
 
 def test_a_seed_that_cannot_wait_overtakes_the_queue_of_an_active_host(store: Store) -> None:
-    store.add([new_url(f"http://a.test/{page}") for page in range(100)], NOW)
+    store.urls.add([new_url(f"http://a.test/{page}") for page in range(100)], NOW)
     simulation = Simulation(store, queue_length=50)
     simulation.run(until=NOW + 20)
     before = len(simulation.log)
-    store.add_seeds([new_url("http://a.test/news"), new_url("http://a.test/99")], simulation.time, urgent=True)
+    store.urls.add_seeds([new_url("http://a.test/news"), new_url("http://a.test/99")], simulation.time, urgent=True)
     simulation.run(until=simulation.time + 60)
     assert set(simulation.urls()[before : before + 4]) >= {"http://a.test/news", "http://a.test/99"}
 

@@ -12,7 +12,7 @@ from crawler.items import Kind, Outcome, Page, Reason, RobotsFile
 from crawler.options import Options
 from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.contracts.visits import commit, fetch
@@ -33,7 +33,7 @@ def hostile_store(path: Path, payloads: Sequence[str]) -> Store:
     _rules(store, payloads)
     for number, payload in enumerate(payloads):
         _visits(store, number, payload)
-    store.note_run(_summary(payloads), NOW + 60)
+    store.crawl.add_run(_summary(payloads), NOW + 60)
     return store
 
 
@@ -74,7 +74,7 @@ def _page(payload: str, body: str, **facts: Any) -> Page:
 def _rules(store: Store, payloads: Sequence[str]) -> None:
     origin = f"http://{HOST}"
     visit = visit_to(f"{origin}/robots.txt", kind=Kind.ROBOTS, origin=origin)
-    assert store.lease("me", [visit], NOW).granted == [visit]
+    assert store.frontier.lease("me", [visit], NOW).granted == [visit]
     known = RobotsFile(
         host=key_of(f"{origin}/").host,
         origin=origin,

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from crawler.report.coverage import chapman, coverage
-from crawler.stores.survey import ListCoverage
+from crawler.stores.contract.survey import ListCoverage
 
 
 def test_two_samples_of_a_known_number_of_pages_tell_it() -> None:

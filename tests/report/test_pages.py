@@ -17,7 +17,7 @@ from crawler.report.host_data import host_data
 from crawler.report.host_page import host_page
 from crawler.report.lines import ChartLine
 from crawler.report.page import crawl_page
-from crawler.stores.contract import Store
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.contracts.visits import fetch
@@ -58,7 +58,7 @@ def test_a_crawl_of_nothing_has_sentences_and_no_charts(store: Store) -> None:
 
 
 def test_a_crawl_that_was_only_seeded_can_be_reported(store: Store) -> None:
-    store.add([new_url("http://a.test/")], NOW)
+    store.urls.add([new_url("http://a.test/")], NOW)
     data, page = page_of(store)
     assert data["times"] == {"first": NOW, "last": NOW}
     assert "No host has given two answers yet" in page
@@ -90,7 +90,7 @@ def test_every_section_can_be_reached(store: Store) -> None:
 
 
 def test_a_host_that_was_never_asked_can_be_reported(store: Store) -> None:
-    store.add([new_url("http://a.test/")], NOW)
+    store.urls.add([new_url("http://a.test/")], NOW)
     data = host_data(store, options_of("data/x"), key_of("http://a.test/").host, NOW)
     assert data is not None
     assert "This host was not asked for anything yet." in host_page(data)

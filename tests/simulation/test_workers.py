@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from crawler.items import Reason
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.keys import key_of
 from tests.frontier.month import Web
@@ -39,7 +39,7 @@ def is_whole(crew: Crew) -> None:
     assert early == []
     assert len(twice) <= crew.uncommitted
     assert [url for url in crew.web.urls() if url not in crew.web.first] == []
-    account = crew.store.account()
+    account = crew.store.crawl.account()
     assert account.leased == 0
     assert account.known == account.waiting + account.parked
 

@@ -12,7 +12,8 @@ from crawler.frontier.priority import BiasedDraw
 from crawler.items import Key, Visit, Visited
 from crawler.options import Options
 from crawler.simulation.driver import Simulation
-from crawler.stores.contract import NewUrl, Store
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from tests.frontier.month import POLITENESS, START, Web
 from tests.frontier.simulation import options_with
@@ -59,7 +60,7 @@ class Crew:
         self.uncommitted = 0  # visits of workers that died
         self._slots = 0
         self.store = open_store(f"sqlite:{directory / 'crawl.db'}", durable=False, group_of=POLITENESS.group_of)
-        self.store.add(urls, START)
+        self.store.urls.add(urls, START)
 
     def join(self) -> Worker:
         options = options_with(
@@ -77,7 +78,9 @@ class Crew:
         # Here servers answer a dead worker to the end; it is noticed then.
         self.run(max([0.0, *(worker.ends[key] - self.time for key in worker.frontier.in_flight)]))
         now = self.time
-        self.store.recover([worker.slot], now, lambda name, clock: POLITENESS.after_unclean_stop(name, clock, now))
+        self.store.partitions.recover(
+            [worker.slot], now, lambda name, clock: POLITENESS.after_unclean_stop(name, clock, now)
+        )
 
     def lose(self, worker: Worker) -> None:
         """Nothing of it happens any more, and nobody can tell but by its lease."""
@@ -94,7 +97,7 @@ class Crew:
             if not worker.frontier.in_flight and not worker.messenger.is_waiting:
                 worker.messenger.flush()
             worker.step()
-        self.store.leave(worker.owner)
+        self.store.partitions.leave(worker.owner)
         self.workers.remove(worker)
 
     def run(self, seconds: float = math.inf) -> None:

@@ -13,7 +13,8 @@ import pytest
 
 from crawler.errors import CrawlError, DiskTrouble, StoreUnreachable
 from crawler.items import Reason, Refusal, State
-from crawler.stores.contract import ScopeReview, Store
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import ScopeReview
 from crawler.stores.open import open_store
 from crawler.stores.sqlite import scope
 from crawler.stores.sqlite.connection import bring_forward, open_for_reading, open_for_writing
@@ -118,7 +119,7 @@ def test_a_file_that_is_no_database_is_refused_and_not_touched(
 
 def test_damage_is_found_before_anything_is_written(path: Path) -> None:
     store = open_store(f"sqlite:{path}")
-    store.add([new_url(f"http://a.test/{n}") for n in range(2_000)], NOW)
+    store.urls.add([new_url(f"http://a.test/{n}") for n in range(2_000)], NOW)
     store.close()
     data = bytearray(path.read_bytes())
     data[8192:-4096] = b"\xa5" * (len(data) - 12288)
@@ -159,8 +160,8 @@ def test_readers_see_what_is_committed_and_cannot_write(path: Path, connection: 
 def test_a_store_opened_for_reading_cannot_write(path: Path, connection: apsw.Connection) -> None:
     store = open_store(f"sqlite:{path}", read_only=True)
     with pytest.raises(CrawlError):
-        store.add([new_url(A)], NOW)
-    assert store.account().known == 0
+        store.urls.add([new_url(A)], NOW)
+    assert store.crawl.account().known == 0
     store.close()
 
 
@@ -282,13 +283,13 @@ def test_inside_a_level_the_smaller_step_comes_first_and_then_what_was_due_first
     acquire(store, "me", 0, NOW, 60, 60)
     urls = [f"http://a.test/{number}" for number in range(4)]
     for number, url in enumerate(urls):
-        store.add([new_url(url)], NOW - 10 + number)
+        store.urls.add([new_url(url)], NOW - 10 + number)
     connection = apsw.Connection(str(path))
     connection.executemany("UPDATE urls SET step = ? WHERE url = ?", [(7, urls[0]), (1, urls[1]), (1, urls[2])])
     connection.close()
-    (load,) = store.activate("me", NOW, 9, 3, ())
+    (load,) = store.frontier.activate("me", NOW, 9, 3, ())
     assert [visit.url for visit in load.visits] == [urls[3], urls[1], urls[2]]
-    assert [visit.url for visit in store.load(load.host, NOW, 9)] == [urls[3], urls[1], urls[2], urls[0]]
+    assert [visit.url for visit in store.frontier.load(load.host, NOW, 9)] == [urls[3], urls[1], urls[2], urls[0]]
     store.close()
 
 
@@ -297,11 +298,11 @@ def version_1(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     """What a crawl of the first version holds, in a file at `path`."""
     store = open_store(f"sqlite:{path}")
     acquire(store, "me", 0, NOW, 60, 60)
-    store.add_seeds([new_url(A), new_url(B)], NOW)
-    visits = [visit for load in store.activate("me", NOW, 9, 9, ()) for visit in load.visits]
-    store.lease("me", visits, NOW)
+    store.urls.add_seeds([new_url(A), new_url(B)], NOW)
+    visits = [visit for load in store.frontier.activate("me", NOW, 9, 9, ()) for visit in load.visits]
+    store.frontier.lease("me", visits, NOW)
     result = visited(visits[0], link("http://c.test/", "words", refused=Reason.OUT_OF_SCOPE), link("http://d.test/"))
-    store.commit([settled(result)], [], NOW)
+    store.commits.commit([settled(result)], [], NOW)
     store.close()
     as_version_1(path)
     return everything_in(path)
@@ -343,11 +344,11 @@ def test_what_the_first_version_parked_can_be_judged_again(
     path: Path, version_1: dict[str, list[tuple[Any, ...]]]
 ) -> None:
     store = open_store(f"sqlite:{path}")
-    assert store.facts().keys() == {"identity"}
-    assert store.account().collisions == 0
-    assert store.reconsider(lambda url, depth: None, NOW) == ScopeReview(opened=1, closed=0)
-    assert store.add([new_url("http://c.test/double", key=key_of("http://c.test/"))], NOW) == 0
-    assert store.collision(key_of("http://c.test/")) == ["http://c.test/double"]
+    assert store.crawl.facts().keys() == {"identity"}
+    assert store.crawl.account().collisions == 0
+    assert store.urls.review_scope(lambda url, depth: None, NOW) == ScopeReview(opened=1, closed=0)
+    assert store.urls.add([new_url("http://c.test/double", key=key_of("http://c.test/"))], NOW) == 0
+    assert store.urls.collisions(key_of("http://c.test/")) == ["http://c.test/double"]
     store.close()
 
 
@@ -384,13 +385,13 @@ def parked(path: Path) -> Iterator[Store]:
     """A store with twelve URLs of three hosts that a scope has parked."""
     store = open_store(f"sqlite:{path}")
     refused = Refusal(Reason.OUT_OF_SCOPE, "hosts")
-    store.add([new_url(url, reason=Reason.LINK, refused=refused, via=key_of(A)) for url in STRETCHES], NOW)
+    store.urls.add([new_url(url, reason=Reason.LINK, refused=refused, via=key_of(A)) for url in STRETCHES], NOW)
     yield store
     store.close()
 
 
 def waiting_in(store: Store) -> set[str]:
-    rows = [store.find_url(key_of(url)) for url in STRETCHES]
+    rows = [store.urls.find(key_of(url)) for url in STRETCHES]
     return {row.url for row in rows if row is not None and row.state is State.WAITING}
 
 
@@ -405,12 +406,12 @@ def test_all_are_judged_once_however_many_fit_in_a_transaction(
         asked.append(url)
         return None if url.endswith(("1", "2")) else Refusal(Reason.EXCLUDED)
 
-    assert parked.reconsider(judge, NOW) == ScopeReview(opened=6, closed=0)
+    assert parked.urls.review_scope(judge, NOW) == ScopeReview(opened=6, closed=0)
     assert sorted(asked) == STRETCHES
     assert waiting_in(parked) == {url for url in STRETCHES if url.endswith(("1", "2"))}
-    assert parked.reconsider(lambda url, depth: Refusal(Reason.EXCLUDED), NOW) == ScopeReview(opened=0, closed=6)
+    assert parked.urls.review_scope(lambda url, depth: Refusal(Reason.EXCLUDED), NOW) == ScopeReview(opened=0, closed=6)
     asked.clear()
-    assert parked.reconsider(judge, NOW, "h1.test").opened == 2
+    assert parked.urls.review_scope(judge, NOW, "h1.test").opened == 2
     assert sorted(asked) == STRETCHES[4:8]
 
 
@@ -425,11 +426,11 @@ def test_who_is_interrupted_does_it_again(parked: Store, monkeypatch: pytest.Mon
         return None
 
     with pytest.raises(KeyboardInterrupt):
-        parked.reconsider(judge, NOW)
+        parked.urls.review_scope(judge, NOW)
     assert waiting_in(parked) == set(asked[:5])  # a transaction is undone as a whole
-    assert parked.reconsider(judge, NOW) == ScopeReview(opened=7, closed=0)
-    assert parked.add([new_url(STRETCHES[0]), new_url("http://new.test/")], NOW) == 1
-    account = parked.account()
+    assert parked.urls.review_scope(judge, NOW) == ScopeReview(opened=7, closed=0)
+    assert parked.urls.add([new_url(STRETCHES[0]), new_url("http://new.test/")], NOW) == 1
+    account = parked.crawl.account()
     assert (account.known, account.waiting, account.parked) == (13, 13, 0)
 
 
@@ -442,7 +443,7 @@ from tests.samples import NOW, new_url
 store = open_store("sqlite:" + sys.argv[1])
 print("open", flush=True)
 for n in range(200):
-    assert store.add_seeds([new_url(f"http://seeded.test/{n}")], NOW) == 1
+    assert store.urls.add_seeds([new_url(f"http://seeded.test/{n}")], NOW) == 1
 store.close()
 """
 
@@ -450,8 +451,8 @@ store.close()
 def test_two_processes_may_write_at_once(path: Path) -> None:
     store = open_store(f"sqlite:{path}")
     acquire(store, "me", 0, NOW, 60, 60)
-    store.add([new_url(f"http://a.test/{n}") for n in range(200)], NOW)
-    visits = store.lease("me", store.load(key_of(A).host, NOW, 200), NOW).granted
+    store.urls.add([new_url(f"http://a.test/{n}") for n in range(200)], NOW)
+    visits = store.frontier.lease("me", store.frontier.load(key_of(A).host, NOW, 200), NOW).granted
     assert len(visits) == 200
     with subprocess.Popen(
         [sys.executable, "-c", SEED, str(path)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -459,13 +460,13 @@ def test_two_processes_may_write_at_once(path: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == "open\n"
         for visit in visits:
-            store.commit([settled(visited(visit))], [], NOW)
+            store.commits.commit([settled(visited(visit))], [], NOW)
         _, complaint = other.communicate()
     assert (other.returncode, complaint) == (0, "")
-    account = store.account()
+    account = store.crawl.account()
     assert (account.known, account.waiting, account.leased, account.parked) == (400, 400, 0, 0)
-    assert len(list(store.seeds())) == 200
-    assert store.check() is None
+    assert len(list(store.urls.seeds())) == 200
+    assert store.crawl.check() is None
     store.close()
 
 

@@ -15,7 +15,8 @@ from crawler.archive.segments import OPEN, SegmentWriter
 from crawler.content.examine import examine
 from crawler.errors import DiskTrouble
 from crawler.items import Fetched, Link, Outcome, Reason, State, Visit
-from crawler.stores.contract import Store, VisitResult
+from crawler.stores.contract.commits import VisitResult
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.urls.scope import UrlOptions
@@ -48,9 +49,9 @@ class Bench:
         return Committer(self.store, archive, lambda: NOW, step)
 
     def lease(self, *urls: str) -> list[Visit]:
-        self.store.add([new_url(url) for url in urls], NOW)
-        loads = self.store.activate("me", NOW, 100, 100, ())
-        visits = self.store.lease("me", [visit for load in loads for visit in load.visits], NOW).granted
+        self.store.urls.add([new_url(url) for url in urls], NOW)
+        loads = self.store.frontier.activate("me", NOW, 100, 100, ())
+        visits = self.store.frontier.lease("me", [visit for load in loads for visit in load.visits], NOW).granted
         return sorted(visits, key=lambda visit: visit.url)
 
     def documents(self) -> list[str]:
@@ -114,12 +115,12 @@ def test_records_lie_where_the_store_says(bench: Bench) -> None:
     assert (committed.new_urls, committed.hosts_with_new, late) == (1, {key_of(C).host}, set())
     assert bench.documents() == bench.archived() == [A, B]
     for visit in visits:
-        (document,) = bench.store.documents(visit.key)
+        (document,) = bench.store.documents.versions(visit.key)
         place = document.position
         block = read_block(bench.directory, place.segment, place.offset, place.length)
         assert block == came(visit).head + came(visit).body
     committer.close()
-    (segment,) = bench.store.segments()
+    (segment,) = bench.store.archive.segments()
     assert (segment.closed, segment.records) == (True, 7)
     assert (bench.directory / segment.name).stat().st_size == segment.length
     assert bench.documents() == bench.archived() == [A, B]
@@ -148,11 +149,11 @@ def test_a_batch_without_answers_needs_no_file(bench: Bench) -> None:
     failed = visited(visit, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, fetched=None, page=None)
     committer.commit([settled(failed)])
     committer.close()
-    row = bench.store.find_url(visit.key)
+    row = bench.store.urls.find(visit.key)
     assert row is not None
     assert (row.state, row.reason) == (State.WAITING, Reason.TIMEOUT)
     assert steps == ["before commit", "after commit"]
-    assert bench.store.segments() == []
+    assert bench.store.archive.segments() == []
     assert list(bench.directory.glob("*.warc.gz*")) == []
 
 
@@ -161,7 +162,9 @@ def test_a_full_file_is_ended_and_the_next_batch_begins_another(bench: Bench) ->
     for url in (A, B):
         committer.commit([result(visit) for visit in bench.lease(url)])
     names = ["t-000-00001.warc.gz", "t-000-00002.warc.gz"]
-    assert [(segment.name, segment.closed) for segment in bench.store.segments()] == [(name, True) for name in names]
+    assert [(segment.name, segment.closed) for segment in bench.store.archive.segments()] == [
+        (name, True) for name in names
+    ]
     assert sorted(path.name for path in bench.directory.glob("*.warc.gz*")) == names
     assert bench.documents() == bench.archived() == [A, B]
 
@@ -170,7 +173,7 @@ def test_a_file_that_is_not_full_goes_on(bench: Bench) -> None:
     committer = bench.committer()
     for url in (A, B):
         committer.commit([result(visit) for visit in bench.lease(url)])
-    (segment,) = bench.store.segments()
+    (segment,) = bench.store.archive.segments()
     assert (segment.closed, segment.records) == (False, 7)
     committer.close()
     assert bench.archived() == [A, B]
@@ -183,12 +186,12 @@ def test_a_file_that_is_not_full_goes_on(bench: Bench) -> None:
 def test_a_visit_that_was_taken_over_is_discarded_with_its_bytes(bench: Bench, taken: str) -> None:
     committer = bench.committer()
     visits = bench.lease(A, B, C)
-    bench.store.unlease([visit for visit in visits if visit.url == taken], NOW)
+    bench.store.frontier.unlease([visit for visit in visits if visit.url == taken], NOW)
     _, late, _ = committer.commit([result(visit) for visit in visits])
     assert set(late) == {key_of(taken)}
     kept = [url for url in (A, B, C) if url != taken]
     assert bench.documents() == bench.archived() == kept
-    row = bench.store.find_url(key_of(taken))
+    row = bench.store.urls.find(key_of(taken))
     assert row is not None
     assert (row.state, row.visited) == (State.WAITING, None)
     committer.close()
@@ -198,9 +201,9 @@ def test_a_visit_that_was_taken_over_is_discarded_with_its_bytes(bench: Bench, t
 def test_a_body_that_was_discarded_is_kept_with_the_next_visit_that_has_it(bench: Bench) -> None:
     committer = bench.committer()
     first, second = bench.lease(A, B)
-    bench.store.unlease([first], NOW)
+    bench.store.frontier.unlease([first], NOW)
     committer.commit([result(visit, body=b"<p>the same") for visit in (first, second)])
-    (document,) = bench.store.documents(second.key)
+    (document,) = bench.store.documents.versions(second.key)
     place = document.position
     block = read_block(bench.directory, place.segment, place.offset, place.length)
     assert block == came(second).head + b"<p>the same"
@@ -210,7 +213,7 @@ def test_a_body_that_was_discarded_is_kept_with_the_next_visit_that_has_it(bench
 def test_when_all_were_taken_over_nothing_remains(bench: Bench) -> None:
     committer = bench.committer()
     visits = bench.lease(A, B)
-    bench.store.unlease(visits, NOW)
+    bench.store.frontier.unlease(visits, NOW)
     _, late, _ = committer.commit([result(visit) for visit in visits])
     assert set(late) == {key_of(A), key_of(B)}
     assert bench.documents() == []
@@ -221,9 +224,9 @@ def test_when_all_were_taken_over_nothing_remains(bench: Bench) -> None:
 def test_a_length_that_the_store_has_is_on_the_disk_even_if_all_were_taken_over(bench: Bench) -> None:
     committer = bench.committer()
     visits = bench.lease(A)
-    bench.store.unlease(visits, NOW)
+    bench.store.frontier.unlease(visits, NOW)
     committer.commit([result(visit) for visit in visits])
-    for segment in bench.store.segments():
+    for segment in bench.store.archive.segments():
         assert (bench.directory / (segment.name + OPEN)).stat().st_size >= segment.length
     committer.close()
 
@@ -232,7 +235,7 @@ def test_late_and_early_batches_share_a_file(bench: Bench) -> None:
     committer = bench.committer()
     committer.commit([result(visit) for visit in bench.lease(A)])
     visits = bench.lease(B, C)
-    bench.store.unlease(visits[:1], NOW)
+    bench.store.frontier.unlease(visits[:1], NOW)
     committer.commit([result(visit) for visit in visits])
     committer.close()
     assert bench.documents() == bench.archived() == [A, C]
@@ -272,7 +275,7 @@ def test_an_error_at_any_step_leaves_whole_visits_or_none(bench: Bench, step: st
         committer.commit(batch)
     acknowledged = STEPS.index(step) >= STEPS.index("after commit")
     assert bench.documents() == bench.archived() == ([A, B] if acknowledged else [])
-    for segment in bench.store.segments():
+    for segment in bench.store.archive.segments():
         (path,) = bench.directory.glob(segment.name + "*")
         assert path.stat().st_size == segment.length
     committer.close()
@@ -306,7 +309,7 @@ def test_a_visit_with_very_many_links_arrives_whole(bench: Bench) -> None:
     assert committed.new_urls == 5_000
     assert committed.hosts_with_new == {each.key.host for each in MANY}
     assert known(bench) == {A, *(each.url for each in MANY)}
-    assert bench.store.account().known == 5_001
+    assert bench.store.crawl.account().known == 5_001
     committer.close()
 
 

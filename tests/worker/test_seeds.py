@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crawler.errors import BadInput
 from crawler.items import Reason
-from crawler.stores.contract import NewUrl
+from crawler.stores.contract.urls import NewUrl
 from crawler.urls.keys import key_of
 from crawler.worker.seeds import MAX_LINE, BadSeed, read_seeds, seeds_in
 

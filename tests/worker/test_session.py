@@ -17,7 +17,8 @@ from crawler.duplicates.page_sketch import page_sketch
 from crawler.errors import Misconfigured
 from crawler.items import Page, Reason, Refusal, State
 from crawler.options import Options
-from crawler.stores.contract import ArchivePosition, SegmentState, Store
+from crawler.stores.contract.archive import ArchivePosition, SegmentState
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.worker import session as module
@@ -78,28 +79,28 @@ def store_in(directory: Path) -> Iterator[Store]:
 def seed(directory: Path, *urls: str) -> None:
     """As `scrapy seed` does."""
     with store_in(directory) as store:
-        store.add_seeds([new_url(url) for url in urls], NOW)
+        store.urls.add_seeds([new_url(url) for url in urls], NOW)
 
 
 def find(directory: Path, *urls: str, refused: Refusal | None = None, **facts: Any) -> None:
     """As a crawl does that follows links."""
     with store_in(directory) as store:
         given = {"reason": Reason.LINK, "refused": refused, "via": key_of(A)} | facts
-        store.add([new_url(url, **given) for url in urls], NOW)
+        store.urls.add([new_url(url, **given) for url in urls], NOW)
 
 
 def crawl_a_page(directory: Path, *links: str) -> None:
     """As a crawl does that visits A."""
     with store_in(directory) as store:
         acquire(store, "me", 0, NOW, 60, 60)
-        (visit,) = store.lease("me", store.load(key_of(A).host, NOW, 1), NOW).granted
-        store.commit([settled(visited(visit, *map(link, links)))], [], NOW)
-        store.leave("me")
+        (visit,) = store.frontier.lease("me", store.frontier.load(key_of(A).host, NOW, 1), NOW).granted
+        store.commits.commit([settled(visited(visit, *map(link, links)))], [], NOW)
+        store.partitions.leave("me")
 
 
 def waiting(directory: Path, *urls: str) -> set[str]:
     with store_in(directory) as store:
-        rows = [store.find_url(key_of(url)) for url in urls]
+        rows = [store.urls.find(key_of(url)) for url in urls]
     assert None not in rows
     return {row.url for row in rows if row is not None and row.state is State.WAITING}
 
@@ -224,7 +225,7 @@ def test_a_start_that_is_interrupted_is_made_up_for(directory: Path, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("crawler.stores.sqlite.store.SqliteStore.note_facts", dies)
+        patched.setattr("crawler.stores.sqlite.crawl.SqliteCrawl.set_facts", dies)
         with pytest.raises(KeyboardInterrupt):
             start(directory, URL_SKIP_TYPES="")
     find(directory, A + "y.zip", refused=Refusal(Reason.FILE_TYPE, "zip"))
@@ -333,12 +334,14 @@ def crawl_a_sketched_page(directory: Path, **given: Any) -> None:
 
         def commit() -> None:
             store = opened.store
-            store.add([new_url(A)], NOW)
-            (visit,) = store.lease(opened.owner, store.load(key_of(A).host, NOW + 1e9, 9), NOW).granted
+            store.urls.add([new_url(A)], NOW)
+            (visit,) = store.frontier.lease(
+                opened.owner, store.frontier.load(key_of(A).host, NOW + 1e9, 9), NOW
+            ).granted
             page = Page(text=text, body_digest=b"a", payload_digest=b"a", sketch=page_sketch(text, b"", rule))
             segment = SegmentState(name="x.warc.gz", slot=0, length=9, records=1, closed=True)
             place = ArchivePosition(segment=segment.name, offset=0, length=9)
-            store.commit([settled(visited(visit, page=page), position=place)], [segment], NOW)
+            store.commits.commit([settled(visited(visit, page=page), position=place)], [segment], NOW)
 
         opened.call(commit)
 

@@ -12,7 +12,7 @@ from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.differences import Differences, differences
 from crawler.duplicates.search import floor_for, nearest
 from crawler.items import Tier
-from crawler.stores.contract import DocumentRow
+from crawler.stores.contract.documents import DocumentRow
 
 _SPARE = 20  # candidates more than are wanted whose texts are compared: some estimates are too high
 
@@ -61,7 +61,7 @@ def find_similar(
 
 
 def _copies(collection: Collection, own: ComparableDocument, most: int) -> Iterator[SimilarDocument]:
-    for document in collection.store.copies(own.body_digest, own.text_digest, most):
+    for document in collection.store.documents.with_digests(own.body_digest, own.text_digest, most):
         tier = Tier.BODY if document.body_digest == own.body_digest else Tier.TEXT
         yield SimilarDocument(
             document=document,
@@ -76,7 +76,7 @@ def _compared(
     collection: Collection, own: ComparableDocument, number: int, estimate: float, rule: DuplicateRule
 ) -> Iterator[SimilarDocument]:
     """A page, if it is one; where it cannot be read, by the estimate."""
-    page = collection.store.sketched(number)
+    page = collection.store.similarity.find_sketched(number)
     if page is None or page.document.url == own.name:
         return
     other = collection.read(page.document, page.template)
@@ -91,7 +91,7 @@ def _programs(
     """Sketches are of words, so programs are read, all of them."""
     for number, other in SourceCodeDocuments(collection, rule).all(progress):
         if other.name != own.name and (similarity := own.similarity(other, rule)) >= rule.threshold:
-            document = collection.store.find_document(number)
+            document = collection.store.documents.find(number)
             assert document is not None, "documents are never removed"
             yield _like(collection, own, document, other, similarity)
 
@@ -115,13 +115,13 @@ def _like(
 def _original(collection: Collection, document: DocumentRow) -> str | None:
     if document.duplicate_of is None:
         return None
-    original = collection.store.find_document(document.duplicate_of)
+    original = collection.store.documents.find(document.duplicate_of)
     return original.url if original is not None else None
 
 
 def _counted(collection: Collection, progress: Progress) -> Iterator[list[tuple[int, int, bytes]]]:
-    of, done = collection.store.count_sketches(), 0
-    for block in collection.store.sketches():
+    of, done = collection.store.similarity.count_sketches(), 0
+    for block in collection.store.similarity.sketches():
         yield list(block)
         done += len(block)
         progress("reading sketches", done, of)

@@ -13,7 +13,8 @@ from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.words import Hashes
 from crawler.errors import BadInput, DiskTrouble
-from crawler.stores.contract import DocumentRow, Store
+from crawler.stores.contract.documents import DocumentRow
+from crawler.stores.contract.store import Store
 
 _REMEMBERED = 512  # documents whose shingles are kept for the next comparison
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, and of how much (0 = unknown)
@@ -58,18 +59,18 @@ class SketchedPages:
         self._store = collection.store
 
     def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
-        of, done = self._store.count_sketches(), 0
-        for block in self._store.sketches():
+        of, done = self._store.similarity.count_sketches(), 0
+        for block in self._store.similarity.sketches():
             yield from ((number, sketch) for number, _, sketch in block)
             done += len(block)
             progress("reading sketches", done, of)
 
     def read(self, number: int) -> ComparableDocument | None:
-        found = self._store.sketched(number)
+        found = self._store.similarity.find_sketched(number)
         return self._collection.read(found.document, found.template) if found is not None else None
 
     def name(self, number: int) -> str:
-        found = self._store.sketched(number)
+        found = self._store.similarity.find_sketched(number)
         return found.document.url if found is not None else ""
 
 
@@ -86,8 +87,8 @@ class SourceCodeDocuments:
             yield number, found.sketch(self._rule)
 
     def all(self, progress: Progress) -> Iterator[tuple[int, ComparableDocument]]:
-        newest = self._store.version()
-        for published in self._store.published():
+        newest = self._store.changes.version()
+        for published in self._store.changes.published():
             progress("reading documents", min(published.version, newest), newest)
             document = published.document
             if document is not None and document.format in CODE_FORMATS:
@@ -96,11 +97,11 @@ class SourceCodeDocuments:
                     yield document.id, found
 
     def read(self, number: int) -> ComparableDocument | None:
-        document = self._store.find_document(number)
+        document = self._store.documents.find(number)
         return self._collection.read(document) if document is not None else None
 
     def name(self, number: int) -> str:
-        document = self._store.find_document(number)
+        document = self._store.documents.find(number)
         return document.url if document is not None else ""
 
 

@@ -1,10 +1,10 @@
-"""The front of the frontier: hosts with URLs due, in priority levels; URLs leased, postponed, held."""
+"""The role `frontier` on SQLite: hosts with due URLs in priority levels; URLs loaded, leased, postponed and held."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import apsw
@@ -12,14 +12,16 @@ from msgspec.structs import replace
 
 from crawler.frontier.budgets import next_day
 from crawler.frontier.frontier import HostLoad
-from crawler.frontier.priority import LEVELS, STEPS, Draw
+from crawler.frontier.priority import LEVELS, STEPS, Draw, most_important
 from crawler.items import Kind, Reason, State, Visit
-from crawler.stores.contract import GrantedLeases, NewUrl, Outlook
+from crawler.stores.contract.frontier import GrantedLeases, Outlook
+from crawler.stores.contract.urls import NewUrl
+from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.listed_urls import vouchers_of
+from crawler.stores.sqlite.new_urls import SeenCache, insert, row_of
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
-from crawler.stores.sqlite.urls import SeenCache, insert, row_of
 
 
 def _of_each(name: str, count: int, statement: str) -> str:
@@ -63,53 +65,148 @@ SELECT min(due) FROM ({_of_each("LEVEL", LEVELS, "SELECT min(due) AS due FROM ho
 """
 
 
-def has_urgent(connection: apsw.Connection) -> bool:
-    """Whether anything was put in front that nobody has heard of: most of the time nothing was."""
-    return connection.execute("SELECT 1 FROM hosts WHERE level = 0 AND due = 0 LIMIT 1").get is not None
+class SqliteFrontier:
+    """Implements `crawler.stores.contract.frontier.FrontierStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def activate(
+        self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw = most_important
+    ) -> list[HostLoad]:
+        self._review_budgets(now)
+        with self._database.transaction() as connection:
+            lines: dict[int, deque[int]] = {}
+            for level, host in connection.execute(_DUE_HOSTS, (now, owner, hosts + len(exclude))):
+                if host not in exclude:
+                    lines.setdefault(level, deque()).append(host)
+            loads: list[HostLoad] = []
+            while lines and len(loads) < hosts:
+                level = draw(list(lines))
+                load = _load_host(connection, owner, lines[level].popleft(), now, urls)
+                if load is not None and load.visits:
+                    loads.append(load)
+                    if not load.visits[0].level:  # it may be urgent, and is loaded now
+                        connection.execute("UPDATE hosts SET due = ? WHERE host = ? AND due = 0", (now, load.host))
+                if not lines[level]:
+                    del lines[level]
+            return loads
+
+    def _review_budgets(self, now: float) -> None:
+        """Let in what budgets had parked and now allow; most of the time nothing is to be reviewed."""
+        with self._database.errors():
+            is_due = self._database.connection.execute("SELECT 1 FROM sites WHERE review <= ? LIMIT 1", (now,)).get
+        if is_due is not None:
+            with self._database.changing(now) as (_, ledger):
+                ledger.review()
+
+    def urgent(self, hosts: Collection[int], now: float) -> list[int]:
+        with self._database.errors():  # most of the time nothing is urgent
+            if self._database.connection.execute("SELECT 1 FROM hosts WHERE level = 0 AND due = 0 LIMIT 1").get is None:
+                return []
+        with self._database.transaction() as connection:
+            due: list[Any] = connection.execute("SELECT host FROM hosts WHERE level = 0 AND due = 0").fetchall()
+            found = [host for (host,) in due if host in hosts]
+            connection.executemany("UPDATE hosts SET due = ? WHERE host = ?", [(now, host) for host in found])
+            return found
+
+    def next_due(self, now: float) -> float:
+        with self._database.errors():
+            due: float | None = self._database.connection.execute(_NEXT_DUE, (now,)).get
+        return math.inf if due is None else due
+
+    def send_back(self, hosts: Sequence[int], now: float) -> None:
+        with self._database.transaction() as connection:
+            connection.executemany("UPDATE hosts SET due = max(due, ?) WHERE host = ?", [(now, host) for host in hosts])
+
+    def load_host(self, owner: str, host: int, name: str, now: float, urls: int) -> HostLoad | None:
+        with self._database.transaction() as connection:
+            self._database.seen.make_hosts_known(connection, [(host, f"http://{name}/")])
+            return _load_host(connection, owner, host, now, urls)
+
+    def load(self, host: int, now: float, urls: int) -> list[Visit]:
+        with self._database.transaction() as connection:
+            return _load(connection, host, now, urls)
+
+    def load_all(self, hosts: Sequence[int], now: float, urls: int) -> list[tuple[int, list[Visit]]]:
+        with self._database.transaction() as connection:
+            return [(host, _load(connection, host, now, urls)) for host in hosts]
+
+    def lease(self, owner: str, visits: Sequence[Visit], now: float) -> GrantedLeases:
+        with self._database.changing(now) as (connection, ledger):
+            held: dict[int, float] = {}
+            allowed: list[Visit] = []
+            for visit in visits:
+                if visit.kind is Kind.ROBOTS:
+                    _make_robots_known(connection, self._database.seen, ledger, visit)
+                    allowed.append(visit)
+                elif ledger.visit(visit.host_key):
+                    allowed.append(visit)
+                else:
+                    held[visit.host_key] = next_day(now)
+            _hold(connection, list(held.items()))
+            granted = connection.executemany(
+                """UPDATE urls SET state = 1, epoch = ?1, leased_host = ?2, kind = ?3
+                   WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
+                     AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
+                                 WHERE h.host = ?2 AND p.owner = ?6 AND p.epoch = ?1)
+                   RETURNING host, rest""",
+                [(visit.epoch, visit.host_key, visit.kind, *visit.key, owner) for visit in allowed],
+            )
+            keys = set(granted)
+            for visit in allowed:
+                if visit.key not in keys and visit.kind is not Kind.ROBOTS:
+                    ledger.take_back(visit.host_key)
+            return GrantedLeases(granted=[visit for visit in allowed if visit.key in keys], held_until=held)
+
+    def unlease(self, visits: Sequence[Visit], now: float) -> None:
+        with self._database.changing(now) as (connection, ledger):
+            for visit in visits:
+                robots = visit.kind is Kind.ROBOTS
+                level = connection.execute(
+                    """UPDATE urls SET state = ?1, reason = iif(?2, ?3, reason), epoch = NULL, leased_host = NULL
+                       WHERE host = ?4 AND rest = ?5 AND state = 1 AND epoch = ?6 RETURNING level""",
+                    (State.PARKED if robots else State.WAITING, robots, Reason.ROBOTS_FILE, *visit.key, visit.epoch),
+                ).get
+                if level is not None and not robots:  # it may have changed while the URL was leased
+                    ledger.waits(visit.key.host, now, level)
+                    ledger.take_back(visit.host_key)
+
+    def postpone(self, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
+        with self._database.transaction() as connection:
+            connection.executemany(
+                "UPDATE urls SET due = ?, reason = ? WHERE host = ? AND rest = ? AND state = 0",
+                [(until, reason, *visit.key) for visit, until in visits],
+            )
+
+    def hold(self, hosts: Sequence[tuple[int, float]]) -> None:
+        with self._database.transaction() as connection:
+            _hold(connection, hosts)
+
+    def gates(self) -> dict[str, float]:
+        with self._database.errors():
+            return dict(self._database.connection.execute("SELECT name, next_visit FROM gates"))
+
+    def outlook(self) -> Outlook:
+        with self._database.snapshot() as connection:
+            leased = connection.execute("SELECT count(*) FROM urls INDEXED BY urls_leased WHERE state = 1").get
+            return Outlook(leased=leased, next_due=first_due(connection))
+
+    def clamp_future_times(self, latest: float) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(
+                """UPDATE hosts SET next_visit = min(next_visit, ?1), held_until = min(held_until, ?1), due = min(due, ?1)
+                   WHERE next_visit > ?1 OR held_until > ?1 OR due > ?1""",
+                (latest,),
+            )
+            connection.execute(
+                "UPDATE origins SET held_until = min(held_until, ?1), expires = min(expires, ?1) WHERE expires > ?1",
+                (latest,),
+            )
+            connection.execute("UPDATE sites SET review = ?1 WHERE review > ?1", (latest,))
 
 
-def has_to_review(connection: apsw.Connection, now: float) -> bool:
-    return connection.execute("SELECT 1 FROM sites WHERE review <= ? LIMIT 1", (now,)).get is not None
-
-
-def urgent(connection: apsw.Connection, hosts: Collection[int], now: float) -> list[int]:
-    """Those of the hosts for which something was put in front since the last time."""
-    due: list[Any] = connection.execute("SELECT host FROM hosts WHERE level = 0 AND due = 0").fetchall()
-    found = [host for (host,) in due if host in hosts]
-    connection.executemany("UPDATE hosts SET due = ? WHERE host = ?", [(now, host) for host in found])
-    return found
-
-
-def seeds(connection: apsw.Connection, after: int) -> Iterator[tuple[int, str]]:
-    yield from connection.execute("SELECT serial, url FROM seeds WHERE serial > ? ORDER BY serial", (after,))
-
-
-def activate(
-    connection: apsw.Connection, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw
-) -> list[HostLoad]:
-    lines: dict[int, deque[int]] = {}
-    for level, host in connection.execute(_DUE_HOSTS, (now, owner, hosts + len(exclude))):
-        if host not in exclude:
-            lines.setdefault(level, deque()).append(host)
-    loads: list[HostLoad] = []
-    while lines and len(loads) < hosts:
-        level = draw(list(lines))
-        load = load_host(connection, owner, lines[level].popleft(), now, urls)
-        if load is not None and load.visits:
-            loads.append(load)
-            if not load.visits[0].level:  # it may be urgent, and has been heard
-                connection.execute("UPDATE hosts SET due = ? WHERE host = ? AND due = 0", (now, load.host))
-        if not lines[level]:
-            del lines[level]
-    return loads
-
-
-def next_due(connection: apsw.Connection, now: float) -> float:
-    due: float | None = connection.execute(_NEXT_DUE, (now,)).get
-    return math.inf if due is None else due
-
-
-def load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
+def _load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
     row = connection.execute(
         f"""SELECT h.name, p.id, p.epoch, h.address, h.levels, h.soft404, h.template, {CLOCK_COLUMNS}
             FROM hosts h JOIN partitions p ON p.id = h.partition WHERE h.host = ? AND p.owner = ?""",
@@ -135,7 +232,7 @@ def load_host(connection: apsw.Connection, owner: str, host: int, now: float, ur
     )
 
 
-def load(connection: apsw.Connection, host: int, now: float, urls: int) -> list[Visit]:
+def _load(connection: apsw.Connection, host: int, now: float, urls: int) -> list[Visit]:
     held, epoch, levels = connection.execute(
         """SELECT h.held_until, p.epoch, h.levels FROM hosts h JOIN partitions p ON p.id = h.partition
            WHERE h.host = ?""",
@@ -147,10 +244,10 @@ def load(connection: apsw.Connection, host: int, now: float, urls: int) -> list[
 def _due_urls(
     connection: apsw.Connection, host: int, levels: int, held: float, epoch: int, now: float, urls: int
 ) -> list[Visit]:
-    """The next URLs of a host, level by level; if there are none, its place in the front is brought up to date."""
+    """The next due URLs of a host, level by level; if there are none, the host's due time and level are updated."""
     visits: list[Visit] = []
     if held <= now:
-        for level in _set_in(levels):
+        for level in _levels_in(levels):
             if len(visits) >= urls:
                 break
             rows = connection.execute(_DUE_URLS, (host, level, now, urls - len(visits)))
@@ -159,14 +256,14 @@ def _due_urls(
         if visit.kind is Kind.SITEMAP:
             visits[place] = replace(visit, vouchers=vouchers_of(connection, visit.key))
     if not visits:
-        _note_due(connection, host, levels)
+        _update_due(connection, host, levels)
     return visits
 
 
-def _note_due(connection: apsw.Connection, host: int, levels: int) -> None:
+def _update_due(connection: apsw.Connection, host: int, levels: int) -> None:
     first = [
         (due, level)
-        for level in _set_in(levels)
+        for level in _levels_in(levels)
         if (due := connection.execute(_FIRST_DUE_OF_LEVEL, (host, level)).get) is not None
     ]
     due, level = min(first) if first else (None, 0)
@@ -177,72 +274,12 @@ def _note_due(connection: apsw.Connection, host: int, levels: int) -> None:
     )
 
 
-def _set_in(levels: int) -> list[int]:
+def _levels_in(levels: int) -> list[int]:
     """The bits that are set, in ascending order."""
     return [level for level in range(LEVELS) if levels >> level & 1]
 
 
-def lease(
-    connection: apsw.Connection, known: SeenCache, ledger: HostLedger, owner: str, visits: Sequence[Visit], now: float
-) -> GrantedLeases:
-    held: dict[int, float] = {}
-    allowed: list[Visit] = []
-    for visit in visits:
-        if visit.kind is Kind.ROBOTS:
-            _make_robots_known(connection, known, ledger, visit)
-            allowed.append(visit)
-        elif ledger.visit(visit.host_key):
-            allowed.append(visit)
-        else:
-            held[visit.host_key] = next_day(now)
-    hold(connection, list(held.items()))
-    granted = connection.executemany(
-        """UPDATE urls SET state = 1, epoch = ?1, leased_host = ?2, kind = ?3
-           WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
-             AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
-                         WHERE h.host = ?2 AND p.owner = ?6 AND p.epoch = ?1)
-           RETURNING host, rest""",
-        [(visit.epoch, visit.host_key, visit.kind, *visit.key, owner) for visit in allowed],
-    )
-    keys = set(granted)
-    for visit in allowed:
-        if visit.key not in keys and visit.kind is not Kind.ROBOTS:
-            ledger.take_back(visit.host_key)
-    return GrantedLeases(granted=[visit for visit in allowed if visit.key in keys], held_until=held)
-
-
-def _make_robots_known(connection: apsw.Connection, known: SeenCache, ledger: HostLedger, visit: Visit) -> None:
-    """The row stands for the origin's robots.txt, wherever a redirect has moved it."""
-    home = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ?", visit.key).get
-    if home == Reason.OVER_BUDGET:  # as a page: somebody linked to it
-        ledger.forget_excess(visit.key.host, 1)
-        connection.execute("UPDATE urls SET reason = ? WHERE host = ? AND rest = ?", (Reason.ROBOTS_FILE, *visit.key))
-    if home is None:
-        url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, kind=Kind.ROBOTS)
-        insert(connection, known, ledger, [row_of(connection, url, 0.0)])
-
-
-def unlease(connection: apsw.Connection, ledger: HostLedger, visits: Sequence[Visit], now: float) -> None:
-    for visit in visits:
-        robots = visit.kind is Kind.ROBOTS
-        level = connection.execute(
-            """UPDATE urls SET state = ?1, reason = iif(?2, ?3, reason), epoch = NULL, leased_host = NULL
-               WHERE host = ?4 AND rest = ?5 AND state = 1 AND epoch = ?6 RETURNING level""",
-            (State.PARKED if robots else State.WAITING, robots, Reason.ROBOTS_FILE, *visit.key, visit.epoch),
-        ).get
-        if level is not None and not robots:  # it may have changed while the URL was leased
-            ledger.waits(visit.key.host, now, level)
-            ledger.take_back(visit.host_key)
-
-
-def postpone(connection: apsw.Connection, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
-    connection.executemany(
-        "UPDATE urls SET due = ?, reason = ? WHERE host = ? AND rest = ? AND state = 0",
-        [(until, reason, *visit.key) for visit, until in visits],
-    )
-
-
-def hold(connection: apsw.Connection, hosts: Sequence[tuple[int, float]]) -> None:
+def _hold(connection: apsw.Connection, hosts: Sequence[tuple[int, float]]) -> None:
     connection.executemany(
         """UPDATE hosts SET held_until = max(held_until, ?1), next_visit = max(next_visit, ?1), due = max(due, ?1)
            WHERE host = ?2""",
@@ -250,21 +287,15 @@ def hold(connection: apsw.Connection, hosts: Sequence[tuple[int, float]]) -> Non
     )
 
 
-def believe_no_later_than(connection: apsw.Connection, latest: float) -> None:
-    connection.execute(
-        """UPDATE hosts SET next_visit = min(next_visit, ?1), held_until = min(held_until, ?1), due = min(due, ?1)
-           WHERE next_visit > ?1 OR held_until > ?1 OR due > ?1""",
-        (latest,),
-    )
-    connection.execute(
-        "UPDATE origins SET held_until = min(held_until, ?1), expires = min(expires, ?1) WHERE expires > ?1", (latest,)
-    )
-    connection.execute("UPDATE sites SET review = ?1 WHERE review > ?1", (latest,))
-
-
-def outlook(connection: apsw.Connection) -> Outlook:
-    leased = connection.execute("SELECT count(*) FROM urls INDEXED BY urls_leased WHERE state = 1").get
-    return Outlook(leased=leased, next_due=first_due(connection))
+def _make_robots_known(connection: apsw.Connection, known: SeenCache, ledger: HostLedger, visit: Visit) -> None:
+    """Give an origin's robots.txt a row, which stands for the file wherever a redirect has moved it."""
+    home = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ?", visit.key).get
+    if home == Reason.OVER_BUDGET:  # as a page: somebody linked to it
+        ledger.forget_excess(visit.key.host, 1)
+        connection.execute("UPDATE urls SET reason = ? WHERE host = ? AND rest = ?", (Reason.ROBOTS_FILE, *visit.key))
+    if home is None:
+        url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, kind=Kind.ROBOTS)
+        insert(connection, known, ledger, [row_of(connection, url, 0.0)])
 
 
 def first_due(connection: apsw.Connection) -> float | None:

@@ -8,7 +8,7 @@ import apsw
 
 from crawler.frontier.trust import UNKNOWN, Source, Trust
 from crawler.items import Kind, Visited
-from crawler.stores.contract import VisitResult
+from crawler.stores.contract.commits import VisitResult
 
 _REFUSED = 2  # lies that one refusal to answer HEAD is worth: who does it once does it always
 _NO_HEADS = frozenset({1, 405, 501})  # answers to HEAD that are none
@@ -59,7 +59,7 @@ class TrustObservations:
         if interval is not None:
             self._note(host, Source.CHANGEFREQ, elapsed >= interval, has_changed)
 
-    def hold_against_head(self, batch: Sequence[VisitResult]) -> None:
+    def compare_heads(self, batch: Sequence[VisitResult]) -> None:
         """Did GET say what HEAD had said?"""
         for settled in batch:
             visit, fetched = settled.visited.visit, settled.visited.fetched

@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from crawler.items import Key, Kind, Outcome, Reason, State
-from crawler.stores.contract import VisitResult
+from crawler.stores.contract.commits import VisitResult
 from crawler.urls.keys import key_of
 from crawler.urls.twins import index_twins
 
@@ -40,7 +40,7 @@ def park(connection: apsw.Connection, pairs: Iterable[tuple[Key, str]]) -> None:
     )
 
 
-def settle(connection: apsw.Connection, batch: Sequence[VisitResult], now: float) -> list[tuple[int, int]]:
+def update_twins(connection: apsw.Connection, batch: Sequence[VisitResult], now: float) -> list[tuple[int, int]]:
     """Park the twins of what was fetched, open those of what is there no more; (host, level) of each that now waits."""
     opened: list[tuple[int, int]] = []
     for settled in batch:

@@ -18,7 +18,7 @@ from crawler.frontier.budgets import MOST_ENDORSERS
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import Key, Link, Reason, State
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.urls import NewUrlRow, SeenCache
+from crawler.stores.sqlite.new_urls import NewUrlRow, SeenCache
 
 ANCHORS_PER_TARGET = 64
 
@@ -75,9 +75,9 @@ class InlinkWriter:
             said = mark ^ source
             if refused is not None and refused.reason is Reason.TOO_FAR:
                 said = ~said  # on a shorter way it is another link
-            if known.heard.get(said) == key[1]:
+            if known.links.get(said) == key[1]:
                 continue
-            known.heard[said] = key[1]
+            known.links[said] = key[1]
             if key[0] == source:
                 continue
             text = hash(url)

@@ -12,7 +12,7 @@ from crawler.frontier.trust import UNKNOWN, Source
 from crawler.items import Key, Kind, Link, ListedUrl, Reason, Visit, Visited
 from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.urls import VERDICT_CODES, NewUrlRow, SeenCache, id_of, verdict, whole
+from crawler.stores.sqlite.new_urls import VERDICT_CODES, NewUrlRow, SeenCache, id_of, verdict, whole
 from crawler.urls.hosts import host_of, registered_domain
 
 SITEMAPS_OF_A_HOST = 5_000

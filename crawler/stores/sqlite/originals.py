@@ -15,8 +15,8 @@ import apsw
 from crawler.duplicates.minhash import similarity
 from crawler.duplicates.preference import CanonicalClaim, best_first, is_better
 from crawler.items import Key, Tier
-from crawler.stores.contract import DocumentRow
-from crawler.stores.sqlite.reading import find_document
+from crawler.stores.contract.documents import DocumentRow
+from crawler.stores.sqlite.document_rows import find_document
 from crawler.stores.sqlite.similarity_index import SimilarityIndex, sketch_in
 
 _MOST_MOVED = (
@@ -88,17 +88,18 @@ class Originals:
         self._index = index
         self._now = now
 
-    def prefer(self, document: int, original: int) -> None:
-        """A copy was noted: if its URL is the better one, it takes the place of its original."""
+    def prefer(self, document: int, original: int) -> bool:
+        """Let a copy whose URL is the better one take the place of its original; whether it did."""
         new, old = self._page(document), self.shown(original)
         if old is None or new is None or not is_better(new.claim, old.claim):
-            return
+            return False
         copies = self._copies_of(old.key)
         if old.claim.canonical == new.claim.url and len(copies) > _MOST_MOVED:
-            return
+            return False
         self._release(new)
         for page in (old, *(copy for copy in copies if copy.document != document)):
             self._adopt(page, [new])
+        return True
 
     def settle(self, key: Key) -> None:
         """The page of a URL has changed, or is there no more: what was a copy of it may be one of something else."""

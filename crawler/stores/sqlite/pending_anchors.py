@@ -21,7 +21,7 @@ def has_some(connection: apsw.Connection) -> bool:
     return connection.execute("SELECT 1 FROM pending_anchors LIMIT 1").get is not None
 
 
-def announce(connection: apsw.Connection) -> int:
+def publish(connection: apsw.Connection) -> int:
     """Tell of some; of how many."""
     rows: list[Any] = connection.execute(
         "SELECT serial, version, targets FROM pending_anchors ORDER BY serial LIMIT ?", (_MOST,)

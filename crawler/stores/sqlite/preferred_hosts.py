@@ -13,9 +13,9 @@ import apsw
 
 from crawler.frontier.politeness import SNOOZE_AFTER
 from crawler.items import Key, Kind, Outcome, Reason
-from crawler.stores.contract import VisitResult
+from crawler.stores.contract.commits import VisitResult
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.urls import LONGEST_DETAIL
+from crawler.stores.sqlite.new_urls import LONGEST_DETAIL
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
@@ -28,7 +28,7 @@ WHERE host = ? AND rest = ? AND state = 2 AND reason = {int(Reason.PREFERRED_HOS
 """
 
 
-def settle(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float) -> set[int]:
+def reopen(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float) -> set[int]:
     """Open what a preferred host does not have; the hosts that have new URLs to visit."""
     opened: list[tuple[float, int, int, str]] = []
     for settled in batch:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import apsw
 
 from crawler.items import Reason, Refusal, State
-from crawler.stores.contract import Judge, ScopeReview
+from crawler.stores.contract.urls import Judge, ScopeReview
 from crawler.stores.sqlite.index_pages import fetched_twin
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.urls import LONGEST_DETAIL, VERDICT_CODES
+from crawler.stores.sqlite.new_urls import LONGEST_DETAIL, VERDICT_CODES
 from crawler.urls.hosts import reversed_name
 
 _RECONSIDERED = 10_000  # URLs a transaction
 
 
-def reconsider(
+def review(
     connection: apsw.Connection, ledger: HostLedger, judge: Judge, now: float, host: int | None, after: float
 ) -> tuple[float | None, ScopeReview]:
     """Judge a stretch of the URLs again, of one host or of all; where to go on, or None at the end."""

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 import apsw
 
 from crawler.items import Key, Outcome, Page, Reason
-from crawler.stores.contract import SimilarPage, VisitResult
-from crawler.stores.sqlite.documents import is_elsewhere
-from crawler.stores.sqlite.reading import find_document
+from crawler.stores.contract.commits import VisitResult
+from crawler.stores.contract.similarity import SimilarPage
+from crawler.stores.sqlite.document_rows import find_document
+from crawler.stores.sqlite.document_writer import is_elsewhere
+from crawler.stores.sqlite.new_urls import id_of
 from crawler.stores.sqlite.similarity_index import SimilarCandidate, SimilarityIndex, template
-from crawler.stores.sqlite.urls import id_of
 
 MOST_LOOKS = 2  # times that a visit is held back; then its sketch decides
 
 
-def doubts(
+def find_candidates(
     connection: apsw.Connection, index: SimilarityIndex, batch: Sequence[VisitResult]
 ) -> Mapping[Key, Sequence[SimilarPage]]:
     """Of those whose sketches leave it in doubt, the pages that they may be duplicates of."""
@@ -34,7 +35,7 @@ def doubts(
         like = index.judge(own, page.sketch, settled.compared, doubting=settled.comparisons < MOST_LOOKS)
         is_copy = like.doubts and (_is_among(page, before) or is_elsewhere(connection, page, visit.key))
         if like.doubts and not is_copy:
-            found[visit.key] = [doubt_of(connection, candidate) for candidate in like.doubts if candidate.id > 0]
+            found[visit.key] = [similar_page(connection, candidate) for candidate in like.doubts if candidate.id > 0]
         elif like.of is None:
             index.expect(-number, page.sketch)
         before.append(page)
@@ -54,7 +55,7 @@ def _is_whole(settled: VisitResult) -> bool:
     return settled.visited.outcome is Outcome.FETCHED and settled.visited.reason is Reason.OK
 
 
-def doubt_of(connection: apsw.Connection, candidate: SimilarCandidate) -> SimilarPage:
+def similar_page(connection: apsw.Connection, candidate: SimilarCandidate) -> SimilarPage:
     """A page to compare with, and where it is."""
     document = find_document(connection, candidate.document)
     assert document is not None, "documents are never removed"

@@ -18,8 +18,8 @@ from crawler.duplicates.bands import bands_for, estimates, keys_of
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.minhash import PERMUTATIONS, Sketch
 from crawler.items import Tier
-from crawler.stores.contract import SimilarPage
-from crawler.stores.sqlite.reading import find_document
+from crawler.stores.contract.similarity import SimilarPage
+from crawler.stores.sqlite.document_rows import find_document
 
 MOST_IN_BAND = 64  # pages that share a key; more would only make it slower
 _BLOCK = 8_192  # pages that are read at a time: no reading is so long that the log could not be put into the file
@@ -263,12 +263,7 @@ def sketches(connection: apsw.Connection) -> Iterator[Sequence[tuple[int, int, b
         rows = _block(connection, rows[-1][0])
 
 
-def count_sketches(connection: apsw.Connection) -> int:
-    count: int = connection.execute("SELECT count(*) FROM sketches").get
-    return count
-
-
-def sketched(connection: apsw.Connection, number: int) -> SimilarPage | None:
+def find_sketched(connection: apsw.Connection, number: int) -> SimilarPage | None:
     document = connection.execute("SELECT document FROM sketches WHERE id = ?", (number,)).get
     found = find_document(connection, document) if document is not None else None
     return SimilarPage(id=number, document=found, template=template(connection, found.key.host)) if found else None

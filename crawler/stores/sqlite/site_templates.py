@@ -11,10 +11,12 @@ import apsw
 
 from crawler.duplicates.template import MOST_PAGES, PAGES, mark_of, seems_dressed
 from crawler.items import Kind
-from crawler.stores.contract import DocumentRow, TemplateJob, TemplateResult, UndecidedPage, VisitResult
+from crawler.stores.contract.commits import VisitResult
+from crawler.stores.contract.documents import DocumentRow
+from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
+from crawler.stores.sqlite.document_rows import find_document
 from crawler.stores.sqlite.originals import Originals
-from crawler.stores.sqlite.reading import find_document
-from crawler.stores.sqlite.similarity_doubts import doubt_of
+from crawler.stores.sqlite.similarity_doubts import similar_page
 from crawler.stores.sqlite.similarity_index import NONE, SimilarityIndex, sketch_in
 
 _MOST_SKETCHED = 32  # pages that are read again at a time
@@ -28,7 +30,7 @@ WHERE s.host = ? AND (d.tier IS NULL OR d.tier > 2) AND d.body_bytes <= 250000 O
 """
 
 
-def wanted(connection: apsw.Connection, batch: Sequence[VisitResult]) -> Collection[int]:
+def add_jobs(connection: apsw.Connection, batch: Sequence[VisitResult]) -> Collection[int]:
     """Hosts that have come to seem to have a template, or of which pages came that still have it in their sketches."""
     marks: dict[int, list[int]] = {}  # of the templates that were taken out of each page
     for settled in batch:
@@ -46,7 +48,7 @@ def wanted(connection: apsw.Connection, batch: Sequence[VisitResult]) -> Collect
     return hosts
 
 
-def lessons(connection: apsw.Connection, owner: str) -> list[int]:
+def hosts_with_jobs(connection: apsw.Connection, owner: str) -> list[int]:
     rows = connection.execute(
         """SELECT l.host FROM template_jobs l JOIN hosts h ON h.host = l.host JOIN partitions p ON p.id = h.partition
            WHERE p.owner = ?""",
@@ -55,7 +57,7 @@ def lessons(connection: apsw.Connection, owner: str) -> list[int]:
     return [host for (host,) in rows]
 
 
-def lesson(connection: apsw.Connection, host: int) -> TemplateJob | None:
+def next_job(connection: apsw.Connection, host: int) -> TemplateJob | None:
     if connection.execute("SELECT 1 FROM template_jobs WHERE host = ?", (host,)).get is None:
         return None
     template: bytes | None = connection.execute("SELECT template FROM hosts WHERE host = ?", (host,)).get
@@ -69,7 +71,7 @@ def lesson(connection: apsw.Connection, host: int) -> TemplateJob | None:
     return TemplateJob(host=host, template=template, pages=pages)
 
 
-def learn(
+def store_template(
     connection: apsw.Connection, index: SimilarityIndex, learned: TemplateResult, now: float
 ) -> list[UndecidedPage]:
     if not learned.template:  # none was found: it is looked for again when there are more pages
@@ -87,9 +89,9 @@ def learn(
     for number, entry in changed.items():
         like = index.judge(number, entry.sketch, {}, doubting=True) if entry.indexed else NONE
         if like.doubts:
-            doubts = [doubt_of(connection, candidate) for candidate in like.doubts]
+            candidates = [similar_page(connection, candidate) for candidate in like.doubts]
             page = _document(connection, entry.document)
-            unsure.append(UndecidedPage(id=number, document=page, template=learned.template, doubts=doubts))
+            unsure.append(UndecidedPage(id=number, document=page, template=learned.template, candidates=candidates))
             index.enter(number, entry._replace(template=_UNDECIDED))
         else:
             copies.judge_again(number)

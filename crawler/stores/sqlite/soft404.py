@@ -9,13 +9,13 @@ import apsw
 from xxhash import xxh3_64_hexdigest
 
 from crawler.items import Kind, Outcome, Reason, State
-from crawler.stores.contract import VisitResult
-from crawler.stores.sqlite.urls import NewUrlRow, whole
+from crawler.stores.contract.commits import VisitResult
+from crawler.stores.sqlite.new_urls import NewUrlRow, whole
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
 
-def wanted(connection: apsw.Connection, batch: Sequence[VisitResult], after: int, now: float) -> list[NewUrlRow]:
+def new_probes(connection: apsw.Connection, batch: Sequence[VisitResult], after: int, now: float) -> list[NewUrlRow]:
     """Visits to hosts that have just given so many pages."""
     fetched = {
         settled.visited.visit.key.host: settled.visited.visit.url
@@ -49,7 +49,7 @@ def _row(url: str, now: float) -> NewUrlRow:
     )
 
 
-def settle(connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
+def store_sketches(connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
     """Keep what hosts have shown."""
     connection.executemany(
         "UPDATE hosts SET soft404 = ? WHERE host = ?",

@@ -10,9 +10,7 @@ import apsw
 
 from crawler.frontier.politeness import HostClock
 from crawler.items import Kind, Reason, RobotsFile, State
-from crawler.stores.sqlite import survey_documents
-from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
-from crawler.stores.survey import (
+from crawler.stores.contract.survey import (
     CopyCounts,
     DepthCount,
     DocumentShare,
@@ -30,6 +28,8 @@ from crawler.stores.survey import (
     TimeSlice,
     VisitedUrl,
 )
+from crawler.stores.sqlite import survey_documents
+from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 from crawler.urls.scope import VERDICTS
 
 _LOOKED_THROUGH = 20_000  # URLs after the first of a kind, for further examples

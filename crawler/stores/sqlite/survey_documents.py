@@ -7,8 +7,8 @@ from typing import Any
 import apsw
 
 from crawler.items import Tier
+from crawler.stores.contract.survey import CopyCluster, CopyCounts, DocumentShare, DocumentTrait, SegmentFill
 from crawler.stores.sqlite.originals import IS_SHOWN
-from crawler.stores.survey import CopyCluster, CopyCounts, DocumentShare, DocumentTrait, SegmentFill
 
 IS_PAGE = "kind = 0 AND status BETWEEN 200 AND 299 AND reason IN (20, 21)"  # as accounts count them
 _LONGEST_NAME = 100  # of a trait

@@ -11,7 +11,7 @@ from typing import Any
 
 from crawler.archive import segments
 from crawler.archive.segments import SegmentWriter
-from crawler.stores.contract import Committed, VisitResult
+from crawler.stores.contract.commits import CommitSummary, VisitResult
 from crawler.stores.sqlite import partitions
 from crawler.worker.committer import Committer
 
@@ -21,7 +21,7 @@ BETWEEN = "between commit and append"  # a step that only the faulty order has
 def commit_before_append() -> None:
     """The store is told of records that are written a moment later."""
 
-    def acknowledge(self: Any, batch: Sequence[VisitResult]) -> Committed:
+    def acknowledge(self: Any, batch: Sequence[VisitResult]) -> CommitSummary:
         appended: list[Any] = []
         write = SegmentWriter._write
 
@@ -35,7 +35,7 @@ def commit_before_append() -> None:
             placed = self._archive(batch)
         finally:
             SegmentWriter._write = write  # type: ignore[method-assign]
-        committed = self.store.commit(placed, self._segments(), self._now())
+        committed = self.store.commits.commit(placed, self._segments(), self._now())
         self._step(BETWEEN)
         for file, data in appended:
             file.write(data)

@@ -1,8 +1,9 @@
-"""Acknowledge visits: everything that a batch changes, in one transaction."""
+"""The role `commits` on SQLite: everything that a batch of visits changes, in one transaction."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,113 +21,148 @@ from crawler.items import (
     Page,
     Reason,
     State,
-    Tier,
     Validators,
     Visit,
     Visited,
 )
-from crawler.stores.contract import Committed, LateCommit, SegmentState, VisitResult
+from crawler.stores.contract.archive import SegmentState
+from crawler.stores.contract.commits import CommitSummary, CommittedVisit, LateCommit, VisitResult
 from crawler.stores.sqlite import index_pages, preferred_hosts, site_templates, soft404
-from crawler.stores.sqlite.documents import DocumentWriter, kind_of
+from crawler.stores.sqlite.database import Database
+from crawler.stores.sqlite.document_rows import kind_of
+from crawler.stores.sqlite.document_writer import DocumentWriter, NotedDocument
 from crawler.stores.sqlite.host_trust import TrustObservations
 from crawler.stores.sqlite.inlinks import InlinkWriter
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.listed_urls import ListedUrlWriter
+from crawler.stores.sqlite.new_urls import LONGEST_DETAIL, NewUrlRow, SeenCache, id_of, insert, verdict, whole
 from crawler.stores.sqlite.originals import OriginalPage
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, crawl_limits_values
+from crawler.stores.sqlite.similarity import SqliteSimilarity
 from crawler.stores.sqlite.similarity_index import SimilarityIndex
-from crawler.stores.sqlite.urls import LONGEST_DETAIL, NewUrlRow, SeenCache, id_of, insert, verdict, whole
 
 _WHOLE = frozenset({Reason.OK, Reason.NOINDEX})
 _EMPTY = hashlib.sha256(b"").digest()
 
 
-def commit(
-    connection: apsw.Connection,
-    known: SeenCache,
-    ledger: HostLedger,
-    index: SimilarityIndex,
-    batch: Sequence[VisitResult],
-    segments: Sequence[SegmentState],
-    now: float,
-    probe_after: int,
-) -> Committed:
-    seen = _settle_urls(connection, ledger, batch, now)
-    _note_segments(connection, segments)
-    _note_rules(connection, batch)
-    connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
-    _note_hosts(connection, ledger, batch)
-    hosts: set[int] = set()
-    for host, level in index_pages.settle(connection, batch, now):
-        ledger.waits(host, now, level)
-        hosts.add(host)
-    hosts |= preferred_hosts.settle(connection, ledger, batch, now)
-    documents, observations = DocumentWriter(connection, index, batch, now), TrustObservations(connection)
-    lists = ListedUrlWriter(connection, known, ledger, now)
-    observations.hold_against_head(batch)
-    soft404.settle(connection, batch)
-    found = soft404.wanted(connection, batch, probe_after, now)
-    said: list[tuple[int, list[Link]]] = []
-    duplicates = near = 0
-    for settled in batch:
-        visited, before = settled.visited, seen[settled.visited.visit.key]
-        _note_change(connection, ledger, observations, before, settled)
-        original = documents.note(before.id, settled)
-        duplicates += original is not None
-        near += original is not None and original.tier in (Tier.SKETCH, Tier.COMPARED)
-        links = known.unheard(visited.visit.key.host, visited.page.links) if visited.page is not None else []
-        found += _found(connection, before.id, visited, links, original, known, now, follow=index.rule.links)
-        found += lists.rows(before.id, visited)
-        if original is None and links:
-            said.append((visited.visit.key.host, links))
-    inserted = insert(connection, known, ledger, found)
-    recommendations = InlinkWriter(connection, known, ledger, inserted.new, now)
-    for source, links in said:
-        recommendations.note(source, links)
-    recommendations.write()
-    observations.write()
-    index.write()
-    hosts |= lists.write()
-    return Committed(
-        new_urls=len(inserted.new),
-        duplicates=duplicates,
-        near_duplicates=near,
-        hosts_with_new=hosts | inserted.hosts,
-        lessons=site_templates.wanted(connection, batch),
+class SqliteCommits:
+    """Implements `crawler.stores.contract.commits.CommitStore`."""
+
+    def __init__(self, database: Database, similarity: SqliteSimilarity, probe_after: int) -> None:
+        self._database = database
+        self._similarity = similarity
+        self._probe_after = probe_after
+
+    def commit(self, batch: Sequence[VisitResult], segments: Sequence[SegmentState], now: float) -> CommitSummary:
+        with self._database.changing(now) as (connection, ledger):
+            index = self._similarity.index_for_commit(connection)
+            return self._commit(connection, ledger, index, batch, segments, now)
+
+    def _commit(
+        self,
+        connection: apsw.Connection,
+        ledger: HostLedger,
+        index: SimilarityIndex,
+        batch: Sequence[VisitResult],
+        segments: Sequence[SegmentState],
+        now: float,
+    ) -> CommitSummary:
+        """In this order: 1. states of URLs and hosts, 2. documents and links one by one, 3. what they found, together."""
+        seen_cache = self._database.seen
+        before = _move_urls(connection, ledger, batch, now)
+        _write_segments(connection, segments)
+        _write_robots(connection, batch)
+        connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
+        _write_hosts(connection, ledger, batch)
+        hosts = _reopen(connection, ledger, batch, now)
+        documents, observations = DocumentWriter(connection, index, batch, now), TrustObservations(connection)
+        lists = ListedUrlWriter(connection, seen_cache, ledger, now)
+        observations.compare_heads(batch)
+        soft404.store_sketches(connection, batch)
+        found = soft404.new_probes(connection, batch, self._probe_after, now)
+        linked: list[tuple[int, list[Link]]] = []
+        noted: dict[Key, NotedDocument] = {}
+        for result in batch:
+            visited, url = result.visited, before[result.visited.visit.key]
+            _update_change_count(connection, ledger, observations, url, result)
+            document = documents.note(url.id, result)
+            noted[visited.visit.key] = document
+            host = visited.visit.key.host
+            links = seen_cache.drop_seen_links(host, visited.page.links) if visited.page is not None else []
+            found += _found(
+                connection, url.id, visited, links, document.original, seen_cache, now, follow=index.rule.links
+            )
+            found += lists.rows(url.id, visited)
+            if document.original is None and links:
+                linked.append((host, links))
+        inserted = insert(connection, seen_cache, ledger, found)
+        inlinks = InlinkWriter(connection, seen_cache, ledger, inserted.new, now)
+        for source, links in linked:
+            inlinks.note(source, links)
+        inlinks.write()
+        observations.write()
+        index.write()
+        hosts |= lists.write()
+        new_links = Counter(row.via for row in inserted.new.values())
+        return CommitSummary(
+            new_urls=len(inserted.new),
+            hosts_with_new=hosts | inserted.hosts,
+            visits={key: _committed(document, new_links[before[key].id]) for key, document in noted.items()},
+            template_hosts=site_templates.add_jobs(connection, batch),
+        )
+
+    def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> CommitSummary:
+        with self._database.changing(now) as (connection, ledger):
+            seen_cache, via = self._database.seen, id_of(connection, visit.key)
+            # In-links are counted by the visit's commit.
+            rows = _link_rows(connection, via, visit, links, seen_cache, now, recommends=False)
+            inserted = insert(connection, seen_cache, ledger, rows)
+            return CommitSummary(new_urls=len(inserted.new), hosts_with_new=inserted.hosts)
+
+    def add_listed(self, visit: Visit, listed: Sequence[ListedUrl], now: float) -> CommitSummary:
+        with self._database.changing(now) as (connection, ledger):
+            lists = ListedUrlWriter(connection, self._database.seen, ledger, now)
+            rows = lists.listed_rows(id_of(connection, visit.key), visit, Kind.SITEMAP, listed)
+            inserted = insert(connection, self._database.seen, ledger, rows)
+            return CommitSummary(new_urls=len(inserted.new), hosts_with_new=inserted.hosts | lists.write())
+
+    def last(self) -> float | None:
+        with self._database.errors():
+            last: float | None = self._database.connection.execute(
+                "SELECT value FROM crawl WHERE name = 'last_commit'"
+            ).get
+            return last
+
+
+def _committed(noted: NotedDocument, new_links: int) -> CommittedVisit:
+    original = noted.original
+    return CommittedVisit(
+        document=noted.document,
+        duplicate_of=original.document if original is not None and not noted.is_preferred else None,
+        similarity=original.similarity if original is not None else None,
+        tier=original.tier if original is not None else None,
+        change=noted.change,
+        new_links=new_links,
     )
 
 
-def add_links(
-    connection: apsw.Connection, known: SeenCache, ledger: HostLedger, visit: Visit, links: Sequence[Link], now: float
-) -> Committed:
-    via = id_of(connection, visit.key)
-    rows = _link_rows(connection, via, visit, links, known, now, recommends=False)  # its commit counts them
-    inserted = insert(connection, known, ledger, rows)
-    return Committed(new_urls=len(inserted.new), hosts_with_new=inserted.hosts)
+def _reopen(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float) -> set[int]:
+    """Let URLs wait again that were parked in favour of one that is gone; the hosts that have them."""
+    hosts: set[int] = set()
+    for host, level in index_pages.update_twins(connection, batch, now):
+        ledger.waits(host, now, level)
+        hosts.add(host)
+    return hosts | preferred_hosts.reopen(connection, ledger, batch, now)
 
 
-def add_listed(
-    connection: apsw.Connection,
-    known: SeenCache,
-    ledger: HostLedger,
-    visit: Visit,
-    listed: Sequence[ListedUrl],
-    now: float,
-) -> Committed:
-    lists = ListedUrlWriter(connection, known, ledger, now)
-    rows = lists.listed_rows(id_of(connection, visit.key), visit, Kind.SITEMAP, listed)
-    inserted = insert(connection, known, ledger, rows)
-    return Committed(new_urls=len(inserted.new), hosts_with_new=inserted.hosts | lists.write())
-
-
-_TELL = """
+_WRITE_FACTS = """
 INSERT INTO url_facts (id, etag, last_modified, length, reused, missing, interval) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET etag = excluded.etag, last_modified = excluded.last_modified, length = excluded.length,
     reused = excluded.reused, missing = excluded.missing, interval = coalesce(excluded.interval, interval)
 """
 
 
-class _Seen(NamedTuple):
+class _VisitedUrl(NamedTuple):
     """What a URL was when it was visited, that visit counted."""
 
     id: int
@@ -134,9 +170,9 @@ class _Seen(NamedTuple):
     standing: PriorityInputs
 
 
-def _settle_urls(
+def _move_urls(
     connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float
-) -> dict[Key, _Seen]:
+) -> dict[Key, _VisitedUrl]:
     """Move each URL to its next state, if it is still ours to move."""
     moved = connection.executemany(
         """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, leased_host = NULL,
@@ -146,7 +182,7 @@ def _settle_urls(
         [_url_values(settled, now) for settled in batch],
     )
     seen = {
-        Key(host, rest): _Seen(number, level, PriorityInputs(*standing))
+        Key(host, rest): _VisitedUrl(number, level, PriorityInputs(*standing))
         for host, rest, number, level, *standing in moved
     }
     late = {settled.visited.visit.key for settled in batch} - set(seen)
@@ -156,22 +192,28 @@ def _settle_urls(
         if settled.next_state.state is State.WAITING:
             key = settled.visited.visit.key
             ledger.waits(key.host, settled.next_state.due, seen[key].level)
-    connection.executemany(_TELL, [row for settled in batch if (row := _told(settled, seen)) is not None])
+    connection.executemany(
+        _WRITE_FACTS, [row for settled in batch if (row := _facts_values(settled, seen)) is not None]
+    )
     return seen
 
 
-def _told(settled: VisitResult, seen: Mapping[Key, _Seen]) -> tuple[object, ...] | None:
+def _facts_values(settled: VisitResult, seen: Mapping[Key, _VisitedUrl]) -> tuple[object, ...] | None:
     """What the next visit must know of this one; None if that is what is kept already, as of most first visits that fail."""
     visited, missing = settled.visited, settled.next_state.missing
-    visit, held = visited.visit, _held_after(visited, missing)
+    visit, held = visited.visit, _validators_after(visited, missing)
     interval = visited.page.interval if visited.page is not None else None
     if (held, missing, interval) == (visit.validators, visit.missing, None):
         return None
     return seen[visit.key].id, *held, missing, interval
 
 
-def _note_change(
-    connection: apsw.Connection, ledger: HostLedger, observations: TrustObservations, seen: _Seen, settled: VisitResult
+def _update_change_count(
+    connection: apsw.Connection,
+    ledger: HostLedger,
+    observations: TrustObservations,
+    seen: _VisitedUrl,
+    settled: VisitResult,
 ) -> None:
     """Whether a page that was visited before has changed, and what that makes of it."""
     visited = settled.visited
@@ -218,7 +260,7 @@ def _url_values(settled: VisitResult, now: float) -> tuple[object, ...]:
     )
 
 
-def _held_after(visited: Visited, missing: int) -> Validators:
+def _validators_after(visited: Visited, missing: int) -> Validators:
     """What the next visit can ask by: nothing, if the document counts as gone or has an end, for then it must come whole."""
     held, page, fetched = visited.visit.validators, visited.page, visited.fetched
     if missing >= CONFIRMED or (page is not None and page.unavailable_after is not None):
@@ -233,7 +275,7 @@ def _held_after(visited: Visited, missing: int) -> Validators:
     return held
 
 
-def _note_segments(connection: apsw.Connection, segments: Sequence[SegmentState]) -> None:
+def _write_segments(connection: apsw.Connection, segments: Sequence[SegmentState]) -> None:
     connection.executemany(
         """INSERT INTO segments (name, slot, length, records, closed) VALUES (?, ?, ?, ?, ?)
            ON CONFLICT (name) DO UPDATE SET length = excluded.length, records = excluded.records""",
@@ -241,7 +283,7 @@ def _note_segments(connection: apsw.Connection, segments: Sequence[SegmentState]
     )
 
 
-def _note_rules(connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
+def _write_robots(connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
     connection.executemany(
         f"""INSERT INTO origins ({RULES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
@@ -274,7 +316,7 @@ def _note_rules(connection: apsw.Connection, batch: Sequence[VisitResult]) -> No
     )
 
 
-def _note_hosts(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult]) -> None:
+def _write_hosts(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult]) -> None:
     connection.executemany(
         """UPDATE hosts SET next_visit = ?1, held_until = ?2, crawl_delay = ?3, request_rate = ?4, visit_time = ?5,
                   backoff = ?6, latency = ?7, last_end = ?8, last_bytes = ?9,

@@ -1,0 +1,116 @@
+"""The columns of documents, declared once: how each is written for a new document, and read back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import apsw
+
+from crawler.items import Fetched, Key, Kind, Outcome, Page, Reason, Tier, Visited
+from crawler.stores.contract.archive import ArchivePosition
+from crawler.stores.contract.documents import DocumentRow
+
+
+class NewDocument(NamedTuple):
+    """An archived answer that becomes a document."""
+
+    visited: Visited
+    fetched: Fetched
+    page: Page
+    body_of: int | None  # the document whose record holds its body, if its own does not
+    duplicate_of: int | None
+    similarity: float | None
+    tier: Tier | None
+
+
+class DocumentColumn(NamedTuple):
+    """A column of `documents`: what a new document has there, and what `DocumentRow` makes of it; None = not read."""
+
+    name: str
+    of: Callable[[NewDocument], object]
+    read: Callable[[Any], Any] | None = lambda value: value
+
+
+def kind_of(visited: Visited) -> Kind:
+    """What kind a URL is, as far as is known after a visit: a page may turn out to be a feed."""
+    page, kind = visited.page, visited.visit.kind
+    is_open = kind is Kind.PAGE or visited.reason is Reason.NOT_A_LIST
+    return page.kind if is_open and page is not None else kind
+
+
+def _metadata_text(metadata: object) -> str:
+    return json.dumps(metadata, ensure_ascii=False) if metadata else "{}"
+
+
+COLUMNS: Sequence[DocumentColumn] = (
+    DocumentColumn("fetched", lambda new: new.fetched.ended),
+    DocumentColumn("kind", lambda new: kind_of(new.visited), None),
+    DocumentColumn("status", lambda new: new.fetched.status),
+    DocumentColumn("reason", lambda new: new.visited.reason, Reason),
+    DocumentColumn("content_type", lambda new: new.page.content_type),
+    DocumentColumn("encoding", lambda new: new.page.encoding),
+    DocumentColumn("title", lambda new: new.page.title),
+    DocumentColumn("language", lambda new: new.page.language),
+    DocumentColumn("payload_digest", lambda new: new.page.payload_digest, None),
+    DocumentColumn("body_digest", lambda new: new.page.body_digest),
+    DocumentColumn("text_digest", lambda new: new.page.text_digest),
+    DocumentColumn("links_digest", lambda new: new.page.links_digest, None),
+    DocumentColumn("body_bytes", lambda new: len(new.fetched.body)),
+    DocumentColumn("started", lambda new: new.fetched.started, None),
+    DocumentColumn("body_of", lambda new: new.body_of),
+    DocumentColumn("duplicate_of", lambda new: new.duplicate_of),
+    DocumentColumn("format", lambda new: new.page.format),
+    DocumentColumn("encoding_source", lambda new: new.page.encoding_source),
+    DocumentColumn("problem", lambda new: new.page.problem),
+    DocumentColumn("published", lambda new: new.page.published),
+    DocumentColumn("metadata", lambda new: _metadata_text(new.page.metadata), json.loads),
+    DocumentColumn("similarity", lambda new: new.similarity),
+    DocumentColumn("tier", lambda new: new.tier, lambda tier: Tier(tier) if tier is not None else None),
+    DocumentColumn("weights", lambda new: new.page.weights),
+)
+_PLACE = ("host", "rest", "segment", "offset", "length")  # where the document belongs and lies
+_READERS = [(column.name, column.read) for column in COLUMNS if column.read is not None]
+
+# What `document_of` reads, of documents d and their segments s.
+DOCUMENT = ", ".join(["d.id", "s.name", "d.offset", "d.length", *(f"d.{name}" for name, _ in _READERS)])
+_INSERT = f"""
+INSERT INTO documents ({", ".join([*_PLACE, *(column.name for column in COLUMNS)])})
+VALUES (?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, {", ".join("?" * len(COLUMNS))}) RETURNING id
+"""
+
+
+def insert_document(connection: apsw.Connection, new: NewDocument, position: ArchivePosition) -> int:
+    """Insert a document; its number."""
+    place = (*new.visited.visit.key, position.segment, position.offset, position.length)
+    number: int = connection.execute(_INSERT, (*place, *(column.of(new) for column in COLUMNS))).get
+    return number
+
+
+def document_of(key: Key, url: str, row: Sequence[Any]) -> DocumentRow:
+    """The document of a URL, from the columns that `DOCUMENT` names."""
+    number, segment, offset, length, *values = row
+    return DocumentRow(
+        id=number,
+        key=key,
+        url=url,
+        position=ArchivePosition(segment=segment, offset=offset, length=length),
+        **{name: read(value) for (name, read), value in zip(_READERS, values, strict=True)},
+    )
+
+
+def find_document(connection: apsw.Connection, document: int) -> DocumentRow | None:
+    row: Any = connection.execute(
+        f"""SELECT d.host, d.rest, u.url, {DOCUMENT}
+            FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
+            WHERE d.id = ?""",
+        (document,),
+    ).get
+    return document_of(Key(*row[:2]), row[2], row[3:]) if row is not None else None
+
+
+def may_be_copied(visited: Visited) -> bool:
+    """Whether a visit brought a complete page: only those can be copies, or have them."""
+    is_page = visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE and visited.reason is Reason.OK
+    return is_page and visited.page is not None and visited.page.kind is Kind.PAGE
