@@ -1,4 +1,4 @@
-"""The settings, checked once: what the rest of the crawler is told."""
+"""The settings, read and checked once; the rest of the crawler gets values, never settings."""
 
 from __future__ import annotations
 
@@ -41,54 +41,111 @@ class Settings(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    directory: Path
-    store: str
-    contact: str
+class CrawlOptions:
+    """CRAWL_*: where a crawl is kept, and when it ends."""
+
+    dir: Path
     max_pages: int
     max_seconds: float
     horizon: float
-    urls: UrlOptions
-    reading: Reading
-    duplicates: DuplicateRule
-    politeness: Politeness
-    budgets: Budgets
-    bandwidth: float
-    revisit: RevisitPolicy
-    full_every: int
-    sitemaps: bool
-    feeds: bool
-    head_policy: str
-    probe_after: int
-    types: SkippedTypes
-    robots_retry: float
-    robots_lifetime: float
-    guard: AddressGuard
-    dns_hosts: Mapping[str, tuple[str, ...]]
-    dns_servers: tuple[str, ...]
-    dns_lifetimes: DnsLifetimes
-    dns_timeout: float
-    dns_threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobotsOptions:
+    """ROBOTS_*: how long a robots.txt holds, and when one that failed is fetched again."""
+
+    retry_delay: float
+    min_lifetime: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DnsOptions:
+    """DNS_*: how host names are resolved."""
+
+    hosts: Mapping[str, tuple[str, ...]]
+    servers: tuple[str, ...]
+    timeout: float
+    threads: int
+    lifetimes: DnsLifetimes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchOptions:
+    """FETCH_*: how long and how large an answer may be, and which are not fetched."""
+
     limits: FetchLimits
     max_buffered: int
     verify_tls: bool
+    skip_types: SkippedTypes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierOptions:
+    """FRONTIER_*: how much of the frontier is in memory."""
+
     active_hosts: int
     most_hosts: int
     queue_length: int
     lease_ahead: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitOptions:
+    """COMMIT_*: when a batch of visits is committed."""
+
+    visits: int
+    interval: float
+    step_hook: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentOptions:
+    """CONTENT_*: the processes that examine pages, and their limits."""
+
+    processes: int
+    cpu_time: int
+    timeout: float
+    max_memory: int
+    hook: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsOptions:
+    """METRICS_*: where Prometheus reads the numbers of a run."""
+
+    port: int
+    file: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """All settings, checked: each under its own name, in the group that its prefix names."""
+
+    crawl: CrawlOptions
+    store: str
+    contact: str
+    urls: UrlOptions  # URL_*, SCOPE, CRAWL_MAX_DEPTH
+    reading: Reading  # EXTRACTOR*, LINKS_*
+    duplicates: DuplicateRule  # DUPLICATE_*
+    politeness: Politeness  # POLITENESS_*, OWN_HOSTS, BANDWIDTH_HOST_LIMIT
+    bandwidth_limit: float
+    budgets: Budgets  # BUDGET_*
+    revisit: RevisitPolicy  # REVISIT_*, RETRY_DELAY, the intervals of sitemaps and feeds
+    sitemaps: bool
+    newsfeeds: bool
+    robots: RobotsOptions
+    intranet: AddressGuard  # INTRANET_*
+    dns: DnsOptions
+    fetch: FetchOptions
+    head_policy: str
+    probe_after: int
+    frontier: FrontierOptions
     partition_lease: float
-    in_flight: int
-    segment_bytes: int
-    commit_visits: int
-    commit_interval: float
-    step: Callable[[str], None]
-    content_processes: int
-    content_cpu_time: int
-    content_timeout: float
-    content_memory: int
-    content_hook: str
-    metrics_port: int
-    metrics_file: Path | None
+    concurrent_requests: int
+    warc_segment_bytes: int
+    commit: CommitOptions
+    content: ContentOptions
+    metrics: MetricsOptions
 
     @property
     def user_agent(self) -> str:
@@ -96,7 +153,7 @@ class Options:
 
     @property
     def warc_directory(self) -> Path:
-        return self.directory / "warc"
+        return self.crawl.dir / "warc"
 
     def new_scope(self) -> Scope:
         """The scope before any seed is known."""
@@ -104,65 +161,50 @@ class Options:
 
     @classmethod
     def of(cls, settings: Settings) -> Options:
-        """Read every setting, or say which one cannot be obeyed."""
+        """Read every setting, or raise `Misconfigured` with the one that cannot be obeyed."""
         read = _Reader(settings)
-        directory = Path(read.text("CRAWL_DIR") or "data/crawl")
+        crawl = _crawl(read)
         own_hosts = read.words("OWN_HOSTS")
         contact = _contact(read.text("CONTACT"))
         return cls(
-            directory=directory,
-            store=read.text("STORE") or f"sqlite:{directory / 'crawl.db'}",
+            crawl=crawl,
+            store=read.text("STORE") or f"sqlite:{crawl.dir / 'crawl.db'}",
             contact=contact,
-            max_pages=int(read.number("CRAWL_MAX_PAGES", whole=True)),
-            max_seconds=read.number("CRAWL_MAX_SECONDS"),
-            horizon=read.number("CRAWL_HORIZON", infinite=True),
             urls=_urls(read, own_hosts, contact),
             reading=_reading(read),
             duplicates=_duplicates(read),
             politeness=_politeness(read, own_hosts),
+            bandwidth_limit=read.number("BANDWIDTH_LIMIT"),
             budgets=_budgets(read),
-            bandwidth=read.number("BANDWIDTH_LIMIT"),
-            revisit=RevisitPolicy(
-                interval=read.number("REVISIT_INTERVAL"),
-                sitemap_interval=read.number("SITEMAP_INTERVAL"),
-                feed_interval=read.number("NEWSFEED_INTERVAL"),
-                missing_delay=read.number("REVISIT_MISSING"),
-                retry_delay=read.number("RETRY_DELAY"),
-            ),
-            full_every=int(read.number("REVISIT_FULL_EVERY", least=1, whole=True)),
+            revisit=_revisit(read),
             sitemaps=read.flag("SITEMAPS"),
-            feeds=read.flag("NEWSFEEDS"),
+            newsfeeds=read.flag("NEWSFEEDS"),
+            robots=RobotsOptions(
+                retry_delay=read.number("ROBOTS_RETRY_DELAY"), min_lifetime=read.number("ROBOTS_MIN_LIFETIME")
+            ),
+            intranet=_intranet(read),
+            dns=_dns(read),
+            fetch=_fetch(read),
             head_policy=_head_policy(read.text("HEAD_POLICY")),
-            probe_after=int(read.number("PROBE_AFTER", whole=True)),
-            types=_media_types(read.words("FETCH_SKIP_TYPES")),
-            robots_retry=read.number("ROBOTS_RETRY_DELAY"),
-            robots_lifetime=read.number("ROBOTS_MIN_LIFETIME"),
-            guard=_guard(read),
-            dns_hosts=_dns_hosts(read.text("DNS_HOSTS")),
-            dns_servers=_dns_servers(read.words("DNS_SERVERS")),
-            dns_lifetimes=_dns_lifetimes(read),
-            dns_timeout=read.number("DNS_TIMEOUT"),
-            dns_threads=int(read.number("DNS_THREADS", least=1, whole=True)),
-            limits=_limits(read),
-            max_buffered=int(read.number("FETCH_MAX_BUFFERED", least=1, whole=True)),
-            verify_tls=read.flag("FETCH_VERIFY_TLS"),
-            active_hosts=int(read.number("FRONTIER_ACTIVE_HOSTS", least=1, whole=True)),
-            most_hosts=int(read.number("FRONTIER_MOST_HOSTS", least=1, whole=True)),
-            queue_length=int(read.number("FRONTIER_QUEUE_LENGTH", least=1, whole=True)),
-            lease_ahead=read.number("FRONTIER_LEASE_AHEAD"),
+            probe_after=read.count("PROBE_AFTER"),
+            frontier=FrontierOptions(
+                active_hosts=read.count("FRONTIER_ACTIVE_HOSTS", least=1),
+                most_hosts=read.count("FRONTIER_MOST_HOSTS", least=1),
+                queue_length=read.count("FRONTIER_QUEUE_LENGTH", least=1),
+                lease_ahead=read.number("FRONTIER_LEASE_AHEAD"),
+            ),
             partition_lease=read.number("PARTITION_LEASE", least=3),
-            in_flight=int(read.number("CONCURRENT_REQUESTS", least=1, whole=True)),
-            segment_bytes=int(read.number("WARC_SEGMENT_BYTES", least=1, whole=True)),
-            commit_visits=int(read.number("COMMIT_VISITS", least=1, whole=True)),
-            commit_interval=read.number("COMMIT_INTERVAL"),
-            step=_hook(read, "COMMIT_STEP_HOOK") or (lambda step: None),
-            content_processes=int(read.number("CONTENT_PROCESSES", whole=True)),
-            content_cpu_time=int(read.number("CONTENT_CPU_TIME", least=1, whole=True)),
-            content_timeout=read.number("CONTENT_TIMEOUT", least=1),
-            content_memory=int(read.number("CONTENT_MAX_MEMORY", least=256 * 1024**2, whole=True)),
-            content_hook=read.text("CONTENT_HOOK") if _hook(read, "CONTENT_HOOK") else "",
-            metrics_port=_metrics_port(read),
-            metrics_file=Path(name) if (name := read.text("METRICS_FILE")) else None,
+            concurrent_requests=read.count("CONCURRENT_REQUESTS", least=1),
+            warc_segment_bytes=read.count("WARC_SEGMENT_BYTES", least=1),
+            commit=CommitOptions(
+                visits=read.count("COMMIT_VISITS", least=1),
+                interval=read.number("COMMIT_INTERVAL"),
+                step_hook=_hook(read, "COMMIT_STEP_HOOK") or (lambda step: None),
+            ),
+            content=_content(read),
+            metrics=MetricsOptions(
+                port=_metrics_port(read), file=Path(name) if (name := read.text("METRICS_FILE")) else None
+            ),
         )
 
 
@@ -192,11 +234,23 @@ class _Reader:
             raise Misconfigured(f"{name}={value!r}: must be {kind} of at least {least:g}.")
         return number
 
+    def count(self, name: str, *, least: float = 0) -> int:
+        return int(self.number(name, least=least, whole=True))
+
     def flag(self, name: str) -> bool:
         value = str(self._settings.get(name)).strip().lower()
         if value not in {"true", "false", "1", "0", "yes", "no", "none", ""}:
             raise Misconfigured(f"{name}={value!r}: must be True or False.")
         return value in {"true", "1", "yes"}
+
+
+def _crawl(read: _Reader) -> CrawlOptions:
+    return CrawlOptions(
+        dir=Path(read.text("CRAWL_DIR") or "data/crawl"),
+        max_pages=read.count("CRAWL_MAX_PAGES"),
+        max_seconds=read.number("CRAWL_MAX_SECONDS"),
+        horizon=read.number("CRAWL_HORIZON", infinite=True),
+    )
 
 
 def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions:
@@ -208,11 +262,11 @@ def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions
         own_hosts=own_hosts,
         contact=bool(contact),
         ports=_ports(read.words("URL_PORTS")),
-        max_length=int(read.number("URL_MAX_LENGTH", least=16, whole=True)),
-        max_segments=int(read.number("URL_MAX_SEGMENTS", least=1, whole=True)),
-        max_repeats=int(read.number("URL_MAX_REPEATS", least=1, whole=True)),
-        max_parameters=int(read.number("URL_MAX_PARAMETERS", whole=True)),
-        max_depth=int(read.number("CRAWL_MAX_DEPTH", whole=True)),
+        max_length=read.count("URL_MAX_LENGTH", least=16),
+        max_segments=read.count("URL_MAX_SEGMENTS", least=1),
+        max_repeats=read.count("URL_MAX_REPEATS", least=1),
+        max_parameters=read.count("URL_MAX_PARAMETERS"),
+        max_depth=read.count("CRAWL_MAX_DEPTH"),
         skip_types=_types(read.words("URL_SKIP_TYPES")),
         skip_actions=read.flag("URL_SKIP_ACTIONS"),
         skip_apis=read.flag("URL_SKIP_APIS"),
@@ -282,40 +336,61 @@ def _contact(contact: str) -> str:
 
 
 def _politeness(read: _Reader, own_hosts: tuple[str, ...]) -> Politeness:
-    floor = read.number("POLITENESS_MIN_DELAY")
-    if floor < FLOOR_OF_STRANGERS and not own_hosts:
+    min_delay = read.number("POLITENESS_MIN_DELAY")
+    if min_delay < FLOOR_OF_STRANGERS and not own_hosts:
         raise Misconfigured(
-            f"POLITENESS_MIN_DELAY={floor:g}: under {FLOOR_OF_STRANGERS:g} s only for hosts that you run yourself; "
+            f"POLITENESS_MIN_DELAY={min_delay:g}: under {FLOOR_OF_STRANGERS:g} s only for hosts that you run yourself; "
             "name them in OWN_HOSTS, or raise it."
         )
     return Politeness(
-        floor=floor,
-        factor=read.number("POLITENESS_LATENCY_FACTOR"),
-        cap=read.number("POLITENESS_LATENCY_CAP"),
+        min_delay=min_delay,
+        latency_factor=read.number("POLITENESS_LATENCY_FACTOR"),
+        latency_cap=read.number("POLITENESS_LATENCY_CAP"),
         own_hosts=own_hosts,
         groups=read.words("POLITENESS_GROUPS"),
-        address_connections=int(read.number("POLITENESS_ADDRESS_CONNECTIONS", least=1, whole=True)),
+        address_connections=read.count("POLITENESS_ADDRESS_CONNECTIONS", least=1),
         address_gap=read.number("POLITENESS_ADDRESS_GAP"),
-        bandwidth=read.number("BANDWIDTH_HOST_LIMIT"),
+        bandwidth_host_limit=read.number("BANDWIDTH_HOST_LIMIT"),
     )
 
 
 def _budgets(read: _Reader) -> Budgets:
     return Budgets(
-        host=int(read.number("BUDGET_HOST", whole=True)),
-        host_day=int(read.number("BUDGET_HOST_DAY", whole=True)),
-        site=int(read.number("BUDGET_DOMAIN", whole=True)),
-        site_day=int(read.number("BUDGET_DOMAIN_DAY", whole=True)),
-        stranger_day=int(read.number("BUDGET_STRANGER_DAY", whole=True)),
+        host=read.count("BUDGET_HOST"),
+        host_day=read.count("BUDGET_HOST_DAY"),
+        domain=read.count("BUDGET_DOMAIN"),
+        domain_day=read.count("BUDGET_DOMAIN_DAY"),
+        stranger_day=read.count("BUDGET_STRANGER_DAY"),
         growth=read.number("BUDGET_GROWTH"),
     )
 
 
-def _guard(read: _Reader) -> AddressGuard:
+def _revisit(read: _Reader) -> RevisitPolicy:
+    return RevisitPolicy(
+        interval=read.number("REVISIT_INTERVAL"),
+        missing=read.number("REVISIT_MISSING"),
+        full_every=read.count("REVISIT_FULL_EVERY", least=1),
+        retry_delay=read.number("RETRY_DELAY"),
+        sitemap_interval=read.number("SITEMAP_INTERVAL"),
+        newsfeed_interval=read.number("NEWSFEED_INTERVAL"),
+    )
+
+
+def _intranet(read: _Reader) -> AddressGuard:
     try:
         return AddressGuard(read.words("INTRANET_HOSTS"), read.words("INTRANET_NETWORKS"))
     except ValueError as error:
         raise Misconfigured(f"INTRANET_HOSTS or INTRANET_NETWORKS: {error}.") from error
+
+
+def _dns(read: _Reader) -> DnsOptions:
+    return DnsOptions(
+        hosts=_dns_hosts(read.text("DNS_HOSTS")),
+        servers=_dns_servers(read.words("DNS_SERVERS")),
+        timeout=read.number("DNS_TIMEOUT"),
+        threads=read.count("DNS_THREADS", least=1),
+        lifetimes=_dns_lifetimes(read),
+    )
 
 
 def _dns_hosts(path: str) -> Mapping[str, tuple[str, ...]]:
@@ -337,10 +412,10 @@ def _dns_servers(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _dns_lifetimes(read: _Reader) -> DnsLifetimes:
-    least, most = read.number("DNS_MIN_TTL"), read.number("DNS_MAX_TTL")
-    if least > most:
-        raise Misconfigured(f"DNS_MIN_TTL={least:g}: must not be greater than DNS_MAX_TTL={most:g}.")
-    return DnsLifetimes(least=least, most=most, failure=read.number("DNS_NEGATIVE_TTL"))
+    min_ttl, max_ttl = read.number("DNS_MIN_TTL"), read.number("DNS_MAX_TTL")
+    if min_ttl > max_ttl:
+        raise Misconfigured(f"DNS_MIN_TTL={min_ttl:g}: must not be greater than DNS_MAX_TTL={max_ttl:g}.")
+    return DnsLifetimes(min_ttl=min_ttl, max_ttl=max_ttl, negative_ttl=read.number("DNS_NEGATIVE_TTL"))
 
 
 def _reading(read: _Reader) -> Reading:
@@ -362,7 +437,7 @@ def _duplicates(read: _Reader) -> DuplicateRule:
         )
     return DuplicateRule(
         threshold=threshold,
-        shingle=int(read.number("DUPLICATE_SHINGLE", least=1, whole=True)),
+        shingle=read.count("DUPLICATE_SHINGLE", least=1),
         links=read.flag("DUPLICATE_LINKS"),
     )
 
@@ -379,21 +454,36 @@ def _extractor(read: _Reader, setting: str) -> str:
     return name
 
 
-def _limits(read: _Reader) -> FetchLimits:
-    return FetchLimits(
-        connect=read.number("FETCH_CONNECT_TIMEOUT"),
-        first_byte=read.number("FETCH_FIRST_BYTE_TIMEOUT"),
-        low_speed_bytes=int(read.number("FETCH_MIN_BYTES_PER_SECOND", whole=True)),
-        low_speed_time=read.number("FETCH_MIN_RATE_TIME"),
-        total=read.number("FETCH_TIMEOUT"),
-        body=int(read.number("FETCH_MAX_BODY", least=1, whole=True)),
-        document=int(read.number("FETCH_MAX_DOCUMENT", least=1, whole=True)),
-        head=int(read.number("FETCH_MAX_HEAD", least=1024, whole=True)),
+def _fetch(read: _Reader) -> FetchOptions:
+    return FetchOptions(
+        limits=FetchLimits(
+            connect_timeout=read.number("FETCH_CONNECT_TIMEOUT"),
+            first_byte_timeout=read.number("FETCH_FIRST_BYTE_TIMEOUT"),
+            timeout=read.number("FETCH_TIMEOUT"),
+            min_bytes_per_second=read.count("FETCH_MIN_BYTES_PER_SECOND"),
+            min_rate_time=read.number("FETCH_MIN_RATE_TIME"),
+            max_body=read.count("FETCH_MAX_BODY", least=1),
+            max_document=read.count("FETCH_MAX_DOCUMENT", least=1),
+            max_head=read.count("FETCH_MAX_HEAD", least=1024),
+        ),
+        max_buffered=read.count("FETCH_MAX_BUFFERED", least=1),
+        verify_tls=read.flag("FETCH_VERIFY_TLS"),
+        skip_types=_media_types(read.words("FETCH_SKIP_TYPES")),
+    )
+
+
+def _content(read: _Reader) -> ContentOptions:
+    return ContentOptions(
+        processes=read.count("CONTENT_PROCESSES"),
+        cpu_time=read.count("CONTENT_CPU_TIME", least=1),
+        timeout=read.number("CONTENT_TIMEOUT", least=1),
+        max_memory=read.count("CONTENT_MAX_MEMORY", least=256 * 1024**2),
+        hook=read.text("CONTENT_HOOK") if _hook(read, "CONTENT_HOOK") else "",
     )
 
 
 def _metrics_port(read: _Reader) -> int:
-    port = int(read.number("METRICS_PORT", whole=True))
+    port = read.count("METRICS_PORT")
     if port > LAST_PORT:
         raise Misconfigured(f"METRICS_PORT={port}: must be the number of a port, {LAST_PORT} at most; 0 is for none.")
     return port

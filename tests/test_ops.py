@@ -86,7 +86,7 @@ def test_every_command_option_and_setting_exists_and_can_be_obeyed(words: list[s
     options = Options.of(settings)
     if words[0] == "crawl":
         assert options.contact
-        assert options.max_seconds
+        assert options.crawl.max_seconds
         assert parsed(words).summary
 
 

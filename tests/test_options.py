@@ -46,18 +46,27 @@ def test_every_setting_has_a_good_default_and_is_read() -> None:
 
 def test_what_a_crawl_does_unless_told() -> None:
     options = options_with()
-    assert options.directory == Path("data/crawl")
+    assert options.crawl.dir == Path("data/crawl")
     assert options.store == "sqlite:data/crawl/crawl.db"
     assert options.warc_directory == Path("data/crawl/warc")
-    assert (options.contact, options.urls.own_hosts, options.urls.mode, options.horizon) == ("", (), "domains", 60.0)
-    assert (options.politeness.floor, options.politeness.factor, options.politeness.cap) == (5.0, 5.0, 30.0)
+    assert (options.contact, options.urls.own_hosts, options.urls.mode, options.crawl.horizon) == (
+        "",
+        (),
+        "domains",
+        60.0,
+    )
+    assert (options.politeness.min_delay, options.politeness.latency_factor, options.politeness.latency_cap) == (
+        5.0,
+        5.0,
+        30.0,
+    )
     assert options.revisit.interval == 7 * 86_400
-    assert options.limits.body == 8 * 1024 * 1024
-    assert options.limits.document == 32 * 1024 * 1024
-    assert options.guard.refusal("a.test", "127.0.0.1") == "loopback"
-    assert options.verify_tls is False
-    assert (options.metrics_port, options.metrics_file) == (0, None)
-    options.step("does nothing")
+    assert options.fetch.limits.max_body == 8 * 1024 * 1024
+    assert options.fetch.limits.max_document == 32 * 1024 * 1024
+    assert options.intranet.refusal("a.test", "127.0.0.1") == "loopback"
+    assert options.fetch.verify_tls is False
+    assert (options.metrics.port, options.metrics.file) == (0, None)
+    options.commit.step_hook("does nothing")
 
 
 def test_the_store_lies_in_the_crawls_directory_unless_told() -> None:
@@ -89,16 +98,16 @@ def test_numbers_may_come_as_text() -> None:
         POLITENESS_MIN_DELAY="7",
         COMMIT_VISITS="5.0",
     )
-    assert (options.max_pages, options.max_seconds, options.horizon) == (17, 1.5, math.inf)
-    assert (options.politeness.floor, options.commit_visits) == (7.0, 5)
-    assert isinstance(options.max_pages, int)
+    assert (options.crawl.max_pages, options.crawl.max_seconds, options.crawl.horizon) == (17, 1.5, math.inf)
+    assert (options.politeness.min_delay, options.commit.visits) == (7.0, 5)
+    assert isinstance(options.crawl.max_pages, int)
 
 
 @pytest.mark.parametrize(
     ("given", "is_on"), [("True", True), ("1", True), (True, True), ("no", False), (0, False), (None, False)]
 )
 def test_flags_may_come_as_text(given: Any, is_on: bool) -> None:
-    assert options_with(FETCH_VERIFY_TLS=given).verify_tls is is_on
+    assert options_with(FETCH_VERIFY_TLS=given).fetch.verify_tls is is_on
 
 
 URL_FILES = ["URL_RULES", "URL_INCLUDE", "URL_EXCLUDE"]
@@ -220,7 +229,7 @@ def test_what_cannot_be_obeyed_is_refused_by_name(name: str, value: Any) -> None
 
 
 def test_hosts_that_we_run_ourselves_may_be_asked_quickly() -> None:
-    assert options_with(POLITENESS_MIN_DELAY=0.1, OWN_HOSTS="a.test").politeness.floor == 0.1
+    assert options_with(POLITENESS_MIN_DELAY=0.1, OWN_HOSTS="a.test").politeness.min_delay == 0.1
 
 
 @pytest.mark.parametrize(
@@ -358,7 +367,7 @@ def test_a_list_of_what_to_include_that_includes_nothing_is_refused(tmp_path: Pa
 
 
 def test_an_intranet_is_opened_by_host_and_network() -> None:
-    guard = options_with(INTRANET_HOSTS="*.mine.test", INTRANET_NETWORKS="127.0.0.0/8, ::1/128").guard
+    guard = options_with(INTRANET_HOSTS="*.mine.test", INTRANET_NETWORKS="127.0.0.0/8, ::1/128").intranet
     assert guard.refusal("www.mine.test", "127.0.0.5") is None
     assert guard.refusal("www.theirs.test", "127.0.0.5") is not None
 
@@ -366,14 +375,14 @@ def test_an_intranet_is_opened_by_host_and_network() -> None:
 def test_names_come_from_a_hosts_file(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("127.0.0.2 a.test b.test\n")
-    assert options_with(DNS_HOSTS=str(path)).dns_hosts == {"a.test": ("127.0.0.2",), "b.test": ("127.0.0.2",)}
+    assert options_with(DNS_HOSTS=str(path)).dns.hosts == {"a.test": ("127.0.0.2",), "b.test": ("127.0.0.2",)}
 
 
 def test_names_are_asked_of_the_servers_that_are_named_and_kept_as_long_as_told() -> None:
     options = options_with(DNS_SERVERS="127.0.0.1:5353, [::1]:53,", DNS_MIN_TTL=1, DNS_MAX_TTL="2", DNS_NEGATIVE_TTL=0)
-    assert options.dns_servers == ("127.0.0.1:5353", "[::1]:53")
-    assert options.dns_lifetimes == DnsLifetimes(least=1, most=2, failure=0)
-    assert (options_with().dns_servers, options_with().dns_lifetimes) == ((), DnsLifetimes())
+    assert options.dns.servers == ("127.0.0.1:5353", "[::1]:53")
+    assert options.dns.lifetimes == DnsLifetimes(min_ttl=1, max_ttl=2, negative_ttl=0)
+    assert (options_with().dns.servers, options_with().dns.lifetimes) == ((), DnsLifetimes())
 
 
 @pytest.mark.parametrize("content", [b"nonsense a.test\n", b"127.0.0.1\n", b"\xff\xfe\n"])
@@ -384,7 +393,7 @@ def test_a_bad_hosts_file_is_refused_by_name(tmp_path: Path, content: bytes) -> 
 
 
 def test_the_steps_of_a_commit_can_be_watched(capsys: pytest.CaptureFixture[str]) -> None:
-    options_with(COMMIT_STEP_HOOK="builtins:print").step("after commit")
+    options_with(COMMIT_STEP_HOOK="builtins:print").commit.step_hook("after commit")
     assert capsys.readouterr().out == "after commit\n"
 
 

@@ -72,7 +72,7 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
     if name in ENGINES:
         engine, fields = ENGINES[name], selection.fields or None
         written = f"{name}:{without_password(place)}"
-        notes = options.directory / "exports" / _file_name(written)
+        notes = options.crawl.dir / "exports" / _file_name(written)
         return ExportTarget(
             written=written,
             notes=notes,
@@ -82,11 +82,11 @@ def target_of(name: str, place: str, options: Options, selection: Selection) -> 
         )
     if not place and name != "tantivy":
         raise BadInput(f"--to {name}: name a directory, such as {name}:documents. Nothing was exported.")
-    directory = Path(place or options.directory / "search").absolute()
+    directory = Path(place or options.crawl.dir / "search").absolute()
     written = f"{name}:{directory}"
     target = ExportTarget(
         written=written,
-        notes=options.directory / "exports" / _file_name(written),
+        notes=options.crawl.dir / "exports" / _file_name(written),
         checkpoint=directory / CHECKPOINT,
         open=lambda after, anew: _tree(directory) if anew else MarkdownSink(directory),
     )

@@ -163,7 +163,7 @@ class CrawlCommand(BaseRunSpiderCommand):
             store.crawl.add_run(data, now)
         finally:
             store.close()
-        print("\n".join(summary_lines(data, account, str(options.directory), now)))
+        print("\n".join(summary_lines(data, account, str(options.crawl.dir), now)))
         if self._summary_file:
             write_text_atomically(Path(self._summary_file), json.dumps(data) + "\n")
 

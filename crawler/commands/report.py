@@ -79,7 +79,7 @@ class ReportCommand(ScrapyCommand):
         if as_json and output is None:
             print(json.dumps(data))
             return 0
-        path = output or options.directory / _file_name(data.get("host"))
+        path = output or options.crawl.dir / _file_name(data.get("host"))
         draw = host_page if host is not None else crawl_page
         write_text_atomically(path, json.dumps(data, indent=1) + "\n" if as_json else draw(data))
         print(f"The report is in {path}")

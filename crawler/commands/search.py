@@ -87,7 +87,7 @@ class SearchCommand(ScrapyCommand):
     def _search(self, question: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
-        directory: Path = opts.index or options.directory / "search"
+        directory: Path = opts.index or options.crawl.dir / "search"
         if not opts.no_update:
             _update(options, directory, full=opts.full)
         elif not has_index(directory):

@@ -80,7 +80,7 @@ class SeedCommand(ScrapyCommand):
             with _progress(size_of(files)) as advance:
                 good = _good(files, policy, bad_lines, counts, advance)
                 if bulk:
-                    new = store.urls.add(_counted(in_key_order(good, options.directory), counts), steady_clock()())
+                    new = store.urls.add(_counted(in_key_order(good, options.crawl.dir), counts), steady_clock()())
                 else:
                     new = store.urls.add_seeds(good, steady_clock()(), urgent=now)
             _report(bad_lines, total=counts["bad"])

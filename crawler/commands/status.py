@@ -69,7 +69,7 @@ class StatusCommand(ScrapyCommand):
         if as_json:
             print(json.dumps(_as_data(account, segments, workers, size, now)))
         else:
-            print("\n".join(_lines(str(options.directory), account, segments, workers, size, now)))
+            print("\n".join(_lines(str(options.crawl.dir), account, segments, workers, size, now)))
         return 0
 
 

@@ -68,13 +68,13 @@ class CurlHandler(BaseDownloadHandler):
         session = session_of(crawler)
         self._session = session
         self._client = client_of(session)
-        self._types = session.options.types
-        usual = session.options.limits
+        self._types = session.options.fetch.skip_types
+        usual = session.options.fetch.limits
         self._limits = {
             Kind.ROBOTS: replace(
-                usual, body=LARGEST_FILE + 1, document=LARGEST_FILE + 1, total=min(usual.total, ROBOTS_TIME)
+                usual, max_body=LARGEST_FILE + 1, max_document=LARGEST_FILE + 1, timeout=min(usual.timeout, ROBOTS_TIME)
             ),
-            Kind.SITEMAP: replace(usual, body=max(usual.body, MOST_BYTES)),
+            Kind.SITEMAP: replace(usual, max_body=max(usual.max_body, MOST_BYTES)),
         }
 
     async def download_request(self, request: Request) -> Response:
@@ -105,11 +105,11 @@ class FetchClient:
         options = session.options
         self._now = session.now
         self._session = session
-        self._refusal = lru_cache(maxsize=10_000)(options.guard.refusal)
+        self._refusal = lru_cache(maxsize=10_000)(options.intranet.refusal)
         self._lookups = NameLookups(
-            servers=options.dns_servers, threads=options.dns_threads, timeout=options.dns_timeout
+            servers=options.dns.servers, threads=options.dns.threads, timeout=options.dns.timeout
         )
-        self._resolver = Resolver(self._lookups.ask, options.dns_hosts, lifetimes=options.dns_lifetimes)
+        self._resolver = Resolver(self._lookups.ask, options.dns.hosts, lifetimes=options.dns.lifetimes)
         self._stopped: asyncio.Event = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._http = HttpClient(
@@ -117,8 +117,8 @@ class FetchClient:
             wake=self._wake,
             now=session.now,
             user_agent=options.user_agent,
-            limits=options.limits,
-            verify_tls=options.verify_tls,
+            limits=options.fetch.limits,
+            verify_tls=options.fetch.verify_tls,
             keep_idle=min(KEPT_CONNECTIONS, connections_possible()),
         )
 

@@ -59,11 +59,11 @@ class FrontierScheduler(BaseScheduler):
         self._stats = crawler.stats
         self._frontier = Frontier(
             options.politeness,
-            active_hosts=options.active_hosts,
-            in_flight=min(options.in_flight, connections_possible()),
-            ahead=options.lease_ahead,
-            most_hosts=options.most_hosts,
-            bandwidth=options.bandwidth,
+            active_hosts=options.frontier.active_hosts,
+            in_flight=min(options.concurrent_requests, connections_possible()),
+            ahead=options.frontier.lease_ahead,
+            most_hosts=options.frontier.most_hosts,
+            bandwidth=options.bandwidth_limit,
         )
         self._messenger = Worker(ScrapyRuntime(self, session), options, self._frontier, BiasedDraw(random.random))
         self._pages = 0
@@ -87,8 +87,8 @@ class FrontierScheduler(BaseScheduler):
         ):
             self._crawler.signals.connect(handler, signal=signal)
         self._spider = spider
-        if self._options.max_seconds:
-            self._later(self._options.max_seconds, partial(self._finish, "time limit reached"))
+        if self._options.crawl.max_seconds:
+            self._later(self._options.crawl.max_seconds, partial(self._finish, "time limit reached"))
         self._messenger.open(self._session.tenure, self._session.started)
         self._session.lease_end = lambda: self._frontier.lease_end
 
@@ -168,7 +168,7 @@ class FrontierScheduler(BaseScheduler):
                 is_bandwidth_spent=frontier.is_bandwidth_spent(session.now()),
                 is_buffer_full=self._is_full(),
                 pages_waiting=session.pages_waiting(),
-                content_processes=self._options.content_processes,
+                content_processes=self._options.content.processes,
                 connections_free=frontier.room,
                 hosts=len(frontier.hosts),
                 allowed=frontier.supply.rate if frontier.supply.visits else 0.0,
@@ -215,7 +215,7 @@ class FrontierScheduler(BaseScheduler):
             previous=home.rules.get(visit.origin) if home is not None else None,
             host=visit.key.host,
             origin=visit.origin,
-            retry=self._options.robots_retry,
+            retry=self._options.robots.retry_delay,
         )
         return replace(visited, rules=rules)
 
@@ -235,17 +235,17 @@ class FrontierScheduler(BaseScheduler):
 
     def _look_at_limit(self) -> None:
         pages = self._pages + self._messenger.pages_of_others
-        if self._options.max_pages and pages >= self._options.max_pages and not self._stopping:
+        if self._options.crawl.max_pages and pages >= self._options.crawl.max_pages and not self._stopping:
             self._finish("page limit reached")
 
     def _is_over_limit(self) -> bool:
-        limit = self._options.max_pages - self._messenger.pages_of_others
-        return bool(self._options.max_pages) and (
+        limit = self._options.crawl.max_pages - self._messenger.pages_of_others
+        return bool(self._options.crawl.max_pages) and (
             self._pages + len(self._frontier.in_flight) + self._messenger.uncommitted >= limit
         )
 
     def _is_full(self) -> bool:
-        return client_of(self._session).bytes_in_flight > self._options.max_buffered
+        return client_of(self._session).bytes_in_flight > self._options.fetch.max_buffered
 
     # ── the end ──
 

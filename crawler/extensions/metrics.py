@@ -36,14 +36,14 @@ class MetricsPublication:
 
     def __init__(self, session: Session) -> None:
         options = session.options
-        self.path = file_of(options.metrics_file, session.slot, several=session.expected > 1)
+        self.path = file_of(options.metrics.file, session.slot, several=session.expected > 1)
         self._session = session
         self._vitals: Callable[[], Vitals] = Vitals
         self._labels = labels_of(options) | {"worker": str(session.slot)}
         self._is_failing = False
         if self.path is not None:
             self._claim(self.path)
-        self._server = self._listen(options.metrics_port, session.slot) if options.metrics_port else None
+        self._server = self._listen(options.metrics.port, session.slot) if options.metrics.port else None
 
     def watch(self, vitals: Callable[[], Vitals]) -> None:
         """The crawl has begun, and can be asked how it is."""
@@ -116,7 +116,7 @@ class Metrics:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         session = session_of(crawler)
-        if not session.options.metrics_port and session.options.metrics_file is None:
+        if not session.options.metrics.port and session.options.metrics.file is None:
             raise NotConfigured
         metrics = cls(crawler, publication_of(session))
         crawler.signals.connect(metrics.open, signal=signals.spider_opened)
@@ -154,7 +154,7 @@ def exposition(collector: Collector) -> str:
 
 def labels_of(options: Options) -> dict[str, str]:
     """In files only: node_exporter puts all files together, and refuses two samples that look the same."""
-    return {"crawl": str(options.directory)}
+    return {"crawl": str(options.crawl.dir)}
 
 
 def file_of(path: Path | None, slot: int, *, several: bool) -> Path | None:
@@ -172,10 +172,10 @@ def file_of(path: Path | None, slot: int, *, several: bool) -> Path | None:
 
 def write_last_run(options: Options, ended: LastRun) -> None:
     """How several workers together ended; their own files tell the rest."""
-    if options.metrics_file is None:
+    if options.metrics.file is None:
         return
     try:
-        write_text_atomically(options.metrics_file, exposition(LastRunCollector(ended, labels_of(options))))
+        write_text_atomically(options.metrics.file, exposition(LastRunCollector(ended, labels_of(options))))
     except DiskTrouble as error:
         logger.warning("METRICS_FILE: %s", error)
 

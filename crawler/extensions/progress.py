@@ -102,16 +102,16 @@ class Progress:
         pages_a_second, bytes_a_second = self._pace.rates(now, record.pages, record.bytes_received)
         (long_rate,) = self._long_pace.rates(now, pages)
         return LiveFacts(
-            directory=str(options.directory),
+            directory=str(options.crawl.dir),
             elapsed=elapsed,
             remaining=remaining(
                 elapsed=elapsed,
-                max_seconds=options.max_seconds,
+                max_seconds=options.crawl.max_seconds,
                 pages=pages,
-                max_pages=options.max_pages,
+                max_pages=options.crawl.max_pages,
                 pages_a_second=long_rate,
             ),
-            max_pages=options.max_pages,
+            max_pages=options.crawl.max_pages,
             pages=record.pages,
             visits=record.visits,
             new_urls=record.new_urls,

@@ -50,14 +50,14 @@ class LookupResult:
 class DnsLifetimes:
     """How long an answer is kept, whatever its records say."""
 
-    least: float = 60.0
-    most: float = 86_400.0
-    failure: float = 60.0
+    min_ttl: float = 60.0
+    max_ttl: float = 86_400.0
+    negative_ttl: float = 60.0
 
     def of(self, found: LookupResult) -> float:
         if found.addresses:
-            return min(max(found.ttl, self.least), self.most)
-        return self.failure if found.is_sure else min(self.failure, _UNSURE)
+            return min(max(found.ttl, self.min_ttl), self.max_ttl)
+        return self.negative_ttl if found.is_sure else min(self.negative_ttl, _UNSURE)
 
 
 Lookup = Callable[[str, Callable[[LookupResult], None]], None]

@@ -14,14 +14,14 @@ from crawler.items import Reason
 class FetchLimits:
     """How long and how big a fetch may become."""
 
-    connect: float = 10.0  # TCP and TLS together
-    first_byte: float = 20.0  # from the request to the first line of the answer
-    low_speed_bytes: int = 1024  # a second, on average over …
-    low_speed_time: float = 10.0  # … each span of this length once the answer has begun
-    total: float = 60.0
-    body: int = 8 * 1024 * 1024
-    document: int = 32 * 1024 * 1024  # a body of a type of which a part is of no use
-    head: int = 64 * 1024  # interim answers included
+    connect_timeout: float = 10.0  # TCP and TLS together
+    first_byte_timeout: float = 20.0  # from the request to the first line of the answer
+    min_bytes_per_second: int = 1024  # a second, on average over …
+    min_rate_time: float = 10.0  # … each span of this length once the answer has begun
+    timeout: float = 60.0
+    max_body: int = 8 * 1024 * 1024
+    max_document: int = 32 * 1024 * 1024  # a body of a type of which a part is of no use
+    max_head: int = 64 * 1024  # interim answers included
     interim: int = 16  # answers of class 1xx before the answer
 
 
@@ -38,7 +38,7 @@ class TransferPace:
         self.sent: float | None = None
         self.first_byte: float | None = None
         self._limits = limits
-        self._end = now + limits.total
+        self._end = now + limits.timeout
         self._span_start = 0  # bytes received when the current span of the speed limit began
         self._span_end = 0.0
 
@@ -47,15 +47,15 @@ class TransferPace:
 
     def answer_begun(self, now: float) -> None:
         self.first_byte = now
-        self._span_end = now + self._limits.low_speed_time
+        self._span_end = now + self._limits.min_rate_time
 
     def deadline(self) -> float:
         """When `overdue` must be asked next."""
         if self.first_byte is not None:
             return min(self._end, self._span_end)
         if self.sent is not None:
-            return min(self._end, self.sent + self._limits.first_byte)
-        return min(self._end, self.started + self._limits.connect)
+            return min(self._end, self.sent + self._limits.first_byte_timeout)
+        return min(self._end, self.started + self._limits.connect_timeout)
 
     def overdue(self, now: float, *, received: int, has_head: bool) -> tuple[Reason, str] | None:
         """Which time limit is exceeded, or None; a span of sufficient speed is followed by the next."""
@@ -65,7 +65,7 @@ class TransferPace:
             return Reason.CUT_TIME if has_head else Reason.TIMEOUT, ""
         if self.first_byte is None:
             return Reason.CONNECT_TIMEOUT if self.sent is None else Reason.FIRST_BYTE_TIMEOUT, ""
-        if received - self._span_start < self._limits.low_speed_bytes * self._limits.low_speed_time:
+        if received - self._span_start < self._limits.min_bytes_per_second * self._limits.min_rate_time:
             return (Reason.CUT_TIME, "too slow") if has_head else (Reason.TOO_SLOW, "")
-        self._span_start, self._span_end = received, now + self._limits.low_speed_time
+        self._span_start, self._span_end = received, now + self._limits.min_rate_time
         return None

@@ -79,7 +79,7 @@ class Transfer:
         self._status = 0
         self._body: list[bytes] = []
         self._size = 0  # of the body so far
-        self._most = limits.body  # that it may become
+        self._most = limits.max_body  # that it may become
         self._chunked: ChunkedBody | None = None
         self._verdict: tuple[Reason, str] | None = None  # why we aborted it
         handle.setopt(pycurl.PREREQFUNCTION, self.on_connected)
@@ -111,7 +111,7 @@ class Transfer:
             self._pace.answer_begun(self._shared.now())
             self._set_alarm()
         self._head_size = size = self._head_size + len(line)
-        if size > self._limits.head:
+        if size > self._limits.max_head:
             return self._abort(Reason.HEADERS_TOO_BIG, "")
         self._block.append(line)
         return self._end_block() if line in _EMPTY_LINES else None
@@ -143,7 +143,7 @@ class Transfer:
         self._head, self._status = head, status
         self._chunked = ChunkedBody.announced_by(head)
         if is_whole_or_nothing(head):
-            self._most = max(self._limits.body, self._limits.document)
+            self._most = max(self._limits.max_body, self._limits.max_document)
         is_head = self._request.method == "HEAD"  # of which nothing follows
         if self._wants is not None and not is_head and 200 <= status < 300 and not self._wants(head, self._url):
             return self._abort(Reason.UNWANTED_TYPE, "")

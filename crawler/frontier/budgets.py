@@ -25,14 +25,14 @@ class BudgetLimits(NamedTuple):
 class Budgets:
     """All but that of strangers grow by a share for each other site that links to the site.
 
-    >>> Budgets(site=100, growth=0.5).of_site(endorsers=4, seeded=False)
+    >>> Budgets(domain=100, growth=0.5).of_site(endorsers=4, seeded=False)
     BudgetLimits(total=300, daily=0)
     """
 
     host: int = 0
     host_day: int = 0
-    site: int = 0
-    site_day: int = 0
+    domain: int = 0
+    domain_day: int = 0
     stranger_day: int = 0  # of sites that nobody vouches for
     growth: float = 0.0
 
@@ -40,10 +40,10 @@ class Budgets:
         return BudgetLimits(self._grown(self.host, endorsers), self._grown(self.host_day, endorsers))
 
     def of_site(self, endorsers: int, *, seeded: bool) -> BudgetLimits:
-        daily = self._grown(self.site_day, endorsers)
+        daily = self._grown(self.domain_day, endorsers)
         if self.stranger_day and endorsers < FEW_ENDORSERS and not seeded:
             daily = min(daily or self.stranger_day, self.stranger_day)
-        return BudgetLimits(self._grown(self.site, endorsers), daily)
+        return BudgetLimits(self._grown(self.domain, endorsers), daily)
 
     def _grown(self, base: int, endorsers: int) -> int:
         return int(base * (1 + self.growth * min(endorsers, MOST_ENDORSERS)))

@@ -41,9 +41,10 @@ class RevisitPolicy:
 
     interval: float = 7 * 86_400.0
     sitemap_interval: float = 86_400.0
-    feed_interval: float = 3_600.0  # of feeds that do not say how often
-    missing_delay: float = 86_400.0  # after which what was not found is looked for again; then later and later
+    newsfeed_interval: float = 3_600.0  # of feeds that do not say how often
+    missing: float = 86_400.0  # after which what was not found is looked for again; then later and later
     retry_delay: float = 30.0  # doubled with each try
+    full_every: int = 10  # of so many visits one fetches the whole document, whatever validators say
 
     def after(self, visited: Visited, now: float, host_free: float, *, excused: bool = False) -> NextState:
         """The next state of the visited URL; `host_free` is when its host may be asked again.
@@ -81,7 +82,7 @@ class RevisitPolicy:
         if kind is Kind.SITEMAP:
             return now + self.sitemap_interval
         if kind is Kind.FEED:
-            asked = (page.interval if page is not None else None) or visit.interval or self.feed_interval
+            asked = (page.interval if page is not None else None) or visit.interval or self.newsfeed_interval
             return now + min(max(asked, LEAST_INTERVAL), _MOST_INTERVAL)
         due = now + self.interval
         end = page.unavailable_after if page is not None else None
@@ -93,7 +94,7 @@ class RevisitPolicy:
         missing = visited.visit.missing + 1
         if missing > len(_BACK_OFF):
             return NextState(state=State.PARKED, reason=visited.reason, missing=missing)
-        due = now + self.missing_delay * _BACK_OFF[missing - 1]
+        due = now + self.missing * _BACK_OFF[missing - 1]
         return NextState(state=State.WAITING, reason=visited.reason, due=due, missing=missing)
 
     def _retry(self, visited: Visited, now: float) -> NextState:

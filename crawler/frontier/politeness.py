@@ -56,14 +56,14 @@ class Politeness:
     then a day, then a week at a time; one with visiting hours until they begin.
     """
 
-    floor: float = 5.0
-    factor: float = 5.0
-    cap: float = 30.0
+    min_delay: float = 5.0
+    latency_factor: float = 5.0
+    latency_cap: float = 30.0
     own_hosts: Sequence[str] = ()
     groups: Sequence[str] = ()  # host patterns; all hosts that one of them fits count as one
     address_connections: int = 4  # to one server, whatever its names
     address_gap: float = 0.5  # between the end of one and the start of the next
-    bandwidth: float = 0.0  # bytes a second that a host sends us, rests counted; 0 = no limit
+    bandwidth_host_limit: float = 0.0  # bytes a second that a host sends us, rests counted; 0 = no limit
 
     def group_of(self, name: str) -> str:
         """The pattern under which this host counts with others as one; empty if it stands for itself.
@@ -79,16 +79,16 @@ class Politeness:
 
     def floor_of(self, name: str) -> float:
         """The shortest rest of a host: only hosts that the operator runs himself may be asked faster than 1/s."""
-        if self.floor >= FLOOR_OF_STRANGERS or matches(name, self.own_hosts):
-            return self.floor
+        if self.min_delay >= FLOOR_OF_STRANGERS or matches(name, self.own_hosts):
+            return self.min_delay
         return FLOOR_OF_STRANGERS
 
     def rest(self, name: str, clock: HostClock, at: float | None = None) -> float:
         """The full rest of a host as things stand, or stood at a time: a Request-rate may hold for a part of the day.
 
-        >>> Politeness(floor=5, factor=10).rest("a.example", HostClock(latency=2.0))
+        >>> Politeness(min_delay=5, latency_factor=10).rest("a.example", HostClock(latency=2.0))
         20.0
-        >>> Politeness(floor=5, factor=10).rest("a.example", HostClock(latency=2.0, crawl_limits=CrawlLimits(crawl_delay=1000)))
+        >>> Politeness(min_delay=5, latency_factor=10).rest("a.example", HostClock(latency=2.0, crawl_limits=CrawlLimits(crawl_delay=1000)))
         300.0
         >>> Politeness().rest("a.example", HostClock(crawl_limits=CrawlLimits(request_rate=RequestRate(1, 60, DailyWindow(0, 540)))), 0.0)
         60.0
@@ -103,11 +103,11 @@ class Politeness:
         crawl_limits = clock.crawl_limits
         return {
             "the least for any host": self.floor_of(name),
-            "its last answer's time": min(self.factor * clock.latency, self.cap),
+            "its last answer's time": min(self.latency_factor * clock.latency, self.latency_cap),
             "Crawl-delay": min(crawl_limits.crawl_delay or 0.0, CRAWL_DELAY_LIMIT),
             "Request-rate": min(_pace(crawl_limits.request_rate, at), CRAWL_DELAY_LIMIT),
-            "its last answer's length": max(clock.last_bytes / self.bandwidth - clock.latency, 0.0)
-            if self.bandwidth
+            "its last answer's length": max(clock.last_bytes / self.bandwidth_host_limit - clock.latency, 0.0)
+            if self.bandwidth_host_limit
             else 0.0,
         }
 
@@ -161,7 +161,9 @@ class Politeness:
 
         How long its answer took nobody knows: as long as counts, then.
         """
-        slow = replace(clock, latency=max(clock.latency, self.cap / self.factor if self.factor else 0.0))
+        slow = replace(
+            clock, latency=max(clock.latency, self.latency_cap / self.latency_factor if self.latency_factor else 0.0)
+        )
         return self._in_hours(replace(clock, next_visit=max(clock.next_visit, now + self.rest(name, slow, now))))
 
     @staticmethod

@@ -28,7 +28,7 @@ class ConditionalMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler.stats, session_of(crawler).options.full_every)
+        return cls(crawler.stats, session_of(crawler).options.revisit.full_every)
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]

@@ -41,7 +41,7 @@ class HeadMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         options = session_of(crawler).options
-        return cls(options.head_policy, options.types, options.full_every)
+        return cls(options.head_policy, options.fetch.skip_types, options.revisit.full_every)
 
     def process_request(self, request: Request) -> None:
         if self._policy == "never":

@@ -54,8 +54,8 @@ class RobotsMiddleware:
         return cls(
             crawler.stats,
             session.scope,
-            options.robots_retry,
-            options.robots_lifetime,
+            options.robots.retry_delay,
+            options.robots.min_lifetime,
             reads_sitemaps=options.sitemaps,
         )
 

@@ -34,7 +34,7 @@ class ExtractPipeline:
     def open_spider(self) -> None:
         session = self._session
         session.content = self
-        if session.options.content_processes:
+        if session.options.content.processes:
             self._pool = new_pool(session)
             self._pool.start()
             session.pages_waiting = self._pool.waiting
@@ -90,7 +90,7 @@ class ExtractPipeline:
 
     def _without_feeds(self, visited: Visited) -> Visited:
         """Unless they are to be followed."""
-        if self._session.options.feeds or visited.page is None or not visited.page.feeds:
+        if self._session.options.newsfeeds or visited.page is None or not visited.page.feeds:
             return visited
         return replace(visited, page=replace(visited.page, feeds=()))
 
@@ -101,8 +101,8 @@ def new_pool(session: Session) -> ContentPool:
         urls=options.urls,
         reading=options.reading,
         rule=options.duplicates,
-        cpu_seconds=options.content_cpu_time,
-        memory=options.content_memory,
-        hook=options.content_hook,
+        cpu_seconds=options.content.cpu_time,
+        memory=options.content.max_memory,
+        hook=options.content.hook,
     )
-    return ContentPool(options.content_processes, configuration, options.content_timeout)
+    return ContentPool(options.content.processes, configuration, options.content.timeout)

@@ -82,7 +82,7 @@ def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
     with store.survey() as survey:
         runs, standings = store.crawl.runs(), survey.standings(EXAMPLES)
         return {
-            "directory": str(options.directory),
+            "directory": str(options.crawl.dir),
             "made": now,
             **_activity(survey),
             "totals": _totals(store),

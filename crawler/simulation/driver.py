@@ -71,11 +71,11 @@ class Simulation:
         self._is_awake = False
         self.frontier = Frontier(
             options.politeness,
-            active_hosts=options.active_hosts,
-            in_flight=options.in_flight,
-            ahead=options.lease_ahead,
-            most_hosts=options.most_hosts,
-            bandwidth=options.bandwidth,
+            active_hosts=options.frontier.active_hosts,
+            in_flight=options.concurrent_requests,
+            ahead=options.frontier.lease_ahead,
+            most_hosts=options.frontier.most_hosts,
+            bandwidth=options.bandwidth_limit,
         )
         self.frontier.restore_gates(store.frontier.gates())
         self.messenger = Worker(self, options, self.frontier, draw, patience=math.inf, keep_every=math.inf)
@@ -149,7 +149,7 @@ class Simulation:
 
     def keep(self) -> Assignment:
         worker = WorkerStatus(slot=self.slot, owner=self.owner)
-        lease, longest = self.options.partition_lease, self.options.limits.total
+        lease, longest = self.options.partition_lease, self.options.fetch.limits.timeout
         return self.store.partitions.renew_lease(worker, self.time, lease, longest, self._full_rest)
 
     def kept(self) -> None: ...

@@ -94,7 +94,7 @@ class Session:
         `expected` workers there will be, so that the first does not take what it must give to the others.
         """
         prepare_directory(options)
-        workers = options.directory / "workers"
+        workers = options.crawl.dir / "workers"
         lock = take_slot(workers, join=join)
         session = cls(options, lock, steady_clock(), expected)
         try:
@@ -195,7 +195,7 @@ class Session:
                 self._recover(store, lock)
                 lock.release()
             self._check_time(store)
-            self._committer = Committer(store, self._new_archive(), self.now, self.options.step)
+            self._committer = Committer(store, self._new_archive(), self.now, self.options.commit.step_hook)
             self._group(store)
             self._match_sketches(store)
             store.crawl.set_facts({_POLITENESS: msgspec.json.encode(self.options.politeness).decode()})
@@ -210,7 +210,7 @@ class Session:
     def keep(self) -> Assignment:
         """Tell the others that we live, and take over from those that do not. In the store's thread."""
         options, record = self.options, self.record
-        for lock in free_slots(options.directory / "workers", but=self._lock.number):
+        for lock in free_slots(options.crawl.dir / "workers", but=self._lock.number):
             if lock.was_unclean:
                 self._recover(self.store, lock)
                 lock.release()
@@ -231,7 +231,7 @@ class Session:
             # Others are still starting; who is not there after a lease will not come.
             expected=self.expected if self.now() < self.started + options.partition_lease else 1,
         )
-        lease, longest = options.partition_lease, options.limits.total
+        lease, longest = options.partition_lease, options.fetch.limits.timeout
         tenure = self.store.partitions.renew_lease(worker, self.now(), lease, longest, self._full_rest)
         if tenure.returned or tenure.quarantined:
             logger.warning(
@@ -376,9 +376,9 @@ class Session:
             options.warc_directory,
             prefix=f"{PRODUCT.lower()}-{started}-{secrets.token_hex(3)}",
             slot=self.slot,
-            max_bytes=options.segment_bytes,
+            max_bytes=options.warc_segment_bytes,
             now=self.now,
-            step=options.step,
+            step=options.commit.step_hook,
             facts=[
                 ("software", f"{PRODUCT}/{VERSION}"),
                 ("format", "WARC File Format 1.1"),
@@ -410,7 +410,7 @@ def sketches_of(rule: DuplicateRule) -> str:
 
 def prepare_directory(options: Options) -> None:
     """Make sure that we can write where the crawl is kept, and that what we write stays there."""
-    directory = options.directory
+    directory = options.crawl.dir
     probe = directory / f".probe-{os.getpid()}"
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o750)

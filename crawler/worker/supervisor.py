@@ -165,7 +165,7 @@ class Supervisor:
         """One that is stopped inside a transaction keeps all others from the store; it is replaced, and nothing is lost."""
         lease = self._options.partition_lease
         last = max((worker.lease_end for worker in self._store.partitions.workers()), default=math.inf) - lease
-        if time.time() - last < min(SILENCE, lease + self._options.limits.total):
+        if time.time() - last < min(SILENCE, lease + self._options.fetch.limits.timeout):
             return
         for child in self._children:
             if _is_stopped(child.process.pid):

@@ -242,11 +242,11 @@ class Worker:
     def _line_up(self, settled: VisitResult, done: Done) -> None:
         """For the next commit."""
         self._batch.append((settled, done))
-        is_full = len(self._batch) >= self._options.commit_visits
+        is_full = len(self._batch) >= self._options.commit.visits
         if is_full or settled.visited.visit.crashes or not self.frontier.has_more or self._stopped:
             self.flush()
         elif "flush" not in self._timers:
-            self._set_timer("flush", self._options.commit_interval, self.flush)
+            self._set_timer("flush", self._options.commit.interval, self.flush)
 
     def _note_network(self, *, was_down: bool) -> None:
         is_down = self.frontier.network.is_down
@@ -265,7 +265,7 @@ class Worker:
         if "commit" in self._busy:
             self._flush_again = True  # the batch grows meanwhile; `_committed` comes back for it
             return
-        most = self._options.commit_visits
+        most = self._options.commit.visits
         batch, self._batch = self._batch[:most], self._batch[most:]
         if batch:
             self._committing += batch
@@ -294,11 +294,11 @@ class Worker:
         self.frontier.found(committed.hosts_with_new, self._around.now())
         if any(host not in self.frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
-        if self._flush_again or self._stopped or len(self._batch) >= self._options.commit_visits:
+        if self._flush_again or self._stopped or len(self._batch) >= self._options.commit.visits:
             self._flush_again = False
             self.flush()
         elif self._batch and "flush" not in self._timers:
-            self._set_timer("flush", self._options.commit_interval, self.flush)
+            self._set_timer("flush", self._options.commit.interval, self.flush)
         self._around.wake()
 
     # ── pages that must be read again ──
@@ -437,7 +437,12 @@ class Worker:
     def _queue_length(self) -> int:
         """How many URLs of a host are read ahead: as many in all, however many hosts there are."""
         options = self._options
-        return max(options.queue_length * options.active_hosts // max(self.frontier.window, options.active_hosts), 1)
+        return max(
+            options.frontier.queue_length
+            * options.frontier.active_hosts
+            // max(self.frontier.window, options.frontier.active_hosts),
+            1,
+        )
 
     def _refill(self, now: float) -> None:
         length = self._queue_length()
@@ -618,7 +623,7 @@ class Worker:
         if not self.frontier.is_quiet or self._batch or self._named or self._compared or self._studied:
             return
         next_due = outlook.next_due if outlook.next_due is not None else math.inf
-        if outlook.leased or next_due <= now + self._options.horizon:
+        if outlook.leased or next_due <= now + self._options.crawl.horizon:
             self._look_at = min(max(next_due, now + LOOK_EVERY / 5), now + self._patience)
             self._busy.add("outlook")  # until then: `_tick` takes it out
         else:

@@ -88,7 +88,7 @@ class Shelf:
 def exporter(
     store: Store, options: Options, shelf: Shelf, selection: Selection = EVERYTHING, written: str = "shelf"
 ) -> Exporter:
-    notes = options.directory / "exports" / written
+    notes = options.crawl.dir / "exports" / written
     target = ExportTarget(
         written=written, notes=notes, checkpoint=notes.with_name(f"{written}.json"), open=lambda after, anew: shelf
     )
@@ -147,7 +147,7 @@ def test_what_is_not_acknowledged_comes_again(collection: Collection, store: Sto
     shelf.is_down = True
     with pytest.raises(SinkDown):
         run(store, options, shelf)
-    assert read_checkpoint(options.directory / "exports" / "shelf.json") is None
+    assert read_checkpoint(options.crawl.dir / "exports" / "shelf.json") is None
     shelf.is_down = False
     assert len(run(store, options, shelf, every=2)) == 5
     assert shelf.acknowledged == [7, 9, 10]
@@ -162,7 +162,7 @@ def test_what_a_sink_refuses_is_named_before_it_is_passed_over(
     shelf.refuses = {B}
     export = exporter(store, options, shelf)
     export.run(lambda *_: None)
-    letters = (options.directory / "exports" / "shelf.rejected.jsonl").read_text().splitlines()
+    letters = (options.crawl.dir / "exports" / "shelf.rejected.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in letters] == [
         {"id": identifier(key_of(B)), "url": B, "version": 2, "error": "bad"}
     ]
@@ -188,21 +188,21 @@ def test_a_document_that_the_archive_does_not_have_is_named_and_does_not_stop_th
 ) -> None:
     collection.add(A, body("one"), **HTML)
     collection.close()
-    (segment,) = (options.directory / "warc").iterdir()
+    (segment,) = (options.crawl.dir / "warc").iterdir()
     segment.write_bytes(b"")
     export = exporter(store, options, Shelf())
     export.run(lambda *_: None)
     assert (export.rejected, export.feed.counts["unreadable"], export.feed.unreadable) == (1, 1, [])
-    assert A in (options.directory / "exports" / "shelf.rejected.jsonl").read_text()
+    assert A in (options.crawl.dir / "exports" / "shelf.rejected.jsonl").read_text()
 
 
 def test_an_archive_without_its_files_is_not_gone_round(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
-    away = options.directory / "away"
-    (options.directory / "warc").rename(away)
+    away = options.crawl.dir / "away"
+    (options.crawl.dir / "warc").rename(away)
     with pytest.raises(DiskTrouble, match="restore the file"):
         run(store, options)
-    away.rename(options.directory / "warc")
+    away.rename(options.crawl.dir / "warc")
     assert told(run(store, options)) == [(A, "upsert")]
 
 
@@ -233,7 +233,7 @@ def test_an_increment_is_what_held_at_its_last_version_though_a_crawl_goes_on(
 def test_a_directory_has_no_gap_and_nothing_twice(
     since: int, collection: Collection, store: Store, options: Options
 ) -> None:
-    target = target_of("jsonl", str(options.directory / "out"), options, EVERYTHING)
+    target = target_of("jsonl", str(options.crawl.dir / "out"), options, EVERYTHING)
     for url in (A, B):
         collection.add(url, body(url), **HTML)
     Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
@@ -244,7 +244,7 @@ def test_a_directory_has_no_gap_and_nothing_twice(
 
 def test_a_directory_has_one_format(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
-    place = str(options.directory / "out")
+    place = str(options.crawl.dir / "out")
     Exporter(store, options, EVERYTHING, target_of("jsonl", place, options, EVERYTHING)).run(lambda *_: None)
     other = Exporter(store, options, EVERYTHING, target_of("jsoncollection", place, options, EVERYTHING))
     for full in (False, True):
@@ -256,7 +256,7 @@ def test_a_directory_has_one_format(collection: Collection, store: Store, option
 def test_who_begins_anew_and_is_killed_has_nothing_noted(
     name: str, collection: Collection, store: Store, options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = target_of(name, str(options.directory / "out"), options, EVERYTHING)
+    target = target_of(name, str(options.crawl.dir / "out"), options, EVERYTHING)
     for url in (A, B):
         collection.add(url, body(url), **HTML)
     Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
@@ -271,14 +271,14 @@ def test_who_begins_anew_and_is_killed_has_nothing_noted(
 
 def test_a_tree_that_begins_anew_has_nothing_of_before(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
-    target = target_of("markdown", str(options.directory / "out"), options, EVERYTHING)
+    target = target_of("markdown", str(options.crawl.dir / "out"), options, EVERYTHING)
     Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
-    stranger = options.directory / "out" / "x.test" / f"{'0' * 32}.md"
+    stranger = options.crawl.dir / "out" / "x.test" / f"{'0' * 32}.md"
     stranger.parent.mkdir()
     for path in (stranger, stranger.with_name("mine.md")):
         path.write_text("here before")
     Exporter(store, options, EVERYTHING, target).run(lambda *_: None, full=True)
-    names = sorted(path.name for path in (options.directory / "out").glob("*/*.md"))
+    names = sorted(path.name for path in (options.crawl.dir / "out").glob("*/*.md"))
     assert names == sorted([f"{identifier(key_of(A))}.md", "mine.md"])
 
 
@@ -336,7 +336,7 @@ def test_a_place_that_has_something_else_is_left_alone(
 ) -> None:
     collection.add(A, body("one"), **HTML)
     run(store, options)
-    path = options.directory / "exports" / "shelf.json"
+    path = options.crawl.dir / "exports" / "shelf.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(BadInput, match=complaint):
         run(store, options)
@@ -344,7 +344,7 @@ def test_a_place_that_has_something_else_is_left_alone(
 
 
 def test_only_one_export_at_a_time_goes_to_a_place(collection: Collection, store: Store, options: Options) -> None:
-    lock = options.directory / "exports" / "shelf.lock"
+    lock = options.crawl.dir / "exports" / "shelf.lock"
     lock.parent.mkdir()
     with lock.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -451,21 +451,21 @@ def test_searchers_want_one_of_each_and_collectors_all() -> None:
 
 
 def test_a_directory_begins_anew_without_what_was_there(collection: Collection, store: Store, options: Options) -> None:
-    target = target_of("jsonl", str(options.directory / "out"), options, Selection())
+    target = target_of("jsonl", str(options.crawl.dir / "out"), options, Selection())
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
     collection.add(B, body("two"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
-    names = sorted(path.name for path in (options.directory / "out").glob("0*"))
+    names = sorted(path.name for path in (options.crawl.dir / "out").glob("0*"))
     assert names == ["000000000000-000000000001.jsonl", "000000000001-000000000002.jsonl"]
     Exporter(store, options, Selection(), target).run(lambda *_: None, full=True)
-    assert [path.name for path in (options.directory / "out").glob("0*")] == ["000000000000-000000000002.jsonl"]
+    assert [path.name for path in (options.crawl.dir / "out").glob("0*")] == ["000000000000-000000000002.jsonl"]
 
 
 def test_a_file_that_has_its_name_is_not_written_again_though_that_was_not_noted(
     collection: Collection, store: Store, options: Options
 ) -> None:
-    target = target_of("jsonl", str(options.directory / "out"), options, Selection())
+    target = target_of("jsonl", str(options.crawl.dir / "out"), options, Selection())
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
     before = target.checkpoint.read_bytes()
@@ -482,7 +482,7 @@ def test_an_index_that_is_gone_is_built_anew(collection: Collection, store: Stor
     target = target_of("tantivy", "", options, fold)
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, fold, target).run(lambda *_: None)
-    for path in (options.directory / "search").rglob("*"):
+    for path in (options.crawl.dir / "search").rglob("*"):
         if path.is_file() and path.name != "checkpoint.json":
             path.unlink()
     again = Exporter(store, options, fold, target)

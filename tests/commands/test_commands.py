@@ -132,7 +132,7 @@ def test_why_a_url_is_waiting(served: Served, tmp_path: Path) -> None:
 def test_why_names_the_parts_of_a_priority_and_what_budgets_say(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     directory.mkdir()
-    store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(site=2))
+    store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(domain=2))
     acquire(store, "me", 0, NOW, 60, 60)
     store.urls.add_seeds([new_url("http://seed.test/"), new_url("http://news.test/")], NOW)
     targets = [link(f"http://far.test/{number}") for number in range(4)]

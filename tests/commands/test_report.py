@@ -166,7 +166,7 @@ def test_a_url_is_wrong_usage(tmp_path: Path) -> None:
 
 def test_what_was_done_is_held_against_the_politeness_that_the_crawl_had(tmp_path: Path) -> None:
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    assert last_politeness(store, Politeness(floor=7.0)) == Politeness(floor=7.0)
+    assert last_politeness(store, Politeness(min_delay=7.0)) == Politeness(min_delay=7.0)
     store.close()
     settings = Settings({"CRAWL_DIR": str(tmp_path), "OWN_HOSTS": "*.test", "POLITENESS_MIN_DELAY": 0.2})
     settings.setmodule("crawler.settings", priority="default")

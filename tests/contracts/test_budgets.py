@@ -59,7 +59,7 @@ def endorse(store: Store, source: str, *targets: str) -> None:
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_site_gets_exactly_its_budget_and_the_rest_is_parked(at_once: bool, with_budgets: Open) -> None:
-    store = with_budgets(site=7)
+    store = with_budgets(domain=7)
     for batch in [SITE] if at_once else [[url] for url in SITE]:
         store.urls.add(map(found, batch), NOW)
     assert (len(waiting(store)), len(over(store))) == (7, 5)
@@ -70,7 +70,7 @@ def test_a_site_gets_exactly_its_budget_and_the_rest_is_parked(at_once: bool, wi
 
 
 def test_a_url_that_is_found_again_counts_once(with_budgets: Open) -> None:
-    store = with_budgets(site=7)
+    store = with_budgets(domain=7)
     for _ in range(3):
         store.urls.add(map(found, SITE[:5]), NOW)
     store.urls.add(map(found, SITE), NOW)
@@ -84,14 +84,14 @@ def test_a_host_has_a_budget_of_its_own(with_budgets: Open) -> None:
 
 
 def test_others_are_not_touched(with_budgets: Open) -> None:
-    store = with_budgets(site=1)
+    store = with_budgets(domain=1)
     others = [f"http://other{number}.test/" for number in range(9)]
     store.urls.add(map(found, [*SITE, *others]), NOW)
     assert waiting(store, others) == others
 
 
 def test_what_was_asked_for_is_let_in_whatever_the_budget(with_budgets: Open) -> None:
-    store = with_budgets(site=2)
+    store = with_budgets(domain=2)
     store.urls.add(map(found, SITE), NOW)
     store.urls.add_seeds([new_url(SITE[9]), new_url("http://h9.site.test/")], NOW)
     assert SITE[9] in waiting(store)
@@ -103,7 +103,7 @@ def test_what_was_asked_for_is_let_in_whatever_the_budget(with_budgets: Open) ->
 
 
 def test_each_day_lets_in_its_share(with_budgets: Open) -> None:
-    store = with_budgets(site_day=5)
+    store = with_budgets(domain_day=5)
     store.urls.add(map(found, SITE), NOW)
     assert len(waiting(store)) == 5
     assert store.frontier.activate("me", NOW + 60, 9, 9, ()) != []
@@ -120,7 +120,7 @@ def test_each_day_lets_in_its_share(with_budgets: Open) -> None:
 
 
 def test_what_is_let_in_later_is_shared_among_the_hosts_and_the_most_important_comes_first(with_budgets: Open) -> None:
-    store = with_budgets(site_day=3)
+    store = with_budgets(domain_day=3)
     deep = [new_url(url, reason=Reason.LINK, depth=5) for url in SITE[6:]]
     store.urls.add([*map(found, SITE[:3]), *deep, *map(found, SITE[3:6])], NOW)
     store.frontier.activate("me", next_day(NOW), 9, 9, ())
@@ -128,7 +128,7 @@ def test_what_is_let_in_later_is_shared_among_the_hosts_and_the_most_important_c
 
 
 def test_a_budget_grows_with_the_sites_that_link(with_budgets: Open) -> None:
-    store = with_budgets(site=2, growth=0.5)
+    store = with_budgets(domain=2, growth=0.5)
     store.urls.add(map(found, SITE), NOW)
     assert len(waiting(store)) == 2
     endorse(store, "http://a.test/", SITE[0])
@@ -156,16 +156,16 @@ def test_nobody_vouches_for_a_stranger(with_budgets: Open) -> None:
 
 
 def test_a_larger_budget_takes_effect_when_the_crawl_is_opened_with_it(with_budgets: Open) -> None:
-    store = with_budgets(site=2)
+    store = with_budgets(domain=2)
     store.urls.add(map(found, SITE), NOW)
-    larger = with_budgets(site=8)
+    larger = with_budgets(domain=8)
     larger.urls.review_budgets(NOW)
     larger.frontier.activate("me", NOW, 9, 9, ())
     assert len(waiting(larger)) == 8
 
 
 def test_visits_of_a_day_are_counted_when_they_are_leased(with_budgets: Open) -> None:
-    store = with_budgets(site_day=3)
+    store = with_budgets(domain_day=3)
     store.urls.add_seeds(map(new_url, SITE), NOW)  # all let in
     leased = store.frontier.lease("me", [visit_to(url) for url in SITE[:5]], NOW)
     assert [visit.url for visit in leased.granted] == SITE[:3]
@@ -196,7 +196,7 @@ def test_a_robots_txt_is_no_visit_of_a_budget(with_budgets: Open) -> None:
 
 
 def test_a_scope_that_narrows_closes_what_a_budget_had_parked(with_budgets: Open) -> None:
-    store = with_budgets(site=4)
+    store = with_budgets(domain=4)
     store.urls.add(map(found, SITE), NOW)
     store.urls.review_scope(lambda url, depth: Refusal(Reason.EXCLUDED) if "/3" in url else None, NOW)
     assert len(over(store)) == 5
@@ -205,14 +205,14 @@ def test_a_scope_that_narrows_closes_what_a_budget_had_parked(with_budgets: Open
 
 
 def test_what_a_scope_opens_must_fit_the_budget(with_budgets: Open) -> None:
-    store = with_budgets(site=4)
+    store = with_budgets(domain=4)
     store.urls.add([new_url(url, reason=Reason.LINK, refused=Refusal(Reason.OUT_OF_SCOPE)) for url in SITE], NOW)
     assert store.urls.review_scope(lambda url, depth: None, NOW).opened == 4
     assert (len(waiting(store)), len(over(store))) == (4, 8)
 
 
 def test_hosts_without_room_do_not_keep_others_of_their_site_waiting(with_budgets: Open) -> None:
-    store = with_budgets(site_day=150, host=1)
+    store = with_budgets(domain_day=150, host=1)
     hosts = [f"http://h{number}.site.test/" for number in range(150)]
     store.urls.add([found(url + page) for url in hosts for page in "ab"], NOW)  # each has a URL too many
     later = [f"http://x{number}.site.test/" for number in range(20)]
@@ -224,7 +224,7 @@ def test_hosts_without_room_do_not_keep_others_of_their_site_waiting(with_budget
 
 
 def test_a_clock_that_was_wrong_does_not_park_forever(with_budgets: Open) -> None:
-    store = with_budgets(site_day=5)
+    store = with_budgets(domain_day=5)
     store.urls.add(map(found, SITE), NOW + 1000 * DAY)
     store.frontier.clamp_future_times(NOW + 7 * DAY)
     assert store.frontier.next_due(NOW) <= NOW + 7 * DAY
@@ -241,7 +241,7 @@ def test_hosts_that_had_their_visits_go_on_when_budgets_are_raised(with_budgets:
 
 
 def test_a_robots_txt_that_was_found_as_a_page_over_budget_is_a_robots_txt(with_budgets: Open) -> None:
-    store = with_budgets(site=1)
+    store = with_budgets(domain=1)
     store.urls.add([found("http://a.test/1"), found("http://a.test/robots.txt")], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
     granted = store.frontier.lease("me", [robots], NOW).granted

@@ -896,7 +896,7 @@ def test_what_a_dead_worker_had_leased_waits_again_and_its_host_rests(store: Sto
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     (load, _) = store.frontier.activate("me", NOW, 10, 10, ())
     store.frontier.lease("me", load.visits, NOW)
-    politeness = Politeness(floor=5, factor=0)
+    politeness = Politeness(min_delay=5, latency_factor=0)
     recovered = store.partitions.recover(
         [0], NOW + 1, lambda name, clock: politeness.after_unclean_stop(name, clock, NOW + 1)
     )

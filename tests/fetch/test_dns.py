@@ -73,7 +73,7 @@ def test_an_answer_is_kept_until_it_expires():
     ],
 )
 def test_how_long_an_answer_holds(found, seconds):
-    lifetimes = DnsLifetimes(least=20, most=1000, failure=10)
+    lifetimes = DnsLifetimes(min_ttl=20, max_ttl=1000, negative_ttl=10)
     resolver = Resolver(lambda name, tell: tell(found), {}, lifetimes=lifetimes)
     answer = looked_up(resolver, "a.test", 7)
     assert answer.expires == 7 + seconds
@@ -83,8 +83,8 @@ def test_how_long_an_answer_holds(found, seconds):
 
 
 def test_a_failure_may_be_kept_even_shorter():
-    assert DnsLifetimes(failure=2).of(LookupResult(error="time is up")) == 2
-    assert DnsLifetimes(failure=0).of(LookupResult(is_sure=True)) == 0
+    assert DnsLifetimes(negative_ttl=2).of(LookupResult(error="time is up")) == 2
+    assert DnsLifetimes(negative_ttl=0).of(LookupResult(is_sure=True)) == 0
 
 
 def test_ipv4_comes_first_and_nothing_twice():

@@ -23,7 +23,14 @@ from tests.fetch.raw_server import Act, RawServer, Repeat, Wait
 
 PATIENCE = 20.0  # seconds until a test that waits for something has failed
 LIMITS = FetchLimits(  # times beyond all patience: a test sets the one that it is about
-    connect=60, first_byte=60, low_speed_bytes=1, low_speed_time=60, total=120, body=100_000, head=10_000, interim=3
+    connect_timeout=60,
+    first_byte_timeout=60,
+    min_bytes_per_second=1,
+    min_rate_time=60,
+    timeout=120,
+    max_body=100_000,
+    max_head=10_000,
+    interim=3,
 )
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -426,7 +433,7 @@ def test_equal_lengths_may_be_said_twice(browser, serve):
 @pytest.mark.parametrize(
     "answer",
     [
-        [HEAD + b"X: " + b"a" * LIMITS.head + b"\r\n\r\n"],
+        [HEAD + b"X: " + b"a" * LIMITS.max_head + b"\r\n\r\n"],
         [HEAD + b"X: " + b"a" * 1_000_000 + b"\r\n\r\n"],
         [HEAD, Repeat(b"X: y\r\n" * 100)],
         [HEAD, Repeat(b"X" * 1000)],
@@ -452,30 +459,30 @@ def test_an_endless_body_is_cut_at_the_limit(browser, serve, head):
     server = serve(head, Repeat(b"0123456789" * 100))
     fetched = browser.get(server.url())
     assert (fetched.reason, fetched.status) == (Reason.CUT_LENGTH, 200)
-    assert fetched.body == b"0123456789" * (LIMITS.body // 10)
+    assert fetched.body == b"0123456789" * (LIMITS.max_body // 10)
     assert browser.get(server.url("/other")).connected
 
 
 def test_endless_chunks_are_cut_at_the_limit(browser, serve):
     fetched = browser.get(serve(CHUNKED, Repeat(b"4\r\nabcd\r\n")).url())
-    assert (fetched.reason, len(fetched.body)) == (Reason.CUT_LENGTH, LIMITS.body)
+    assert (fetched.reason, len(fetched.body)) == (Reason.CUT_LENGTH, LIMITS.max_body)
 
 
 def test_a_body_of_the_limit_is_whole(browser, serve):
-    server = serve(HEAD + b"Content-Length: %d\r\n\r\n" % LIMITS.body + b"x" * LIMITS.body)
+    server = serve(HEAD + b"Content-Length: %d\r\n\r\n" % LIMITS.max_body + b"x" * LIMITS.max_body)
     fetched = browser.get(server.url())
-    assert (fetched.reason, len(fetched.body)) == (Reason.OK, LIMITS.body)
+    assert (fetched.reason, len(fetched.body)) == (Reason.OK, LIMITS.max_body)
 
 
 def test_what_is_of_no_use_in_part_may_be_longer(browser, serve):
     server = serve(HEAD + b"Content-Type: application/pdf\r\n\r\n", Repeat(b"0123456789" * 100))
-    fetched = browser.get(server.url(), limits=replace(LIMITS, document=150_000))
+    fetched = browser.get(server.url(), limits=replace(LIMITS, max_document=150_000))
     assert (fetched.reason, len(fetched.body)) == (Reason.CUT_LENGTH, 150_000)
 
 
 def test_a_fetch_may_have_limits_of_its_own(browser, serve):
     server = serve(HEAD + b"Content-Length: 5\r\n\r\nabcde")
-    fetched = browser.get(server.url(), limits=replace(LIMITS, body=3))
+    fetched = browser.get(server.url(), limits=replace(LIMITS, max_body=3))
     assert (fetched.reason, fetched.body) == (Reason.CUT_LENGTH, b"abc")
 
 
@@ -594,7 +601,7 @@ def test_a_full_backlog_is_a_connect_timeout(browser):
         listener.listen(0)
         with socket.create_connection(listener.getsockname()):  # takes the only place
             url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-            fetched = browser.get(url, limits=replace(LIMITS, connect=0.2))
+            fetched = browser.get(url, limits=replace(LIMITS, connect_timeout=0.2))
     assert fetched.reason == Reason.CONNECT_TIMEOUT
     assert not fetched.was_sent
     assert fetched.ended - fetched.started >= 0.2
@@ -603,14 +610,14 @@ def test_a_full_backlog_is_a_connect_timeout(browser):
 def test_a_stalled_tls_handshake_is_a_connect_timeout(browser):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
-        fetched = browser.get(url, limits=replace(LIMITS, connect=0.2))
+        fetched = browser.get(url, limits=replace(LIMITS, connect_timeout=0.2))
     assert (fetched.reason, fetched.request) == (Reason.CONNECT_TIMEOUT, b"")
 
 
 @pytest.mark.parametrize("begin", [[], [b"HTTP/1.1"]])
 def test_a_silent_server_is_a_first_byte_timeout(browser, serve, begin):
     server = serve(*begin, Act.SILENCE)
-    fetched = browser.get(server.url(), limits=replace(LIMITS, first_byte=0.2))
+    fetched = browser.get(server.url(), limits=replace(LIMITS, first_byte_timeout=0.2))
     assert fetched.reason == Reason.FIRST_BYTE_TIMEOUT
     assert fetched.request == server.requests[0]
     assert fetched.ended - fetched.started >= 0.2
@@ -620,12 +627,12 @@ def test_a_silent_server_is_a_first_byte_timeout(browser, serve, begin):
 def test_a_silent_server_is_a_first_byte_timeout_on_a_kept_connection_too(browser, serve):
     server = serve(Act.SILENCE)
     browser.get(server.url("/other"))
-    fetched = browser.get(server.url(), limits=replace(LIMITS, first_byte=0.2))
+    fetched = browser.get(server.url(), limits=replace(LIMITS, first_byte_timeout=0.2))
     assert (fetched.reason, fetched.connected) == (Reason.FIRST_BYTE_TIMEOUT, False)
 
 
 def test_silence_within_the_headers_is_too_slow(browser, serve):
-    fetched = browser.get(serve(HEAD, Act.SILENCE).url(), limits=replace(LIMITS, low_speed_time=0.2))
+    fetched = browser.get(serve(HEAD, Act.SILENCE).url(), limits=replace(LIMITS, min_rate_time=0.2))
     assert (fetched.reason, fetched.status) == (Reason.TOO_SLOW, 0)
 
 
@@ -634,7 +641,7 @@ def test_silence_within_the_headers_is_too_slow(browser, serve):
 )
 def test_a_body_that_drips_is_cut(browser, serve, answer, body):
     server = serve(HEAD + b"Content-Length: 1000\r\n\r\n", *answer, Act.SILENCE)
-    fetched = browser.get(server.url(), limits=replace(LIMITS, low_speed_bytes=1000, low_speed_time=0.2))
+    fetched = browser.get(server.url(), limits=replace(LIMITS, min_bytes_per_second=1000, min_rate_time=0.2))
     assert (fetched.reason, fetched.detail, fetched.status) == (Reason.CUT_TIME, "too slow", 200)
     assert body is None or fetched.body == body
     assert fetched.ended - fetched.first_byte >= 0.2
@@ -642,20 +649,20 @@ def test_a_body_that_drips_is_cut(browser, serve, answer, body):
 
 def test_a_body_that_is_fast_enough_may_take_many_spans(browser, serve):
     server = serve(HEAD + b"Content-Length: 20\r\n\r\n", *[b"ab", Wait(0.05)] * 10)
-    fetched = browser.get(server.url(), limits=replace(LIMITS, low_speed_bytes=1, low_speed_time=0.2))
+    fetched = browser.get(server.url(), limits=replace(LIMITS, min_bytes_per_second=1, min_rate_time=0.2))
     assert (fetched.reason, fetched.body) == (Reason.OK, b"ab" * 10)
 
 
 def test_the_total_time_cuts_the_body(browser, serve):
     server = serve(HEAD + b"Content-Length: 1000\r\n\r\n", Repeat(b"ab", pause=0.02))
-    fetched = browser.get(server.url(), limits=replace(LIMITS, total=0.3))
+    fetched = browser.get(server.url(), limits=replace(LIMITS, timeout=0.3))
     assert (fetched.reason, fetched.status) == (Reason.CUT_TIME, 200)
     assert fetched.body.startswith(b"ab")
     assert fetched.ended - fetched.started >= 0.3
 
 
 def test_the_total_time_ends_a_wait_without_answer(browser, serve):
-    fetched = browser.get(serve(Act.SILENCE).url(), limits=replace(LIMITS, total=0.2))
+    fetched = browser.get(serve(Act.SILENCE).url(), limits=replace(LIMITS, timeout=0.2))
     assert (fetched.reason, fetched.status) == (Reason.TIMEOUT, 0)
 
 
@@ -663,7 +670,7 @@ def test_time_limits_hold_while_other_transfers_run(browser, serve):
     server = serve(answers={"/slow": [Act.SILENCE]})
     results = []
     for first_byte in (0.4, 0.1, 0.2, 0.3):
-        limits = replace(LIMITS, first_byte=first_byte)
+        limits = replace(LIMITS, first_byte_timeout=first_byte)
         browser.client.fetch(server.url("/slow"), address="127.0.0.1", done=results.append, limits=limits)
     browser.loop.run(browser.client, lambda: len(results) == 4)
     assert {fetched.reason for fetched in results} == {Reason.FIRST_BYTE_TIMEOUT}
@@ -879,7 +886,7 @@ def test_a_process_that_slept_beyond_the_limit_sends_nothing_any_more(browser, s
     server, results = serve(), []
     browser.client.fetch(server.url(), address="127.0.0.1", done=results.append)
     browser.client.timeout()  # it begins to connect
-    browser.slept = LIMITS.total + 1
+    browser.slept = LIMITS.timeout + 1
     while not results:
         for key, _ in browser.loop.selector.select(5):
             browser.client.socket_ready(key.fd, readable=False, writable=True)

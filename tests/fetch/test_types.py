@@ -112,7 +112,7 @@ def test_the_settings_read_what_is_meant_to_be_read() -> None:
     """No ending that leads to something to read is one that the settings do not even visit."""
     skipped = set(settings.URL_SKIP_TYPES.split(","))
     assert skipped.isdisjoint(READ)
-    delivered = Options.of(vars(settings)).types
+    delivered = Options.of(vars(settings)).fetch.skip_types
     for kind, wanted in [("text/html", True), ("application/pdf", True), ("image/png", False), ("video/mp4", False)]:
         assert delivered.wants(head(f"Content-Type: {kind}"), URL) is wanted
 

@@ -233,8 +233,8 @@ def crawl(directory: Path, hosts: int, pages: int, seed: int = 1, days: float = 
         store.urls.add(_start(web), START)
         window = hosts // 5  # so that hosts have to wait for each other
         options = options_with(
-            politeness=POLITENESS, active_hosts=window, most_hosts=window, horizon=float("inf"), commit_interval=1.0,
-            lease_ahead=2.0, revisit=RevisitPolicy(interval=INTERVAL),
+            politeness=POLITENESS, FRONTIER_ACTIVE_HOSTS=window, FRONTIER_MOST_HOSTS=window, CRAWL_HORIZON="inf",
+            COMMIT_INTERVAL=1.0, FRONTIER_LEASE_AHEAD=2.0, revisit=RevisitPolicy(interval=INTERVAL),
         )  # fmt: skip
         simulation = Simulation(
             store, options, web.respond, now=START, draw=BiasedDraw(Random(seed).random), address_of=web.address

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 from crawler import settings
-from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.priority import Draw, most_important
 from crawler.items import Kind, Outcome, RobotsFile, Visit, Visited
@@ -36,8 +35,9 @@ class Request:
 
 
 def options_with(**changes: Any) -> Options:
-    """The options of a crawl with the settings as they are delivered, but for these."""
-    return replace(Options.of(vars(settings)), **changes)
+    """The options of the project's settings, with some changed: settings by their names, groups by theirs."""
+    given = {name: changes.pop(name) for name in list(changes) if name.isupper()}
+    return replace(Options.of({**vars(settings), **given}), **changes)
 
 
 def seeded(store: Store, *urls: str) -> Store:
@@ -78,14 +78,12 @@ class Simulation(driver.Simulation):
     ) -> None:
         self.log: list[Request] = []
         self.answer = respond
-        given = {"most_hosts": active_hosts, "in_flight": 50} | changes
-        if "revisit_interval" in given:
-            given["revisit"] = RevisitPolicy(interval=given.pop("revisit_interval"))
+        given = {"FRONTIER_MOST_HOSTS": active_hosts, "CONCURRENT_REQUESTS": 50} | changes
         options = options_with(
             politeness=politeness or Politeness(),
-            active_hosts=active_hosts,
-            queue_length=queue_length,
-            horizon=horizon,
+            FRONTIER_ACTIVE_HOSTS=active_hosts,
+            FRONTIER_QUEUE_LENGTH=queue_length,
+            CRAWL_HORIZON=horizon,
             **given,
         )
         super().__init__(store, options, self._logged, now=now, draw=draw, address_of=address_of, store_time=store_time)

@@ -27,7 +27,7 @@ def answering(size: int) -> Respond:
 
 def test_all_hosts_together_send_no_more_than_the_limit(store: Store) -> None:
     urls = [f"http://h{host}.test/{page}" for host in range(100) for page in range(3)]
-    simulation = Simulation(seeded(store, *urls), answering(SIZE), bandwidth=1_000_000)
+    simulation = Simulation(seeded(store, *urls), answering(SIZE), BANDWIDTH_LIMIT=1_000_000)
     simulation.run()
     came = sorted(request.ended for request in simulation.log if not request.url.endswith("robots.txt"))
     assert len(came) == 300
@@ -46,7 +46,7 @@ def test_without_a_limit_nobody_waits(store: Store) -> None:
 
 def test_a_host_rests_until_its_last_answer_is_paid_for(store: Store) -> None:
     urls = [f"http://a.test/{page}" for page in range(6)]
-    politeness = Politeness(floor=1.0, factor=0.0, bandwidth=10_000)
+    politeness = Politeness(min_delay=1.0, latency_factor=0.0, bandwidth_host_limit=10_000)
     simulation = Simulation(seeded(store, *urls), answering(SIZE), politeness)
     simulation.run()
     pages = [request for request in simulation.log if not request.url.endswith("robots.txt")]
@@ -58,8 +58,8 @@ def test_a_host_rests_until_its_last_answer_is_paid_for(store: Store) -> None:
 
 def test_what_a_host_sent_asks_for_a_rest_of_its_own() -> None:
     clock = HostClock(latency=2.0, last_bytes=50_000)
-    assert Politeness(floor=1, factor=0, bandwidth=1_000).rest("a.test", clock) == 48.0
-    assert Politeness(floor=1, factor=0).rest("a.test", clock) == 1.0
+    assert Politeness(min_delay=1, latency_factor=0, bandwidth_host_limit=1_000).rest("a.test", clock) == 48.0
+    assert Politeness(min_delay=1, latency_factor=0).rest("a.test", clock) == 1.0
 
 
 def test_a_bucket_that_is_empty_says_when_it_is_not() -> None:

@@ -21,13 +21,13 @@ from crawler.urls.keys import key_of
 from tests.frontier.simulation import Respond, Simulation, fetched_page
 from tests.samples import NOW, link, new_url
 
-FAST = Politeness(floor=1.0, factor=0.0)
+FAST = Politeness(min_delay=1.0, latency_factor=0.0)
 
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Store]:
     """A store with a budget of 20 visits a day for each site."""
-    store = open_store(f"sqlite:{tmp_path / 'crawl.db'}", budgets=Budgets(site_day=20))
+    store = open_store(f"sqlite:{tmp_path / 'crawl.db'}", budgets=Budgets(domain_day=20))
     yield store
     store.close()
 
@@ -54,7 +54,7 @@ def visits_by_day(simulation: Simulation) -> Counter[int]:
 @pytest.mark.parametrize("hosts", [1, 6])
 def test_a_large_site_is_spread_over_days_and_visited_to_the_end(hosts: int, farm: Store) -> None:
     farm.urls.add_seeds([new_url("http://h0.site.test/")], NOW)
-    simulation = Simulation(farm, linking(90, hosts), FAST, horizon=2 * DAY, revisit_interval=100 * DAY)
+    simulation = Simulation(farm, linking(90, hosts), FAST, horizon=2 * DAY, REVISIT_INTERVAL=100 * DAY)
     simulation.run()
     days = visits_by_day(simulation)
     assert sum(days.values()) == 91
@@ -64,7 +64,7 @@ def test_a_large_site_is_spread_over_days_and_visited_to_the_end(hosts: int, far
 
 def test_revisits_are_counted_too(farm: Store) -> None:
     farm.urls.add_seeds([new_url(f"http://h0.site.test/{page}") for page in range(30)], NOW)
-    simulation = Simulation(farm, politeness=FAST, horizon=5 * DAY, revisit_interval=3 * DAY)
+    simulation = Simulation(farm, politeness=FAST, horizon=5 * DAY, REVISIT_INTERVAL=3 * DAY)
     simulation.run(until=NOW + 15 * DAY)
     assert max(visits_by_day(simulation).values()) == 20
     assert sum(visits_by_day(simulation).values()) > 90

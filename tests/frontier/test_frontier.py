@@ -260,7 +260,7 @@ def test_the_robots_txt_of_one_origin_does_not_bring_that_of_another_twice(store
         return result
 
     urls = ["https://a.test/1", "http://a.test/1", "http://b.test/1"]
-    simulation = Simulation(seeded(store, *urls), respond, commit_interval=7.0)
+    simulation = Simulation(seeded(store, *urls), respond, COMMIT_INTERVAL=7.0)
     simulation.run()
     assert sorted(pages(simulation)) == sorted(urls)
     assert simulation.urls().count("http://b.test/robots.txt") == 2
@@ -277,7 +277,7 @@ def test_new_urls_do_not_wake_a_host_that_must_be_left_alone(store: Store) -> No
             return replace(result, page=replace(result.page, links=[link("http://b.test/new")]))
         return result
 
-    simulation = Simulation(seeded(store, "http://b.test/", "http://a.test/"), respond, commit_interval=0.4)
+    simulation = Simulation(seeded(store, "http://b.test/", "http://a.test/"), respond, COMMIT_INTERVAL=0.4)
     simulation.run()
     assert simulation.time < NOW + 100
     assert simulation.frontier.is_quiet
@@ -290,7 +290,7 @@ def test_nobody_waits_for_a_commit_that_nothing_more_can_join(store: Store) -> N
             return result
         return replace(result, page=replace(result.page, links=[link(f"{visit.url}x")]))
 
-    simulation = Simulation(seeded(store, "http://a.test/"), respond, commit_interval=1_000.0)
+    simulation = Simulation(seeded(store, "http://a.test/"), respond, COMMIT_INTERVAL=1_000.0)
     simulation.run()
     assert pages(simulation) == [f"http://a.test/{'x' * depth}" for depth in range(4)]
     assert simulation.time < NOW + 100
@@ -299,9 +299,9 @@ def test_nobody_waits_for_a_commit_that_nothing_more_can_join(store: Store) -> N
 def test_what_ends_while_a_commit_is_under_way_is_committed_after_it(store: Store) -> None:
     """More than one batch of it, and nothing comes afterwards that would remind of it."""
     urls = [f"http://h{host}.test/" for host in range(30)]
-    politeness = Politeness(floor=0.0, factor=0.0, own_hosts=["*"], address_gap=0.0)
+    politeness = Politeness(min_delay=0.0, latency_factor=0.0, own_hosts=["*"], address_gap=0.0)
     simulation = Simulation(
-        seeded(store, *urls), fetched_page, politeness, commit_visits=4, commit_interval=0.3, store_time=2.0
+        seeded(store, *urls), fetched_page, politeness, COMMIT_VISITS=4, COMMIT_INTERVAL=0.3, store_time=2.0
     )
     simulation.run(NOW + 1_000)
     assert len(pages(simulation)) == len(urls)
@@ -325,7 +325,7 @@ def test_hosts_that_need_no_rest_are_leased_together(store: Store) -> None:
         return fetched_page(visit, started, took=0.01 + 0.0037 * (count % 29))
 
     urls = [f"http://h{host}.test/{page}" for host in hosts for page in range(10)]
-    politeness = Politeness(floor=0.0, factor=0.0, own_hosts=["*"], address_gap=0.0)
+    politeness = Politeness(min_delay=0.0, latency_factor=0.0, own_hosts=["*"], address_gap=0.0)
     simulation = Watched(seeded(store, *urls), respond, politeness, store_time=0.002)
     simulation.run()
     assert len(pages(simulation)) == len(urls)
@@ -493,7 +493,7 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
     simulation = Simulation(
         seeded(store, *names),
         respond,
-        Politeness(floor=1.0, factor=5.0),
+        Politeness(min_delay=1.0, latency_factor=5.0),
         active_hosts=active,
         queue_length=queue,
         horizon=100_000,

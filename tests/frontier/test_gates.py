@@ -122,7 +122,7 @@ def test_servers_do_not_wait_for_each_other(store: Store) -> None:
 
 
 def test_own_hosts_share_a_server_without_a_gap(store: Store) -> None:
-    politeness = Politeness(floor=0.1, own_hosts=("*.test",))
+    politeness = Politeness(min_delay=0.1, own_hosts=("*.test",))
     urls = [f"http://h{host}.test/{n}" for host in range(8) for n in range(5)]
     simulation = Simulation(seeded(store, *urls), served_from("shared"), politeness, address_of=lambda host: "shared")
     simulation.run()

@@ -46,7 +46,7 @@ def test_rest(clock: HostClock, rest: float) -> None:
 
 
 def test_only_own_hosts_are_asked_more_than_once_a_second() -> None:
-    politeness = Politeness(floor=0.1, own_hosts=("*.mine.test",))
+    politeness = Politeness(min_delay=0.1, own_hosts=("*.mine.test",))
     assert politeness.rest("www.mine.test", HostClock()) == 0.1
     assert politeness.rest("www.theirs.test", HostClock()) == 1.0
 
@@ -88,7 +88,7 @@ def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due
     assert (
         politeness.after_unclean_stop("a.test", HostClock(latency=0.1), NOW).next_visit == NOW + 30
     )  # it may be slow now
-    assert Politeness(factor=0).after_unclean_stop("a.test", HostClock(), NOW).next_visit == NOW + 5
+    assert Politeness(latency_factor=0).after_unclean_stop("a.test", HostClock(), NOW).next_visit == NOW + 5
     assert politeness.after_unclean_stop("a.test", HostClock(next_visit=NOW + 50), NOW).next_visit == NOW + 50
 
 

@@ -22,7 +22,7 @@ def test_the_rate_that_the_hosts_allow_is_known(store: Store) -> None:
         return fetched_page(visit, started, took=PACES[visit.url[7:11]] / 10)
 
     urls = [f"http://{pace}{host}.test/{page}" for pace in PACES for host in range(10) for page in range(30)]
-    politeness = Politeness(floor=0.0, factor=9.0, cap=100.0, own_hosts=("*",))
+    politeness = Politeness(min_delay=0.0, latency_factor=9.0, latency_cap=100.0, own_hosts=("*",))
     simulation = Simulation(seeded(store, *urls), respond, politeness)
     simulation.run(until=NOW + 50)
     found = simulation.frontier.supply
@@ -34,7 +34,7 @@ def test_the_rate_that_the_hosts_allow_is_known(store: Store) -> None:
 
 def test_the_window_grows_while_connections_are_free_and_nobody_is_ready(store: Store) -> None:
     store.urls.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
-    simulation = Simulation(store, active_hosts=4, most_hosts=40, queue_length=10)
+    simulation = Simulation(store, active_hosts=4, FRONTIER_MOST_HOSTS=40, queue_length=10)
     simulation.run(until=NOW + 100)
     assert simulation.frontier.window == 40
     assert len({host_of(url) for url in simulation.urls()}) > 30
@@ -42,8 +42,10 @@ def test_the_window_grows_while_connections_are_free_and_nobody_is_ready(store: 
 
 def test_the_window_stays_as_it_is_when_there_is_enough_to_do(store: Store) -> None:
     store.urls.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
-    politeness = Politeness(floor=0.0, factor=0.0, own_hosts=("*",))
-    simulation = Simulation(store, politeness=politeness, active_hosts=30, most_hosts=60, in_flight=5)
+    politeness = Politeness(min_delay=0.0, latency_factor=0.0, own_hosts=("*",))
+    simulation = Simulation(
+        store, politeness=politeness, active_hosts=30, FRONTIER_MOST_HOSTS=60, CONCURRENT_REQUESTS=5
+    )
     simulation.run(until=NOW + 10)
     assert simulation.frontier.window == 30
 

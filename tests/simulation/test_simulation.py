@@ -50,13 +50,13 @@ def test_the_rate_is_what_the_hosts_allow() -> None:
 
 def test_few_connections_limit_slow_hosts() -> None:
     plan = WebPlan(hosts=200, pages=20, even=True, latency=5.0)
-    few = found(plan, hours=0.1, in_flight=5)
+    few = found(plan, hours=0.1, CONCURRENT_REQUESTS=5)
     assert few.most_in_flight == 5
     assert few.observer.visits < found(plan, hours=0.1).observer.visits / 2
 
 
 def test_hosts_that_ask_for_patience_get_it_and_dead_ones_are_given_up() -> None:
-    result = found(replace(SMALL, busy=0.1, dead=0.2), hours=2.0, horizon=600.0)
+    result = found(replace(SMALL, busy=0.1, dead=0.2), hours=2.0, CRAWL_HORIZON=600.0)
     assert result.observer.outcomes["busy"] > 20
     assert result.observer.outcomes["connect_timeout"] > 5
     assert result.observer.early == 0
@@ -64,7 +64,7 @@ def test_hosts_that_ask_for_patience_get_it_and_dead_ones_are_given_up() -> None
 
 
 def test_an_outage_of_our_own_costs_time_and_nothing_else() -> None:
-    result = found(replace(SMALL, outages=[(20.0, 400.0)]), hours=1.0, horizon=600.0)
+    result = found(replace(SMALL, outages=[(20.0, 400.0)]), hours=1.0, CRAWL_HORIZON=600.0)
     assert result.observer.outcomes["connect_failed"] > 0
     assert result.observer.pages == result.pages
 
@@ -76,9 +76,9 @@ def test_hosts_that_share_servers_wait_for_each_other() -> None:
 
 
 def test_budgets_and_bandwidth_hold_as_in_a_crawl() -> None:
-    few = found(replace(SMALL, even=True), budgets=Budgets(site=5), hours=0.2)
+    few = found(replace(SMALL, even=True), budgets=Budgets(domain=5), hours=0.2)
     assert few.observer.pages == 60 * 5
-    slow = found(replace(SMALL, even=True), bandwidth=50_000.0, hours=0.1)
+    slow = found(replace(SMALL, even=True), BANDWIDTH_LIMIT=50_000.0, hours=0.1)
     assert sum(part.bytes for part in slow.observer.slices) <= 50_000 * 360 + 2_000_000
 
 

@@ -6,8 +6,6 @@ import math
 from pathlib import Path
 from random import Random
 
-from crawler.fetch.limits import FetchLimits
-from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.priority import BiasedDraw
 from crawler.items import Key, Visit, Visited
 from crawler.options import Options
@@ -64,8 +62,8 @@ class Crew:
 
     def join(self) -> Worker:
         options = options_with(
-            politeness=POLITENESS, active_hosts=40, most_hosts=40, horizon=3_600.0, commit_interval=1.0, lease_ahead=1.0,
-            revisit=RevisitPolicy(interval=1e9), limits=FetchLimits(total=LONGEST),
+            politeness=POLITENESS, FRONTIER_ACTIVE_HOSTS=40, FRONTIER_MOST_HOSTS=40, CRAWL_HORIZON=3_600,
+            COMMIT_INTERVAL=1.0, FRONTIER_LEASE_AHEAD=1.0, REVISIT_INTERVAL=1e9, FETCH_TIMEOUT=LONGEST,
         )  # fmt: skip
         worker = Worker(self, self._slots, self.store, options, self.time)
         self._slots += 1
