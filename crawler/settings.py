@@ -1,18 +1,18 @@
-"""The wiring diagram: components in the order of the flow, then every knob with its unit and reason.
+"""The wiring diagram: components in the order of the flow, then every setting with its unit and reason.
 
-Set them here, in an environment of your own, or for one run with `-s NAME=VALUE`. Lists are written as comma-separated
-text. Times are seconds, sizes bytes.
+Set them here, in a settings module of your own, or for one run with `-s NAME=VALUE`. Lists are comma-separated text.
+Times are seconds, sizes bytes. The comments become docs/settings.md: `python -m tests.generated_docs`.
 """
 
 import os
 
-BOT_NAME = "orbweaver"
-SPIDER_MODULES = ["crawler.spiders"]
-NEWSPIDER_MODULE = "crawler.spiders"
-COMMANDS_MODULE = "crawler.commands"
+BOT_NAME = "orbweaver"  # Scrapy's name of the project; sites know us by the same name in robots.txt
+SPIDER_MODULES = ["crawler.spiders"]  # packages in which `scrapy crawl NAME` looks for spiders
+NEWSPIDER_MODULE = "crawler.spiders"  # where `scrapy genspider` writes a new one
+COMMANDS_MODULE = "crawler.commands"  # package of our commands: one file each, named like the command
 
 # ── The flow ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-# 1. The frontier releases a visit when its host may be asked.
+# 1. The frontier releases a visit when its host may be visited.
 SCHEDULER = "crawler.engine.scheduler.FrontierScheduler"
 # 2. Middlewares judge it; they never download.
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}  # redirects, retries, robots.txt, cookies are visits of the frontier
@@ -25,177 +25,191 @@ DOWNLOADER_MIDDLEWARES = {
 DOWNLOADER = "crawler.engine.downloader.FrontierDownloader"
 DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}  # no file:, data:, ftp: or s3: can ever be fetched
 DOWNLOAD_HANDLERS = {"http": "crawler.engine.handler.CurlHandler", "https": "crawler.engine.handler.CurlHandler"}
-# 4. The spider says what became of it; the scheduler sees to it that this is exactly one item, whatever happens.
-SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
-# 5. The page is looked at, then the visit is committed.
+# 4. The spider yields the visit's result; the scheduler makes sure that there is exactly one, whatever happens.
+SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}  # none of Scrapy's
+# 5. The page is examined, then the visit is committed.
 ITEM_PIPELINES = {
     "crawler.pipelines.extract.ExtractPipeline": 100,
     "crawler.pipelines.commit.CommitPipeline": 900,
 }
-EXTENSIONS_BASE: dict[str, int] = {}
+# 6. Extensions show how the run goes.
+EXTENSIONS_BASE: dict[str, int] = {}  # none of Scrapy's
 EXTENSIONS = {
     "crawler.extensions.progress.Progress": 100,
     "crawler.extensions.metrics.Metrics": 200,
 }
 
 # ── The crawl ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-CRAWL_DIR = "data/crawl"  # all state of one crawl lives in it
-STORE = ""  # empty = an SQLite file in CRAWL_DIR
-CONTACT = ""  # a URL or address for the people whose sites are visited; without it only OWN_HOSTS may be
-CRAWL_MAX_PAGES = 0  # stop after so many pages; 0 = no limit
-CRAWL_MAX_SECONDS = 0.0  # stop after so long; 0 = no limit
-CRAWL_HORIZON = 60.0  # the crawl is done when nothing is due within this time; inf = never
-SCOPE = "domains"  # any | domains | hosts | prefixes: how far from the seeds a link may lead
-CRAWL_MAX_DEPTH = 0  # how many links away from a seed a page may be; 0 = no limit
+# Directory that holds all state of one crawl: the store, the archive, locks, exports, the search index.
+CRAWL_DIR = "data/crawl"
+STORE = ""  # address of the store; empty = the SQLite file crawl.db in CRAWL_DIR
+# URL or e-mail address that tells site owners who you are; it is sent in the User-Agent header. While it is empty, only
+# OWN_HOSTS are crawled.
+CONTACT = ""
+CRAWL_MAX_PAGES = 0  # pages after which the crawl stops, counted over all workers; 0 = no limit
+CRAWL_MAX_SECONDS = 0.0  # seconds after which the crawl stops; 0 = no limit
+CRAWL_HORIZON = 60.0  # seconds: the crawl is done when no URL is due within this time; inf = it never ends by itself
+# How far from the seeds links are followed: any = the whole web; domains, hosts or prefixes = the registered domains,
+# the hosts or the directories of the seeds.
+SCOPE = "domains"
+CRAWL_MAX_DEPTH = 0  # links between a seed and a page, at most; 0 = no limit
 
 # ── URLs: which are the same (`scrapy urls --rules`) ──────────────────────────────────────────────────────────────────
-URL_RULES = ""  # path of a file with what is known of single sites: SITE drop|keep|only|on|off NAMES
-URL_UNESCAPE = True  # escapes of letters and digits are undone
-URL_DROP_SESSIONS = True  # session ids in path and query
-URL_DROP_TRACKING = True  # parameters that only say where a visitor came from
-URL_DROP_EMPTY = True  # empty parameters, and a "?" without any
-URL_SORT_QUERY = True  # parameters by name
-URL_MERGE_SLASHES = True  # several in a row
-URL_DROP_INDEX_PAGE = False  # index.html and the like: right on most sites, wrong on some
-URL_ADD_TRAILING_SLASH = False  # to what looks like a directory: the same
+URL_RULES = ""  # path of a file with rules for single sites, one a line: SITE drop|keep|only|on|off NAMES
+URL_UNESCAPE = True  # undo percent-escapes of letters, digits and -._~
+URL_DROP_SESSIONS = True  # remove session identifiers from path and query
+URL_DROP_TRACKING = True  # remove parameters that only say where a visitor came from
+URL_DROP_EMPTY = True  # remove empty parameters, and a "?" without parameters
+URL_SORT_QUERY = True  # sort parameters by name
+URL_MERGE_SLASHES = True  # write several slashes in a row as one
+URL_DROP_INDEX_PAGE = False  # remove index.html and the like; off, because it is wrong on some sites
+URL_ADD_TRAILING_SLASH = False  # add a slash to what looks like a directory; off, because it is wrong on some sites
 
 # ── URLs: which are visited ───────────────────────────────────────────────────────────────────────────────────────────
-URL_INCLUDE = ""  # path of a file with beginnings of URLs, and regular expressions behind "~": one must fit
-URL_EXCLUDE = ""  # the same: none may fit
-URL_PORTS = "80,443,8000,8080,8443"  # and those of the seeds
-URL_MAX_LENGTH = 2048
-URL_MAX_SEGMENTS = 20  # of a path
-URL_MAX_REPEATS = 3  # of one segment in a path
-URL_MAX_PARAMETERS = 16  # of a query
-URL_SKIP_TYPES = (  # endings of files that hold no text
-    "7z,aac,apk,avi,avif,bin,bmp,bz2,deb,dmg,eot,exe,flac,flv,gif,gz,heic,ico,img,iso,jar,jpeg,jpg,lzma,m4a,m4v,mid,mkv,"
-    "mov,mp3,mp4,mpeg,mpg,msi,ogg,ogv,opus,otf,pkg,png,psd,rar,rpm,svgz,swf,tar,tgz,tif,tiff,ttf,wav,webm,webp,wma,wmv,"
-    "woff,woff2,xz,zip,zst"
+# Path of a file with patterns, one a line: the beginning of a URL, or a regular expression behind "~". If it is given,
+# one pattern must match.
+URL_INCLUDE = ""
+URL_EXCLUDE = ""  # path of a file with patterns like those of URL_INCLUDE; none may match
+URL_PORTS = "80,443,8000,8080,8443"  # ports that are visited, besides those of the seeds
+URL_MAX_LENGTH = 2048  # characters of a URL
+URL_MAX_SEGMENTS = 20  # segments of a path; deeper paths are usually traps
+URL_MAX_REPEATS = 3  # occurrences of one segment in a path; more are usually a trap
+URL_MAX_PARAMETERS = 16  # parameters of a query
+# File name endings that are not visited, because such files hold no text.
+URL_SKIP_TYPES = (
+    "7z,aac,apk,avi,avif,bin,bmp,bz2,deb,dmg,eot,exe,flac,flv,gif,gz,heic,ico,img,iso,jar,jpeg,jpg,lzma,m4a,m4v,"
+    "mid,mkv,mov,mp3,mp4,mpeg,mpg,msi,ogg,ogv,opus,otf,pkg,png,psd,rar,rpm,svgz,swf,tar,tgz,tif,tiff,ttf,wav,"
+    "webm,webp,wma,wmv,woff,woff2,xz,zip,zst"
 )
-URL_SKIP_ACTIONS = True  # URLs that act rather than show: log out, add to cart, delete, export a calendar
-URL_SKIP_APIS = True  # URLs meant for programs
+URL_SKIP_ACTIONS = True  # skip URLs that change something: log out, add to cart, delete, export a calendar
+URL_SKIP_APIS = True  # skip URLs of interfaces for programs
 
 # ── Pages: what is read of them ──────────────────────────────────────────────────────────────────────────────────────
-EXTRACTOR = "weighed"  # how the main text is found: weighed | slope | windows | filters | turbohtml | resiliparse | trafilatura | everything
-EXTRACTOR_SECOND = (
-    ""  # the same, for pages of which that one is unsure; trafilatura is right more often and ten times as slow
-)
-LINKS_SKIP_REL = "nofollow,sponsored"  # words in a link's rel that say that it is not to be followed
-LINKS_IN_DATA = False  # follow URLs that stand only in JSON-LD
+# Method that finds the main text: weighed, slope, windows, filters, turbohtml, resiliparse, trafilatura or everything.
+EXTRACTOR = "weighed"
+# A second method for pages on which the first is unsure; empty = none. trafilatura is right more often there and ten
+# times as slow.
+EXTRACTOR_SECOND = ""
+LINKS_SKIP_REL = "nofollow,sponsored"  # words of a link's rel attribute; links with one of them are not followed
+LINKS_IN_DATA = False  # follow URLs that occur only in JSON-LD
 LINKS_IN_TEXT = False  # follow URLs that stand in the text without being links
 
 # ── Duplicates ────────────────────────────────────────────────────────────────────────────────────────────────────────
-DUPLICATE_THRESHOLD = (
-    0.9  # share of their runs of words from which two pages are near-duplicates; 0 = only exact copies count
-)
-DUPLICATE_SHINGLE = 5  # words of such a run
-DUPLICATE_LINKS = True  # follow the links of duplicates, too
+# Share of common shingles (runs of words) from which two pages are near-duplicates, 0.5 to 1; 0 = exact copies only.
+DUPLICATE_THRESHOLD = 0.9
+DUPLICATE_SHINGLE = 5  # words of a shingle
+DUPLICATE_LINKS = True  # follow the links of duplicates; they may lead to something new
 
 # ── Politeness ────────────────────────────────────────────────────────────────────────────────────────────────────────
-POLITENESS_MIN_DELAY = 5.0  # a host rests at least so long after each answer; under 1 only for OWN_HOSTS
-POLITENESS_LATENCY_FACTOR = 5.0  # and so many times as long as it took to answer: who is slow is busy
-POLITENESS_LATENCY_CAP = 30.0  # but not longer than this for its slowness
-POLITENESS_GROUPS = ""  # host patterns: all hosts that one of them fits count as one host
-POLITENESS_ADDRESS_CONNECTIONS = 4  # at the same time to one server, whatever its names
-POLITENESS_ADDRESS_GAP = 0.5  # between the end of an answer and the next request to the same server; none for OWN_HOSTS
-OWN_HOSTS = ""  # host patterns that the operator runs himself: short delays allowed, no CONTACT needed
-BANDWIDTH_LIMIT = 0.0  # bytes a second that all hosts together send us; 0 = no limit
-BANDWIDTH_HOST_LIMIT = 0.0  # that one host does, its rests counted; 0 = no limit
-REVISIT_INTERVAL = 7 * 86_400.0  # a fetched page is due again after this
-REVISIT_MISSING = (
-    86_400.0  # what is not found, or private, is looked for again after this, then 7, 30 and 90 times as long
-)
-REVISIT_FULL_EVERY = 10  # of so many visits one fetches the whole, whatever the host says of changes
-SITEMAPS = True  # read what sites list, in the sitemaps that robots.txt names or at /sitemap.xml
-SITEMAP_INTERVAL = 86_400.0  # a sitemap is read again after this
-NEWSFEEDS = True  # follow the feeds that pages name
-NEWSFEED_INTERVAL = 3_600.0  # a feed that does not say how often it changes is read again after this
-RETRY_DELAY = 30.0  # a failed visit is tried again after this, then after twice as long
-ROBOTS_RETRY_DELAY = 3_600.0  # a robots.txt that cannot be had is asked for again after this, then twice as long, …
-ROBOTS_MIN_LIFETIME = 3_600.0  # a robots.txt holds for at least this, and a day at most, as its Cache-Control says
+POLITENESS_MIN_DELAY = 5.0  # seconds that a host rests at least after each answer; less than 1 only for OWN_HOSTS
+POLITENESS_LATENCY_FACTOR = 5.0  # a host also rests so many times as long as its last answer took: a slow host is busy
+POLITENESS_LATENCY_CAP = 30.0  # seconds; slowness alone never makes a host rest longer than this
+POLITENESS_GROUPS = ""  # host patterns, such as *.example.com; all hosts that match one of them count as one host
+POLITENESS_ADDRESS_CONNECTIONS = 4  # connections to one IP address at the same time, whatever the host names
+# Seconds between the end of an answer and the next request to the same IP address; none for OWN_HOSTS.
+POLITENESS_ADDRESS_GAP = 0.5
+OWN_HOSTS = ""  # host patterns that you run yourself: they allow short delays and need no CONTACT
+BANDWIDTH_LIMIT = 0.0  # bytes a second from all hosts together; 0 = no limit
+BANDWIDTH_HOST_LIMIT = 0.0  # bytes a second from one host, its rests included; 0 = no limit
+
+# ── Revisits, retries, sitemaps, feeds ────────────────────────────────────────────────────────────────────────────────
+REVISIT_INTERVAL = 7 * 86_400.0  # seconds after which a fetched page is due again
+# Seconds after which a missing or private page is tried again; then after 7, 30 and 90 times as long.
+REVISIT_MISSING = 86_400.0
+REVISIT_FULL_EVERY = 10  # one visit in so many fetches the whole page, whatever its validators say
+SITEMAPS = True  # read the sitemaps that robots.txt names, or /sitemap.xml
+SITEMAP_INTERVAL = 86_400.0  # seconds after which a sitemap is read again
+NEWSFEEDS = True  # follow the RSS, Atom and JSON feeds that pages name
+NEWSFEED_INTERVAL = 3_600.0  # seconds after which a feed is read again if it does not say how often it changes
+RETRY_DELAY = 30.0  # seconds before a failed visit is tried again; doubled for the next try
+ROBOTS_RETRY_DELAY = 3_600.0  # seconds before an unreachable robots.txt is tried again; doubled up to a day
+ROBOTS_MIN_LIFETIME = 3_600.0  # seconds that a robots.txt is kept at least; its Cache-Control may say more, up to a day
 
 # ── The network ───────────────────────────────────────────────────────────────────────────────────────────────────────
-INTRANET_HOSTS = ""  # a non-global address is contacted only if its host matches one of these patterns
-INTRANET_NETWORKS = ""  # and the address lies in one of these networks
-DNS_HOSTS = ""  # path of a hosts(5) file consulted before DNS
-DNS_SERVERS = ""  # name servers that are asked, as 192.0.2.1 or [2001:db8::1]:5353; empty = those of the system
-DNS_TIMEOUT = 5.0  # a name that is not resolved by then has failed
-DNS_MIN_TTL = 60.0  # an answer holds at least so long, whatever its records say: short ones only spread load
-DNS_MAX_TTL = 86_400.0  # and at most so long: a site that moves is found within a day
-DNS_NEGATIVE_TTL = 60.0  # that there is no such name holds so long; that nobody could say, 5 s at most
-DNS_THREADS = 64  # names asked for at once where only the system can say; half as many are looked up ahead of need
-FETCH_CONNECT_TIMEOUT = 10.0  # TLS handshake included
-FETCH_FIRST_BYTE_TIMEOUT = 20.0
-FETCH_TIMEOUT = 60.0  # the whole request
-FETCH_MIN_BYTES_PER_SECOND = 1024  # once the answer has begun
-FETCH_MIN_RATE_TIME = 10.0  # slower than that over this span is given up
-FETCH_MAX_BODY = 8 * 1024 * 1024  # a longer page is cut and marked
+INTRANET_HOSTS = ""  # host patterns whose private addresses may be contacted, if INTRANET_NETWORKS has the address
+INTRANET_NETWORKS = ""  # networks such as 10.0.0.0/8 in which such addresses must lie
+DNS_HOSTS = ""  # path of a file in the format of hosts(5) that is consulted before DNS
+DNS_SERVERS = ""  # name servers, as 192.0.2.1 or [2001:db8::1]:5353; empty = those of the system
+DNS_TIMEOUT = 5.0  # seconds after which a lookup has failed
+DNS_MIN_TTL = 60.0  # seconds that an answer is kept at least; shorter TTLs only spread load
+DNS_MAX_TTL = 86_400.0  # seconds that an answer is kept at most, so that a site that moves is found within a day
+DNS_NEGATIVE_TTL = 60.0  # seconds that "no such name" is kept; a failed lookup is kept for 5 s at most
+# Lookups at the same time where only the system's resolver can answer; half as many are made ahead of need.
+DNS_THREADS = 64
+FETCH_CONNECT_TIMEOUT = 10.0  # seconds to connect, TLS handshake included
+FETCH_FIRST_BYTE_TIMEOUT = 20.0  # seconds until the answer begins
+FETCH_TIMEOUT = 60.0  # seconds for the whole request
+FETCH_MIN_BYTES_PER_SECOND = 1024  # bytes a second; an answer that stays slower for FETCH_MIN_RATE_TIME is given up
+FETCH_MIN_RATE_TIME = 10.0  # seconds over which that speed is measured
+FETCH_MAX_BODY = 8 * 1024 * 1024  # bytes; a longer page is cut, and marked as cut
 FETCH_MAX_DOCUMENT = 32 * 1024 * 1024  # the same for PDF, office files and the like, of which a part is of little use
-FETCH_MAX_HEAD = 64 * 1024
-FETCH_SKIP_TYPES = (  # media types that hold no text: the connection is closed when the head names one
-    "image/,audio/,video/,font/,application/octet-stream,application/zip,application/gzip,application/x-gzip,application/x-tar,"
-    "application/x-bzip2,application/x-xz,application/zstd,application/x-7z-compressed,application/vnd.rar,"
-    "application/x-rar-compressed,application/java-archive,application/vnd.android.package-archive,"
-    "application/vnd.debian.binary-package,application/x-debian-package,application/x-rpm,application/x-iso9660-image,"
-    "application/x-apple-diskimage,application/x-msdownload,application/x-msi,application/x-shockwave-flash,application/wasm"
+FETCH_MAX_HEAD = 64 * 1024  # bytes of status line and headers
+# Media types that hold no text: the connection is closed when the headers name one of them.
+FETCH_SKIP_TYPES = (
+    "image/,audio/,video/,font/,application/octet-stream,application/zip,application/gzip,application/x-gzip,"
+    "application/x-tar,application/x-bzip2,application/x-xz,application/zstd,application/x-7z-compressed,"
+    "application/vnd.rar,application/x-rar-compressed,application/java-archive,"
+    "application/vnd.android.package-archive,application/vnd.debian.binary-package,application/x-debian-package,"
+    "application/x-rpm,application/x-iso9660-image,application/x-apple-diskimage,application/x-msdownload,"
+    "application/x-msi,application/x-shockwave-flash,application/wasm"
 )
-HEAD_POLICY = "auto"  # auto | always | never: when only the head of a document is asked for first
-PROBE_AFTER = 5  # a host is asked for a page that it cannot have once it has given so many; 0 = never
-FETCH_MAX_BUFFERED = 128 * 1024 * 1024  # while answers on their way hold more than this, nothing new is released
-FETCH_VERIFY_TLS = False  # a page with a bad certificate is still a page; nothing secret is ever sent
+HEAD_POLICY = "auto"  # auto, always or never: when a HEAD request comes before the GET
+PROBE_AFTER = 5  # pages of a host after which it is asked once for a page that cannot exist; 0 = never
+FETCH_MAX_BUFFERED = 128 * 1024 * 1024  # bytes of answers in memory; above it, no new request is released
+FETCH_VERIFY_TLS = False  # check certificates; off, because a page with a bad one is still a page and no secret is sent
 
-# ── Budgets: so that one site does not eat the crawl; 0 = no limit ────────────────────────────────────────────────────
+# ── Budgets: so that one site does not take the whole crawl; 0 = no limit ─────────────────────────────────────────────
 BUDGET_HOST = 0  # URLs of a host that are visited in all
-BUDGET_HOST_DAY = 0  # and visits to it in a day, which begins at midnight UTC
-BUDGET_DOMAIN = 0  # the same for all hosts of a registered domain together
-BUDGET_DOMAIN_DAY = 100_000  # more than one host gives at a polite pace, so it is farms of hosts that meet it
-BUDGET_STRANGER_DAY = 10_000  # of a domain that is no seed's and to which fewer than two others link
+BUDGET_HOST_DAY = 0  # visits to a host a day; days begin at midnight UTC
+BUDGET_DOMAIN = 0  # URLs of a registered domain that are visited in all
+BUDGET_DOMAIN_DAY = 100_000  # visits to a registered domain a day; one polite host cannot reach it, a host farm can
+# Visits a day to a registered domain that has no seed and to which fewer than two other domains link.
+BUDGET_STRANGER_DAY = 10_000
 BUDGET_GROWTH = 0.1  # share by which each other domain that links to a domain raises its budgets
 
 # ── The frontier in memory ────────────────────────────────────────────────────────────────────────────────────────────
 FRONTIER_ACTIVE_HOSTS = 2_000  # hosts with a back queue in memory
-FRONTIER_MOST_HOSTS = 20_000  # and at most so many, if connections are free and none of those is ready
-FRONTIER_QUEUE_LENGTH = 32  # URLs of each; the more hosts the fewer
-FRONTIER_LEASE_AHEAD = (
-    0.5  # a lease is committed so long, or half as long, before its host's time: the commit delays nobody
-)
-PARTITION_LEASE = 60.0  # extended every 2 s; who does not is taken over after it and the longest request
-CONCURRENT_REQUESTS = 1_000  # places in the downloader; waiting is done in the frontier
+FRONTIER_MOST_HOSTS = 20_000  # the same, at most: more are taken while connections are free and no host is ready
+FRONTIER_QUEUE_LENGTH = 32  # URLs in a back queue; fewer when there are more hosts
+# Seconds before a host's time at which its visit is leased at the earliest, so that the commit delays nobody.
+FRONTIER_LEASE_AHEAD = 0.5
+# Seconds that a worker keeps its partitions without renewing; it renews every 2 s. Another worker takes them after this
+# time and the longest request.
+PARTITION_LEASE = 60.0
+CONCURRENT_REQUESTS = 1_000  # requests in flight, at most; visits wait in the frontier, not here
 
 # ── Archive and commit ────────────────────────────────────────────────────────────────────────────────────────────────
-WARC_SEGMENT_BYTES = 1024**3  # a file is closed when it is this long
-COMMIT_VISITS = 100  # a batch is committed when it has so many visits
-COMMIT_INTERVAL = 0.5  # or when its first visit has waited so long, or nothing else can be visited before
-COMMIT_STEP_HOOK = ""  # module:function called with the name of each step of a commit, in its thread
+WARC_SEGMENT_BYTES = 1024**3  # bytes after which an archive file is closed and a new one begun
+COMMIT_VISITS = 100  # visits after which a batch is committed
+COMMIT_INTERVAL = 0.5  # seconds after which it is committed in any case, or sooner if nothing else can be visited
+COMMIT_STEP_HOOK = ""  # module:function called with the name of each step of a commit, in the store's thread; for tests
 
 # ── Content ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-# Processes that look at pages, one for each core that we may use; 0 = the crawl process does.
+# Content processes, which examine pages: one for each core that the crawl may use; 0 = the crawl process does it.
 CONTENT_PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-CONTENT_CPU_TIME = 10  # seconds of computing that one page may cost
-CONTENT_TIMEOUT = 20.0  # and seconds by the clock; a process that takes longer is ended
-CONTENT_MAX_MEMORY = 1024**3  # address space of a content process
-CONTENT_HOOK = ""  # module:function called in the content process with each visit, before its page is looked at
+CONTENT_CPU_TIME = 10  # seconds of CPU time that one page may cost
+CONTENT_TIMEOUT = 20.0  # seconds by the clock; a process that takes longer is ended
+CONTENT_MAX_MEMORY = 1024**3  # bytes of address space of a content process
+CONTENT_HOOK = ""  # module:function called in the content process with each visit, before its page; for tests
 
 # ── Metrics ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-METRICS_PORT = (
-    0  # Prometheus reads there on 127.0.0.1; each worker has its own, this one and its number (0, 1, …); 0 = off
-)
-METRICS_FILE = (
-    ""  # path of a *.prom file for node_exporter, which is kept after the run; name.0.prom, … with several workers
-)
+# Port of 127.0.0.1 where Prometheus reads the metrics; 0 = off. Worker n listens on this port + n.
+METRICS_PORT = 0
+# Path of a .prom file for node_exporter, kept after the run; empty = none. Several workers write name.0.prom and so on.
+METRICS_FILE = ""
 
 # ── Scrapy, with its surprises turned off ─────────────────────────────────────────────────────────────────────────────
-ASYNCIO_EVENT_LOOP = "uvloop.Loop"
-TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
-CONCURRENT_ITEMS = 1  # Scrapy starts so many tasks per response; there is one item
-WARN_ON_GENERATOR_RETURN_VALUE = False  # a look at the callback's source for every page
-DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the store knows every URL
-SCRAPER_SLOT_MAX_ACTIVE_SIZE = 64 * 1024 * 1024  # answers waiting to be committed before new requests stop
-TELNETCONSOLE_ENABLED = False
-REMOTE_CONTROL_ENABLED = False
-COOKIES_ENABLED = False
-REFERER_ENABLED = False
-ROBOTSTXT_OBEY = False  # by Scrapy; ours is a visit and a middleware
-LOG_LEVEL = "INFO"
-LOG_FORMATTER = "crawler.engine.logs.QuietLogFormatter"
-STATS_DUMP = False
+ASYNCIO_EVENT_LOOP = "uvloop.Loop"  # the event loop under libcurl's sockets
+TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"  # needed by uvloop
+CONCURRENT_ITEMS = 1  # Scrapy starts so many tasks for each response, and a visit has one item
+WARN_ON_GENERATOR_RETURN_VALUE = False  # the check reads the callback's source for every page
+DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # filters nothing: the store knows every URL
+SCRAPER_SLOT_MAX_ACTIVE_SIZE = 64 * 1024 * 1024  # bytes of answers that wait for their commit before new requests stop
+TELNETCONSOLE_ENABLED = False  # no port is opened that nobody asked for
+REMOTE_CONTROL_ENABLED = False  # the same
+COOKIES_ENABLED = False  # every visit is that of a stranger
+REFERER_ENABLED = False  # no Referer header is sent
+ROBOTSTXT_OBEY = False  # Scrapy's own check; here robots.txt is a visit of the frontier and a middleware
+LOG_LEVEL = "INFO"  # DEBUG shows what developers want to know
+LOG_FORMATTER = "crawler.engine.logs.QuietLogFormatter"  # does not log every item
+STATS_DUMP = False  # the summary says it better
