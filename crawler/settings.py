@@ -14,8 +14,9 @@ COMMANDS_MODULE = "crawler.commands"  # package of our commands: one file each, 
 # ── The flow ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 1. The frontier releases a visit when its host may be visited.
 SCHEDULER = "crawler.engine.scheduler.FrontierScheduler"
+# Scrapy's own middlewares are off: redirects, retries and robots.txt are visits of the frontier.
+DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}
 # 2. Middlewares judge it; they never download.
-DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}  # redirects, retries, robots.txt, cookies are visits of the frontier
 DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.robots.RobotsMiddleware": 100,
     "crawler.middlewares.conditional.ConditionalMiddleware": 200,
@@ -23,17 +24,19 @@ DOWNLOADER_MIDDLEWARES = {
 }
 # 3. The handler fetches it, from a checked address.
 DOWNLOADER = "crawler.engine.downloader.FrontierDownloader"
-DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}  # no file:, data:, ftp: or s3: can ever be fetched
+DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}  # none of Scrapy's: no file:, data:, ftp: or s3: can ever be fetched
+# The handler of each scheme; what has none is not fetched.
 DOWNLOAD_HANDLERS = {"http": "crawler.engine.handler.CurlHandler", "https": "crawler.engine.handler.CurlHandler"}
 # 4. The spider yields the visit's result; the scheduler makes sure that there is exactly one, whatever happens.
-SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}  # none of Scrapy's
+# Scrapy's own spider middlewares are off.
+SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 # 5. The page is examined, then the visit is committed.
 ITEM_PIPELINES = {
     "crawler.pipelines.extract.ExtractPipeline": 100,
     "crawler.pipelines.commit.CommitPipeline": 900,
 }
-# 6. Extensions show how the run goes.
 EXTENSIONS_BASE: dict[str, int] = {}  # none of Scrapy's
+# 6. Extensions show how the run goes.
 EXTENSIONS = {
     "crawler.extensions.progress.Progress": 100,
     "crawler.extensions.metrics.Metrics": 200,

@@ -53,8 +53,8 @@ class ExportCommand(ScrapyCommand):
             "robots, private, duplicate, redirected, not_a_page, forgotten, not_selected) and its target. Names and "
             "passwords for an engine: in its URL, or in ORBWEAVER_EXPORT_AUTH. Exit codes: 69 the engine did not answer, 74 "
             "documents could not be read from the archive, 75 another export to the same place is running, 3 the engine "
-            "refused documents, which are named in a file. Example: scrapy export --to jsonl:documents.jsonl, or "
-            "--to opensearch:http://localhost:9200/pages"
+            "refused documents, which are named in a file. Examples: scrapy export --to jsonl:documents.jsonl; "
+            "scrapy export --to opensearch:http://localhost:9200/pages"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -68,15 +68,15 @@ class ExportCommand(ScrapyCommand):
             type=int,
             default=0,
             metavar="N",
-            help="have the place acknowledge after N changes (default: as suits it)",
+            help="have the place acknowledge after N changes (as suits it)",
         )
         add("--host", action="append", default=[], metavar="PATTERN", help="only of these hosts, such as *.example.org")
         add("--language", action="append", default=[], metavar="CODE", help="only in these languages, such as de")
         add(
             "--duplicates",
             choices=(KEEP, FOLD),
-            help="keep: duplicates come, marked with duplicate_of; fold: their originals stand for them (default: fold "
-            "for search engines, keep for files)",
+            help="keep duplicates, marked with duplicate_of, or fold them into their originals (fold for search engines, "
+            "keep for files)",
         )
         add("--fields", default="", metavar="NAMES", help="only these fields, with commas between")
         add("--blocks", action="store_true", help="with the text in parts, each with how much it matters (0 to 1)")

@@ -144,4 +144,4 @@ def _rules(options: Options, *, as_json: bool) -> Iterator[str]:
         yield f"{order:2}  {rule.name:18} {rule.grade:10} {'on ' if is_on else 'off'}  {switch}{default}"
         yield f"    {rule.does}: {rule.before} → {rule.after}"
     if not as_json:
-        yield "Sites of their own can be told apart in the file URL_RULES; README shows how."
+        yield "The file URL_RULES has rules for single sites: see docs/urls.md."
