@@ -178,7 +178,8 @@ def _described(text: str) -> Iterator[str]:
         yield from _wrapped(_escaped(" ".join(prose.split())))
         yield ""
         if example is not None:
-            yield from ("```sh", *(part.strip() for part in " ".join(example[1].split()).split("; ")), "```", "")
+            calls = " ".join(example[1].split()).split("; ")
+            yield from ("```sh", *(line for call in calls for line in _shell_lines(call)), "```", "")
 
 
 def _option_rows(command: ScrapyCommand) -> Iterator[str]:
@@ -203,6 +204,12 @@ def _option(action: argparse.Action) -> str:
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _shell_lines(call: str) -> list[str]:
+    """A call, on several lines if it is long."""
+    lines = textwrap.wrap(call, WIDTH - 2, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
 
 
 def _sentence(text: str) -> str:

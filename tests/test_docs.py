@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import importlib
+import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,9 @@ _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _PATH = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml|cfg|txt|json|sd)")
 _MADE = ("CRAWL_DIR/", "warc/", "workers/", "search/", "exports/", "feed/", "data/crawl", "data/demo/", "data/again")
+_EXAMPLES = {"my.txt", "NAME.py"}  # files that the reader has
+_MEDIA_TYPE = re.compile("(?:image|audio|video|font|application)/")
+_MODULE = re.compile(r"(?:crawler|tests|benchmarks)(?:\.\w+)+")
 _SETTING = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _NOT_SETTINGS = {  # upper-case words of other worlds
     "EXTRACTORS", "FORMATS", "ORBWEAVER_EXPORT_AUTH", "REQUEST_TARGET", "PATH_AS_IS", "RLIMIT_NOFILE", "BEGIN_IMMEDIATE",
@@ -156,8 +160,28 @@ def test_links_resolve(path: Path) -> None:
 def test_named_files_exist(path: Path) -> None:
     """Anything in backticks that looks like a path, from the root of the project or of the package."""
     for words in _CODE.findall(prose_of(path)):
-        if _PATH.fullmatch(words) and not words.startswith(_MADE):
+        if not _PATH.fullmatch(words) or _MEDIA_TYPE.match(words) or words in _EXAMPLES:
+            continue
+        if not words.startswith(_MADE):
             assert any((place / words).exists() for place in (ROOT, ROOT / "crawler", DOCS)), words
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
+def test_named_modules_exist(path: Path) -> None:
+    """Dotted names of modules, classes and functions, and what `python -m` is given."""
+    for words in _CODE.findall(prose_of(path)):
+        for name in _MODULE.findall(words.removeprefix("python -m ").split()[0]):
+            module, _, member = name.rpartition(".")
+            assert (
+                find_spec(name) is not None if not member[:1].isupper() else hasattr(import_module(module), member)
+            ), name
+
+
+def find_spec(name: str) -> object | None:
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        return None
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
@@ -190,7 +214,7 @@ def test_shell_examples_use_what_there_is(example: Example) -> None:
             elif program == "make":
                 assert {word for word in rest if "=" not in word} <= make_targets(), line
             elif program == "python" and rest[:1] == ["-m"]:
-                assert importlib.util.find_spec(rest[1]) is not None, line
+                assert find_spec(rest[1]) is not None, line
 
 
 def check_scrapy(words: list[str]) -> None:
@@ -209,8 +233,8 @@ def test_python_examples_compile_and_import_what_there_is(example: Example) -> N
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                importlib.import_module(alias.name)
+                import_module(alias.name)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            module = importlib.import_module(node.module)
+            module = import_module(node.module)
             for alias in node.names:
                 assert alias.name == "*" or hasattr(module, alias.name), f"{node.module}.{alias.name}"

@@ -53,7 +53,7 @@ class ExportCommand(ScrapyCommand):
             "robots, private, duplicate, redirected, not_a_page, forgotten, not_selected) and its target. Names and "
             "passwords for an engine: in its URL, or in ORBWEAVER_EXPORT_AUTH. Exit codes: 69 the engine did not answer, 74 "
             "documents could not be read from the archive, 75 another export to the same place is running, 3 the engine "
-            "refused documents, which are named in a file. Examples: scrapy export --to jsonl:documents.jsonl; "
+            "refused documents, which are named in a file. Example: scrapy export --to jsonl:documents.jsonl; "
             "scrapy export --to opensearch:http://localhost:9200/pages"
         )
 
