@@ -1,11 +1,13 @@
-"""Everything that depends on a page alone, in one call."""
+"""Examine an answer: everything that depends on it alone, in one call."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import struct
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
@@ -18,6 +20,7 @@ from crawler.duplicates.template import mark_of as template_mark
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.coding import MOST_PLAIN, plain_body
+from crawler.parse.directives import NONE as NO_DIRECTIVES
 from crawler.parse.directives import Directives
 from crawler.parse.documents import Document, convert, format_of
 from crawler.parse.feeds import looks_like_feed
@@ -36,7 +39,7 @@ from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
 _AS_USUAL = DuplicateRule()
-_ERRANDS = (Kind.ROBOTS, Kind.PROBE)  # are not followed as pages are
+_NOT_FOLLOWED = (Kind.ROBOTS, Kind.PROBE)  # redirects of these are not followed as those of pages
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
 _MOST_WEIGHTS = 2_000  # that are kept of a page
@@ -54,6 +57,34 @@ _SITEMAP = re.compile(
 TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
 
 
+class UnpackedAnswer(NamedTuple):
+    """An answer with a document, unpacked: what readers get."""
+
+    page: Page  # so far: media type, digests, validators
+    data: bytes  # the body without its codings
+    content_type: str
+    format: str | None  # by name, ending and content; None = none that is read
+    visit: Visit
+    directives: Directives  # of its headers
+    scope: Scope
+    reading: Reading
+    now: float  # when it was fetched
+
+    @property
+    def is_html(self) -> bool:
+        return self.format == "html" or (not self.data and looks_like_html(b"", self.content_type))
+
+
+class ReadAnswer(NamedTuple):
+    """What a reader found in an answer."""
+
+    page: Page
+    directives: Directives = NO_DIRECTIVES  # of its headers and its own
+    is_login: bool = False
+    verdict: Reason | None = None  # why it is no document for an index
+    is_list: bool = False  # a sitemap or a feed, or meant as one
+
+
 def examine(
     visited: Visited,
     scope: Scope,
@@ -61,15 +92,26 @@ def examine(
     reading: Reading = AS_USUAL,
     rule: DuplicateRule = _AS_USUAL,
 ) -> Visited:
-    """The visit with what its answer contains: page, links, where it was redirected to, and its records."""
+    """Fill in what an answer contains: page, links, redirect target, sketch and archive records.
+
+    1. A redirect's target is judged; an answer to HEAD, and one of a type that is not read, ends here.
+    2. The body is unpacked and gets its digests.
+    3. The first reader of `READERS` that knows the answer reads it.
+    4. Directives, the login form and the soft 404 of the host decide whether it may be indexed.
+    5. A page with text gets a sketch, by which near-duplicates are found.
+    6. Request, response and links become WARC records.
+    """
     fetched = visited.fetched
     if fetched is None or not fetched.head:
         return visited
-    if visited.outcome is Outcome.REDIRECTED and visited.visit.kind not in _ERRANDS:
+    if visited.outcome is Outcome.REDIRECTED and visited.visit.kind not in _NOT_FOLLOWED:
         visited = _follow(visited, scope, location or "")
     if fetched.request.startswith(b"HEAD ") or visited.reason is Reason.UNWANTED_TYPE:
         return visited  # there is nothing to keep
-    page, verdict = _page(visited, fetched, scope, reading)
+    answer = _unpack(visited.visit, fetched, scope, reading)
+    page, verdict = answer.page, None
+    if visited.outcome is Outcome.FETCHED and visited.visit.kind is not Kind.ROBOTS:
+        page, verdict = _read(answer)
     if page.text and verdict is None and visited.visit.kind is Kind.PAGE:
         page = _sketched(page, visited.visit, rule)
     if verdict is not None:
@@ -79,9 +121,8 @@ def examine(
     return replace(visited, page=page, records=records)
 
 
-def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) -> tuple[Page, Reason | None]:
-    """What the answer contains, and why it may be no document to be found."""
-    headers, visit = fetched.headers, visited.visit
+def _unpack(visit: Visit, fetched: Fetched, scope: Scope, reading: Reading) -> UnpackedAnswer:
+    headers = fetched.headers
     content_type = next((value for name, value in headers if name == "content-type"), "")
     plain = plain_body(fetched.body, headers, limit=MOST_BYTES + 1 if visit.kind is Kind.SITEMAP else MOST_PLAIN)
     page = Page(
@@ -92,41 +133,108 @@ def _page(visited: Visited, fetched: Fetched, scope: Scope, reading: Reading) ->
         etag=_validator(headers, "etag"),
         last_modified=_validator(headers, "last-modified"),
     )
-    if visited.outcome is not Outcome.FETCHED or visit.kind is Kind.ROBOTS:
-        return page, None
-    now = fetched.ended
-    if not plain.data and visit.validators.length:
-        return page, Reason.CAME_EMPTY
-    if visit.kind is Kind.SITEMAP:
-        listing = read_sitemap(page, plain.data, visit, scope, now)
-        return (_as_page(page, visit, scope), Reason.NOT_A_LIST) if listing is None else (listing, None)
-    found = format_of(plain.data, visit.url, content_type)
-    is_html = found == "html" or (not plain.data and looks_like_html(b"", content_type))
-    if visit.kind is Kind.FEED or (not is_html and looks_like_feed(plain.data, content_type)):
-        listing = read_feed(page, plain.data, visit, content_type, scope, now)
-        if listing is not None or visit.kind is Kind.FEED:
-            return (_as_page(page, visit, scope), Reason.NOT_A_LIST) if listing is None else (listing, None)
-    elif not is_html and _SITEMAP.match(plain.data[:_BEGINNING]):
-        listing = read_sitemap(page, plain.data, visit, scope, now)
-        if listing is not None:
-            return listing, None
-    asked, is_login = directives.from_headers(value for name, value in headers if name == "x-robots-tag"), False
-    if is_html:
-        html = parse_html(
-            plain.data, visit.url, content_type, reading=reading, canonicalize=scope.policy.canonicalize, now=now
-        )
-        asked, is_login = directives.merged(asked, html.directives), html.is_login
-        page = _with_html(page, html, visit, scope, reading, follow=not asked.nofollow)
-    elif found is not None:
-        document = convert(plain.data, visit.url, content_type)
-        page = _with_document(page, document, visit, scope, now, follow=not asked.nofollow)
-    if asked.unavailable_after is not None:
-        page = replace(page, unavailable_after=asked.unavailable_after)
-    if asked.noarchive:
+    named = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
+    return UnpackedAnswer(page, plain.data, content_type, None, visit, named, scope, reading, fetched.ended)
+
+
+def _read(answer: UnpackedAnswer) -> tuple[Page, Reason | None]:
+    """What the answer contains, and why it may be no document for an index."""
+    visit = answer.visit
+    if not answer.data and visit.validators.length:
+        return answer.page, Reason.CAME_EMPTY
+    if visit.kind is not Kind.SITEMAP:
+        answer = answer._replace(format=format_of(answer.data, visit.url, answer.content_type))
+    found = next(
+        (found for read in READERS if (found := read(answer)) is not None), ReadAnswer(answer.page, answer.directives)
+    )
+    if found.is_list:
+        return found.page, found.verdict
+    page, wanted = found.page, found.directives
+    if wanted.unavailable_after is not None:
+        page = replace(page, unavailable_after=wanted.unavailable_after)
+    if wanted.noarchive:
         page = replace(page, metadata={**page.metadata, "robots": "noarchive"})
     if visit.kind is Kind.PROBE:
         return replace(page, soft404=sketch(page.text, visit.url)), None
-    return page, _verdict(page, visit, asked, now, is_login=is_login)
+    return page, _verdict(page, visit, wanted, answer.now, is_login=found.is_login)
+
+
+# ── readers ──
+
+
+def _expected_sitemap(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """What a visit to a sitemap brought."""
+    if answer.visit.kind is not Kind.SITEMAP:
+        return None
+    return _listing(answer, read_sitemap(answer.page, answer.data, answer.visit, answer.scope, answer.now))
+
+
+def _expected_feed(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """What a visit to a feed brought."""
+    return _listing(answer, _feed_in(answer)) if answer.visit.kind is Kind.FEED else None
+
+
+def _found_feed(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """A feed where a page was expected."""
+    if answer.is_html or not looks_like_feed(answer.data, answer.content_type):
+        return None
+    page = _feed_in(answer)
+    return ReadAnswer(page, is_list=True) if page is not None else None
+
+
+def _found_sitemap(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """A sitemap where a page was expected."""
+    if (
+        answer.is_html
+        or not _SITEMAP.match(answer.data[:_BEGINNING])
+        or looks_like_feed(answer.data, answer.content_type)
+    ):
+        return None
+    page = read_sitemap(answer.page, answer.data, answer.visit, answer.scope, answer.now)
+    return ReadAnswer(page, is_list=True) if page is not None else None
+
+
+def _html(answer: UnpackedAnswer) -> ReadAnswer | None:
+    if not answer.is_html:
+        return None
+    html = parse_html(
+        answer.data,
+        answer.visit.url,
+        answer.content_type,
+        reading=answer.reading,
+        canonicalize=answer.scope.policy.canonicalize,
+        now=answer.now,
+    )
+    wanted = directives.merged(answer.directives, html.directives)
+    page = _with_html(answer.page, html, answer.visit, answer.scope, answer.reading, follow=not wanted.nofollow)
+    return ReadAnswer(page, wanted, html.is_login)
+
+
+def _file(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """A document of another format: PDF, office, mail, archive, plain text."""
+    if answer.format is None:
+        return None
+    document = convert(answer.data, answer.visit.url, answer.content_type)
+    follow = not answer.directives.nofollow
+    page = _with_document(answer.page, document, answer.visit, answer.scope, answer.now, follow=follow)
+    return ReadAnswer(page, answer.directives)
+
+
+# In this order: the first that does not answer None has read it. A new kind of content is a function more.
+READERS: Sequence[Callable[[UnpackedAnswer], ReadAnswer | None]] = (
+    *(_expected_sitemap, _expected_feed, _found_feed, _found_sitemap),
+    *(_html, _file),
+)
+
+
+def _listing(answer: UnpackedAnswer, listing: Page | None) -> ReadAnswer:
+    if listing is not None:
+        return ReadAnswer(listing, is_list=True)
+    return ReadAnswer(_as_page(answer.page, answer.visit, answer.scope), verdict=Reason.NOT_A_LIST, is_list=True)
+
+
+def _feed_in(answer: UnpackedAnswer) -> Page | None:
+    return read_feed(answer.page, answer.data, answer.visit, answer.content_type, answer.scope, answer.now)
 
 
 def _sketched(page: Page, visit: Visit, rule: DuplicateRule) -> Page:
