@@ -14,8 +14,8 @@ import uvloop
 
 from benchmarks.web import Web, page_path
 from crawler.content.examine import examine
+from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentPool
-from crawler.content.process import ContentConfiguration
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.items import Fetched, Kind, Outcome, Reason, Visit, Visited
 from crawler.parse.html import Reading

@@ -1,15 +1,32 @@
-"""What is archived of a URL, or why nothing is."""
+"""Read answers back from the archive: by document, or the newest of a URL, or say why there is none."""
 
 from __future__ import annotations
 
-from crawler.content.answers import ArchivedAnswer, read_archived
-from crawler.errors import CrawlError
+import re
+from pathlib import Path
+
+from crawler.archive.reading import read_block
+from crawler.content.answers import ArchivedAnswer
+from crawler.errors import CrawlError, DiskTrouble
 from crawler.items import State
 from crawler.options import Options
+from crawler.stores.contract.archive import ArchivePosition
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
+
+_HEAD = re.compile(rb".*?\r?\n\r?\n", re.DOTALL)  # some servers end their lines with LF alone
+
+
+def read_archived(store: Store, directory: Path, document: DocumentRow) -> ArchivedAnswer:
+    """Read a document from the archive, or raise `DiskTrouble`. A copy without a body has that of the document it copies."""
+    head, body = _parts(_block(directory, document.position))
+    if document.body_of is not None:
+        first = store.documents.find(document.body_of)
+        assert first is not None, "documents are never removed from under their copies"
+        _, body = _parts(_block(directory, first.position))
+    return ArchivedAnswer(url=document.url, head=head, body=body)
 
 
 def newest_archived(options: Options, text: str) -> tuple[ArchivedAnswer, DocumentRow]:
@@ -42,3 +59,16 @@ def _why_not(store: Store, url: str) -> str:
         return "not archived and not known: it is no seed, and no page that was fetched links to it"
     then = " and not visited yet" if row.state is State.WAITING and row.visited is None else ""
     return f"not archived: {row.state.name.lower()}, {row.reason.meaning} ({row.reason.name.lower()}){then}"
+
+
+def _block(directory: Path, place: ArchivePosition) -> bytes:
+    try:
+        return read_block(directory, place.segment, place.offset, place.length)
+    except DiskTrouble:
+        # A crawl that runs may have given the file its name just while it was looked for.
+        return read_block(directory, place.segment, place.offset, place.length)
+
+
+def _parts(block: bytes) -> tuple[bytes, bytes]:
+    found = _HEAD.match(block)
+    return (block[: found.end()], block[found.end() :]) if found else (block, b"")

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.content.answers import ArchivedAnswer, asked_of, read_again, read_archived
-from crawler.content.examine import main_text_digest
+from crawler.collection.archive_reader import read_archived
+from crawler.content.answers import ArchivedAnswer, asked_of, read_again
+from crawler.content.readers import main_text_digest
 from crawler.errors import DiskTrouble
 from crawler.items import (
     ChangeEvent,

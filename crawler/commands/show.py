@@ -11,8 +11,8 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.collection.archive_reader import archived_versions
-from crawler.content.answers import ArchivedAnswer, plain_of, read_again, read_archived
+from crawler.collection.archive_reader import archived_versions, read_archived
+from crawler.content.answers import ArchivedAnswer, plain_of, read_again
 from crawler.engine.command import failing_politely
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output

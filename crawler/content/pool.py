@@ -17,13 +17,13 @@ import msgspec
 from msgspec.structs import replace
 
 from crawler.content.answers import ArchivedAnswer
-from crawler.content.process import (
+from crawler.content.messages import (
     COMPARE,
     CONFIGURE,
+    EXAMINE,
     FRAME,
+    LEARN_TEMPLATE,
     SEEDS,
-    STUDY,
-    TASK,
     ComparisonTask,
     ContentConfiguration,
     ExaminedPage,
@@ -83,7 +83,7 @@ class ContentPool:
 
     async def examine(self, visited: Visited, location: str | None) -> Visited:
         """`crawler.content.examine.examine`, elsewhere. Raises `ContentDied`, or `CrawlError` when no process can be had."""
-        seen: ExaminedPage = await self._ask(TASK, PageTask(visited, location))
+        seen: ExaminedPage = await self._ask(EXAMINE, PageTask(visited, location))
         return replace(
             visited,
             outcome=seen.outcome,
@@ -101,7 +101,7 @@ class ContentPool:
 
     async def study(self, pages: Sequence[ArchivedAnswer], template: bytes | None) -> tuple[bytes, list[bytes]]:
         """`crawler.content.similarity.study`, elsewhere."""
-        learned: tuple[bytes, list[bytes]] = await self._ask(STUDY, TemplateTask(list(pages), template))
+        learned: tuple[bytes, list[bytes]] = await self._ask(LEARN_TEMPLATE, TemplateTask(list(pages), template))
         return learned
 
     def _ask(self, kind: int, question: object) -> asyncio.Future[Any]:
@@ -195,9 +195,9 @@ class ContentPool:
 
 
 _ANSWERS = {
-    TASK: msgspec.msgpack.Decoder[Any](ExaminedPage),
+    EXAMINE: msgspec.msgpack.Decoder[Any](ExaminedPage),
     COMPARE: msgspec.msgpack.Decoder[Any](list[float]),
-    STUDY: msgspec.msgpack.Decoder[Any](tuple[bytes, list[bytes]]),
+    LEARN_TEMPLATE: msgspec.msgpack.Decoder[Any](tuple[bytes, list[bytes]]),
 }
 
 

@@ -11,66 +11,30 @@ import importlib
 import os
 import resource
 import socket
-import struct
 import sys
 from collections.abc import Callable, Iterator
 
 import msgspec
 from msgspec.structs import replace
 
-from crawler.content.answers import ArchivedAnswer
 from crawler.content.examine import examine
-from crawler.content.similarity import TemplatedAnswer, compare, study
+from crawler.content.messages import (
+    COMPARE,
+    CONFIGURE,
+    FRAME,
+    LEARN_TEMPLATE,
+    SEEDS,
+    ComparisonTask,
+    ContentConfiguration,
+    ExaminedPage,
+    PageTask,
+    TemplateTask,
+)
+from crawler.content.similarity import compare, study
 from crawler.duplicates.cascade import DuplicateRule
-from crawler.items import Link, Outcome, Page, Reason, Visited, WarcRecord
-from crawler.parse.html import AS_USUAL, Reading
+from crawler.items import Visited
+from crawler.parse.html import AS_USUAL
 from crawler.urls.scope import UrlOptions
-
-FRAME = struct.Struct("!IB")  # length of the message, its kind
-CONFIGURE, SEEDS, TASK, COMPARE, STUDY = 1, 2, 3, 4, 5  # kinds of message
-
-
-class ContentConfiguration(msgspec.Struct, array_like=True):
-    """What a process must know to judge links, and what it may use."""
-
-    urls: UrlOptions
-    reading: Reading
-    rule: DuplicateRule
-    cpu_seconds: int  # per page
-    memory: int  # address space
-    hook: str
-
-
-class PageTask(msgspec.Struct, array_like=True):
-    """One answer to look at."""
-
-    visited: Visited
-    location: str | None
-
-
-class ComparisonTask(msgspec.Struct, array_like=True):
-    """A page, and others that may say almost the same."""
-
-    new: TemplatedAnswer
-    others: list[TemplatedAnswer]
-
-
-class TemplateTask(msgspec.Struct, array_like=True):
-    """Pages of a host, and its template if that is known."""
-
-    pages: list[ArchivedAnswer]
-    template: bytes | None
-
-
-class ExaminedPage(msgspec.Struct, array_like=True):
-    """What looking at it found: the fields of `Visited` that it fills."""
-
-    outcome: Outcome
-    reason: Reason
-    detail: str
-    page: Page | None
-    target: Link | None
-    records: list[WarcRecord]
 
 
 def main(descriptor: int) -> None:
@@ -111,7 +75,7 @@ class _ContentWorker:
         if kind == COMPARE:
             asked = self._comparison.decode(message)
             return self._encoder.encode(compare(asked.new, asked.others, self._reading, self._rule))
-        if kind == STUDY:
+        if kind == LEARN_TEMPLATE:
             given = self._schooling.decode(message)
             return self._encoder.encode(study(given.pages, given.template, self._reading, self._rule))
         return self._examine(self._task.decode(message))

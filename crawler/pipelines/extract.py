@@ -10,8 +10,8 @@ from scrapy.crawler import Crawler
 
 from crawler.content.answers import ArchivedAnswer
 from crawler.content.examine import examine
+from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentDied, ContentPool
-from crawler.content.process import ContentConfiguration
 from crawler.content.similarity import TemplatedAnswer, compare, study
 from crawler.errors import CrawlError
 from crawler.fetch.answers import meaning_of

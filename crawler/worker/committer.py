@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from crawler.archive.records import NOT_MODIFIED, revisit_record
 from crawler.archive.segments import SegmentWriter
-from crawler.content.answers import ArchivedAnswer, read_archived
+from crawler.collection.archive_reader import read_archived
+from crawler.content.answers import ArchivedAnswer
 from crawler.errors import DiskTrouble
 from crawler.items import Key, Kind, Link, ListedUrl, Outcome, Reason, Visited, WarcRecord
 from crawler.stores.contract.archive import ArchivedBody, ArchivePosition, SegmentState

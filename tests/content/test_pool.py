@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from crawler.content.answers import ArchivedAnswer
+from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentDied, ContentPool
-from crawler.content.process import ContentConfiguration
 from crawler.content.similarity import compare, study
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.template import PAGES

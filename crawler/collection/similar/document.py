@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from crawler.content.answers import ArchivedAnswer, plain_of
-from crawler.content.examine import words_digest
+from crawler.content.readers import words_digest
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import words_shingles, words_sketch

@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from crawler.collection.archive_reader import read_archived
 from crawler.collection.similar.document import CODE_FORMATS, ComparableDocument, DocumentReader
-from crawler.content.answers import read_archived
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.words import Hashes
