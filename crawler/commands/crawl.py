@@ -22,9 +22,10 @@ from scrapy.exceptions import UsageError
 from crawler.engine.command import failing_politely
 from crawler.engine.logs import quieten
 from crawler.engine.scheduler import FrontierScheduler
+from crawler.engine.session import Components, attach
 from crawler.engine.signals import QuickSignals
 from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
-from crawler.extensions.metrics import MetricsPublication, publication_of, write_last_run
+from crawler.extensions.metrics import MetricsPublication, write_last_run
 from crawler.files import write_text_atomically
 from crawler.items import Outcome
 from crawler.monitor import text as text_for_people
@@ -36,7 +37,8 @@ from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.canonical import UrlPolicy
 from crawler.worker.seeds import BadSeed, read_seeds, seeds_in
-from crawler.worker.session import Session, attach
+from crawler.worker.session import Session
+from crawler.worker.startup import refuse_foreign_hosts
 from crawler.worker.supervisor import Supervisor, end_with_supervisor
 
 logger = logging.getLogger(__name__)
@@ -101,7 +103,7 @@ class CrawlCommand(BaseRunSpiderCommand):
         seeds = list(_seeds(arguments.get("seeds", ""), options.urls.new_policy()))
         session = Session.open(options, join=self._join, expected=self._workers)
         try:
-            session.refuse_strangers([seed.url for seed in seeds])
+            refuse_foreign_hosts(options, [seed.url for seed in seeds])
             _add_seeds(session, seeds)
         except BaseException:
             session.close()
@@ -111,8 +113,7 @@ class CrawlCommand(BaseRunSpiderCommand):
             if session.fatal is not None:
                 raise session.fatal
             return self._supervise(options)
-        publication = _published(session)
-        attach(crawler, session)
+        publication = _published(attach(crawler, session))
         self.crawler_process.crawl(crawler, **arguments)
         self._handle_signals(crawler)
         # What is there now stays: the collector need not look at it again and again.
@@ -193,11 +194,11 @@ class CrawlCommand(BaseRunSpiderCommand):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
 
 
-def _published(session: Session) -> MetricsPublication:
+def _published(components: Components) -> MetricsPublication:
     try:
-        return publication_of(session)
+        return components.get(MetricsPublication)
     except BaseException:
-        session.close()
+        components.session.close()
         raise
 
 
@@ -233,8 +234,8 @@ def _add_seeds(session: Session, seeds: list[NewUrl]) -> None:
         return session.new_seeds()
 
     new = session.call(add)
-    session.learn(new)
-    session.call(lambda: session.welcome(new))
+    session.extend_scope(new)
+    session.call(lambda: session.open_scope(new))
 
 
 def _exit_code(session: Session) -> int:

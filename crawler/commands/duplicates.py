@@ -47,7 +47,7 @@ from crawler.parse.clean_text import phrase
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.schemes import is_web_url
-from crawler.worker.session import sketches_of
+from crawler.worker.startup import sketch_kind
 
 FIND_THRESHOLD = 0.8
 MOST = 20  # documents or clusters that are shown
@@ -212,7 +212,7 @@ def _reader(options: Options, opts: argparse.Namespace) -> DocumentReader:
 def _reading(options: Options) -> Iterator[Store]:
     store = open_store(options.store, read_only=True)
     try:
-        kept, asked = store.crawl.facts().get("sketches"), sketches_of(options.duplicates)
+        kept, asked = store.crawl.facts().get("sketches"), sketch_kind(options.duplicates)
         if kept is not None and kept != asked:
             raise Misconfigured(f"DUPLICATE_SHINGLE: the sketches of this crawl are of {kept}, and not of {asked}.")
         yield store

@@ -23,7 +23,7 @@ from crawler.report.host_page import host_page
 from crawler.report.page import crawl_page
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
-from crawler.worker.session import last_politeness
+from crawler.worker.startup import last_politeness
 
 
 class ReportCommand(ScrapyCommand):

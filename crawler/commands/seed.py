@@ -22,7 +22,7 @@ from crawler.stores.open import open_store
 from crawler.urls.canonical import UrlPolicy
 from crawler.worker.bulk_seeds import in_key_order
 from crawler.worker.seeds import BadSeed, read_seeds, size_of
-from crawler.worker.session import prepare_directory
+from crawler.worker.startup import prepare_directory
 
 _REPORTED = 20  # bad lines that are shown one by one
 _PROGRESS = 100_000  # lines between two signs of life

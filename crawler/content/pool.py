@@ -99,8 +99,10 @@ class ContentPool:
         shares: list[float] = await self._ask(COMPARE, ComparisonTask(new, list(others)))
         return shares
 
-    async def study(self, pages: Sequence[ArchivedAnswer], template: bytes | None) -> tuple[bytes, list[bytes]]:
-        """`crawler.content.similarity.study`, elsewhere."""
+    async def learn_template(
+        self, pages: Sequence[ArchivedAnswer], template: bytes | None
+    ) -> tuple[bytes, list[bytes]]:
+        """`crawler.content.similarity.learn_template`, elsewhere."""
         learned: tuple[bytes, list[bytes]] = await self._ask(LEARN_TEMPLATE, TemplateTask(list(pages), template))
         return learned
 

@@ -30,7 +30,7 @@ from crawler.content.messages import (
     PageTask,
     TemplateTask,
 )
-from crawler.content.similarity import compare, study
+from crawler.content.similarity import compare, learn_template
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.items import Visited
 from crawler.parse.html import AS_USUAL
@@ -77,7 +77,7 @@ class _ContentWorker:
             return self._encoder.encode(compare(asked.new, asked.others, self._reading, self._rule))
         if kind == LEARN_TEMPLATE:
             given = self._schooling.decode(message)
-            return self._encoder.encode(study(given.pages, given.template, self._reading, self._rule))
+            return self._encoder.encode(learn_template(given.pages, given.template, self._reading, self._rule))
         return self._examine(self._task.decode(message))
 
     def _configure(self, given: ContentConfiguration) -> None:

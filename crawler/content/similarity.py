@@ -23,7 +23,7 @@ def compare(
     return [jaccard(own, page_shingles(_text(answer, reading), template, rule)) for answer, template in others]
 
 
-def study(
+def learn_template(
     pages: Sequence[ArchivedAnswer], template: bytes | None, reading: Reading, rule: DuplicateRule
 ) -> tuple[bytes, list[bytes]]:
     """The template of a host, learned from these pages if it is not known, and their sketches without it."""

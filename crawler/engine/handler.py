@@ -1,61 +1,67 @@
-"""Scrapy's download handler over the crawler's own HTTP client."""
+"""Scrapy's download handler: a table of fetchers by scheme and kind of visit, each of which returns what it fetched."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, Protocol
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.crawler import Crawler
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from crawler.engine.dns import NameLookups
-from crawler.fetch.dns import ResolvedName, Resolver
-from crawler.fetch.http import HttpClient
+from crawler.engine.client import FetchClient
+from crawler.engine.meta import FETCHED, HEADERS, METHOD, VISIT, FetchedResponse
+from crawler.engine.session import components_of
 from crawler.fetch.limits import FetchLimits
 from crawler.fetch.robots import LARGEST_FILE
-from crawler.items import Fetched, Kind, Link, Reason, Visit
+from crawler.items import Fetched, Kind, Reason, Visit
+from crawler.options import Options
 from crawler.parse.sitemaps import MOST_BYTES
-from crawler.urls.hosts import host_of
-from crawler.worker.session import Session, connections_possible, session_of
+from crawler.urls.schemes import WEB_SCHEMES
 
-T = TypeVar("T")
-
-_SELECTED = (Kind.PAGE, Kind.PROBE)  # kinds of visits whose answer may be of a type that is not read
 ROBOTS_TIME = 10.0  # seconds that a robots.txt may take
-KEPT_CONNECTIONS = 8_192  # idle ones: a host that is visited again soon needs no new one
-
-# Keys of request.meta
-VISIT = "visit"  # the Visit that the request stands for; its URL is the one that is asked for
-FETCHED = "fetched"  # the Fetched, once the handler is done
-RULES = "rules"  # the OriginRules that hold, or that a robots.txt visit brought
-TRUST = "trust"  # how far what the host says of its pages can be believed, for each Witness
-HEADERS = "headers"  # (name, value) pairs to be sent besides the usual
-METHOD = "method"  # GET unless it says HEAD
-MEANING = "meaning"  # what the answer means, if a middleware knows better
-SITEMAPS = "sitemaps"  # Links to the sitemaps that a robots.txt names
+_TYPES_CHECKED = (Kind.PAGE, Kind.PROBE)  # kinds of visits whose answer may be of a type that is not read
 
 
-class VisitDenied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
-    """A middleware refuses a visit, and may name another URL instead."""
+class Fetcher(Protocol):
+    """Makes one kind of visit."""
 
-    def __init__(self, reason: Reason, detail: str = "", location: Link | None = None) -> None:
-        super().__init__(reason.meaning)
-        self.reason, self.detail, self.location = reason, detail, location
+    async def fetch(self, visit: Visit, meta: Mapping[str, Any]) -> Fetched:
+        """Fetch a visit's URL as its meta says. What goes wrong on the way is a reason in the result."""
 
 
-class FetchedResponse(Response):
-    """A response that carries what really came over the wire."""
+class HttpFetcher:
+    """Fetches over HTTP with the limits of a kind of visit."""
 
-    def __init__(self, *args: Any, fetched: Fetched, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fetched = fetched
+    def __init__(
+        self, client: FetchClient, limits: FetchLimits, wants: Callable[[bytes, str], bool] | None = None
+    ) -> None:
+        self._client = client
+        self._limits = limits
+        self._wants = wants  # whether a body is worth fetching, by the head of the answer and the URL
+
+    async def fetch(self, visit: Visit, meta: Mapping[str, Any]) -> Fetched:
+        method, headers = meta.get(METHOD, "GET"), meta.get(HEADERS, ())
+        return await self._client.fetch(visit.url, method, headers, limits=self._limits, wants=self._wants)
+
+
+def fetchers_for(options: Options, client: FetchClient) -> dict[tuple[str, Kind], Fetcher]:
+    """Who makes a visit, by scheme and kind: a further scheme, or a kind that is rendered, is an entry more."""
+    usual, skipped = options.fetch.limits, options.fetch.skip_types
+    most_robots = LARGEST_FILE + 1
+    limits = {
+        Kind.ROBOTS: replace(
+            usual, max_body=most_robots, max_document=most_robots, timeout=min(usual.timeout, ROBOTS_TIME)
+        ),
+        Kind.SITEMAP: replace(usual, max_body=max(usual.max_body, MOST_BYTES)),
+    }
+    fetchers = {
+        kind: HttpFetcher(client, limits.get(kind, usual), skipped.wants if kind in _TYPES_CHECKED else None)
+        for kind in Kind
+    }
+    return {(scheme, kind): fetcher for scheme in WEB_SCHEMES for kind, fetcher in fetchers.items()}
 
 
 class CurlHandler(BaseDownloadHandler):
@@ -65,29 +71,16 @@ class CurlHandler(BaseDownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        session = session_of(crawler)
-        self._session = session
-        self._client = client_of(session)
-        self._types = session.options.fetch.skip_types
-        usual = session.options.fetch.limits
-        self._limits = {
-            Kind.ROBOTS: replace(
-                usual, max_body=LARGEST_FILE + 1, max_document=LARGEST_FILE + 1, timeout=min(usual.timeout, ROBOTS_TIME)
-            ),
-            Kind.SITEMAP: replace(usual, max_body=max(usual.max_body, MOST_BYTES)),
-        }
+        components = components_of(crawler)
+        self._session = components.session
+        self._client = components.get(FetchClient)
+        self._fetchers = fetchers_for(self._session.options, self._client)
 
     async def download_request(self, request: Request) -> Response:
         visit: Visit = request.meta[VISIT]
         try:
-            meta = request.meta
-            fetched = await self._client.fetch(
-                visit.url,
-                meta.get(METHOD, "GET"),
-                meta.get(HEADERS, ()),
-                limits=self._limits.get(visit.kind),
-                wants=self._types.wants if visit.kind in _SELECTED else None,
-            )
+            fetcher = self._fetchers[visit.url.partition(":")[0], visit.kind]
+            fetched = await fetcher.fetch(visit, request.meta)
         except Exception as error:
             now = self._session.now()
             fetched = Fetched(url=visit.url, reason=Reason.INTERNAL_ERROR, detail=repr(error), started=now, ended=now)
@@ -96,145 +89,3 @@ class CurlHandler(BaseDownloadHandler):
 
     async def close(self) -> None:
         self._client.close()
-
-
-class FetchClient:
-    """Names, addresses and HTTP, on the running event loop."""
-
-    def __init__(self, session: Session) -> None:
-        options = session.options
-        self._now = session.now
-        self._session = session
-        self._refusal = lru_cache(maxsize=10_000)(options.intranet.refusal)
-        self._lookups = NameLookups(
-            servers=options.dns.servers, threads=options.dns.threads, timeout=options.dns.timeout
-        )
-        self._resolver = Resolver(self._lookups.ask, options.dns.hosts, lifetimes=options.dns.lifetimes)
-        self._stopped: asyncio.Event = asyncio.Event()
-        self._timer: asyncio.TimerHandle | None = None
-        self._http = HttpClient(
-            watch=self._watch,
-            wake=self._wake,
-            now=session.now,
-            user_agent=options.user_agent,
-            limits=options.fetch.limits,
-            verify_tls=options.fetch.verify_tls,
-            keep_idle=min(KEPT_CONNECTIONS, connections_possible()),
-        )
-
-    async def fetch(
-        self,
-        url: str,
-        method: str = "GET",
-        headers: Sequence[tuple[str, str]] = (),
-        *,
-        limits: FetchLimits | None = None,
-        wants: Callable[[bytes, str], bool] | None = None,
-    ) -> Fetched:
-        """One request to a checked address of the URL's host."""
-        host, started = host_of(url), self._now()
-        answer = await self._resolve(host)
-        if self._stopped.is_set() or self._now() >= self._session.lease_end():
-            return Fetched(url=url, reason=Reason.STOPPED, started=started, ended=self._now())
-        allowed, refused = self._check(host, answer)
-        if not allowed:
-            reason = Reason.ADDRESS_DENIED if refused else Reason.DNS_FAILED
-            detail = refused or answer.error
-            return Fetched(url=url, reason=reason, detail=detail, started=started, ended=self._now())
-        done: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
-
-        self._http.fetch(
-            url,
-            address=allowed,
-            done=partial(_settle, done),
-            method=method,
-            headers=headers,
-            limits=limits,
-            wants=wants,
-        )
-        return await done
-
-    async def address_of(self, host: str) -> str:
-        """The address that a fetch would connect to, looked up if need be; empty if there is none."""
-        return self._check(host, await self._resolve(host))[0]
-
-    def known_address(self, host: str) -> str | None:
-        """The address that a fetch would connect to now; None if it must be looked up, or there is none."""
-        answer = self._resolver.cached(host, self._now())
-        return (self._check(host, answer)[0] or None) if answer is not None else None
-
-    @property
-    def bytes_in_flight(self) -> int:
-        """Held in memory for answers that are not complete."""
-        return self._http.bytes_in_flight
-
-    def abort_all(self) -> None:
-        """Give up what is in flight, names being looked up included; each ends as stopped."""
-        self._stopped.set()
-        self._http.abort_all()
-
-    def close(self) -> None:
-        self._stopped.set()
-        self._http.close()
-        self._lookups.close()
-        if self._timer is not None:
-            self._timer.cancel()
-
-    async def _resolve(self, host: str) -> ResolvedName:
-        now = self._now()
-        answer = self._resolver.cached(host, now)
-        if answer is not None:
-            return answer
-        if self._stopped.is_set():
-            return ResolvedName(addresses=(), error="stopped", expires=now)
-        found: asyncio.Future[ResolvedName] = asyncio.get_running_loop().create_future()
-        self._resolver.look_up(host, now, partial(_settle, found))
-        stopped = asyncio.ensure_future(self._stopped.wait())
-        either: set[asyncio.Future[Any]] = {found, stopped}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
-        return found.result() if found.done() else ResolvedName(addresses=(), error="stopped", expires=now)
-
-    def _check(self, host: str, answer: ResolvedName) -> tuple[str, str]:
-        """The first address that may be contacted, or why none may."""
-        refused = ""
-        for address in answer.addresses:
-            refusal = self._refusal(host, address)
-            if refusal is None:
-                return address, ""
-            refused = refused or f"{host} is {address}: {refusal}"
-        return "", refused
-
-    def _watch(self, descriptor: int, readable: bool, writable: bool) -> None:
-        loop = asyncio.get_running_loop()
-        if readable:
-            loop.add_reader(descriptor, self._http.socket_ready, descriptor, True, False)  # noqa: FBT003
-        else:
-            loop.remove_reader(descriptor)
-        if writable:
-            loop.add_writer(descriptor, self._http.socket_ready, descriptor, False, True)  # noqa: FBT003
-        else:
-            loop.remove_writer(descriptor)
-
-    def _wake(self, delay: float | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if delay is not None:
-            self._timer = asyncio.get_running_loop().call_later(delay, self._http.timeout)
-
-
-def _settle(future: asyncio.Future[T], result: T) -> None:
-    if not future.done():  # else nobody waits any more
-        future.set_result(result)
-
-
-_clients: WeakKeyDictionary[Session, FetchClient] = WeakKeyDictionary()
-
-
-def client_of(session: Session) -> FetchClient:
-    """The one client of a session, whatever the scheme."""
-    client = _clients.get(session)
-    if client is None:
-        client = _clients[session] = FetchClient(session)
-    return client

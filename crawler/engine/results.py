@@ -11,7 +11,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.utils.spider import iterate_spider_output
 
-from crawler.engine.handler import FETCHED, MEANING, RULES, SITEMAPS, VISIT, FetchedResponse, VisitDenied
+from crawler.engine.meta import FETCHED, MEANING, RULES, SITEMAPS, VISIT, FetchedResponse, VisitDenied
 from crawler.fetch.answers import meaning_of
 from crawler.items import Fetched, Kind, Outcome, Reason, RobotsFile, Visit, Visited
 

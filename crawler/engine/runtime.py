@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from crawler.content.answers import ArchivedAnswer
 from crawler.content.similarity import TemplatedAnswer
 from crawler.duplicates.template import mark_of
-from crawler.engine.handler import client_of
+from crawler.engine.client import FetchClient
 from crawler.items import Visited
 from crawler.stores.contract.commits import CommitSummary, VisitResult
 from crawler.stores.contract.partitions import Assignment
@@ -31,7 +31,7 @@ class Scheduler(Protocol):
 
     def wake(self) -> None: ...
 
-    def kept(self) -> None: ...
+    def lease_renewed(self) -> None: ...
 
     def acknowledged(self, host: str, visited: Visited) -> None: ...
 
@@ -43,11 +43,12 @@ class Scheduler(Protocol):
 class ScrapyRuntime:
     """Implements `crawler.worker.worker.Runtime`."""
 
-    def __init__(self, scheduler: Scheduler, session: Session) -> None:
+    def __init__(self, scheduler: Scheduler, session: Session, client: FetchClient) -> None:
         self.owner = session.owner
         self.now = session.now
         self._scheduler = scheduler
         self._session = session
+        self._client = client
 
     @property
     def store(self) -> Store:
@@ -100,7 +101,7 @@ class ScrapyRuntime:
         committer, content = self._session.committer, await self._content()
         read = await self._session.run(lambda: [committer.read(document) for _, document in lesson.pages])
         whole = [answer for answer in read if answer is not None]
-        found = await content.study(whole, lesson.template)
+        found = await content.learn_template(whole, lesson.template)
         if found is None:
             return None
         template, sketches = found
@@ -121,24 +122,24 @@ class ScrapyRuntime:
     def _answer(self, question: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
         asyncio.ensure_future(question).add_done_callback(partial(self._answered, then))
 
-    def keep(self) -> Assignment:
-        return self._session.keep()
+    def renew_lease(self) -> Assignment:
+        return self._session.renew_lease()
 
-    def kept(self) -> None:
-        self._scheduler.kept()
+    def lease_renewed(self) -> None:
+        self._scheduler.lease_renewed()
 
     def new_seeds(self) -> list[str]:
         return self._session.new_seeds()
 
-    def welcome(self, seeds: Sequence[str]) -> Callable[[], None]:
-        self._session.learn(seeds)
-        return lambda: self._session.welcome(seeds)
+    def extend_scope(self, seeds: Sequence[str]) -> Callable[[], None]:
+        self._session.extend_scope(seeds)
+        return lambda: self._session.open_scope(seeds)
 
     def known_address(self, host: str) -> str | None:
-        return client_of(self._session).known_address(host)
+        return self._client.known_address(host)
 
     def look_up(self, host: str, then: Callable[[], None]) -> None:
-        look_up = asyncio.ensure_future(client_of(self._session).address_of(host))
+        look_up = asyncio.ensure_future(self._client.address_of(host))
         look_up.add_done_callback(lambda _: then())
 
     def may_release(self) -> bool:

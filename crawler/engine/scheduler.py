@@ -23,9 +23,11 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.engine.handler import RULES, TRUST, VISIT, VisitDenied, client_of
+from crawler.engine.client import FetchClient
+from crawler.engine.meta import RULES, TRUST, VISIT, VisitDenied
 from crawler.engine.results import broken, exactly_one, refused
 from crawler.engine.runtime import ScrapyRuntime
+from crawler.engine.session import components_of
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.census import Census, census
@@ -37,7 +39,8 @@ from crawler.monitor.vitals import Vitals
 from crawler.stores.contract.urls import NewUrl
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
-from crawler.worker.session import Session, connections_possible, session_of
+from crawler.worker.session import Session
+from crawler.worker.startup import connections_possible
 from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -51,10 +54,11 @@ COUNT_SHARE = 0.005  # and the share of the time that counting may take
 class FrontierScheduler(BaseScheduler):
     """Implements Scrapy's scheduler interface, which is synchronous: what it answers must already be in memory."""
 
-    def __init__(self, crawler: Crawler, session: Session) -> None:
+    def __init__(self, crawler: Crawler, session: Session, client: FetchClient) -> None:
         options = session.options
         self._crawler = crawler
         self._session = session
+        self._client = client
         self._options = options
         self._stats = crawler.stats
         self._frontier = Frontier(
@@ -65,7 +69,9 @@ class FrontierScheduler(BaseScheduler):
             most_hosts=options.frontier.most_hosts,
             bandwidth=options.bandwidth_limit,
         )
-        self._messenger = Worker(ScrapyRuntime(self, session), options, self._frontier, BiasedDraw(random.random))
+        self._messenger = Worker(
+            ScrapyRuntime(self, session, client), options, self._frontier, BiasedDraw(random.random)
+        )
         self._pages = 0
         self._measured = (0.0, 0.0, 0.0, 0)  # time; what the main thread and the store's had worked by then; visits
         self._census = Census()
@@ -75,7 +81,8 @@ class FrontierScheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler, session_of(crawler))
+        components = components_of(crawler)
+        return cls(crawler, components.session, components.get(FetchClient))
 
     # ── Scrapy's interface ──
 
@@ -89,7 +96,7 @@ class FrontierScheduler(BaseScheduler):
         self._spider = spider
         if self._options.crawl.max_seconds:
             self._later(self._options.crawl.max_seconds, partial(self._finish, "time limit reached"))
-        self._messenger.open(self._session.tenure, self._session.started)
+        self._messenger.open(self._session.assignment, self._session.started)
         self._session.lease_end = lambda: self._frontier.lease_end
 
     def next_request(self) -> Request | None:
@@ -132,7 +139,7 @@ class FrontierScheduler(BaseScheduler):
             hosts=self._counted_hosts(),
             in_flight=len(frontier.in_flight),
             connections=frontier.connections,
-            bytes_in_flight=client_of(self._session).bytes_in_flight,
+            bytes_in_flight=self._client.bytes_in_flight,
             pages_waiting=self._session.pages_waiting(),
             uncommitted=messenger.uncommitted,
             allowed=frontier.supply.rate if frontier.supply.visits else 0.0,
@@ -224,7 +231,7 @@ class FrontierScheduler(BaseScheduler):
         if not self._stopping:
             self._stopping = True
             self._messenger.stop()
-            self._later(STOP_GRACE, client_of(self._session).abort_all)
+            self._later(STOP_GRACE, self._client.abort_all)
 
     def acknowledged(self, host: str, visited: Visited) -> None:
         """A visit's result was committed."""
@@ -245,7 +252,7 @@ class FrontierScheduler(BaseScheduler):
         )
 
     def _is_full(self) -> bool:
-        return client_of(self._session).bytes_in_flight > self._options.fetch.max_buffered
+        return self._client.bytes_in_flight > self._options.fetch.max_buffered
 
     # ── the end ──
 
@@ -266,7 +273,7 @@ class FrontierScheduler(BaseScheduler):
             error = CrawlError(f"An internal error stopped the crawl ({error!r}). What was committed is kept.")
         self._session.fatal = error
         self._messenger.abandon(error)
-        client_of(self._session).abort_all()
+        self._client.abort_all()
         self._finish("fatal error")
 
     def count(self, what: str, times: int) -> None:
@@ -274,7 +281,7 @@ class FrontierScheduler(BaseScheduler):
         if what == "commit/late":
             self._session.record.late += times
 
-    def kept(self) -> None:
+    def lease_renewed(self) -> None:
         """The others have told what they do."""
         self.find_bottleneck()
         if self._crawler.engine is not None and self._crawler.engine.running:

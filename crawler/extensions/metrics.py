@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Self
-from weakref import WeakKeyDictionary
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
@@ -18,12 +17,13 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from crawler.engine.scheduler import FrontierScheduler
+from crawler.engine.session import components_of
 from crawler.errors import DiskTrouble, Misconfigured
 from crawler.files import write_text_atomically
 from crawler.monitor.prometheus import LastRun, LastRunCollector, RunCollector
 from crawler.monitor.vitals import Vitals
 from crawler.options import LAST_PORT, Options
-from crawler.worker.session import Session, session_of
+from crawler.worker.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -115,10 +115,11 @@ class Metrics:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        session = session_of(crawler)
+        components = components_of(crawler)
+        session = components.session
         if not session.options.metrics.port and session.options.metrics.file is None:
             raise NotConfigured
-        metrics = cls(crawler, publication_of(session))
+        metrics = cls(crawler, components.get(MetricsPublication))
         crawler.signals.connect(metrics.open, signal=signals.spider_opened)
         crawler.signals.connect(metrics.close, signal=signals.spider_closed)
         return metrics
@@ -178,14 +179,3 @@ def write_last_run(options: Options, ended: LastRun) -> None:
         write_text_atomically(options.metrics.file, exposition(LastRunCollector(ended, labels_of(options))))
     except DiskTrouble as error:
         logger.warning("METRICS_FILE: %s", error)
-
-
-_publications: WeakKeyDictionary[Session, MetricsPublication] = WeakKeyDictionary()
-
-
-def publication_of(session: Session) -> MetricsPublication:
-    """The one of a session. `Misconfigured` if the numbers cannot be published as the settings say."""
-    publication = _publications.get(session)
-    if publication is None:
-        publication = _publications[session] = MetricsPublication(session)
-    return publication

@@ -16,11 +16,12 @@ from scrapy.crawler import Crawler
 
 from crawler.engine.logs import LogTail, make_harmless, tailed
 from crawler.engine.scheduler import FrontierScheduler
+from crawler.engine.session import session_of
 from crawler.monitor.live_view import OUTCOMES, TAIL, LiveFacts, LiveView, line
 from crawler.monitor.rates import RecentRate, remaining
 from crawler.monitor.terminal import is_lively
 from crawler.monitor.vitals import Vitals
-from crawler.worker.session import Session, session_of
+from crawler.worker.session import Session
 
 logger = logging.getLogger(__name__)
 

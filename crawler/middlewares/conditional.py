@@ -13,10 +13,10 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
-from crawler.engine.handler import HEADERS, TRUST, VISIT
+from crawler.engine.meta import HEADERS, TRUST, VISIT
+from crawler.engine.session import session_of
 from crawler.frontier.trust import UNKNOWN, Source, Trust
 from crawler.items import Visit
-from crawler.worker.session import session_of
 
 
 class ConditionalMiddleware:

@@ -14,12 +14,12 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from crawler.engine.handler import FETCHED, MEANING, METHOD, TRUST, VISIT
+from crawler.engine.meta import FETCHED, MEANING, METHOD, TRUST, VISIT
+from crawler.engine.session import session_of
 from crawler.fetch.answers import AnswerMeaning, meaning_of
 from crawler.fetch.types import READ, SkippedTypes, ending_of, essence_of
 from crawler.frontier.trust import UNKNOWN, Source, Trust
 from crawler.items import Fetched, Kind, Outcome, Reason, Validators, Visit
-from crawler.worker.session import session_of
 
 _KINDS = (Kind.PAGE, Kind.FEED)
 _SHAPES = 50_000  # kinds of URLs whose answers are remembered

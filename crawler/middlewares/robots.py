@@ -17,7 +17,8 @@ from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
 from crawler.content.lists import list_link
-from crawler.engine.handler import FETCHED, RULES, SITEMAPS, VISIT, VisitDenied
+from crawler.engine.meta import FETCHED, RULES, SITEMAPS, VISIT, VisitDenied
+from crawler.engine.session import session_of
 from crawler.fetch.answers import AnswerMeaning, meaning_of
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
 from crawler.items import NO_CRAWL_LIMITS, ROBOTS_TOKEN, Fetched, Kind, Link, Outcome, Reason, RobotsFile, Visit
@@ -25,7 +26,6 @@ from crawler.parse.coding import plain_body
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import Scope
-from crawler.worker.session import session_of
 
 MOST_SITEMAPS = 100  # that a robots.txt may name
 MAX_HOPS = 5  # redirects of a robots.txt that are followed

@@ -12,11 +12,12 @@ from crawler.content.answers import ArchivedAnswer
 from crawler.content.examine import examine
 from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentDied, ContentPool
-from crawler.content.similarity import TemplatedAnswer, compare, study
+from crawler.content.similarity import TemplatedAnswer, compare, learn_template
+from crawler.engine.session import session_of
 from crawler.errors import CrawlError
 from crawler.fetch.answers import meaning_of
 from crawler.items import Outcome, Reason, Visited
-from crawler.worker.session import Session, session_of
+from crawler.worker.session import Session
 
 
 class ExtractPipeline:
@@ -76,15 +77,17 @@ class ExtractPipeline:
         except ContentDied as death:
             return None if death.reason is Reason.STOPPED else []
 
-    async def study(self, pages: Sequence[ArchivedAnswer], template: bytes | None) -> tuple[bytes, list[bytes]] | None:
+    async def learn_template(
+        self, pages: Sequence[ArchivedAnswer], template: bytes | None
+    ) -> tuple[bytes, list[bytes]] | None:
         """The template of a host and the sketches of its pages; no sketches if that ended a content process.
 
         Nothing at all if the crawl ends before it is known.
         """
         try:
             if self._pool is not None:
-                return await self._pool.study(pages, template)
-            return study(pages, template, self._session.options.reading, self._session.options.duplicates)
+                return await self._pool.learn_template(pages, template)
+            return learn_template(pages, template, self._session.options.reading, self._session.options.duplicates)
         except ContentDied as death:
             return None if death.reason is Reason.STOPPED else (template or b"", [])
 

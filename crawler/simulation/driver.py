@@ -79,7 +79,7 @@ class Simulation:
         )
         self.frontier.restore_gates(store.frontier.gates())
         self.messenger = Worker(self, options, self.frontier, draw, patience=math.inf, keep_every=math.inf)
-        self.messenger.open(self.keep(), now)
+        self.messenger.open(self.renew_lease(), now)
 
     def run(self, until: float = math.inf) -> None:
         """Crawl until nothing is due within the horizon, or a time has come."""
@@ -147,12 +147,12 @@ class Simulation:
     def study(self, lesson: TemplateJob, then: Callable[[TemplateResult], None]) -> None:
         raise AssertionError("a simulation has no texts")
 
-    def keep(self) -> Assignment:
+    def renew_lease(self) -> Assignment:
         worker = WorkerStatus(slot=self.slot, owner=self.owner)
         lease, longest = self.options.partition_lease, self.options.fetch.limits.timeout
         return self.store.partitions.renew_lease(worker, self.time, lease, longest, self._full_rest)
 
-    def kept(self) -> None: ...
+    def lease_renewed(self) -> None: ...
 
     def _full_rest(self, name: str, clock: HostClock) -> HostClock:
         return self.options.politeness.after_unclean_stop(name, clock, self.time)
@@ -160,7 +160,7 @@ class Simulation:
     def new_seeds(self) -> list[str]:
         return []
 
-    def welcome(self, seeds: Sequence[str]) -> Callable[[], None]:
+    def extend_scope(self, seeds: Sequence[str]) -> Callable[[], None]:
         raise AssertionError("a simulation has no seeds from outside")
 
     def known_address(self, host: str) -> str | None:

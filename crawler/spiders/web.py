@@ -7,7 +7,7 @@ from typing import Any
 
 from scrapy import Spider
 
-from crawler.engine.handler import FetchedResponse
+from crawler.engine.meta import FetchedResponse
 from crawler.engine.results import visited_of
 from crawler.items import Visited
 

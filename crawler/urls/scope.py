@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+import msgspec
 from xxhash import xxh3_64_intdigest
 
 from crawler.items import Reason, Refusal
@@ -214,7 +215,7 @@ class Scope:
 
 
 def _digest(*facts: object) -> str:
-    return f"{xxh3_64_intdigest(repr(facts).encode()):016x}"
+    return f"{xxh3_64_intdigest(msgspec.json.encode(facts, order='deterministic')):016x}"
 
 
 def _path(url: str) -> str:

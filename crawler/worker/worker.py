@@ -75,16 +75,16 @@ class Runtime(Protocol):
     def reconsider(self, unsure: UndecidedPage, then: Callable[[Mapping[int, float]], None]) -> None:
         """Find out how similar an archived page is to others; then do something."""
 
-    def keep(self) -> Assignment:
+    def renew_lease(self) -> Assignment:
         """Extend the leases of our partitions, and take over what the dead have left. In the store."""
 
-    def kept(self) -> None:
+    def lease_renewed(self) -> None:
         """The leases were extended."""
 
     def new_seeds(self) -> list[str]:
         """Seeds that came from outside since the last call. In the store."""
 
-    def welcome(self, seeds: Sequence[str]) -> Callable[[], None]:
+    def extend_scope(self, seeds: Sequence[str]) -> Callable[[], None]:
         """Learn of new seeds; what then remains to be done in the store."""
 
     def known_address(self, host: str) -> str | None:
@@ -491,7 +491,7 @@ class Worker:
         seeds, urgent, loads, next_due, errands, rules = look
         now = self._around.now()
         if seeds:
-            self._ask(self._around.welcome(seeds), lambda _: self.look_now())
+            self._ask(self._around.extend_scope(seeds), lambda _: self.look_now())
         for host in urgent:
             self.frontier.hurry(host)
         for load in loads:
@@ -592,7 +592,7 @@ class Worker:
 
     def _keep(self) -> None:
         now = self._around.now()
-        self._ask(self._around.keep, partial(self._kept, now + self._options.partition_lease), one="keep")
+        self._ask(self._around.renew_lease, partial(self._kept, now + self._options.partition_lease), one="keep")
         self._set_timer("keep", self._keep_every, self._keep)
         for rules in self._errands.given_up(now):
             self.frontier.rules_came(rules, now)
@@ -608,7 +608,7 @@ class Worker:
                 self._ask(lambda: around.store.partitions.release(around.owner, giving), _nothing_more, one="release")
             if free := self._tenancy.to_hand_over(now):
                 self._ask(lambda: around.store.partitions.hand_over_addresses(around.owner, free), _nothing_more)
-        around.kept()
+        around.lease_renewed()
 
     # ── the end ──
 

@@ -16,7 +16,8 @@ from crawler.options import Options
 from crawler.report import data as crawl_report
 from crawler.report import host_data as host_report
 from crawler.stores.open import open_store
-from crawler.worker.session import Session, last_politeness
+from crawler.worker.session import Session
+from crawler.worker.startup import last_politeness
 from tests.commands.test_show_export import one_sentence
 from tests.crawl.runner import polite_to, scrapy, seeds_file
 from tests.webgraph.server import Served

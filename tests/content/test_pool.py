@@ -9,7 +9,7 @@ import pytest
 from crawler.content.answers import ArchivedAnswer
 from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentDied, ContentPool
-from crawler.content.similarity import compare, study
+from crawler.content.similarity import compare, learn_template
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.template import PAGES
 from crawler.items import Reason
@@ -42,10 +42,10 @@ def test_what_is_found_elsewhere_is_what_would_be_found_here() -> None:
         pool = new_pool()
         pool.start()
         shares = await pool.compare((pages[0], b""), [(pages[0], b""), (pages[1], b"")])
-        learned = await pool.study(pages, None)
+        learned = await pool.learn_template(pages, None)
         pool.close()
         assert shares == compare((pages[0], b""), [(pages[0], b""), (pages[1], b"")], AS_USUAL, RULE)
-        assert learned == study(pages, None, AS_USUAL, RULE)
+        assert learned == learn_template(pages, None, AS_USUAL, RULE)
 
     asyncio.run(ask())
 
@@ -56,14 +56,14 @@ def test_whoever_still_waits_when_a_pool_is_closed_is_told_so() -> None:
     async def ask() -> None:
         pool = new_pool()
         pool.start()
-        await pool.study([page(0)], b"")  # it has started
+        await pool.learn_template([page(0)], b"")  # it has started
         heavy = [page(number, paragraphs=2_000) for number in range(PAGES)]
-        asked = [asyncio.ensure_future(pool.study(heavy, None)) for _ in range(4)]
+        asked = [asyncio.ensure_future(pool.learn_template(heavy, None)) for _ in range(4)]
         await asyncio.sleep(0)
         pool.close()
         answers = await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), 30)
         assert [answer.reason for answer in answers if isinstance(answer, ContentDied)] == [Reason.STOPPED] * 4
         with pytest.raises(ContentDied):
-            await pool.study([page(0)], b"")
+            await pool.learn_template([page(0)], b"")
 
     asyncio.run(ask())

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.content.answers import ArchivedAnswer
 from crawler.content.examine import examine
-from crawler.content.similarity import compare, study
+from crawler.content.similarity import compare, learn_template
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
@@ -49,7 +49,7 @@ def test_pages_are_compared_by_their_main_texts() -> None:
 
 def test_each_is_compared_without_the_template_of_its_host() -> None:
     dress, own = words_of(9, 600), words_of(1)
-    template, _ = study([page_of(dress, words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)
+    template, _ = learn_template([page_of(dress, words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)
     dressed, bare = page_of(dress, own), page_of(own)
     assert compare((dressed, b""), [(bare, b"")], AS_USUAL, RULE)[0] < 0.5
     assert compare((dressed, template), [(bare, b"")], AS_USUAL, RULE)[0] > 0.95
@@ -58,15 +58,15 @@ def test_each_is_compared_without_the_template_of_its_host() -> None:
 def test_a_template_is_what_most_pages_have() -> None:
     dress = words_of(9, 200)
     pages = [page_of(dress, words_of(seed)) for seed in range(PAGES)]
-    template, sketches = study(pages, None, AS_USUAL, RULE)
+    template, sketches = learn_template(pages, None, AS_USUAL, RULE)
     assert set(unpacked(template).tolist()) == set(shingles_of(dress).tolist())  # type: ignore[attr-defined]
-    again, same = study(pages, template, AS_USUAL, RULE)
+    again, same = learn_template(pages, template, AS_USUAL, RULE)
     assert (again, same) == (template, sketches)
     assert len(set(sketches)) == PAGES
 
 
 def test_pages_with_nothing_in_common_have_no_template() -> None:
-    template, sketches = study([page_of(words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)
+    template, sketches = learn_template([page_of(words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)
     assert template == b""
     assert sketches == [page_sketch(words_of(seed), b"", RULE) for seed in range(PAGES)]
 
@@ -82,7 +82,9 @@ def seen(text: str, rule: DuplicateRule = RULE, template: bytes = b"", kind: Kin
 def test_a_page_comes_with_its_sketch() -> None:
     text = words_of(1)
     assert seen(text).sketch == page_sketch(text, b"", RULE) != b""
-    template = study([page_of(words_of(9, 200), words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)[0]
+    template = learn_template(
+        [page_of(words_of(9, 200), words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE
+    )[0]
     page = seen(text, template=template)
     assert (page.sketch, page.template) == (page_sketch(text, template, RULE), mark_of(template))
 

@@ -13,7 +13,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler import settings as project
-from crawler.engine.handler import FetchClient
+from crawler.engine.client import FetchClient
 from crawler.items import Reason
 from crawler.options import Options
 from crawler.worker.session import Session

@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
-from crawler.engine.handler import HEADERS, TRUST, VISIT
+from crawler.engine.meta import HEADERS, TRUST, VISIT
 from crawler.frontier.trust import Source, Trust
 from crawler.items import NO_VALIDATORS, Kind, Validators
 from crawler.middlewares.conditional import ConditionalMiddleware

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.engine.handler import FETCHED, MEANING, METHOD, TRUST, VISIT
+from crawler.engine.meta import FETCHED, MEANING, METHOD, TRUST, VISIT
 from crawler.fetch.answers import AnswerMeaning
 from crawler.fetch.types import SkippedTypes
 from crawler.frontier.trust import Source, Trust

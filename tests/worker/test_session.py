@@ -245,14 +245,14 @@ def by_seeding_a_running_crawl(directory: Path, *urls: str, **given: Any) -> Non
     with session(directory, **given) as running:
         seed(directory, *urls)
         new = running.call(running.new_seeds)
-        running.learn(new)
-        running.call(lambda: running.welcome(new))
+        running.extend_scope(new)
+        running.call(lambda: running.open_scope(new))
 
 
 def by_seeding_a_crawl_that_died_before_it_looked(directory: Path, *urls: str, **given: Any) -> None:
     with session(directory, **given) as running:
         seed(directory, *urls)
-        running.learn(running.call(running.new_seeds))
+        running.extend_scope(running.call(running.new_seeds))
     start(directory, **given)
 
 

@@ -36,9 +36,11 @@ def settings(web: Served, directory: Path, **more: object) -> dict[str, object]:
     } | more
 
 
-def crawl(web: Served, directory: Path, **more: object) -> None:
+def crawl(web: Served, directory: Path, **more: object) -> str:
+    """Crawl to the end; what was logged."""
     result = scrapy("crawl", "web", "-a", f"seeds={','.join(seeds(web.port))}", **settings(web, directory, **more))
     assert result.returncode == 0, result.stderr
+    return result.stderr
 
 
 def export(directory: Path) -> list[dict[str, Any]]:

@@ -26,7 +26,9 @@ def test_a_crawl_of_an_older_version_goes_on_to_the_same_end(tmp_path: Path) -> 
     with served(hosts(), tmp_path, PORT) as web:
         for name in (STOPPED, KILLED):
             assert bool(leased(tmp_path / name)) is (name == KILLED)
-            crawl(web, tmp_path / name)
+            warnings = crawl(web, tmp_path / name)
+            assert ("did not end well" in warnings) is (name == KILLED)
+            assert "spelled" not in warnings
             assert timeless(export(tmp_path / name)) == before["finished"]
             ended = {url: list(state) for url, state in states(tmp_path / name).items()}
             assert ended == before["states"]

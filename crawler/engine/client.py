@@ -1,0 +1,152 @@
+"""The HTTP client of a crawl process on its event loop: names are resolved, addresses checked, requests sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any, TypeVar
+
+from crawler.engine.dns import NameLookups
+from crawler.fetch.dns import ResolvedName, Resolver
+from crawler.fetch.http import HttpClient
+from crawler.fetch.limits import FetchLimits
+from crawler.items import Fetched, Reason
+from crawler.urls.hosts import host_of
+from crawler.worker.session import Session
+from crawler.worker.startup import connections_possible
+
+T = TypeVar("T")
+
+KEPT_CONNECTIONS = 8_192  # idle ones: a host that is visited again soon needs no new one
+
+
+class FetchClient:
+    """Fetches from checked addresses only. One for each crawl, whatever the scheme."""
+
+    def __init__(self, session: Session) -> None:
+        options = session.options
+        self._now = session.now
+        self._session = session
+        self._refusal = lru_cache(maxsize=10_000)(options.intranet.refusal)
+        self._lookups = NameLookups(
+            servers=options.dns.servers, threads=options.dns.threads, timeout=options.dns.timeout
+        )
+        self._resolver = Resolver(self._lookups.ask, options.dns.hosts, lifetimes=options.dns.lifetimes)
+        self._stopped: asyncio.Event = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._http = HttpClient(
+            watch=self._watch,
+            wake=self._wake,
+            now=session.now,
+            user_agent=options.user_agent,
+            limits=options.fetch.limits,
+            verify_tls=options.fetch.verify_tls,
+            keep_idle=min(KEPT_CONNECTIONS, connections_possible()),
+        )
+
+    async def fetch(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Sequence[tuple[str, str]] = (),
+        *,
+        limits: FetchLimits | None = None,
+        wants: Callable[[bytes, str], bool] | None = None,
+    ) -> Fetched:
+        """One request to a checked address of the URL's host."""
+        host, started = host_of(url), self._now()
+        answer = await self._resolve(host)
+        if self._stopped.is_set() or self._now() >= self._session.lease_end():
+            return Fetched(url=url, reason=Reason.STOPPED, started=started, ended=self._now())
+        allowed, refused = self._check(host, answer)
+        if not allowed:
+            reason = Reason.ADDRESS_DENIED if refused else Reason.DNS_FAILED
+            detail = refused or answer.error
+            return Fetched(url=url, reason=reason, detail=detail, started=started, ended=self._now())
+        done: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
+
+        self._http.fetch(
+            url,
+            address=allowed,
+            done=partial(_set_result, done),
+            method=method,
+            headers=headers,
+            limits=limits,
+            wants=wants,
+        )
+        return await done
+
+    async def address_of(self, host: str) -> str:
+        """The address that a fetch would connect to, looked up if need be; empty if there is none."""
+        return self._check(host, await self._resolve(host))[0]
+
+    def known_address(self, host: str) -> str | None:
+        """The address that a fetch would connect to now; None if it must be looked up, or there is none."""
+        answer = self._resolver.cached(host, self._now())
+        return (self._check(host, answer)[0] or None) if answer is not None else None
+
+    @property
+    def bytes_in_flight(self) -> int:
+        """Held in memory for answers that are not complete."""
+        return self._http.bytes_in_flight
+
+    def abort_all(self) -> None:
+        """Give up what is in flight, names being looked up included; each ends as stopped."""
+        self._stopped.set()
+        self._http.abort_all()
+
+    def close(self) -> None:
+        self._stopped.set()
+        self._http.close()
+        self._lookups.close()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def _resolve(self, host: str) -> ResolvedName:
+        now = self._now()
+        answer = self._resolver.cached(host, now)
+        if answer is not None:
+            return answer
+        if self._stopped.is_set():
+            return ResolvedName(addresses=(), error="stopped", expires=now)
+        found: asyncio.Future[ResolvedName] = asyncio.get_running_loop().create_future()
+        self._resolver.look_up(host, now, partial(_set_result, found))
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        either: set[asyncio.Future[Any]] = {found, stopped}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        return found.result() if found.done() else ResolvedName(addresses=(), error="stopped", expires=now)
+
+    def _check(self, host: str, answer: ResolvedName) -> tuple[str, str]:
+        """The first address that may be contacted, or why none may."""
+        refused = ""
+        for address in answer.addresses:
+            refusal = self._refusal(host, address)
+            if refusal is None:
+                return address, ""
+            refused = refused or f"{host} is {address}: {refusal}"
+        return "", refused
+
+    def _watch(self, descriptor: int, readable: bool, writable: bool) -> None:
+        loop = asyncio.get_running_loop()
+        if readable:
+            loop.add_reader(descriptor, self._http.socket_ready, descriptor, True, False)  # noqa: FBT003
+        else:
+            loop.remove_reader(descriptor)
+        if writable:
+            loop.add_writer(descriptor, self._http.socket_ready, descriptor, False, True)  # noqa: FBT003
+        else:
+            loop.remove_writer(descriptor)
+
+    def _wake(self, delay: float | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if delay is not None:
+            self._timer = asyncio.get_running_loop().call_later(delay, self._http.timeout)
+
+
+def _set_result(future: asyncio.Future[T], result: T) -> None:
+    if not future.done():  # else nobody waits any more
+        future.set_result(result)

@@ -1,0 +1,245 @@
+"""What a worker does before its first visit: prepare the directory, recover, and apply settings that have changed.
+
+Everything that takes a store runs in the store's thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import msgspec
+from xxhash import xxh3_64_hexdigest
+
+from crawler.archive import segments
+from crawler.archive.segments import SegmentWriter
+from crawler.duplicates.cascade import DuplicateRule
+from crawler.errors import DiskTrouble, Misconfigured
+from crawler.files import sync_directory, sync_file
+from crawler.frontier.politeness import LONGEST_HOLD, Politeness
+from crawler.options import PRODUCT, VERSION, Options
+from crawler.stores.contract.partitions import FullRest
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import Judge, ScopeReview
+from crawler.urls.hosts import host_of, matches
+from crawler.worker.slots import SlotLock
+
+logger = logging.getLogger(__name__)
+
+_POLITENESS = "politeness_settings"  # the fact that keeps them
+_FILES = 65_536  # open files that we ask the system for
+_OTHER_FILES = 100  # for the store, the archive and name look-ups
+
+
+# ── the machine ──
+
+
+def prepare_directory(options: Options) -> None:
+    """Make sure that the crawl directory can be written, and that what is written stays there."""
+    directory = options.crawl.dir
+    probe = directory / f".probe-{os.getpid()}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o750)
+        options.warc_directory.mkdir(exist_ok=True, mode=0o750)
+        with probe.open("wb") as file:
+            file.write(b"probe")
+            sync_file(file)
+        probe.unlink()
+        sync_directory(directory)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Misconfigured(
+            f"CRAWL_DIR={str(directory)!r}: {error.filename} is not a directory; name another."
+        ) from error
+    except OSError as error:
+        raise DiskTrouble(
+            f"CRAWL_DIR={str(directory)!r}: cannot be written ({error.strerror}); check its permissions and the disk, or "
+            "name another directory."
+        ) from error
+
+
+def connections_possible() -> int:
+    """How many connections may be open at once, after asking the system for as many files as it gives."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or soft < hard:
+        wanted = min(hard, _FILES) if hard != resource.RLIM_INFINITY else _FILES
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    # A connection may be idle beside the one in use.
+    return max(1, (soft - _OTHER_FILES) // 2)
+
+
+def new_archive(options: Options, slot: int, now: Callable[[], float]) -> SegmentWriter:
+    """The archive writer of a worker; its files have names that no other run has."""
+    started = datetime.fromtimestamp(now(), UTC).strftime("%Y%m%dT%H%M%S")
+    return SegmentWriter(
+        options.warc_directory,
+        prefix=f"{PRODUCT.lower()}-{started}-{secrets.token_hex(3)}",
+        slot=slot,
+        max_bytes=options.warc_segment_bytes,
+        now=now,
+        step=options.commit.step_hook,
+        facts=[
+            ("software", f"{PRODUCT}/{VERSION}"),
+            ("format", "WARC File Format 1.1"),
+            ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+            ("robots", "obey"),
+            ("http-header-user-agent", options.user_agent),
+        ],
+    )
+
+
+# ── recovery ──
+
+
+def recover(store: Store, options: Options, lock: SlotLock, now: float, full_rest: FullRest) -> None:
+    """Recover what the dead worker of a slot left: cut its archive file to what is committed, return its leases."""
+    known = store.archive.segments(lock.number)
+    complete, cut = segments.recover(options.warc_directory, lock.number, known)
+    for name in complete:
+        store.archive.close_segment(name)
+    left = store.partitions.recover([lock.number], now, full_rest)
+    if lock.was_unclean or left.returned or left.quarantined or cut:
+        logger.warning(
+            "The last crawl did not end well: %d URLs that were in flight wait again, %d are left alone because "
+            "crawls died over them, %d bytes that were never acknowledged were cut off the archive",
+            left.returned,
+            left.quarantined,
+            cut,
+        )
+
+
+def check_clock(store: Store, now: float) -> None:
+    """If the machine's clock was set back, pull times that lie too far ahead back."""
+    last = store.commits.last()
+    if last is not None and now < last - 60:
+        logger.warning(
+            "The clock of this machine is %.0f s behind the last commit; hosts are not made to wait for it to catch "
+            "up, but pages fetched meanwhile are due again by the clock that was",
+            last - now,
+        )
+        store.frontier.clamp_future_times(now + LONGEST_HOLD)
+
+
+# ── settings that have changed ──
+
+
+def digest_of(value: object) -> str:
+    """A digest of a setting's value, by which later runs see that it has changed."""
+    return xxh3_64_hexdigest(msgspec.json.encode(value, order="deterministic"))
+
+
+def apply_groups(store: Store, politeness: Politeness) -> None:
+    """Assign hosts that count as one to one partition, if POLITENESS_GROUPS has changed."""
+    current = {"groups_digest": digest_of(sorted(politeness.groups))}
+    if store.crawl.facts().get("groups_digest") != current["groups_digest"]:
+        if store.partitions.workers():
+            raise Misconfigured("POLITENESS_GROUPS is not what the crawl that is running has; give it the same.")
+        store.partitions.regroup()
+        store.crawl.set_facts(current)
+
+
+def apply_duplicate_rule(store: Store, rule: DuplicateRule) -> None:
+    """Rebuild or forget the sketches, if DUPLICATE_THRESHOLD or DUPLICATE_SHINGLE has changed."""
+    if not rule.threshold:
+        store.crawl.set_facts({"bands": "0"})  # what changes meanwhile is not entered
+        return
+    current = {"sketches": sketch_kind(rule), "bands": f"{rule.threshold:g}"}
+    facts = store.crawl.facts()
+    if all(facts.get(name, value) == value for name, value in current.items()):
+        store.crawl.set_facts(current)
+        return
+    if store.partitions.workers():
+        raise Misconfigured(
+            "DUPLICATE_THRESHOLD or DUPLICATE_SHINGLE is not what the crawl that is running has; give it the same."
+        )
+    if facts.get("sketches", current["sketches"]) != current["sketches"]:
+        logger.warning(
+            "DUPLICATE_SHINGLE has changed: pages that were fetched before are met again when they are visited"
+        )
+        store.similarity.forget_sketches()
+    else:
+        logger.info("DUPLICATE_THRESHOLD has changed: %d pages are entered anew", store.similarity.rebuild_index())
+    store.crawl.set_facts(current)
+
+
+def apply_scope(
+    store: Store,
+    options: Options,
+    judge: Judge,
+    last_seed: int,
+    now: float,
+    open_scope: Callable[[Sequence[str]], None],
+) -> None:
+    """Judge URLs again if the scope, the seeds or the budgets have changed; warn if URLs are spelled in another way.
+
+    `open_scope` is given seeds that came since URLs were last judged.
+    """
+    urls, facts = options.urls, store.crawl.facts()
+    current = {
+        "spelling_digest": urls.spelling(),
+        "scope_digest": urls.scope(),
+        "judged_seed": str(last_seed),
+        "budgets_digest": digest_of(options.budgets),
+    }
+    is_new = "scope_digest" not in facts and store.commits.last() is None
+    # Crawls before schema 10 kept these under other names, and in another form.
+    is_comparable = "scope_digest" in facts or "url_scope" not in facts
+    if not is_new and is_comparable and facts.get("spelling_digest") != current["spelling_digest"]:
+        logger.warning(
+            "URLs are spelled by other rules than in the last crawl: pages that are known under another spelling are "
+            "fetched again under the new one when a link to them is found"
+        )
+    if not is_new and facts.get("scope_digest") != current["scope_digest"]:
+        if is_comparable:
+            logger.info("The scope is not that of the last crawl: judging the URLs that were found again")
+        log_review(store.urls.review_scope(judge, now))
+    elif not is_new and facts.get("judged_seed") != current["judged_seed"]:
+        open_scope([url for _, url in store.urls.seeds(int(facts.get("judged_seed", "0")))])
+    if facts.get("budgets_digest") != current["budgets_digest"]:
+        store.urls.review_budgets(now)
+    store.crawl.set_facts(current)
+
+
+def log_review(review: ScopeReview) -> None:
+    if review.opened or review.closed:
+        logger.info("%d URLs are in the scope now and wait, %d are not and are parked", review.opened, review.closed)
+
+
+def refuse_foreign_hosts(options: Options, seeds: Sequence[str]) -> None:
+    """Refuse to crawl foreign hosts while CONTACT is not set."""
+    if options.contact:
+        return
+    foreign = [url for url in seeds if not matches(host_of(url), options.urls.own_hosts)]
+    if foreign:
+        raise Misconfigured(
+            f"CONTACT is not set, so {host_of(foreign[0])} may not be crawled: the people who run it must be able to "
+            "reach you. Add -s CONTACT=https://your.site/about-the-bot (or an e-mail address); only hosts in OWN_HOSTS "
+            "can do without."
+        )
+
+
+# ── what commands compare with ──
+
+
+def keep_politeness(store: Store, politeness: Politeness) -> None:
+    """Keep the politeness of this crawl for reports about it."""
+    store.crawl.set_facts({_POLITENESS: msgspec.json.encode(politeness).decode()})
+
+
+def last_politeness(store: Store, default: Politeness) -> Politeness:
+    """The politeness of the last crawl, against which a report holds what it did."""
+    try:
+        return msgspec.json.decode(store.crawl.facts().get(_POLITENESS, ""), type=Politeness)
+    except msgspec.MsgspecError:
+        return default
+
+
+def sketch_kind(rule: DuplicateRule) -> str:
+    """What sketches are made of, as it is kept with a crawl: those of something else cannot be compared."""
+    return f"runs of {rule.shingle} words"
