@@ -1,4 +1,4 @@
-"""The time, as everything else is told it."""
+"""The clock that a crawl process reads; everything else takes the time as an argument."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from collections.abc import Callable
 
 
 def steady_clock() -> Callable[[], float]:
-    """Seconds since the epoch that never jump while the process lives, whatever is done to the machine's clock."""
+    """Return a clock of seconds since the epoch that never jumps, even if the system clock is set meanwhile."""
     offset = time.time() - time.monotonic()
     return lambda: offset + time.monotonic()

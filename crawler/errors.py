@@ -1,20 +1,20 @@
-"""What stops a crawl: our disk, our settings, our input. The web is never an exception.
+"""Errors that stop a command, with their exit codes. What a web server does is a value (`Outcome`), never an exception.
 
 CrawlError
-├── BadInput          65  a file that a person gave us
+├── BadInput          65  an input file is malformed
 ├── StoreUnreachable  69  the store cannot be opened or read
 ├── DiskTrouble       74  writing failed
-├── AlreadyRunning    75  another crawl holds the directory
-└── Misconfigured     78  a setting cannot be obeyed
+├── AlreadyRunning    75  another crawl has locked the directory
+└── Misconfigured     78  a setting has an impossible value
 """
 
 from __future__ import annotations
 
-FINISHED_BADLY = 3  # exit code of a crawl that came to its end, but our own code failed on too many visits
+FINISHED_BADLY = 3  # exit code of a crawl that finished, but in which our own code failed on too many visits
 
 
 class CrawlError(Exception):
-    """Says what, where, what was kept and what to do, and carries the exit code of the command."""
+    """An error that says what failed, where, what was kept and what to do; it carries the command's exit code."""
 
     exit_code = 1
 
@@ -28,7 +28,7 @@ class StoreUnreachable(CrawlError):
 
 
 class NoCrawl(StoreUnreachable):
-    """There is none yet."""
+    """The crawl directory holds no crawl yet."""
 
 
 class DiskTrouble(CrawlError):

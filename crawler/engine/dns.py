@@ -122,11 +122,11 @@ def _is_local(name: str) -> bool:
 def _hear_result(hear: Hear, result: pycares.AddrInfoResult | None, error: int | None) -> None:
     if result is None:
         code = error or 0
-        hear(LookupResult(error=str(pycares.errno.strerror(code)), is_sure=code in _NO_SUCH_NAME))
+        hear(LookupResult(error=str(pycares.errno.strerror(code)), is_definite=code in _NO_SUCH_NAME))
     else:
         ttls = [node.ttl for node in result.nodes] + [alias.ttl for alias in result.cnames]
         addresses = tuple(_text(node.addr[0]) for node in result.nodes)
-        hear(LookupResult(addresses=addresses, ttl=float(min(ttls, default=0)), is_sure=True))
+        hear(LookupResult(addresses=addresses, ttl=float(min(ttls, default=0)), is_definite=True))
 
 
 def _text(address: str | bytes) -> str:

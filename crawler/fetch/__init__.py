@@ -1,1 +1,1 @@
-"""Bytes from the network, under limits: names, addresses, HTTP, robots rules."""
+"""Fetching over HTTP under limits: DNS, the address guard, the client, robots.txt rules."""

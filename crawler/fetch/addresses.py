@@ -1,7 +1,8 @@
-"""May this address be contacted?
+"""May this IP address be contacted?
 
-Only the public internet, unless the operator has opened a part of an intranet: then the host must match a pattern
-*and* the address must lie in a network, so that a stranger's name that points inside opens nothing.
+Only public addresses are, unless the operator allows a part of an intranet: then the host must match a pattern
+*and* the address must lie in an allowed network, so that a foreign host name that resolves to an internal address is
+still refused.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Network = IPv4Network | IPv6Network
 
 _HOST_PATTERN = re.compile(r"[a-z0-9_.*?-]+|[0-9a-f:.]*:[0-9a-f:.]*")
 
-# Where clouds serve credentials to whoever asks from inside. 168.63.129.16 looks public and is not.
+# Where clouds serve credentials to every process on the machine. 168.63.129.16 looks public and is not.
 _METADATA = frozenset(
     map(ip_address, ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "fd20:ce::254", "168.63.129.16"))
 )
@@ -27,18 +28,18 @@ _NAT64_LOCAL = ip_network("64:ff9b:1::/48")
 
 # IANA calls these special; older versions of ipaddress call parts of them global.
 _SPECIAL = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
-_IPV6_UNICAST = ip_network("2000::/3")  # all that IANA has ever handed out
+_IPV6_UNICAST = ip_network("2000::/3")  # all that IANA has ever assigned
 
 
 class AddressGuard:
-    """Refuses every address that is not public, except where hosts and networks are both opened."""
+    """Refuses every address that is not public, unless both the host and the address are allowed as intranet."""
 
     def __init__(self, intranet_hosts: Sequence[str] = (), intranet_networks: Sequence[str] = ()) -> None:
         self._hosts = tuple(_host_pattern(text) for text in intranet_hosts)
         self._networks = tuple(_network(text) for text in intranet_networks)
 
     def refusal(self, host: str, address: str) -> str | None:
-        """Why the address must not be contacted for this host, in a word; None if it may.
+        """Return in one word why the address must not be contacted for this host, or None if it may.
 
         >>> AddressGuard().refusal("example.com", "127.0.0.1")
         'loopback'
@@ -48,26 +49,26 @@ class AddressGuard:
         except ValueError:
             return "not-an-address"
         if isinstance(parsed, IPv6Address) and parsed.scope_id is not None:
-            return "zone"  # it names one of our own network cards
-        return next((word for each in _meanings(parsed) if (word := self._judge(host, each))), None)
+            return "zone"  # it names one of our own network interfaces
+        return next((word for each in _with_embedded(parsed) if (word := self._refusal_of(host, each))), None)
 
-    def _judge(self, host: str, address: Address) -> str | None:
+    def _refusal_of(self, host: str, address: Address) -> str | None:
         word = _special_use(address)
-        if word is None or self._is_opened(host, address):
+        if word is None or self._is_allowed_intranet(host, address):
             return None
         return word
 
-    def _is_opened(self, host: str, address: Address) -> bool:
-        name = _bare(host)
+    def _is_allowed_intranet(self, host: str, address: Address) -> bool:
+        name = _normalized(host)
         if not any(fnmatchcase(name, pattern) for pattern in self._hosts):
             return False
-        if address in _METADATA:  # never by a wide network: it must be named itself
+        if address in _METADATA:  # a wide network does not allow it: the address itself must be listed
             return any(network.num_addresses == 1 and address in network for network in self._networks)
         return any(address in network for network in self._networks)
 
 
 def _special_use(address: Address) -> str | None:
-    """What kind of address this is if not a public one, in a word."""
+    """Return in one word what kind of special-use address this is, or None if it is public."""
     kinds = (
         ("metadata", address in _METADATA),
         ("loopback", address.is_loopback),
@@ -87,29 +88,35 @@ def _is_public(address: Address) -> bool:
     return address.version == 4 or address in _IPV6_UNICAST or address in _NAT64
 
 
-def _meanings(address: Address) -> list[Address]:
-    """The address and those hidden in it; all must pass. An IPv4-mapped address is only another spelling."""
+def _with_embedded(address: Address) -> list[Address]:
+    """Return the address and the IPv4 addresses embedded in it, all of which must be allowed.
+
+    An IPv4-mapped address is only another spelling of its IPv4 address.
+    """
     if isinstance(address, IPv4Address):
         return [address]
     if address.ipv4_mapped is not None:
         return [address.ipv4_mapped]
-    hidden = [address.sixtofour, *(address.teredo or ())]
+    embedded = [address.sixtofour, *(address.teredo or ())]
     if address in _NAT64:
-        hidden.append(IPv4Address(int(address) & 0xFFFFFFFF))
+        embedded.append(IPv4Address(int(address) & 0xFFFFFFFF))
     if address in _NAT64_LOCAL:
-        hidden += _nat64_local(address)
-    return [address, *(inner for inner in hidden if inner is not None)]
+        embedded += _nat64_local(address)
+    return [address, *(inner for inner in embedded if inner is not None)]
 
 
 def _nat64_local(address: IPv6Address) -> list[IPv4Address]:
-    """RFC 8215 leaves the layout to the network: RFC 6052's for /96 or for /48; the unused one reads as zero."""
+    """Return the IPv4 addresses that a local NAT64 address may embed.
+
+    RFC 8215 leaves the layout to the network: RFC 6052's for /96 or for /48; the unused one reads as zero.
+    """
     packed = address.packed
     readings = (IPv4Address(packed[12:]), IPv4Address(packed[6:8] + packed[9:11]))
     return [reading for reading in readings if int(reading)] or [readings[0]]
 
 
 def _host_pattern(text: str) -> str:
-    pattern = _bare(text.strip())
+    pattern = _normalized(text.strip())
     if not _HOST_PATTERN.fullmatch(pattern):
         raise ValueError(f"not a pattern for host names: {text!r}")
     return pattern
@@ -122,7 +129,7 @@ def _network(text: str) -> Network:
         raise ValueError(f"not a network in CIDR notation: {text!r} ({error})") from error
 
 
-def _bare(host: str) -> str:
-    """The name in the form that patterns are written in: lower case, no final dot, IPv6 without brackets."""
+def _normalized(host: str) -> str:
+    """Return the host as patterns are written: lower case, no final dot, IPv6 without brackets."""
     name = host.lower().removesuffix(".")
     return name[1:-1] if name.startswith("[") and name.endswith("]") and ":" in name else name

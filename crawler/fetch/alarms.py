@@ -1,4 +1,4 @@
-"""Whose time limit is to be checked next?"""
+"""Which transfer's time limit must be checked next? A heap of deadlines."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Sleeper(Protocol):
-    """What can have an alarm."""
+    """Anything that can have an alarm, such as a transfer."""
 
-    alarm: float | None  # when it goes off; None at first, and only `Alarms` changes it
+    alarm: float | None  # the time of its alarm; None at first, and only `Alarms` changes it
 
 
 S = TypeVar("S", bound=Sleeper)
 
 
 class Alarms(Generic[S]):
-    """At most one alarm for each sleeper. A heap; an entry counts only while its sleeper still waits for it."""
+    """Timers, at most one for each sleeper. A heap; an entry is valid only while its time is its sleeper's `alarm`."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, S]] = []
-        self._serial = count()  # no two entries are equal up to here, so sleepers are never compared
-        self._tidy_at = 1024
+        self._serial = count()  # makes every entry unique before the sleeper, so sleepers are never compared
+        self._compact_at = 1024
 
     def set(self, sleeper: S, at: float) -> None:
-        """Go off at this time, unless the alarm goes off earlier anyway."""
+        """Set the sleeper's alarm to this time, unless it has an earlier one."""
         if sleeper.alarm is None or at < sleeper.alarm:
             sleeper.alarm = at
             heappush(self._heap, (at, next(self._serial), sleeper))
-            if len(self._heap) > self._tidy_at:
-                self._tidy()
+            if len(self._heap) > self._compact_at:
+                self._compact()
 
     def turn_off(self, sleeper: S) -> None:
         sleeper.alarm = None
 
     def due(self, now: float) -> list[S]:
-        """The sleepers whose time has come; their alarms are off."""
+        """Return the sleepers whose alarm is due, and turn those alarms off."""
         due = []
         while self._heap and self._heap[0][0] <= now:
             at, _, sleeper = heappop(self._heap)
@@ -46,7 +46,7 @@ class Alarms(Generic[S]):
         return due
 
     def next(self) -> float | None:
-        """When the next alarm goes off."""
+        """Return the time of the earliest alarm, or None."""
         heap = self._heap
         while heap:
             at, _, sleeper = heap[0]
@@ -55,8 +55,8 @@ class Alarms(Generic[S]):
             heappop(heap)
         return None
 
-    def _tidy(self) -> None:
-        """Most fetches end long before their alarm: drop what they leave before it fills the heap."""
+    def _compact(self) -> None:
+        """Remove invalid entries: most fetches end long before their alarm, and their entries would fill the heap."""
         self._heap = [entry for entry in self._heap if entry[2].alarm == entry[0]]
         heapify(self._heap)
-        self._tidy_at = 2 * len(self._heap) + 1024
+        self._compact_at = 2 * len(self._heap) + 1024

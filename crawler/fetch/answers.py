@@ -1,4 +1,4 @@
-"""What does an answer mean for the URL that was asked for?"""
+"""What does an HTTP answer, or its absence, mean for the requested URL?"""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from crawler.items import Fetched, Outcome, Reason
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FORBIDDEN = frozenset({401, 403, 407, 451})
 _BUSY = frozenset({429, 503})
-_NO_FAULT = frozenset({Reason.STOPPED, Reason.STALE_CONNECTION})  # neither the host's nor the URL's
-_NOT_ASKED = frozenset({Reason.ADDRESS_DENIED})
+_NOBODYS_FAULT = frozenset({Reason.STOPPED, Reason.STALE_CONNECTION})  # neither the host's nor the URL's
+_NEVER_SENT = frozenset({Reason.ADDRESS_DENIED})
 _CUT_SHORT = frozenset({Reason.CUT_DISCONNECT, Reason.CUT_TIME})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerMeaning:
-    """An answer in our terms."""
+    """The outcome of a fetch and the reason for it."""
 
     outcome: Outcome
     reason: Reason
@@ -27,14 +27,14 @@ class AnswerMeaning:
 
 
 def meaning_of(fetched: Fetched) -> AnswerMeaning:
-    """Judge an answer by its status, or by why there is none."""
+    """Classify a fetch by its HTTP status, or by the reason why there is no answer."""
     status = fetched.status
-    if fetched.reason in _NO_FAULT:
+    if fetched.reason in _NOBODYS_FAULT:
         return AnswerMeaning(outcome=Outcome.ABORTED, reason=fetched.reason)
-    if fetched.reason in _NOT_ASKED:
+    if fetched.reason in _NEVER_SENT:
         return AnswerMeaning(outcome=Outcome.DENIED, reason=fetched.reason)
     if not status or fetched.reason in _CUT_SHORT:
-        # Half a document must never pass for a whole one, so it counts as none.
+        # A truncated document must never be stored as a whole one, so it counts as a failure.
         return AnswerMeaning(outcome=Outcome.FAILED, reason=fetched.reason)
     if fetched.reason is Reason.UNWANTED_TYPE:
         return AnswerMeaning(outcome=Outcome.REFUSED, reason=fetched.reason)
@@ -48,11 +48,11 @@ def meaning_of(fetched: Fetched) -> AnswerMeaning:
         return AnswerMeaning(outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=retry_after(fetched))
     if 500 <= status <= 599:
         return AnswerMeaning(outcome=Outcome.FAILED, reason=Reason.SERVER_ERROR)
-    return AnswerMeaning(outcome=Outcome.REFUSED, reason=_refusal(status))
+    return AnswerMeaning(outcome=Outcome.REFUSED, reason=_refusal_reason(status))
 
 
 def _not_modified(fetched: Fetched) -> AnswerMeaning:
-    """It can be believed only by who has asked whether anything has changed."""
+    """A 304 counts as unchanged only if the request was conditional."""
     sent = fetched.request.lower()
     if b"\r\nif-none-match:" in sent or b"\r\nif-modified-since:" in sent:
         return AnswerMeaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
@@ -68,7 +68,7 @@ def _redirect(fetched: Fetched) -> AnswerMeaning:
     return AnswerMeaning(outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location=text)
 
 
-def _refusal(status: int) -> Reason:
+def _refusal_reason(status: int) -> Reason:
     if status == 404:
         return Reason.NOT_FOUND
     if status == 410:
@@ -79,12 +79,12 @@ def _refusal(status: int) -> Reason:
 
 
 def retry_after(fetched: Fetched) -> float | None:
-    """Seconds that the site asks to wait, given as a number or as a date; None if it does not say."""
+    """Return the seconds that Retry-After asks to wait, given as a number or as a date; None without a valid one."""
     value = fetched.header("retry-after")
     if not value:
         return None
     if value.isdecimal() and value.isascii():
-        return float(value.lstrip("0")[:12] or 0)  # nobody means more than that
+        return float(value.lstrip("0")[:12] or 0)  # twelve digits are more than anybody can mean
     try:
         date = parsedate_to_datetime(value)
         if date.tzinfo is None:  # RFC 9110 §5.6.7: a date without a zone is in UTC

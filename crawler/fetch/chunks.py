@@ -1,4 +1,4 @@
-"""Where does a chunked body end? libcurl knows, but does not say, and hands on what follows the end."""
+"""Where does a chunked body end? libcurl knows, but does not report it, and passes on bytes that follow the end."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ _SIZE = re.compile(rb"[0-9a-fA-F]{1,16}(?![0-9a-fA-F])")
 
 
 class ChunkedBody:
-    """Follows a body piece by piece, and keeps none of it.
+    """Finds the end of a chunked body that arrives in pieces; stores none of it.
 
-    Reads what libcurl reads: lines may end in a bare LF, and what follows a chunk's size does not matter.
+    Accepts what libcurl accepts: lines may end in a bare LF, and text after a chunk's size is ignored.
     """
 
     __slots__ = ("_ends_chunk", "_is_last", "_line", "_skip", "is_broken", "is_doubtful")
 
     def __init__(self, *, is_doubtful: bool) -> None:
-        self.is_doubtful = is_doubtful  # the connection must not carry another request
-        self.is_broken = False
+        self.is_doubtful = is_doubtful  # the end may be wrong: the connection must not carry another request
+        self.is_broken = False  # the framing is invalid
         self._skip = 0  # bytes of the chunk still to come
-        self._line = b""  # the beginning of a line that has not ended
+        self._line = b""  # the beginning of an incomplete line
         self._ends_chunk = False  # the next line is the empty one after a chunk
         self._is_last = False  # the chunk of size 0 has come: only trailers follow
 
     @classmethod
-    def announced_by(cls, head: bytes) -> Self | None:
-        """The body that follows this head, or None if it is not chunked."""
+    def from_head(cls, head: bytes) -> Self | None:
+        """Return a reader of the body that follows this head, or None if that body is not chunked."""
         head = head.lower()
-        if b"\ntransfer-encoding:" not in head:  # most heads: spare them the pattern
+        if b"\ntransfer-encoding:" not in head:  # true of most heads, and cheaper than the pattern
             return None
         codings = b",".join(_TRANSFER_ENCODING.findall(head))
         if b"chunked" not in codings:
             return None
-        # RFC 9112 §6.1: who also sends a length may be smuggling; and libcurl sees no end after other codings.
+        # RFC 9112 §6.1: a length as well may be request smuggling; and libcurl finds no end after other codings.
         return cls(is_doubtful=codings.strip() != b"chunked" or b"\ncontent-length:" in head)
 
-    def end(self, data: bytes) -> int | None:
-        """How many bytes of the next piece belong to the body if it ends there, else None."""
+    def find_end(self, data: bytes) -> int | None:
+        """Return how many bytes of the next piece belong to the body if it ends within the piece, else None."""
         at, length = 0, len(data)
         while at < length and not self.is_broken:
             if self._skip:
@@ -57,7 +57,7 @@ class ChunkedBody:
         return None
 
     def _ends_body(self) -> bool:
-        """Take in a line; True if it is the empty one after the last chunk."""
+        """Process the completed line; return True if it is the empty one after the last chunk."""
         line, self._line = self._line.strip(), b""
         if self._is_last:
             return not line

@@ -1,4 +1,4 @@
-"""Which connection may carry a request? One to the address that was checked, on which nothing was said unasked."""
+"""Which connection may carry a request? One to the checked address, on which no unsolicited data has arrived."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Route = tuple[str, int, str, int]  # the server's address and port, and our own
 
 @lru_cache(maxsize=4096)
 def connect_to(address: str) -> bytes:
-    """libcurl's way to say: whatever the URL's host, connect to this address, at the URL's port.
+    """Return libcurl's CONNECT_TO entry for: whatever the URL's host, connect to this address, at the URL's port.
 
-    ValueError if it is not an address that can be connected to.
+    Raises ValueError if the address cannot be connected to.
     """
     if "%" in address:
         raise ValueError(f"address {address!r} has a zone")
@@ -23,14 +23,14 @@ def connect_to(address: str) -> bytes:
 
 
 def is_same_address(one: str, other: str) -> bool:
-    """Whether two spellings mean one address."""
+    """Whether two strings denote the same IP address."""
     return one == other or ip_address(one) == ip_address(other)
 
 
 class IdleConnections:
-    """Did a kept connection stay quiet? What a server says unasked must not become the answer to the next request.
+    """Checks idle connections for unsolicited data, which must not be taken for the answer to the next request.
 
-    libcurl looks only at connections that were idle for more than a second (seen in 8.23), so this looks at all.
+    libcurl checks only connections that were idle for more than a second (seen in 8.23), so this checks all.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -38,14 +38,14 @@ class IdleConnections:
         self._sockets: OrderedDict[Route, int] = OrderedDict()
 
     def add(self, route: Route, fd: int) -> None:
-        """The connection is kept, unless libcurl has closed it already and gives -1 for its socket."""
+        """Record a connection that stays open; libcurl gives -1 for the socket if it has closed it already."""
         if fd >= 0:
             self._sockets[route] = fd
         if len(self._sockets) > self._capacity:
             self._sockets.popitem(last=False)
 
     def take(self, route: Route) -> bool:
-        """The connection is to be used again, or is new; False if anything came in, be it the end."""
+        """Whether a connection may be used: it is new, or nothing has arrived on it, not even its end."""
         fd = self._sockets.pop(route, -1)
         if fd < 0:
             return True

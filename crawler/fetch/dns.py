@@ -1,8 +1,8 @@
-"""Which addresses does a name have?
+"""Which addresses does a host name have? A DNS cache.
 
-A hosts file speaks first, then the name itself if it is an address, then whatever look-up was given. Answers are kept
-as long as their records allow, within limits; failures for a shorter time. A name is looked up once at a time: those
-who ask meanwhile share the answer.
+A hosts file comes first, then the name itself if it is an address, then the given look-up. Answers are cached for the
+TTL of their records, within limits; failures for a shorter time. A name has at most one look-up at a time: callers that
+ask meanwhile share its answer.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _HOST_NAME = re.compile(r"[^\s#/:@\[\]]+")
 _WITH_PORT = re.compile(r"(\[.*\]|[^:]*):[0-9]{1,5}")
 _DNS_PORT = "53"
 
-# Of one name; more would let a stranger fill the cache: an answer has room for 4,000.
+# Of one name; more would let a foreign name server fill the cache: an answer has room for 4,000.
 _MOST_ADDRESSES = 32
-# RFC 9520 §3.2: that nobody could say is remembered too, for at least 1 s, at first about 5 s.
-_UNSURE = 5.0
+# RFC 9520 §3.2: a resolution failure is cached too, for at least 1 s, at first about 5 s.
+_UNCERTAIN_LIFETIME = 5.0
 _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedName:
-    """The addresses of a name, IPv4 first; or why there are none."""
+    """The addresses of a name, IPv4 first, or the error; as the cache holds it."""
 
     addresses: tuple[str, ...]
     error: str
@@ -38,35 +38,36 @@ class ResolvedName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookupResult:
-    """What a look-up brought: addresses, or why there are none."""
+    """The result of a look-up: addresses, or the error."""
 
     addresses: tuple[str, ...] = ()
-    ttl: float = 0.0  # the smallest of the records that led to the addresses; 0 also if nobody said
+    ttl: float = 0.0  # the smallest of the records that led to the addresses; 0 also if unknown
     error: str = ""
-    is_sure: bool = False  # there is no such name; else nobody could say
+    is_definite: bool = False  # without addresses: the name does not exist, rather than that no server could answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DnsLifetimes:
-    """How long an answer is kept, whatever its records say."""
+    """The limits within which the TTL of an answer is respected."""
 
     min_ttl: float = 60.0
     max_ttl: float = 86_400.0
     negative_ttl: float = 60.0
 
     def of(self, found: LookupResult) -> float:
+        """Return for how many seconds a result is cached."""
         if found.addresses:
             return min(max(found.ttl, self.min_ttl), self.max_ttl)
-        return self.negative_ttl if found.is_sure else min(self.negative_ttl, _UNSURE)
+        return self.negative_ttl if found.is_definite else min(self.negative_ttl, _UNCERTAIN_LIFETIME)
 
 
 Lookup = Callable[[str, Callable[[LookupResult], None]], None]
-"""Starts to look up a name and tells what it found, at once or later, in the thread that asked. It may tell that time is
-up, and once more if the answer comes after all."""
+"""Starts to look up a name and passes the result to the callback, at once or later, in the calling thread. It may call
+twice: first that it timed out, and again if the answer arrives after all."""
 
 
 class Resolver:
-    """A cache in front of a look-up. Belongs to one thread, and never waits."""
+    """A cache in front of a look-up. Belongs to one thread, and never blocks."""
 
     def __init__(
         self,
@@ -77,16 +78,16 @@ class Resolver:
         capacity: int = 10_000,
     ) -> None:
         self._lookup = lookup
-        self._hosts = {_folded(name): _in_order(addresses) for name, addresses in hosts.items()}
+        self._hosts = {_normalized(name): _unique_ipv4_first(addresses) for name, addresses in hosts.items()}
         self._lifetimes = lifetimes or DnsLifetimes()
         self._capacity = capacity
         self._answers: OrderedDict[str, ResolvedName] = OrderedDict()  # least recently used first
         self._waiting: dict[str, list[Callable[[ResolvedName], None]]] = {}  # by the name that is being looked up
 
     def cached(self, name: str, now: float) -> ResolvedName | None:
-        """The answer if it is known without asking anyone; None = look it up."""
-        name = _folded(name)
-        known = self._hosts.get(name) or _literal(name)
+        """Return the answer if it is known without a look-up, else None."""
+        name = _normalized(name)
+        known = self._hosts.get(name) or _address_literal(name)
         if known:
             return ResolvedName(addresses=known, error="", expires=inf)
         answer = self._answers.get(name)
@@ -95,34 +96,35 @@ class Resolver:
         self._answers.move_to_end(name)
         return answer
 
-    def look_up(self, name: str, now: float, tell: Callable[[ResolvedName], None]) -> None:
-        """Tell the answer, asked for if need be. A failure is an answer without addresses."""
+    def look_up(self, name: str, now: float, callback: Callable[[ResolvedName], None]) -> None:
+        """Pass the answer to the callback, looked up if not cached. A failure is an answer without addresses."""
         answer = self.cached(name, now)
         if answer is not None:
-            tell(answer)
+            callback(answer)
             return
-        name = _folded(name)
+        name = _normalized(name)
         waiting = self._waiting.setdefault(name, [])
-        waiting.append(tell)
+        waiting.append(callback)
         if len(waiting) == 1:
-            hear = partial(self._hear, name, now)
+            receive = partial(self._answer_waiting, name, now)
             try:
-                self._lookup(name, hear)
-            except Exception as error:  # the look-up is not ours: whatever it raises, the name has no address now
-                hear(LookupResult(error=str(error) or type(error).__name__))
+                self._lookup(name, receive)
+            except Exception as error:  # the look-up was injected: whatever it raises counts as a failed look-up
+                receive(LookupResult(error=str(error) or type(error).__name__))
 
-    def _hear(self, name: str, asked: float, found: LookupResult) -> None:
-        addresses = _in_order(found.addresses)[:_MOST_ADDRESSES]
+    def _answer_waiting(self, name: str, started: float, found: LookupResult) -> None:
+        """Cache the result of a look-up and pass it to every callback that waits for this name."""
+        addresses = _unique_ipv4_first(found.addresses)[:_MOST_ADDRESSES]
         error = "" if addresses else found.error or "the name has no address"
-        answer = ResolvedName(addresses=addresses, error=error, expires=asked + self._lifetimes.of(found))
-        self._keep(name, answer)
-        for tell in self._waiting.pop(name, ()):
-            tell(answer)
+        answer = ResolvedName(addresses=addresses, error=error, expires=started + self._lifetimes.of(found))
+        self._cache(name, answer)
+        for callback in self._waiting.pop(name, ()):
+            callback(answer)
 
-    def _keep(self, name: str, answer: ResolvedName) -> None:
+    def _cache(self, name: str, answer: ResolvedName) -> None:
         known = self._answers.get(name)
         if known is not None and known.addresses and known.expires >= answer.expires:
-            return  # an older question was answered after a newer one
+            return  # the result of an older look-up came after that of a newer one
         self._answers[name] = answer
         self._answers.move_to_end(name)
         while len(self._answers) > self._capacity:
@@ -130,33 +132,33 @@ class Resolver:
 
 
 def system_lookup(name: str) -> LookupResult:
-    """Ask the operating system, which does not say how long its answer holds. Blocks."""
+    """Resolve a name through the operating system, which gives no TTL. Blocks."""
     try:
         found = socket.getaddrinfo(name, None, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
-        return LookupResult(error=error.strerror or str(error), is_sure=error.errno in _NO_SUCH_NAME)
+        return LookupResult(error=error.strerror or str(error), is_definite=error.errno in _NO_SUCH_NAME)
     except UnicodeError as error:
-        return LookupResult(error=str(error), is_sure=True)
+        return LookupResult(error=str(error), is_definite=True)
     except OSError as error:
         return LookupResult(error=str(error))
-    return LookupResult(addresses=_in_order(str(address[0]) for *_, address in found))
+    return LookupResult(addresses=_unique_ipv4_first(str(address[0]) for *_, address in found))
 
 
 def read_server(text: str) -> str:
-    """A name server as address and port.
+    """Parse the address of a name server into address and port; raises ValueError.
 
     >>> read_server("192.0.2.1"), read_server("[2001:db8::1]:5353"), read_server("::1")
     ('192.0.2.1:53', '[2001:db8::1]:5353', '[::1]:53')
     """
     address, _, port = text.rpartition(":") if _WITH_PORT.fullmatch(text) else (text, "", _DNS_PORT)
-    bare = "".join(_literal(address))
+    bare = "".join(_address_literal(address))
     if not bare or "%" in bare or not 0 < int(port) < 65_536:
         raise ValueError(f"{text!r} is not the address of a name server")
     return f"[{bare}]:{port}" if ":" in bare else f"{bare}:{port}"
 
 
 def read_hosts_file(text: str) -> dict[str, tuple[str, ...]]:
-    """Names and their addresses from hosts(5) format.
+    """Parse a hosts(5) file into names and their addresses; raises ValueError with the line number.
 
     >>> read_hosts_file("127.0.0.2  one.test two.test  # both")
     {'one.test': ('127.0.0.2',), 'two.test': ('127.0.0.2',)}
@@ -165,13 +167,13 @@ def read_hosts_file(text: str) -> dict[str, tuple[str, ...]]:
     for number, line in enumerate(text.splitlines(), start=1):
         fields = line.partition("#")[0].split()
         if fields:
-            for name in _names(fields, number):
+            for name in _names_of_line(fields, number):
                 addresses.setdefault(name, []).append(fields[0])
-    return {name: _in_order(found) for name, found in addresses.items()}
+    return {name: _unique_ipv4_first(found) for name, found in addresses.items()}
 
 
-def _names(fields: Sequence[str], number: int) -> list[str]:
-    """The names of a line, once its form is known to be right."""
+def _names_of_line(fields: Sequence[str], number: int) -> list[str]:
+    """Return the names on a line of a hosts file, after checking its form."""
     address, *names = fields
     if not _is_address(address):
         raise ValueError(f"line {number}: {address!r} is not an address")
@@ -180,11 +182,12 @@ def _names(fields: Sequence[str], number: int) -> list[str]:
     for name in names:
         if not _HOST_NAME.fullmatch(name):
             raise ValueError(f"line {number}: {name!r} is not a host name")
-    return [_folded(name) for name in names]
+    return [_normalized(name) for name in names]
 
 
 @lru_cache(maxsize=4096)
-def _literal(name: str) -> tuple[str, ...]:
+def _address_literal(name: str) -> tuple[str, ...]:
+    """Return the name itself, without brackets, if it is an IP address, else nothing."""
     bare = name[1:-1] if name.startswith("[") and name.endswith("]") else name
     return (bare,) if _is_address(bare) else ()
 
@@ -197,10 +200,10 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _in_order(addresses: Iterable[str]) -> tuple[str, ...]:
-    """Each once, IPv4 before IPv6, else as given."""
+def _unique_ipv4_first(addresses: Iterable[str]) -> tuple[str, ...]:
+    """Remove duplicates and put IPv4 before IPv6, otherwise keeping the order."""
     return tuple(sorted(dict.fromkeys(addresses), key=lambda address: ":" in address))
 
 
-def _folded(name: str) -> str:
+def _normalized(name: str) -> str:
     return name.lower().removesuffix(".")

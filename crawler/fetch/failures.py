@@ -1,4 +1,4 @@
-"""Why did libcurl give up, in our words?"""
+"""Error codes of libcurl as reason codes of the crawl."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _REASONS = {
 
 
 def is_lost_connection(code: int) -> bool:
-    """The connection ended too early; whether that leaves a cut document depends on what had come."""
+    """Whether the connection ended too early; if the head had arrived, a truncated document is left."""
     return code in _LOST
 
 
 def reason_of(code: int) -> Reason:
-    """The reason for any other code of libcurl."""
+    """Return the reason for any other error code of libcurl."""
     return _REASONS.get(code, Reason.FETCH_ERROR)

@@ -1,4 +1,4 @@
-"""How is libcurl told what to do, and what to leave alone?"""
+"""How is libcurl configured? A pool of easy handles with our options."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pycurl
 
 from crawler.fetch.request import HttpRequest
 
-_KEPT = 256  # easy handles kept for the next fetches
+_MOST_IDLE = 256  # easy handles that the pool keeps for later fetches
 
 
 class Handles:
-    """Easy handles, lent out for one fetch each; `close` closes those that are not lent."""
+    """A pool of easy handles, lent out for one fetch each; `close` closes those that are in the pool."""
 
     def __init__(self, *, keeps_connections: bool, verify_tls: bool, ca_file: str | None) -> None:
         self._keeps_connections = keeps_connections
@@ -19,7 +19,7 @@ class Handles:
         self._idle: list[pycurl.Curl] = []
 
     def lend(self, request: HttpRequest, connect_to: bytes) -> pycurl.Curl:
-        """A handle that will send this request; who receives the answer is still to be set."""
+        """Return a handle that will send this request; the caller sets the callbacks that receive the answer."""
         handle = self._idle.pop() if self._idle else self._new()
         handle.setopt(pycurl.HTTPGET, 1)  # undoes NOBODY of an earlier HEAD
         if request.method == "HEAD":
@@ -31,7 +31,7 @@ class Handles:
         return handle
 
     def take_back(self, handle: pycurl.Curl) -> None:
-        if len(self._idle) < _KEPT:
+        if len(self._idle) < _MOST_IDLE:
             self._idle.append(handle)
         else:
             handle.close()
@@ -42,7 +42,7 @@ class Handles:
         self._idle.clear()
 
     def _new(self) -> pycurl.Curl:
-        """A handle with everything set that is the same for all fetches."""
+        """Create a handle with the options that all fetches share."""
         handle = pycurl.Curl()
         handle.setopt(pycurl.NOSIGNAL, 1)
         handle.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
@@ -52,7 +52,7 @@ class Handles:
         handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)
         handle.setopt(pycurl.FOLLOWLOCATION, 0)
         handle.setopt(pycurl.NETRC, pycurl.NETRC_IGNORED)
-        handle.setopt(pycurl.PROXY, "")  # set and empty: the environment's proxies do not count
+        handle.setopt(pycurl.PROXY, "")  # set and empty: proxies of the environment are ignored
         handle.setopt(pycurl.NOPROXY, "*")
         handle.setopt(pycurl.FORBID_REUSE, 0 if self._keeps_connections else 1)
         handle.setopt(pycurl.SSL_VERIFYPEER, 1 if self._verify_tls else 0)

@@ -1,7 +1,7 @@
-"""How are many URLs asked for over HTTP at once?
+"""The HTTP client: fetches many URLs at once through libcurl's multi interface.
 
-The client drives libcurl's multi interface and knows neither an event loop nor a clock. It is told when a socket is
-ready (`socket_ready`) or a time has come (`timeout`), and tells by `watch` and `wake` what it waits for.
+It knows neither an event loop nor a clock. The caller reports when a socket is ready (`socket_ready`) or a timer has
+expired (`timeout`); the client requests both through the functions `watch` and `wake`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crawler.fetch.alarms import Alarms
 from crawler.fetch.connections import IdleConnections, connect_to
 from crawler.fetch.handles import Handles
 from crawler.fetch.limits import FetchLimits
-from crawler.fetch.request import request_for, standing_headers
+from crawler.fetch.request import default_headers, request_for
 from crawler.fetch.transfer import Transfer, TransferContext
 from crawler.items import Fetched, Reason
 
@@ -28,9 +28,9 @@ logger = logging.getLogger(__name__)
 class HttpClient:
     """Fetches URLs from given addresses, any number at a time.
 
-    `watch(fd, readable, writable)`: call `socket_ready` when the socket is; both False = forget it.
-    `wake(delay)`: call `timeout` after so many seconds instead of any time asked for before; None = no need.
-    No call raises for what a server does, and `done` is always called from a later call, never within `fetch`.
+    `watch(fd, readable, writable)`: call `socket_ready` when the socket is so; both False = stop watching it.
+    `wake(delay)`: call `timeout` after so many seconds; replaces the earlier timer; None = cancel it.
+    No method raises for what a server does, and `done` is never called within `fetch`, only by a later call.
     """
 
     def __init__(
@@ -49,20 +49,20 @@ class HttpClient:
         self._wake = wake
         self._now = now
         self._limits = limits
-        self._headers = standing_headers(user_agent)
+        self._headers = default_headers(user_agent)
         self._handles = Handles(keeps_connections=keep_idle > 0, verify_tls=verify_tls, ca_file=ca_file)
         self._alarms: Alarms[Transfer] = Alarms()
         self._connections = IdleConnections(keep_idle)
         self._shared = TransferContext(now=now, alarms=self._alarms, connections=self._connections)
         self._running: dict[pycurl.Curl, Transfer] = {}
-        self._ended: deque[tuple[Callable[[Fetched], None], Fetched]] = deque()
+        self._results: deque[tuple[Callable[[Fetched], None], Fetched]] = deque()
         self._curl_due: float | None = None
-        self._awake_at: float | None = None
+        self._wake_at: float | None = None
         self._closed = False
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, keep_idle)  # 0 would mean "as you like"
+        self._multi.setopt(pycurl.M_MAXCONNECTS, keep_idle)  # 0 means libcurl's own default; see FORBID_REUSE
 
     @property
     def active(self) -> int:
@@ -70,8 +70,8 @@ class HttpClient:
 
     @property
     def bytes_in_flight(self) -> int:
-        """Body bytes held by running transfers."""
-        return self._shared.bytes_held
+        """Body bytes that running transfers have in memory."""
+        return self._shared.body_bytes
 
     def fetch(
         self,
@@ -84,9 +84,9 @@ class HttpClient:
         limits: FetchLimits | None = None,
         wants: Callable[[bytes, str], bool] | None = None,
     ) -> None:
-        """Ask the address, and no other, for the URL; `done` gets the result exactly once.
+        """Fetch the URL from this address and no other; `done` gets the result exactly once.
 
-        `wants(head, url)` says of a document whose head has come whether to read the rest.
+        `wants(head, url)` decides, once the head of a document has arrived, whether to read its body.
         """
         now = self._now()
         try:
@@ -112,38 +112,38 @@ class HttpClient:
             now=now,
         )
         self._multi.add_handle(handle)
-        self._arm()
+        self._schedule_wake()
 
     def socket_ready(self, fd: int, readable: bool, writable: bool) -> None:
-        """The socket can be read or written without waiting."""
-        # First: a process that was stopped for long must not send what it should have given up meanwhile.
+        """Continue the transfer of a socket that can be read or written without blocking."""
+        # First: a process that was suspended for long must not send requests whose time limit has passed meanwhile.
         self._end_overdue(self._now())
         if not self._closed:
             events = (pycurl.CSELECT_IN if readable else 0) | (pycurl.CSELECT_OUT if writable else 0)
-            self._act(fd, events)
-        self._settle()
+            self._run_curl(fd, events)
+        self._deliver_results()
 
     def timeout(self) -> None:
-        """The time asked for by `wake` has come. Harmless when it has not."""
-        self._awake_at = None
+        """Check time limits and let libcurl run its timers; may be called at any time."""
+        self._wake_at = None
         now = self._now()
         self._end_overdue(now)
         if self._curl_due is not None and self._curl_due <= now and not self._closed:
             self._curl_due = None
-            self._act(pycurl.SOCKET_TIMEOUT, 0)
-        self._settle()
+            self._run_curl(pycurl.SOCKET_TIMEOUT, 0)
+        self._deliver_results()
 
     def _end_overdue(self, now: float) -> None:
         for transfer in self._alarms.due(now):
-            ending = transfer.overdue(now)
+            ending = transfer.exceeded_limit(now)
             if ending is not None:
                 self._end(transfer, *ending)
 
     def abort_all(self, reason: Reason = Reason.STOPPED) -> None:
-        """End every running transfer now, with this reason; what had come is kept."""
+        """End every running transfer now, with this reason; the results contain what had arrived."""
         for transfer in list(self._running.values()):
             self._end(transfer, reason, "")
-        self._settle()
+        self._deliver_results()
 
     def close(self) -> None:
         """Abort everything and close every connection."""
@@ -154,10 +154,10 @@ class HttpClient:
         self._handles.close()
         self._multi.close()
         self._curl_due = None
-        self._arm()
+        self._schedule_wake()
 
-    def _act(self, fd: int, events: int) -> None:
-        """Let libcurl work, and take in what it finished."""
+    def _run_curl(self, fd: int, events: int) -> None:
+        """Let libcurl work, and end the transfers that it has finished."""
         _, running = self._multi.socket_action(fd, events)
         if running < len(self._running):
             self._collect()
@@ -172,52 +172,52 @@ class HttpClient:
             for handle, code, sentence in failed:
                 transfer = self._running[handle]
                 if transfer.met_stale_connection:
-                    self._begin_again(transfer)
+                    self._reconnect(transfer)
                 else:
                     self._end(transfer, *transfer.failure(code, sentence))
 
-    def _begin_again(self, transfer: Transfer) -> None:
-        """Nothing was sent, and libcurl has closed the connection it meant to use; let it find another."""
+    def _reconnect(self, transfer: Transfer) -> None:
+        """Restart a transfer that met a stale connection: nothing was sent, and libcurl has closed that connection."""
         transfer.met_stale_connection = False
         self._multi.remove_handle(transfer.handle)
         self._multi.add_handle(transfer.handle)
 
     def _end(self, transfer: Transfer, reason: Reason, detail: str) -> None:
-        """Take the transfer out and put its result in line for `_settle`."""
+        """Remove the transfer and queue its result for `_deliver_results`."""
         handle = transfer.handle
         if reason == Reason.OK and transfer.route is not None:
             self._connections.add(transfer.route, handle.getinfo(pycurl.ACTIVESOCKET))  # -1 once removed
         self._multi.remove_handle(handle)
         del self._running[handle]
         self._alarms.turn_off(transfer)
-        self._ended.append((transfer.done, transfer.result(reason, detail, self._now())))
-        transfer.forget()
+        self._results.append((transfer.done, transfer.result(reason, detail, self._now())))
+        transfer.release()
         self._handles.take_back(handle)
 
     def _refuse(self, url: str, done: Callable[[Fetched], None], reason: Reason, detail: str) -> None:
         now = self._now()
-        self._ended.append((done, Fetched(url=url, reason=reason, detail=detail, started=now, ended=now)))
-        self._arm()
+        self._results.append((done, Fetched(url=url, reason=reason, detail=detail, started=now, ended=now)))
+        self._schedule_wake()
 
-    def _settle(self) -> None:
-        """Hand out results, now that libcurl is not on the stack; then say when to be woken."""
-        while self._ended:
-            done, fetched = self._ended.popleft()
+    def _deliver_results(self) -> None:
+        """Call `done` for every queued result, now that libcurl is not on the stack; then schedule the next wake-up."""
+        while self._results:
+            done, fetched = self._results.popleft()
             try:
                 done(fetched)
-            except Exception:  # the caller's fault must not cost the other transfers their results
+            except Exception:  # a caller's bug must not cost the other transfers their results
                 logger.exception("taking the result of %s failed", fetched.url)
-        self._arm()
+        self._schedule_wake()
 
-    def _arm(self) -> None:
-        """Ask to be woken for the earliest of what is to come; an earlier wake-up than needed may stand."""
-        due = self._now() if self._ended else _earlier(self._curl_due, self._alarms.next())
+    def _schedule_wake(self) -> None:
+        """Request a wake-up at the earliest deadline; a pending wake-up that is earlier than needed stays."""
+        due = self._now() if self._results else _earlier(self._curl_due, self._alarms.next())
         if due is None:
-            if self._awake_at is not None:
-                self._awake_at = None
+            if self._wake_at is not None:
+                self._wake_at = None
                 self._wake(None)
-        elif self._awake_at is None or due < self._awake_at:
-            self._awake_at = due
+        elif self._wake_at is None or due < self._wake_at:
+            self._wake_at = due
             self._wake(max(0.0, due - self._now()))
 
     def _on_socket(self, event: int, fd: int, _multi: object, _data: object) -> None:

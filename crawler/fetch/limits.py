@@ -1,6 +1,7 @@
 """How long may a fetch take, and how big may it become?
 
-libcurl would count time limits on its own clock and cannot tell a slow start from a slow answer, so they are kept here.
+libcurl measures time limits on its own clock and does not distinguish a slow start from a slow answer, so we check them
+here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from crawler.items import Reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchLimits:
-    """How long and how big a fetch may become."""
+    """Limits of time (seconds) and size (bytes) for one fetch."""
 
     connect_timeout: float = 10.0  # TCP and TLS together
     first_byte_timeout: float = 20.0  # from the request to the first line of the answer
@@ -20,15 +21,15 @@ class FetchLimits:
     min_rate_time: float = 10.0  # … each span of this length once the answer has begun
     timeout: float = 60.0
     max_body: int = 8 * 1024 * 1024
-    max_document: int = 32 * 1024 * 1024  # a body of a type of which a part is of no use
+    max_document: int = 32 * 1024 * 1024  # the body of a format that is useless if truncated, such as PDF
     max_head: int = 64 * 1024  # interim answers included
     interim: int = 16  # answers of class 1xx before the answer
 
 
 class TransferPace:
-    """When did a fetch reach each of its states, and when must it have left the present one?
+    """Records when a transfer reached each of its states, and checks their time limits.
 
-    It is *connecting* until `request_sent`, *waiting* until `answer_begun`, and *reading* from then on.
+    A transfer is *connecting* until `request_sent`, *waiting* until `answer_begun`, and *reading* from then on.
     """
 
     __slots__ = ("_end", "_limits", "_span_end", "_span_start", "first_byte", "sent", "started")
@@ -50,15 +51,15 @@ class TransferPace:
         self._span_end = now + self._limits.min_rate_time
 
     def deadline(self) -> float:
-        """When `overdue` must be asked next."""
+        """Return the time at which `exceeded_limit` must be called next."""
         if self.first_byte is not None:
             return min(self._end, self._span_end)
         if self.sent is not None:
             return min(self._end, self.sent + self._limits.first_byte_timeout)
         return min(self._end, self.started + self._limits.connect_timeout)
 
-    def overdue(self, now: float, *, received: int, has_head: bool) -> tuple[Reason, str] | None:
-        """Which time limit is exceeded, or None; a span of sufficient speed is followed by the next."""
+    def exceeded_limit(self, now: float, *, received: int, has_head: bool) -> tuple[Reason, str] | None:
+        """Return the time limit that is exceeded, or None; after a span of sufficient speed the next span begins."""
         if now < self.deadline():
             return None
         if now >= self._end:

@@ -1,4 +1,4 @@
-"""What is sent to ask for a URL?"""
+"""The HTTP request that is sent for a URL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _URL = re.compile(
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
-# No Accept-Language: a site's own choice is the page it wants found.
+# No Accept-Language: the page in the site's default language is the one that the site wants to be found.
 _ACCEPT = (
     ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
     ("Accept-Encoding", "gzip, deflate"),
@@ -22,7 +22,7 @@ _ACCEPT = (
 
 
 class HttpRequest(NamedTuple):
-    """What is sent: once as libcurl wants it, once as the server sees it."""
+    """A request in parts as libcurl takes it, and as the bytes that the server receives (`as_sent`)."""
 
     method: str
     origin: bytes  # without path: libcurl would rewrite it
@@ -31,14 +31,14 @@ class HttpRequest(NamedTuple):
     as_sent: bytes
 
 
-def standing_headers(user_agent: str) -> tuple[bytes, ...]:
-    """The header lines of every request; ValueError if the user agent cannot be sent."""
+def default_headers(user_agent: str) -> tuple[bytes, ...]:
+    """Return the header lines of every request; ValueError if the user agent cannot be sent."""
     return _header_lines((("User-Agent", user_agent), *_ACCEPT))
 
 
-def request_for(url: str, method: str, standing: Sequence[bytes], given: Sequence[tuple[str, str]]) -> HttpRequest:
-    """The request for a URL, its target spelled as in the URL; ValueError if it cannot be sent."""
-    headers = _merged(standing, given)
+def request_for(url: str, method: str, default: Sequence[bytes], extra: Sequence[tuple[str, str]]) -> HttpRequest:
+    """Build the request for a URL, its target byte for byte as in the URL; ValueError if it cannot be sent."""
+    headers = _merge_headers(default, extra)
     if method not in ("GET", "HEAD"):
         raise ValueError(f"method {method!r} is never sent")
     parts = _URL.fullmatch(url.partition("#")[0])
@@ -58,14 +58,14 @@ def request_for(url: str, method: str, standing: Sequence[bytes], given: Sequenc
     )
 
 
-def _merged(standing: Sequence[bytes], given: Sequence[tuple[str, str]]) -> Sequence[bytes]:
-    """The header lines of a request: the standing ones that are not replaced, then those given."""
-    if not given:
-        return standing
-    names = {name.lower().encode() for name, _ in given}
+def _merge_headers(default: Sequence[bytes], extra: Sequence[tuple[str, str]]) -> Sequence[bytes]:
+    """Return the header lines of a request: the default ones that are not replaced, then the extra ones."""
+    if not extra:
+        return default
+    names = {name.lower().encode() for name, _ in extra}
     if b"host" in names:
-        raise ValueError("the Host header is the URL's")
-    return (*(line for line in standing if line.partition(b":")[0].lower() not in names), *_header_lines(given))
+        raise ValueError("the Host header is taken from the URL and cannot be set")
+    return (*(line for line in default if line.partition(b":")[0].lower() not in names), *_header_lines(extra))
 
 
 def _header_lines(headers: Iterable[tuple[str, str]]) -> tuple[bytes, ...]:

@@ -1,4 +1,4 @@
-"""May we fetch this, says the origin's robots.txt? And what if it cannot be had? (RFC 9309)"""
+"""robots.txt (RFC 9309): what do an origin's rules allow, and what holds while the file cannot be fetched?"""
 
 from __future__ import annotations
 
@@ -17,48 +17,48 @@ from crawler.items import CrawlLimits, DailyWindow, Reason, RequestRate, RobotsF
 LARGEST_FILE = 500 * 1024  # RFC 9309 §2.5: at least this much is to be read
 HOUR, DAY = 3600.0, 86_400.0
 LIFETIME = DAY  # RFC 9309 §2.4: no longer, whatever the server says of caches
-SHORTEST_LIFETIME = HOUR  # nor shorter: some servers let nothing be kept
-GIVEN_UP = 30 * DAY  # RFC 9309 §2.3.1.4: a "reasonably long period" of failures
-LONGEST_DELAY = DAY  # nobody means more
+SHORTEST_LIFETIME = HOUR  # nor shorter: some servers forbid any caching
+GIVE_UP_AFTER = 30 * DAY  # RFC 9309 §2.3.1.4: a "reasonably long period" of failures
+LONGEST_DELAY = DAY  # a longer Crawl-delay is taken for a mistake
 _MOST_REQUESTS = 1_000_000
-# Each rule is kept once for each agent of its group: 500 KiB could hold 20,000 rules for 20,000 agents.
+# Protego stores each rule once for each agent of its group: 500 KiB could hold 20,000 rules for 20,000 agents.
 _MOST_WORK = 200_000
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _TOKEN = re.compile("[a-zA-Z_-]+[0-9]*")
 _HTML = re.compile(r"\s*(?:<!--.*?-->\s*)?<(?:html|!doctype)", re.IGNORECASE | re.DOTALL)
-# RFC 9309 §2.2.4: other lines must not interfere, that is, not end a group. Misspellings are known ones.
-_KNOWN = re.compile(r"\s*(?:user|all|dis|dias|crawl|request|visit|site|host)", re.IGNORECASE)
+# RFC 9309 §2.2.4: other lines must not interfere, that is, not end a group. Common misspellings are included.
+_KNOWN_FIELD = re.compile(r"\s*(?:user|all|dis|dias|crawl|request|visit|site|host)", re.IGNORECASE)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-# A URL of which Protego compares the path and query with some characters escaped, and nothing else changed.
+# A URL whose path and query Protego would compare with only these characters escaped and nothing else changed.
 _PLAIN_URL = re.compile(r"https?://[a-z0-9.-]++(?::[0-9]++)?(/(?!/)[A-Za-z0-9_.~/=?&+,;:@!-]*+)")
 _ESCAPES = str.maketrans({character: f"%{ord(character):02X}" for character in "?&+,;:@!"})
 _MAX_AGE = re.compile(r"(?:^|,)\s*(?:s-maxage|max-age)\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
-_UTF8_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF8[:2], codecs.BOM_UTF8[:1])  # editors lose parts of it
+_UTF8_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF8[:2], codecs.BOM_UTF8[:1])  # some editors truncate the BOM
 
 
 class RobotsRules:
-    """What a robots.txt says. Agents are asked about by their product token, such as "orbweaver"."""
+    """The parsed rules of one robots.txt. An agent is its product token, such as "orbweaver"."""
 
     def __init__(self, rules: Protego) -> None:
         self._rules = rules
-        self._verdicts: dict[str, _Verdicts] = {}  # by agent
+        self._by_agent: dict[str, _AgentRules] = {}  # by agent
 
     @classmethod
     def parse(cls, body: bytes) -> Self:
-        """Read a robots.txt: any bytes are one, if need be one without rules.
+        """Parse a robots.txt; any bytes are accepted, and unusable ones give a file without rules.
 
         >>> rules = RobotsRules.parse(b"User-agent: *\\nDisallow: /private/\\nCrawl-delay: 2.5")
         >>> rules.allows("http://example.com/private/x", "orbweaver"), rules.crawl_delay("orbweaver")
         (False, 2.5)
         """
-        return cls(Protego.parse(_text(body)))
+        return cls(Protego.parse(_rule_lines(body)))
 
     def allows(self, url: str, agent: str) -> bool:
-        """Whether the agent may fetch the URL. What cannot even be split as one may not be fetched.
+        """Whether the agent may fetch the URL. A URL that cannot be split into its parts may not be fetched.
 
-        Rules are about URLs as they are sent, everything but ASCII escaped. Of one that is not some say that it fits as if
-        it were, others that it fits no such rule: it must be allowed either way.
+        Rules apply to URLs as they are sent, with everything but ASCII escaped. For a URL with raw non-ASCII characters
+        implementations differ: some match it as if escaped, others match no such rule; it must be allowed either way.
         """
         try:
             return self._allows(url, agent) and (url.isascii() or self._allows(_NOT_ASCII.sub("\0", url), agent))
@@ -66,21 +66,21 @@ class RobotsRules:
             return False
 
     def _allows(self, url: str, agent: str) -> bool:
-        if "/robots.txt" in url:  # which may be fetched whatever the rules say
+        if "/robots.txt" in url:  # robots.txt itself may always be fetched
             return self._rules.can_fetch(url, agent)
-        verdicts = self._verdicts.get(agent)
-        if verdicts is None:
-            verdicts = self._verdicts[agent] = _Verdicts.of(self._rules, agent)
+        agent_rules = self._by_agent.get(agent)
+        if agent_rules is None:
+            agent_rules = self._by_agent[agent] = _AgentRules.of(self._rules, agent)
         plain = _PLAIN_URL.fullmatch(url)
-        return verdicts.on(_quote_path(url) if plain is None else plain[1].translate(_ESCAPES))
+        return agent_rules.allows_path(_quote_path(url) if plain is None else plain[1].translate(_ESCAPES))
 
     def crawl_delay(self, agent: str) -> float | None:
-        """Seconds to rest between two requests, if the rules say."""
+        """The Crawl-delay for the agent in seconds, if the file has one."""
         delay = self._rules.crawl_delay(agent)
         return None if delay is None else min(delay, LONGEST_DELAY)
 
     def request_rate(self, agent: str) -> RequestRate | None:
-        """How often to come, if the rules say."""
+        """The Request-rate for the agent, if the file has one."""
         rate = self._rules.request_rate(agent)
         if rate is None:
             return None
@@ -88,36 +88,36 @@ class RobotsRules:
         return RequestRate(min(rate.requests, _MOST_REQUESTS), min(rate.seconds, int(LONGEST_DELAY)), window)
 
     def visit_time(self, agent: str) -> DailyWindow | None:
-        """When to come, if the rules say."""
+        """The Visit-time for the agent, if the file has one."""
         visit_time = self._rules.visit_time(agent)
         return None if visit_time is None else _window(visit_time.start_time, visit_time.end_time)
 
     def crawl_limits(self, agent: str) -> CrawlLimits:
-        """How often and when the agent should come."""
+        """Crawl-delay, Request-rate and Visit-time for the agent together."""
         return CrawlLimits(self.crawl_delay(agent), self.request_rate(agent), self.visit_time(agent))
 
     @property
     def sitemaps(self) -> Sequence[str]:
-        """As written: whoever follows them resolves and checks them."""
+        """The sitemap URLs as written in the file; the caller resolves and checks them."""
         return tuple(self._rules.sitemaps)
 
     @property
     def preferred_host(self) -> str | None:
-        """Which of its mirrors the site likes best."""
+        """The host that the site names as its preferred mirror (the Host line)."""
         return self._rules.preferred_host
 
 
 class _Rule(NamedTuple):
-    piece: str  # that stands in every URL which it fits
-    fits: Callable[[str], bool]
+    piece: str  # a substring of every URL that the rule matches
+    matches: Callable[[str], bool]
     allows: bool
 
 
-class _Verdicts:
-    """The rules for one agent, in Protego's order: the first that fits decides.
+class _AgentRules:
+    """The rules for one agent, in Protego's order: the first that matches decides.
 
-    Protego tries every rule that has a wildcard; with sixty of them that takes 35 µs a URL, and 10 if those are passed
-    over of which the longest piece between wildcards is not in the URL.
+    Protego tries every rule that has a wildcard; with sixty of them that takes 35 µs a URL, and 10 µs if rules are
+    skipped whose longest piece between wildcards does not occur in the URL.
     """
 
     def __init__(self, patterns: Iterable[tuple[_URLPattern, bool]]) -> None:
@@ -138,9 +138,9 @@ class _Verdicts:
         found = rules._get_matching_rule_set(agent)
         return cls([] if found is None else [(rule.value, rule.field == "allow") for rule in found._rules])
 
-    def on(self, path: str) -> bool:
-        for piece, fits, allows in self._rules if path.startswith(self._prefixes) else self._wild:
-            if piece in path and fits(path):
+    def allows_path(self, path: str) -> bool:
+        for piece, matches, allows in self._rules if path.startswith(self._prefixes) else self._wild:
+            if piece in path and matches(path):
                 return allows
         return True
 
@@ -161,15 +161,15 @@ def judge_robots(
     retry: float = HOUR,
     lifetime: float = LIFETIME,
 ) -> RobotsFile:
-    """What the end of a robots.txt visit means for the origin, until when.
+    """Return the robots.txt state of an origin after a visit to its file.
 
-    Of the answer: pages wait while `held_until` is ahead; after that `body` decides, and None allows everything;
-    after `expires` the file is to be fetched again. `fetched` is when we last knew what the origin wants, or began
-    to ask, so that it tells how long the origin has been failing. `retry` is the first pause after a failure, `lifetime`
-    how long an answer may be kept.
+    In the result, pages wait until `held_until`; after that the rules in `body` decide, and None allows everything;
+    after `expires` the file must be fetched again. `fetched` is when the rules were last known, or when the first
+    attempt failed if they never were, so it also shows since when the origin has been failing. `retry` is the first
+    pause after a failure, `lifetime` how long an answer may be cached.
     """
     if _is_whole_file(status, reason, body):
-        rules = _cut(body)
+        rules = _cap_size(body)
     elif 300 <= status <= 499 and status != 429:
         rules = None  # RFC 9309 §2.3.1.3: unavailable, so there are no rules
     else:
@@ -178,7 +178,7 @@ def judge_robots(
 
 
 def lifetime_of(cache_control: str, least: float = SHORTEST_LIFETIME) -> float:
-    """How long an answer with this header, or an empty one, is kept: what it says within reason, else a day.
+    """Return how long a robots.txt is cached: as its Cache-Control header says, within limits, else a day.
 
     >>> lifetime_of("public, max-age=7200"), lifetime_of("no-store"), lifetime_of("max-age=31536000"), lifetime_of("")
     (7200.0, 3600.0, 86400.0, 86400.0)
@@ -190,7 +190,7 @@ def lifetime_of(cache_control: str, least: float = SHORTEST_LIFETIME) -> float:
 
 
 def _is_whole_file(status: int, reason: Reason, body: bytes) -> bool:
-    """Half a file could lack the very line that forbids; but nobody needs to send more than we read."""
+    """Whether the file arrived completely, or at least as much of it as we read; a part could lack a Disallow line."""
     is_cut = reason in (Reason.CUT_DISCONNECT, Reason.CUT_TIME)
     return 200 <= status <= 299 and (not is_cut or len(body) >= LARGEST_FILE)
 
@@ -198,33 +198,36 @@ def _is_whole_file(status: int, reason: Reason, body: bytes) -> bool:
 def _unreachable(
     status: int, now: float, previous: RobotsFile | None, host: int, origin: str, retry: float
 ) -> RobotsFile:
-    """RFC 9309 §2.3.1.4: stay out; after a month go by the last copy, or by no rules if there never was one."""
+    """Return the state of an origin whose robots.txt is unreachable.
+
+    RFC 9309 §2.3.1.4: nothing is fetched; after a month the last copy applies, or no rules if there never was one.
+    """
     failures = 0 if previous is None else previous.failures
     since = now if previous is None else previous.fetched
     rest = min(retry * 2 ** min(failures, 5), DAY)
-    is_given_up = now - since >= GIVEN_UP
+    has_given_up = now - since >= GIVE_UP_AFTER
     return RobotsFile(
         host=host,
         origin=origin,
         status=status,
         body=None if previous is None else previous.body,
         fetched=since,
-        expires=now + (LIFETIME if is_given_up else rest),
-        held_until=0.0 if is_given_up else now + rest,
+        expires=now + (LIFETIME if has_given_up else rest),
+        held_until=0.0 if has_given_up else now + rest,
         failures=failures + 1,
     )
 
 
-def _text(body: bytes) -> str:
-    """The lines worth reading."""
-    text = _CONTROL.sub("", _decoded(_cut(body)))
+def _rule_lines(body: bytes) -> str:
+    """Decode a robots.txt and return only its lines with known fields; an HTML page has none."""
+    text = _CONTROL.sub("", _decoded(_cap_size(body)))
     if _HTML.match(text[:2048]):
         return ""
-    return "\n".join(_affordable(filter(_KNOWN.match, text.splitlines())))
+    return "\n".join(_limit_work(filter(_KNOWN_FIELD.match, text.splitlines())))
 
 
-def _cut(body: bytes) -> bytes:
-    """The first 500 KiB, without the line that is cut in two."""
+def _cap_size(body: bytes) -> bytes:
+    """Return the first 500 KiB, without the incomplete last line."""
     if len(body) <= LARGEST_FILE:
         return body
     body = body[:LARGEST_FILE]
@@ -238,8 +241,8 @@ def _decoded(body: bytes) -> str:
     return body[len(mark) :].decode("utf-8", "replace")
 
 
-def _affordable(lines: Iterable[str]) -> Iterator[str]:
-    """The lines up to where the work gets out of hand. Agents are counted high rather than low."""
+def _limit_work(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines until parsing them would cost too much; the number of agents is overestimated if anything."""
     agents = work = 0
     after_rule = False
     for line in lines:
@@ -247,9 +250,9 @@ def _affordable(lines: Iterable[str]) -> Iterator[str]:
         field = field.strip().lower()
         if field.startswith("user"):
             agents = 1 if after_rule else agents + 1
-            work += agents // 100  # a repeated agent is looked for among those of its group
+            work += agents // 100  # Protego compares a new agent with those of its group
             after_rule = False
-            yield from _also_meant(value)
+            yield from _agent_tokens(value)
         else:
             work += agents
             after_rule = after_rule or field in ("allow", "disallow")
@@ -258,8 +261,11 @@ def _affordable(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _also_meant(agent: str) -> Iterator[str]:
-    """RFC 9309 §2.2.1 knows product tokens only: "Bot/1.0" and "Bot (the bad one)" mean "Bot", "One Two" means both."""
+def _agent_tokens(agent: str) -> Iterator[str]:
+    """Yield further User-agent lines for a value that is no product token (RFC 9309 §2.2.1).
+
+    "Bot/1.0" and "Bot (the bad one)" stand for "Bot", "One Two" for both.
+    """
     words = agent.partition("#")[0].split()
     tokens = words if all(map(_TOKEN.fullmatch, words)) else [word.partition("/")[0] for word in words[:1]]
     if len(words) > 1 or tokens != words:

@@ -1,4 +1,4 @@
-"""Is an answer of a type that is read?"""
+"""Is an answer of a media type that we read?"""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 
 _CONTENT_TYPE = re.compile(rb"\ncontent-type:[ \t]*([^\s;,]+)", re.IGNORECASE)
-_ENDING = re.compile(r"[^/?#]\.([0-9a-z]{1,6})(?:[?#]|$)", re.IGNORECASE)
-_ANYTHING = "application/octet-stream"  # says nothing; then the URL may
-_OF_TEXT = ("html", "xml", "json", "javascript", "octet-stream")
-# Endings of URLs that lead to something to read, whatever else there is.
-READ = frozenset(
+_EXTENSION = re.compile(r"[^/?#]\.([0-9a-z]{1,6})(?:[?#]|$)", re.IGNORECASE)
+_GENERIC_TYPE = "application/octet-stream"  # says nothing about the format, but the URL's extension may
+_TEXT_SUFFIXES = ("html", "xml", "json", "javascript", "octet-stream")
+# File name extensions of URLs whose documents we read, whatever types are skipped.
+READABLE_EXTENSIONS = frozenset(
     [
         "asp",
         "aspx",
@@ -71,49 +71,49 @@ READ = frozenset(
 
 
 class SkippedTypes:
-    """Which types are not read: media types, or with "/" at the end all of a kind."""
+    """The media types that are not read; one that ends in "/", such as "image/", stands for all its subtypes."""
 
     def __init__(self, skipped: Iterable[str] = ()) -> None:
         self._types = frozenset(skipped)
         self._kinds = tuple(word for word in self._types if word.endswith("/"))
 
     def wants(self, head: bytes, url: str) -> bool:
-        """Whether the body that follows a head is worth reading.
+        """Whether to read the body that follows this head.
 
         >>> types = SkippedTypes(("image/", "application/zip", "application/octet-stream"))
         >>> types.wants(b"HTTP/1.1 200 OK\\r\\nContent-Type: image/PNG\\r\\n\\r\\n", "http://a.com/x")
         False
-        >>> types.wants(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/octet-stream\\r\\n\\r\\n", "http://a.com/x.pdf")
+        >>> types.wants(b"HTTP/1.1 200\\r\\nContent-Type: application/octet-stream\\r\\n\\r\\n", "http://a.com/x.pdf")
         True
         """
         essence = essence_of(head)
         if essence not in self._types and not essence.startswith(self._kinds):
             return True
-        return essence == _ANYTHING and ending_of(url) in READ
+        return essence == _GENERIC_TYPE and extension_of(url) in READABLE_EXTENSIONS
 
 
-def is_whole_or_nothing(head: bytes) -> bool:
-    """Whether a head names a format, such as PDF, of which the beginning alone is of no use.
+def needs_whole_body(head: bytes) -> bool:
+    """Whether a head names a format, such as PDF, that is useless if truncated.
 
-    >>> [is_whole_or_nothing(b"HTTP/1.1 200 OK\\r\\nContent-Type: " + name) for name in (b"application/pdf", b"text/html")]
+    >>> [needs_whole_body(b"HTTP/1.1 200 OK\\r\\nContent-Type: " + name) for name in (b"application/pdf", b"text/html")]
     [True, False]
     """
     essence = essence_of(head)
-    return bool(essence) and not essence.startswith("text/") and not essence.endswith(_OF_TEXT)
+    return bool(essence) and not essence.startswith("text/") and not essence.endswith(_TEXT_SUFFIXES)
 
 
 def essence_of(head: bytes) -> str:
-    """The media type that a head names, in lower case; empty if it names none."""
+    """Return the media type in a head, without parameters and in lower case; empty if there is none."""
     found = _CONTENT_TYPE.search(head)
     return found[1].decode("latin-1").lower() if found is not None else ""
 
 
-def ending_of(url: str) -> str:
-    """What a URL's file ends in, in lower case.
+def extension_of(url: str) -> str:
+    """Return the file name extension of a URL, in lower case.
 
-    >>> ending_of("http://a.com/b/c.Tar?d=e.f"), ending_of("http://a.com/b"), ending_of("http://a.com")
+    >>> extension_of("http://a.com/b/c.Tar?d=e.f"), extension_of("http://a.com/b"), extension_of("http://a.com")
     ('tar', '', '')
     """
     path = url.partition("?")[0].rpartition("/")[2] if url.count("/") > 2 else ""
-    found = _ENDING.search(path)
+    found = _EXTENSION.search(path)
     return found[1].lower() if found is not None else ""

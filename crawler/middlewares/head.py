@@ -17,7 +17,7 @@ from scrapy.http import Response
 from crawler.engine.meta import FETCHED, MEANING, METHOD, TRUST, VISIT
 from crawler.engine.session import session_of
 from crawler.fetch.answers import AnswerMeaning, meaning_of
-from crawler.fetch.types import READ, SkippedTypes, ending_of, essence_of
+from crawler.fetch.types import READABLE_EXTENSIONS, SkippedTypes, essence_of, extension_of
 from crawler.frontier.trust import UNKNOWN, Source, Trust
 from crawler.items import Fetched, Kind, Outcome, Reason, Validators, Visit
 
@@ -68,8 +68,8 @@ class HeadMiddleware:
         wanted, unwanted = self._seen.get(_shape(visit), (0, 0))
         if wanted or unwanted:
             return unwanted >= wanted
-        ending = ending_of(visit.url)
-        return bool(ending) and ending not in READ
+        ending = extension_of(visit.url)
+        return bool(ending) and ending not in READABLE_EXTENSIONS
 
     def process_response(self, request: Request, response: Response) -> Response:
         visit: Visit = request.meta[VISIT]
@@ -115,7 +115,7 @@ class HeadMiddleware:
 def _shape(visit: Visit) -> tuple[int, str, str]:
     """What URLs of a host have in common that lead to the same kind of thing: the directory they begin with, and their end."""
     parts = visit.url.partition("?")[0].split("/", 4)
-    return visit.key.host, parts[3] if len(parts) > 4 else "", ending_of(visit.url)
+    return visit.key.host, parts[3] if len(parts) > 4 else "", extension_of(visit.url)
 
 
 def _is_same(held: Validators, fetched: Fetched, validators: Trust) -> bool:

@@ -79,7 +79,7 @@ def test_a_name_may_have_ipv6_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("says", "is_sure"),
+    ("says", "is_definite"),
     [
         (Says(rcode=NXDOMAIN, soa=10), True),
         (Says(rcode=NXDOMAIN), True),
@@ -89,9 +89,9 @@ def test_a_name_may_have_ipv6_only() -> None:
         (Says(rcode=REFUSED), False),
     ],
 )
-def test_no_such_name_differs_from_nobody_could_say(says: Says, is_sure: bool) -> None:
+def test_no_such_name_differs_from_nobody_could_say(says: Says, is_definite: bool) -> None:
     found = one("a.test", says)
-    assert (found.addresses, found.is_sure) == ((), is_sure)
+    assert (found.addresses, found.is_definite) == ((), is_definite)
     assert found.error
 
 
@@ -297,7 +297,7 @@ def test_who_is_waiting_at_the_end_is_told(server: DnsServer) -> None:
         return await waiting
 
     found = asyncio.run(main())
-    assert (found.addresses, found.is_sure) == ((), False)
+    assert (found.addresses, found.is_definite) == ((), False)
 
 
 ENDS = """

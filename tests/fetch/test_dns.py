@@ -27,7 +27,7 @@ class Lookup:
         self.asked.append(name)
         if name not in self.names:
             raise OSError(f"no such name: {name}")
-        tell(LookupResult(addresses=self.names[name], ttl=self.ttl, is_sure=True))
+        tell(LookupResult(addresses=self.names[name], ttl=self.ttl, is_definite=True))
 
 
 class Slow:
@@ -67,7 +67,7 @@ def test_an_answer_is_kept_until_it_expires():
         (LookupResult(addresses=("192.0.2.1",), ttl=50), 50),
         (LookupResult(addresses=("192.0.2.1",), ttl=0), 20),
         (LookupResult(addresses=("192.0.2.1",), ttl=1e9), 1000),
-        (LookupResult(error="no such name", is_sure=True), 10),
+        (LookupResult(error="no such name", is_definite=True), 10),
         (LookupResult(error="time is up"), 5),
         (LookupResult(), 5),
     ],
@@ -84,7 +84,7 @@ def test_how_long_an_answer_holds(found, seconds):
 
 def test_a_failure_may_be_kept_even_shorter():
     assert DnsLifetimes(negative_ttl=2).of(LookupResult(error="time is up")) == 2
-    assert DnsLifetimes(negative_ttl=0).of(LookupResult(is_sure=True)) == 0
+    assert DnsLifetimes(negative_ttl=0).of(LookupResult(is_definite=True)) == 0
 
 
 def test_ipv4_comes_first_and_nothing_twice():
@@ -201,24 +201,24 @@ def test_the_system_knows_localhost():
 
 def test_the_system_refuses_what_is_no_name():
     found = system_lookup("a" * 64 + ".test")
-    assert (found.addresses, found.is_sure) == ((), True)
+    assert (found.addresses, found.is_definite) == ((), True)
     assert found.error
 
 
 @pytest.mark.parametrize(
-    ("error", "is_sure"),
+    ("error", "is_definite"),
     [
         (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), True),
         (socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"), False),
         (OSError("too many open files"), False),
     ],
 )
-def test_what_the_system_cannot_say_is_a_failure(monkeypatch, error, is_sure):
+def test_what_the_system_cannot_say_is_a_failure(monkeypatch, error, is_definite):
     def getaddrinfo(*args, **kwargs):
         raise error
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    assert system_lookup("a.test") == LookupResult(error=error.strerror or str(error), is_sure=is_sure)
+    assert system_lookup("a.test") == LookupResult(error=error.strerror or str(error), is_definite=is_definite)
 
 
 def test_the_system_is_asked_for_streams_of_either_family(monkeypatch):

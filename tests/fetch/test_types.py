@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler import settings
 from crawler.fetch import types
-from crawler.fetch.types import READ, SkippedTypes, ending_of, essence_of
+from crawler.fetch.types import READABLE_EXTENSIONS, SkippedTypes, essence_of, extension_of
 from crawler.options import Options
 
 TYPES = SkippedTypes(("image/", "video/", "application/zip", "application/octet-stream"))
@@ -105,13 +105,13 @@ def test_who_skips_nothing_wants_all() -> None:
     ],
 )
 def test_what_a_url_ends_in(url: str, ending: str) -> None:
-    assert ending_of(url) == ending
+    assert extension_of(url) == ending
 
 
 def test_the_settings_read_what_is_meant_to_be_read() -> None:
     """No ending that leads to something to read is one that the settings do not even visit."""
     skipped = set(settings.URL_SKIP_TYPES.split(","))
-    assert skipped.isdisjoint(READ)
+    assert skipped.isdisjoint(READABLE_EXTENSIONS)
     delivered = Options.of(vars(settings)).fetch.skip_types
     for kind, wanted in [("text/html", True), ("application/pdf", True), ("image/png", False), ("video/mp4", False)]:
         assert delivered.wants(head(f"Content-Type: {kind}"), URL) is wanted
@@ -121,7 +121,7 @@ def test_the_settings_read_what_is_meant_to_be_read() -> None:
 def test_no_head_and_no_url_is_too_odd(data: bytes, url: str) -> None:
     found = b"HTTP/1.1 200 OK\r\nContent-Type: " + data + b"\r\n\r\n"
     assert TYPES.wants(found, url) in (True, False)
-    assert ending_of(url) == ending_of(url).lower()
+    assert extension_of(url) == extension_of(url).lower()
 
 
 def test_the_examples_are_true() -> None:
