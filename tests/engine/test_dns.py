@@ -65,7 +65,7 @@ def test_both_families_are_asked_and_the_smallest_ttl_counts(server: DnsServer) 
     server.names["a.test"] = Says(records=records)
     (found,) = look_up("a.test", servers=[server.address])
     assert (set(found.addresses), found.ttl, found.error) == ({"192.0.2.1", "2001:db8::1"}, 200.0, "")
-    assert sorted(server.asked) == [("a.test", A, "udp"), ("a.test", AAAA, "udp")]
+    assert sorted(server.queries) == [("a.test", A, "udp"), ("a.test", AAAA, "udp")]
 
 
 def test_a_chain_of_names_holds_as_long_as_its_weakest_link() -> None:
@@ -98,13 +98,13 @@ def test_no_such_name_differs_from_nobody_could_say(says: Says, is_definite: boo
 @pytest.mark.parametrize("name", ["a" * 64 + ".test", "a..test", ".".join(["a" * 60] * 5)])
 def test_what_is_no_name_is_not_asked_for(server: DnsServer, name: str) -> None:
     (found,) = look_up(name, servers=[server.address])
-    assert (found.addresses, server.asked) == ((), [])
+    assert (found.addresses, server.queries) == ((), [])
     assert found.error
 
 
 def test_names_are_complete(server: DnsServer) -> None:
     look_up("missing.test", "single", servers=[server.address])
-    assert {name for name, _, _ in server.asked} == {"missing.test", "single"}
+    assert {name for name, _, _ in server.queries} == {"missing.test", "single"}
 
 
 def test_a_long_answer_comes_over_tcp() -> None:
@@ -112,7 +112,7 @@ def test_a_long_answer_comes_over_tcp() -> None:
     with DnsServer({"a.test": Says(records=addresses("a.test", *many), is_cut=True)}) as server:
         (found,) = look_up("a.test", servers=[server.address])
         assert set(found.addresses) == set(many)
-        assert ("a.test", A, "tcp") in server.asked
+        assert ("a.test", A, "tcp") in server.queries
 
 
 def other_id(answer: bytes) -> bytes:
@@ -212,7 +212,7 @@ def test_the_file_of_hosts_speaks_before_the_servers(server: DnsServer) -> None:
         pytest.skip("there is no name in /etc/hosts")
     (found,) = look_up(names[0], servers=[server.address])
     assert set(found.addresses) <= set(hosts[names[0]])
-    assert server.asked == []
+    assert server.queries == []
 
 
 def test_answers_survive_a_new_channel(server: DnsServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,14 +241,14 @@ def test_answers_survive_a_new_channel(server: DnsServer, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def by_system(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    asked: list[str] = []
+    queries: list[str] = []
 
     def lookup(name: str) -> LookupResult:
-        asked.append(name)
+        queries.append(name)
         return LookupResult(addresses=("192.0.2.9",))
 
     monkeypatch.setattr(module, "system_lookup", lookup)
-    return asked
+    return queries
 
 
 def test_without_a_name_server_the_system_is_asked(by_system: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

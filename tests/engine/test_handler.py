@@ -139,14 +139,14 @@ def test_a_failure_ahead_is_only_remembered(
     async def act(client: FetchClient) -> None:
         ahead(client, "a.test")
         assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
-        asked = len(names.asked)
+        queries = len(names.queries)
         clock.now += seconds - 0.1
         ahead(client, "a.test")
         assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
-        assert (client.known_address("a.test"), len(names.asked)) == (None, asked)
+        assert (client.known_address("a.test"), len(names.queries)) == (None, queries)
         clock.now += 0.1
         assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
-        assert len(names.asked) > asked
+        assert len(names.queries) > queries
 
     run(act)
 

@@ -1,4 +1,4 @@
-"""A name server that says exactly what a test tells it to, over UDP and TCP, however wrong."""
+"""A name server that sends exactly the answers that a test defines, over UDP and TCP, malformed ones included."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Record = tuple[str, int, int, bytes]  # owner, type, ttl, data
 
 @dataclass(frozen=True, kw_only=True)
 class Says:
-    """What is said of a name to whoever asks for its addresses."""
+    """The answer to queries for the addresses of a name."""
 
     records: Sequence[Record] = ()
     rcode: int = NOERROR
-    soa: int | None = None  # in the authority section: how long a failure may be kept
-    is_cut: bool = False  # over UDP: the answer must be asked for over TCP
-    is_held: bool = False  # nothing until `release`
-    instead: Callable[[bytes], bytes] | None = None  # what is sent of the right answer
-    before: Callable[[bytes], bytes] | None = None  # what is sent before the right answer
-    times: int | None = None  # so often `instead` is, then the right answer
+    soa: int | None = None  # in the authority section: the negative TTL
+    is_cut: bool = False  # truncated over UDP: the client must repeat the query over TCP
+    is_held: bool = False  # no answer before `release`
+    instead: Callable[[bytes], bytes] | None = None  # turns the right answer into the one that is sent
+    before: Callable[[bytes], bytes] | None = None  # makes a message that is sent before the right answer
+    times: int | None = None  # how often `instead` applies; afterwards the right answer is sent
 
 
 def addresses(name: str, *values: str, ttl: int = 300) -> list[Record]:
@@ -46,12 +46,12 @@ def encoded(name: str) -> bytes:
 
 
 class DnsServer:
-    """Listens on one loopback port; names that it was not told about do not exist."""
+    """Listens on one loopback port; names that are not defined do not exist."""
 
     def __init__(self, names: Mapping[str, Says] | None = None) -> None:
         self.names = dict(names or {})
-        self.asked: list[tuple[str, int, str]] = []  # name, type, over what
-        self._held: list[tuple[bytes, tuple[str, int]]] = []
+        self.queries: list[tuple[str, int, str]] = []  # name, type, transport
+        self._delayed: list[tuple[bytes, tuple[str, int]]] = []
         self._udp, self._tcp = _one_port()
         self.address = "{}:{}".format(*self._udp.getsockname())
         self._stop, self._stopper = socket.socketpair()
@@ -68,13 +68,13 @@ class DnsServer:
             each.close()
 
     def count(self, name: str, kind: int = A) -> int:
-        return sum((asked, asked_kind) == (name, kind) for asked, asked_kind, _ in self.asked)
+        return sum((queried, type_) == (name, kind) for queried, type_, _ in self.queries)
 
     def release(self) -> None:
-        """Say what was held back, and hold nothing back any more."""
+        """Send the answers that were held back, and hold back none from now on."""
         self.names = {name: Says(records=says.records, rcode=says.rcode) for name, says in self.names.items()}
-        held, self._held = self._held, []
-        for answer, address in held:
+        delayed, self._delayed = self._delayed, []
+        for answer, address in delayed:
             self._udp.sendto(answer, address)
 
     def _serve(self) -> None:
@@ -83,21 +83,21 @@ class DnsServer:
             if self._stop in ready:
                 return
             if self._udp in ready:
-                self._by_udp(*self._udp.recvfrom(65_535))
+                self._serve_udp(*self._udp.recvfrom(65_535))
             if self._tcp in ready:
                 with suppress(OSError, struct.error):
-                    self._by_tcp(self._tcp.accept()[0])
+                    self._serve_tcp(self._tcp.accept()[0])
 
-    def _by_udp(self, question: bytes, address: tuple[str, int]) -> None:
+    def _serve_udp(self, question: bytes, address: tuple[str, int]) -> None:
         says, answer = self._answer(question, "udp")
         if says.is_held:
-            self._held.append((answer, address))
+            self._delayed.append((answer, address))
             return
         if says.before is not None:
             self._udp.sendto(says.before(answer), address)
         self._udp.sendto(answer, address)
 
-    def _by_tcp(self, connection: socket.socket) -> None:
+    def _serve_tcp(self, connection: socket.socket) -> None:
         with connection:
             connection.settimeout(20)
             (length,) = struct.unpack(">H", connection.recv(2, socket.MSG_WAITALL))
@@ -106,7 +106,7 @@ class DnsServer:
 
     def _answer(self, question: bytes, over: str) -> tuple[Says, bytes]:
         name, kind, end = _question(question)
-        self.asked.append((name, kind, over))
+        self.queries.append((name, kind, over))
         says = self.names.get(name, Says(rcode=NXDOMAIN))
         is_cut = says.is_cut and over == "udp"
         records = [] if is_cut else [record for record in says.records if record[1] in (kind, CNAME)]
@@ -120,7 +120,7 @@ class DnsServer:
 
 
 def _one_port() -> tuple[socket.socket, socket.socket]:
-    """A port that is free for both."""
+    """Bind one loopback port for both UDP and TCP."""
     while True:
         udp, tcp = socket.socket(type=socket.SOCK_DGRAM), socket.socket()
         udp.bind(("127.0.0.1", 0))

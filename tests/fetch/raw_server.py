@@ -1,4 +1,4 @@
-"""A server that says exactly what a test tells it to, byte for byte, however wrong."""
+"""An HTTP server that sends exactly the bytes that a test defines, malformed ones included."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from enum import Enum, auto
 
 
 class Act(Enum):
-    CLOSE = auto()  # end the connection in good order
+    CLOSE = auto()  # close the connection properly
     RESET = auto()  # end it with a TCP reset
-    SILENCE = auto()  # say nothing until the client goes away
+    SILENCE = auto()  # send nothing until the client disconnects
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Say nothing for a while, or until the client goes away or asks again."""
+    """Send nothing for a while, or until the client disconnects or sends more."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """Send the same bytes until the client goes away."""
+    """Send the same bytes until the client disconnects."""
 
     data: bytes
     pause: float = 0.0
@@ -40,12 +40,12 @@ OK = (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",)
 
 @dataclass
 class Connection:
-    """What one connection has carried."""
+    """The traffic of one connection."""
 
     requests: list[bytes] = field(default_factory=list)
     sent: int = 0
     ended: threading.Event = field(default_factory=threading.Event)
-    server_name: str | None = None  # asked for in the TLS handshake
+    server_name: str | None = None  # SNI of the TLS handshake
 
 
 class RawServer:
@@ -102,7 +102,7 @@ class RawServer:
 
     def _serve(self, plain: socket.socket, connection: Connection) -> None:
         with suppress(OSError), plain, self._secured(plain, connection) as sock:  # the client may go away
-            self._converse(sock, connection)
+            self._answer_requests(sock, connection)
         connection.ended.set()
 
     def _secured(self, plain: socket.socket, connection: Connection) -> socket.socket:
@@ -114,7 +114,7 @@ class RawServer:
         secured.do_handshake()
         return secured
 
-    def _converse(self, sock: socket.socket, connection: Connection) -> None:
+    def _answer_requests(self, sock: socket.socket, connection: Connection) -> None:
         buffer = b""
         while True:
             while b"\r\n\r\n" not in buffer:
@@ -126,12 +126,12 @@ class RawServer:
             connection.requests.append(request + blank)
             target = request.split(b" ")[1].decode("latin-1")
             for step in self.answers.get(target, OK):
-                if not _do(step, sock, connection):
+                if not _run_step(step, sock, connection):
                     return
 
 
-def _do(step: Step, sock: socket.socket, connection: Connection) -> bool:
-    """Take one step; False if it ends the connection."""
+def _run_step(step: Step, sock: socket.socket, connection: Connection) -> bool:
+    """Run one step; False if it ends the connection."""
     if isinstance(step, bytes):
         sock.sendall(step)
         connection.sent += len(step)

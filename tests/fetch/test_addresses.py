@@ -1,3 +1,5 @@
+"""Only public addresses are contacted, unless a host and a network are both allowed as intranet."""
+
 from ipaddress import IPv6Address, ip_network
 
 import pytest

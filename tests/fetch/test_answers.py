@@ -1,4 +1,4 @@
-"""What an answer means."""
+"""Every HTTP answer, or its absence, has the right outcome and reason."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def answered(status: int, *headers: bytes, reason: Reason = Reason.OK) -> Fetche
         *((status, Outcome.BUSY, Reason.BUSY) for status in (429, 503)),
         *((status, Outcome.REFUSED, Reason.BAD_STATUS) for status in (199, 600, 999)),
         *((status, Outcome.REFUSED, Reason.BAD_STATUS) for status in (300, 305, 306)),  # no target of ours
-        (304, Outcome.FAILED, Reason.BAD_STATUS),  # nobody asked
+        (304, Outcome.FAILED, Reason.BAD_STATUS),  # the request was not conditional
     ],
 )
 def test_statuses(status: int, outcome: Outcome, reason: Reason) -> None:
@@ -48,7 +48,7 @@ def test_statuses(status: int, outcome: Outcome, reason: Reason) -> None:
     assert (meaning.location is not None) == (outcome is Outcome.REDIRECTED)
 
 
-ASKED = b"GET / HTTP/1.1\r\nHost: a.test\r\n"
+REQUEST = b"GET / HTTP/1.1\r\nHost: a.test\r\n"
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ ASKED = b"GET / HTTP/1.1\r\nHost: a.test\r\n"
         (b"X-Note: If-None-Match: a\r\n", False),
     ],
 )
-def test_not_modified_is_an_answer_only_to_who_has_asked(sent: bytes, is_answer: bool) -> None:
-    meaning = meaning_of(replace(answered(304, b'ETag: "a"'), request=ASKED + sent + b"\r\n"))
+def test_not_modified_counts_only_after_a_conditional_request(sent: bytes, is_answer: bool) -> None:
+    meaning = meaning_of(replace(answered(304, b'ETag: "a"'), request=REQUEST + sent + b"\r\n"))
     expected = (Outcome.UNCHANGED, Reason.NOT_MODIFIED) if is_answer else (Outcome.FAILED, Reason.BAD_STATUS)
     assert (meaning.outcome, meaning.reason) == expected
 
@@ -75,9 +75,9 @@ def test_a_url_that_names_a_validator_has_not_sent_one() -> None:
 
 
 @pytest.mark.parametrize("status", [200, 404, 412, 503])
-def test_who_has_asked_takes_any_other_answer_as_it_is(status: int) -> None:
-    asked = replace(answered(status), request=ASKED + b'If-None-Match: "a"\r\n\r\n')
-    assert meaning_of(asked) == meaning_of(answered(status))
+def test_other_answers_to_a_conditional_request_mean_the_same(status: int) -> None:
+    fetched = replace(answered(status), request=REQUEST + b'If-None-Match: "a"\r\n\r\n')
+    assert meaning_of(fetched) == meaning_of(answered(status))
 
 
 def test_a_type_that_is_not_read_is_refused() -> None:
@@ -115,14 +115,14 @@ def test_why_there_is_no_answer(reason: Reason, outcome: Outcome) -> None:
 @pytest.mark.parametrize(
     ("status", "reason", "outcome", "expected"),
     [
-        # enough of a document is a document, half of one is none
+        # a document cut at the size limit is used, one cut by the network is not
         (200, Reason.CUT_LENGTH, Outcome.FETCHED, Reason.CUT_LENGTH),
         (200, Reason.CUT_DISCONNECT, Outcome.FAILED, Reason.CUT_DISCONNECT),
         (200, Reason.CUT_TIME, Outcome.FAILED, Reason.CUT_TIME),
-        # the rest of an error page matters to nobody
+        # the rest of an error page does not matter
         (404, Reason.CUT_LENGTH, Outcome.REFUSED, Reason.NOT_FOUND),
         (301, Reason.CUT_LENGTH, Outcome.REDIRECTED, Reason.REDIRECTED),
-        # we stopped asking, whatever had come by then
+        # we aborted the fetch, whatever had arrived
         (200, Reason.STOPPED, Outcome.ABORTED, Reason.STOPPED),
     ],
 )
@@ -167,7 +167,7 @@ RETRY_AFTER = [
     (b"Wed, 21 Oct 2015 09:28:00 +0200", 60.0),
     (b"Wed, 21 Oct 2015 07:20:00 GMT", 0.0),
     (b"Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
-    # nothing that could be obeyed
+    # invalid
     (b"", None),
     (b"-5", None),
     (b"soon", None),
@@ -182,7 +182,7 @@ RETRY_AFTER = [
 
 @pytest.fixture(params=["UTC0", "EST5", "JST-9"])
 def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A machine in some part of the world."""
+    """The time zone of the machine."""
     with monkeypatch.context() as patched:
         patched.setenv("TZ", request.param)
         time.tzset()

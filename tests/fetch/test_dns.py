@@ -1,3 +1,5 @@
+"""The resolver caches answers and failures, shares look-ups and reads hosts files."""
+
 import socket
 from math import inf
 
@@ -17,33 +19,33 @@ NAMES = {"a.test": ("192.0.2.1",), "b.test": ("2001:db8::2", "192.0.2.2", "192.0
 
 
 class Lookup:
-    """A name service of a few names that remembers what it was asked; `ttl` seconds hold its answers."""
+    """A name service that knows a few names, answers with this TTL and records its queries."""
 
     def __init__(self, names=NAMES, ttl=100.0):
         self.names, self.ttl = dict(names), ttl
-        self.asked = []
+        self.queries = []
 
-    def __call__(self, name, tell):
-        self.asked.append(name)
+    def __call__(self, name, callback):
+        self.queries.append(name)
         if name not in self.names:
             raise OSError(f"no such name: {name}")
-        tell(LookupResult(addresses=self.names[name], ttl=self.ttl, is_definite=True))
+        callback(LookupResult(addresses=self.names[name], ttl=self.ttl, is_definite=True))
 
 
-class Slow:
-    """A name service that answers when it is told to."""
+class ManualLookup:
+    """A name service whose answers a test sends by calling the recorded callbacks."""
 
     def __init__(self):
-        self.asked = []
+        self.queries = []
 
-    def __call__(self, name, tell):
-        self.asked.append((name, tell))
+    def __call__(self, name, callback):
+        self.queries.append((name, callback))
 
 
-def looked_up(resolver, name, now):
-    told = []
-    resolver.look_up(name, now, told.append)
-    (answer,) = told
+def look_up_now(resolver, name, now):
+    answers = []
+    resolver.look_up(name, now, answers.append)
+    (answer,) = answers
     return answer
 
 
@@ -51,14 +53,14 @@ def test_an_answer_is_kept_until_it_expires():
     lookup = Lookup()
     resolver = Resolver(lookup, {})
     assert resolver.cached("a.test", 0) is None
-    answer = looked_up(resolver, "a.test", 0)
+    answer = look_up_now(resolver, "a.test", 0)
     assert (answer.addresses, answer.error, answer.expires) == (("192.0.2.1",), "", 100)
     assert resolver.cached("a.test", 99.9) == answer
     assert resolver.cached("a.test", 100) is None
-    assert looked_up(resolver, "a.test", 50) == answer
-    assert lookup.asked == ["a.test"]
+    assert look_up_now(resolver, "a.test", 50) == answer
+    assert lookup.queries == ["a.test"]
     lookup.names["a.test"] = ("192.0.2.9",)
-    assert looked_up(resolver, "a.test", 100).addresses == ("192.0.2.9",)
+    assert look_up_now(resolver, "a.test", 100).addresses == ("192.0.2.9",)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +76,8 @@ def test_an_answer_is_kept_until_it_expires():
 )
 def test_how_long_an_answer_holds(found, seconds):
     lifetimes = DnsLifetimes(min_ttl=20, max_ttl=1000, negative_ttl=10)
-    resolver = Resolver(lambda name, tell: tell(found), {}, lifetimes=lifetimes)
-    answer = looked_up(resolver, "a.test", 7)
+    resolver = Resolver(lambda name, callback: callback(found), {}, lifetimes=lifetimes)
+    answer = look_up_now(resolver, "a.test", 7)
     assert answer.expires == 7 + seconds
     assert bool(answer.error) is not bool(answer.addresses)
     assert resolver.cached("a.test", 6.9 + seconds) == answer
@@ -88,81 +90,81 @@ def test_a_failure_may_be_kept_even_shorter():
 
 
 def test_ipv4_comes_first_and_nothing_twice():
-    assert looked_up(Resolver(Lookup(), {}), "b.test", 0).addresses == ("192.0.2.2", "2001:db8::2")
+    assert look_up_now(Resolver(Lookup(), {}), "b.test", 0).addresses == ("192.0.2.2", "2001:db8::2")
 
 
-def test_nobody_fills_the_cache_with_one_name():
+def test_the_number_of_addresses_of_a_name_is_limited():
     many = tuple(f"192.0.2.{number}" for number in range(200))
-    assert looked_up(Resolver(Lookup({"a.test": many}), {}), "a.test", 0).addresses == many[:32]
+    assert look_up_now(Resolver(Lookup({"a.test": many}), {}), "a.test", 0).addresses == many[:32]
 
 
 @pytest.mark.parametrize("error", [OSError("down"), UnicodeError("label too long"), KeyError(), RuntimeError("odd")])
 def test_whatever_the_lookup_raises_is_an_answer(error):
-    def fail(name, tell):
+    def fail(name, callback):
         raise error
 
-    assert looked_up(Resolver(fail, {}), "a.test", 0).error == (str(error) or type(error).__name__)
+    assert look_up_now(Resolver(fail, {}), "a.test", 0).error == (str(error) or type(error).__name__)
 
 
-def test_those_who_ask_at_the_same_time_share_one_look_up():
-    slow, told = Slow(), []
+def test_concurrent_requests_for_a_name_share_one_look_up():
+    slow, answers = ManualLookup(), []
     resolver = Resolver(slow, {})
     for name in ("a.test", "A.TEST.", "a.test"):
-        resolver.look_up(name, 0, told.append)
-    ((name, tell),) = slow.asked
-    tell(LookupResult(addresses=("192.0.2.1",)))
-    assert (name, told) == ("a.test", [ResolvedName(addresses=("192.0.2.1",), error="", expires=60)] * 3)
-    resolver.look_up("a.test", 60, told.append)
-    assert len(slow.asked) == 2
+        resolver.look_up(name, 0, answers.append)
+    ((name, callback),) = slow.queries
+    callback(LookupResult(addresses=("192.0.2.1",)))
+    assert (name, answers) == ("a.test", [ResolvedName(addresses=("192.0.2.1",), error="", expires=60)] * 3)
+    resolver.look_up("a.test", 60, answers.append)
+    assert len(slow.queries) == 2
 
 
-def test_a_slow_name_holds_up_no_other():
-    slow, told = Slow(), []
+def test_a_slow_look_up_delays_no_other_name():
+    slow, answers = ManualLookup(), []
     resolver = Resolver(slow, {})
-    resolver.look_up("slow.test", 0, told.append)
-    resolver.look_up("quick.test", 0, told.append)
-    slow.asked[1][1](LookupResult(addresses=("192.0.2.1",)))
-    assert [answer.addresses for answer in told] == [("192.0.2.1",)]
+    resolver.look_up("slow.test", 0, answers.append)
+    resolver.look_up("quick.test", 0, answers.append)
+    slow.queries[1][1](LookupResult(addresses=("192.0.2.1",)))
+    assert [answer.addresses for answer in answers] == [("192.0.2.1",)]
 
 
 def test_an_answer_that_comes_too_late_is_kept_for_the_next():
-    slow, told = Slow(), []
+    slow, answers = ManualLookup(), []
     resolver = Resolver(slow, {})
-    resolver.look_up("a.test", 0, told.append)
-    tell = slow.asked[0][1]
-    tell(LookupResult(error="time is up"))
+    resolver.look_up("a.test", 0, answers.append)
+    callback = slow.queries[0][1]
+    callback(LookupResult(error="time is up"))
     assert resolver.cached("a.test", 4).error == "time is up"
-    tell(LookupResult(addresses=("192.0.2.1",)))
+    callback(LookupResult(addresses=("192.0.2.1",)))
     assert resolver.cached("a.test", 4).addresses == ("192.0.2.1",)
-    assert [answer.error for answer in told] == ["time is up"]
+    assert [answer.error for answer in answers] == ["time is up"]
 
 
 @pytest.mark.parametrize("late", [LookupResult(error="time is up"), LookupResult(addresses=("192.0.2.9",))])
 def test_an_old_answer_does_not_replace_a_newer_one(late):
-    slow, told = Slow(), []
+    slow, answers = ManualLookup(), []
     resolver = Resolver(slow, {})
-    resolver.look_up("a.test", 0, told.append)
-    slow.asked[0][1](LookupResult(error="time is up"))
-    resolver.look_up("a.test", 10, told.append)
-    slow.asked[1][1](LookupResult(addresses=("192.0.2.1",), ttl=300))
-    slow.asked[0][1](late)
+    resolver.look_up("a.test", 0, answers.append)
+    slow.queries[0][1](LookupResult(error="time is up"))
+    resolver.look_up("a.test", 10, answers.append)
+    slow.queries[1][1](LookupResult(addresses=("192.0.2.1",), ttl=300))
+    slow.queries[0][1](late)
     assert resolver.cached("a.test", 20).addresses == ("192.0.2.1",)
 
 
 def test_names_are_one_whatever_their_case_and_final_dot():
     lookup = Lookup()
     resolver = Resolver(lookup, {})
-    assert looked_up(resolver, "A.Test.", 0) == looked_up(resolver, "a.test", 1) == resolver.cached("A.TEST", 2)
-    assert lookup.asked == ["a.test"]
+    assert look_up_now(resolver, "A.Test.", 0) == look_up_now(resolver, "a.test", 1) == resolver.cached("A.TEST", 2)
+    assert lookup.queries == ["a.test"]
 
 
-def test_the_hosts_file_speaks_first_and_for_ever():
+def test_the_hosts_file_comes_first_and_never_expires():
     lookup = Lookup()
     resolver = Resolver(lookup, {"A.test": ("2001:db8::1", "127.0.0.2")})
     answer = resolver.cached("a.test", 0)
     assert (answer.addresses, answer.expires) == (("127.0.0.2", "2001:db8::1"), inf)
-    assert looked_up(resolver, "a.TEST", 1e12) == answer
-    assert lookup.asked == []
+    assert look_up_now(resolver, "a.TEST", 1e12) == answer
+    assert lookup.queries == []
 
 
 @pytest.mark.parametrize(
@@ -172,24 +174,24 @@ def test_the_hosts_file_speaks_first_and_for_ever():
 def test_an_address_is_its_own_answer(name, address):
     lookup = Lookup()
     resolver = Resolver(lookup, {})
-    assert looked_up(resolver, name, 0).addresses == (address,)
+    assert look_up_now(resolver, name, 0).addresses == (address,)
     assert resolver.cached(name, 0).addresses == (address,)
-    assert lookup.asked == []
+    assert lookup.queries == []
 
 
 @pytest.mark.parametrize("name", ["127.1", "0x7f.1", "2130706433", "[", "]", ""])
 def test_what_only_resembles_an_address_is_looked_up(name):
     lookup = Lookup()
-    looked_up(Resolver(lookup, {}), name, 0)
-    assert lookup.asked == [name]
+    look_up_now(Resolver(lookup, {}), name, 0)
+    assert lookup.queries == [name]
 
 
 def test_the_least_recently_used_answer_gives_way():
     resolver = Resolver(Lookup(dict.fromkeys("abc", ("192.0.2.1",))), {}, capacity=2)
-    looked_up(resolver, "a", 0)
-    looked_up(resolver, "b", 0)
+    look_up_now(resolver, "a", 0)
+    look_up_now(resolver, "b", 0)
     resolver.cached("a", 0)
-    looked_up(resolver, "c", 0)
+    look_up_now(resolver, "c", 0)
     assert [name for name in "abc" if resolver.cached(name, 0)] == ["a", "c"]
 
 

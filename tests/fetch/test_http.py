@@ -1,3 +1,5 @@
+"""The HTTP client against a real server that sends exact bytes: requests, answers, limits, connections, TLS."""
+
 import datetime as dt
 import gc
 import logging
@@ -22,15 +24,8 @@ from crawler.items import Reason
 from tests.fetch.raw_server import Act, RawServer, Repeat, Wait
 
 PATIENCE = 20.0  # seconds until a test that waits for something has failed
-LIMITS = FetchLimits(  # times beyond all patience: a test sets the one that it is about
-    connect_timeout=60,
-    first_byte_timeout=60,
-    min_bytes_per_second=1,
-    min_rate_time=60,
-    timeout=120,
-    max_body=100_000,
-    max_head=10_000,
-    interim=3,
+LIMITS = FetchLimits(  # times far above PATIENCE: a test lowers the one that it is about
+    connect=60, first_byte=60, low_speed_bytes=1, low_speed_time=60, total=120, body=100_000, head=10_000, interim=3
 )
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -39,12 +34,12 @@ TAIL = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
 
 
 class Loop:
-    """The smallest event loop that can drive a client; it knows which sockets were closed under its feet."""
+    """A minimal event loop that drives a client; it records sockets that were closed while still watched."""
 
     def __init__(self):
         self.selector = selectors.DefaultSelector()
         self.due = None
-        self.lost = []  # sockets that were closed before they were given up
+        self.lost = []  # sockets that were closed before they were unregistered
 
     def watch(self, fd, readable, writable):
         try:
@@ -64,8 +59,8 @@ class Loop:
         limit = time.monotonic() + PATIENCE
         while not until():
             now = time.monotonic()
-            assert now < limit, "what was waited for did not happen"
-            wait = min(0.05, (limit if self.due is None else self.due) - now)  # others may fulfil the wish
+            assert now < limit, "the awaited condition did not occur"
+            wait = min(0.05, (limit if self.due is None else self.due) - now)  # a server thread may fulfil it
             for key, events in self.selector.select(max(0.0, wait)):
                 client.socket_ready(key.fd, bool(events & selectors.EVENT_READ), bool(events & selectors.EVENT_WRITE))
             if self.due is not None and self.due <= time.monotonic():
@@ -74,11 +69,11 @@ class Loop:
 
 
 class Browser:
-    """A client on a loop, asked one URL at a time."""
+    """A client on a loop that fetches one URL at a time."""
 
     def __init__(self, **options):
         self.loop = Loop()
-        self.slept = 0.0  # seconds for which the process was stopped
+        self.slept = 0.0  # seconds for which the process was suspended
         options = {"user_agent": "Tester/1.0 (+https://example.org/bot)", "limits": LIMITS, **options}
         self.client = HttpClient(
             watch=self.loop.watch, wake=self.loop.wake, now=lambda: time.monotonic() + self.slept, **options
@@ -161,7 +156,7 @@ def tls(certificate):
     return context
 
 
-# What is sent
+# Requests
 
 
 def test_the_request_recorded_is_the_request_the_server_saw(browser, serve):
@@ -174,7 +169,7 @@ def test_the_request_recorded_is_the_request_the_server_saw(browser, serve):
     assert fetched.was_sent
 
 
-def test_a_given_header_replaces_the_standing_one(browser, serve):
+def test_an_extra_header_replaces_the_default_one(browser, serve):
     server = serve()
     browser.get(server.url(), headers=[("accept", "text/plain")])
     (request,) = server.requests
@@ -265,7 +260,7 @@ def test_proxies_of_the_environment_are_ignored(open_browser, serve, monkeypatch
     assert not proxy.connections
 
 
-# What comes back
+# Answers
 
 
 def test_an_answer_is_kept_as_it_came(browser, serve):
@@ -343,7 +338,7 @@ def test_a_cookie_is_not_sent_back(browser, serve):
     assert not any(b"cookie" in request.lower() for request in server.requests)
 
 
-# What must not come back: the tail of another answer
+# Bytes after the end of an answer
 
 
 @pytest.mark.parametrize(
@@ -365,7 +360,7 @@ def test_a_connection_with_doubtful_ends_is_not_used_again(browser, serve, answe
     assert (second.body, second.connected) == (b"ok", True)
 
 
-def test_a_kept_connection_that_spoke_unasked_is_not_used_again(browser, serve):
+def test_a_kept_connection_with_unsolicited_data_is_not_used_again(browser, serve):
     answer = HEAD + b"Content-Length: 2\r\n\r\nok"
     server = serve(answer, Wait(0.1), TAIL)
     browser.get(server.url())
@@ -391,7 +386,7 @@ def test_a_request_that_died_with_a_kept_connection_is_not_sent_twice(browser, s
     assert server.requests[1:] == [fetched.request]
 
 
-# What is not HTTP
+# Answers that are not HTTP
 
 
 @pytest.mark.parametrize(
@@ -427,7 +422,7 @@ def test_equal_lengths_may_be_said_twice(browser, serve):
     assert (fetched.reason, fetched.body) == (Reason.OK, b"ok")
 
 
-# What is too big
+# Size limits
 
 
 @pytest.mark.parametrize(
@@ -474,7 +469,7 @@ def test_a_body_of_the_limit_is_whole(browser, serve):
     assert (fetched.reason, len(fetched.body)) == (Reason.OK, LIMITS.max_body)
 
 
-def test_what_is_of_no_use_in_part_may_be_longer(browser, serve):
+def test_a_format_that_is_useless_if_cut_may_be_longer(browser, serve):
     server = serve(HEAD + b"Content-Type: application/pdf\r\n\r\n", Repeat(b"0123456789" * 100))
     fetched = browser.get(server.url(), limits=replace(LIMITS, max_document=150_000))
     assert (fetched.reason, len(fetched.body)) == (Reason.CUT_LENGTH, 150_000)
@@ -486,7 +481,7 @@ def test_a_fetch_may_have_limits_of_its_own(browser, serve):
     assert (fetched.reason, fetched.body) == (Reason.CUT_LENGTH, b"abc")
 
 
-# What is not wanted
+# Unwanted types
 
 NO_IMAGES = SkippedTypes(("image/",)).wants
 
@@ -526,7 +521,7 @@ def test_other_bodies_are_read_and_their_connection_is_kept(browser, serve, answ
     assert not browser.get(server.url("/other"), wants=NO_IMAGES).connected
 
 
-def test_who_does_not_ask_is_given_everything(browser, serve):
+def test_without_a_type_filter_every_body_is_read(browser, serve):
     server = serve(HEAD + b"Content-Type: image/png\r\nContent-Length: 2\r\n\r\nok")
     assert browser.get(server.url(), wants=NO_IMAGES).reason == Reason.UNWANTED_TYPE
     assert browser.get(server.url()).body == b"ok"
@@ -547,7 +542,7 @@ def test_a_body_that_follows_the_answer_to_head_is_not_taken_for_the_next_answer
     assert browser.get(server.url("/other")).body == b"ok"
 
 
-# What ends too early
+# Connections that end early
 
 
 @pytest.mark.parametrize("end", [Act.CLOSE, Act.RESET])
@@ -592,7 +587,7 @@ def test_a_closed_port_is_no_connection(browser):
     assert fetched.first_byte is None
 
 
-# What takes too long
+# Time limits
 
 
 def test_a_full_backlog_is_a_connect_timeout(browser):
@@ -678,7 +673,7 @@ def test_time_limits_hold_while_other_transfers_run(browser, serve):
     assert taken == sorted(taken)
 
 
-# Which address is asked
+# Pinned addresses
 
 
 def test_only_the_pinned_address_is_asked(browser, serve):
@@ -775,7 +770,7 @@ def test_plain_http_on_a_tls_port_is_a_tls_failure(browser, serve):
     assert results[0].detail
 
 
-# Many at once, and the end
+# Concurrency, abort and close
 
 
 @pytest.mark.parametrize("secure", [False, True])
@@ -882,7 +877,7 @@ def test_a_finished_body_is_not_held_by_the_client(browser, serve):
     assert [holder for holder in gc.get_referrers(fetched.body) if holder is not fetched] == []
 
 
-def test_a_process_that_slept_beyond_the_limit_sends_nothing_any_more(browser, serve):
+def test_a_process_suspended_beyond_the_time_limit_sends_nothing(browser, serve):
     server, results = serve(), []
     browser.client.fetch(server.url(), address="127.0.0.1", done=results.append)
     browser.client.timeout()  # it begins to connect

@@ -1,4 +1,4 @@
-"""robots.txt is obeyed as RFC 9309 says, also when it is broken or cannot be had."""
+"""robots.txt is obeyed as RFC 9309 says, also when it is malformed or cannot be fetched."""
 
 import codecs
 import doctest
@@ -211,7 +211,7 @@ def test_visit_time(value, expected):
     assert RobotsRules.parse(f"User-agent: *\nVisit-time: {value}\n".encode()).visit_time(US) == expected
 
 
-def test_what_the_rules_do_not_say_is_none():
+def test_fields_that_the_file_lacks_are_none():
     rules = RobotsRules.parse(b"User-agent: otherbot\nCrawl-delay: 3\nRequest-rate: 1/2\nVisit-time: 0100-0200")
     assert (
         rules.crawl_delay(US),
@@ -222,7 +222,7 @@ def test_what_the_rules_do_not_say_is_none():
     ) == (None, None, None, None, ())
 
 
-def test_the_preferred_host_is_told():
+def test_the_preferred_host_is_read():
     assert RobotsRules.parse(b"Host: www.example.com").preferred_host == "www.example.com"
 
 
@@ -278,7 +278,7 @@ def test_any_bytes_are_a_robots_txt(body, text):
 NOW = 1_000_000_000.0
 
 
-def judged(status, *, reason=Reason.OK, body=b"User-agent: *", fetched=NOW, previous=None):
+def robots_after(status, *, reason=Reason.OK, body=b"User-agent: *", fetched=NOW, previous=None):
     return judge_robots(
         status=status, reason=reason, body=body, fetched=fetched, previous=previous, host=7, origin=SITE
     )
@@ -291,7 +291,7 @@ def known(**changes):
 
 @pytest.mark.parametrize("status", [200, 203, 206])
 def test_a_found_file_holds_for_a_day(status):
-    assert judged(status, previous=known(failures=3, held_until=NOW)) == known(
+    assert robots_after(status, previous=known(failures=3, held_until=NOW)) == known(
         status=status, body=b"User-agent: *", fetched=NOW, expires=NOW + DAY
     )
 
@@ -315,7 +315,7 @@ def test_a_server_says_how_long_its_file_may_be_kept_within_reason(cache_control
 
 @pytest.mark.parametrize("status", [301, 302, 304, 399, 400, 401, 403, 404, 410, 418, 451, 499])
 def test_without_a_file_everything_is_allowed(status):
-    assert judged(status, body=b"User-agent: *\nDisallow: /", previous=known()) == known(
+    assert robots_after(status, body=b"User-agent: *\nDisallow: /", previous=known()) == known(
         status=status, body=None, fetched=NOW, expires=NOW + DAY
     )
 
@@ -334,10 +334,10 @@ def test_without_a_file_everything_is_allowed(status):
         (200, Reason.CUT_TIME),
     ],
 )
-def test_an_origin_whose_rules_cannot_be_had_is_left_alone(status, reason):
-    rules = judged(status, reason=reason, previous=known())
+def test_an_origin_whose_robots_txt_is_unreachable_is_held(status, reason):
+    rules = robots_after(status, reason=reason, previous=known())
     assert rules == known(status=status, held_until=NOW + HOUR, expires=NOW + HOUR, failures=1)
-    assert judged(status, reason=reason) == known(
+    assert robots_after(status, reason=reason) == known(
         status=status, body=None, fetched=NOW, held_until=NOW + HOUR, expires=NOW + HOUR, failures=1
     )
 
@@ -346,28 +346,28 @@ def test_an_origin_whose_rules_cannot_be_had_is_left_alone(status, reason):
     ("failures", "hours"), [(0, 1), (1, 2), (2, 4), (3, 8), (4, 16), (5, 24), (6, 24), (5_000, 24)]
 )
 def test_the_rest_doubles_up_to_a_day(failures, hours):
-    rules = judged(503, previous=known(failures=failures))
+    rules = robots_after(503, previous=known(failures=failures))
     assert rules.held_until == NOW + hours * HOUR
     assert rules.failures == failures + 1
 
 
 @pytest.mark.parametrize("body", [b"User-agent: *\nDisallow: /", None])
 def test_after_a_month_of_failures_the_last_copy_counts_again(body):
-    rules, now, days = judged(200, body=body) if body else None, NOW, []
+    rules, now, days = robots_after(200, body=body) if body else None, NOW, []
     while not days or rules.held_until:
-        rules = judged(503, fetched=now, previous=rules)
+        rules = robots_after(503, fetched=now, previous=rules)
         days.append((now - NOW) / DAY)
         now = rules.expires
     assert 30 <= days[-1] <= 31
     assert rules.body == body
     assert rules.expires == NOW + days[-1] * DAY + DAY  # and we go on asking
-    assert judged(200, fetched=now, previous=rules).failures == 0
+    assert robots_after(200, fetched=now, previous=rules).failures == 0
 
 
 def test_as_much_of_an_endless_file_as_we_read_is_enough():
     endless = b"Disallow: /a\n" * (LARGEST_FILE // 10)
     for reason in (Reason.CUT_TIME, Reason.CUT_LENGTH):
-        rules = judged(200, reason=reason, body=endless)
+        rules = robots_after(200, reason=reason, body=endless)
         assert not rules.held_until
         assert LARGEST_FILE - 13 < len(rules.body) <= LARGEST_FILE
         assert rules.body.endswith(b"/a\n")
@@ -382,7 +382,7 @@ TEXTS = st.lists(WORDS, max_size=6).map("".join)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), TEXTS), max_size=8), st.lists(TEXTS, max_size=8))
-def test_verdicts_are_those_of_the_parser(lines, paths):
+def test_the_rules_decide_as_protego_does(lines, paths):
     body = "\n".join(["User-agent: *", *(f"{field}: /{path}" for field, path in lines)])
     rules, parser = RobotsRules.parse(body.encode()), Protego.parse(body)
     for path in paths:

@@ -1,4 +1,4 @@
-"""Which answers are worth reading, by their head."""
+"""Which answers are read, by their media type and the extension of the URL."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_where_the_type_says_nothing_the_url_may(url: str, wanted: bool) -> None
     assert TYPES.wants(head("Content-Type: application/zip"), url) is False
 
 
-def test_who_skips_nothing_wants_all() -> None:
+def test_without_skipped_types_everything_is_read() -> None:
     assert SkippedTypes().wants(head("Content-Type: application/octet-stream"), URL)
 
 
@@ -104,12 +104,12 @@ def test_who_skips_nothing_wants_all() -> None:
         ("http://a.zip", ""),
     ],
 )
-def test_what_a_url_ends_in(url: str, ending: str) -> None:
+def test_the_extension_of_a_url(url: str, ending: str) -> None:
     assert extension_of(url) == ending
 
 
-def test_the_settings_read_what_is_meant_to_be_read() -> None:
-    """No ending that leads to something to read is one that the settings do not even visit."""
+def test_the_default_settings_skip_no_readable_type() -> None:
+    """No extension of a readable document is among those whose URLs the settings refuse."""
     skipped = set(settings.URL_SKIP_TYPES.split(","))
     assert skipped.isdisjoint(READABLE_EXTENSIONS)
     delivered = Options.of(vars(settings)).fetch.skip_types
@@ -118,7 +118,7 @@ def test_the_settings_read_what_is_meant_to_be_read() -> None:
 
 
 @given(st.binary(max_size=100), st.text(max_size=60))
-def test_no_head_and_no_url_is_too_odd(data: bytes, url: str) -> None:
+def test_any_head_and_any_url_is_accepted(data: bytes, url: str) -> None:
     found = b"HTTP/1.1 200 OK\r\nContent-Type: " + data + b"\r\n\r\n"
     assert TYPES.wants(found, url) in (True, False)
     assert extension_of(url) == extension_of(url).lower()
