@@ -19,7 +19,7 @@ from crawler.fetch.limits import FetchLimits
 from crawler.fetch.types import SkippedTypes
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.next_state import RevisitPolicy
-from crawler.frontier.politeness import FLOOR_OF_STRANGERS, Politeness
+from crawler.frontier.politeness import FOREIGN_HOST_FLOOR, Politeness
 from crawler.parse.html import Reading
 from crawler.parse.main_text.extractors import EXTRACTORS, NEEDED
 from crawler.urls.patterns import UrlPatterns
@@ -337,9 +337,9 @@ def _contact(contact: str) -> str:
 
 def _politeness(read: _Reader, own_hosts: tuple[str, ...]) -> Politeness:
     min_delay = read.number("POLITENESS_MIN_DELAY")
-    if min_delay < FLOOR_OF_STRANGERS and not own_hosts:
+    if min_delay < FOREIGN_HOST_FLOOR and not own_hosts:
         raise Misconfigured(
-            f"POLITENESS_MIN_DELAY={min_delay:g}: under {FLOOR_OF_STRANGERS:g} s only for hosts that you run yourself; "
+            f"POLITENESS_MIN_DELAY={min_delay:g}: under {FOREIGN_HOST_FLOOR:g} s only for hosts that you run yourself; "
             "name them in OWN_HOSTS, or raise it."
         )
     return Politeness(

@@ -14,7 +14,7 @@ from crawler.engine.command import failing_politely
 from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
-from crawler.frontier.priority import LEVELS, PriorityInputs, parts_of
+from crawler.frontier.priority import LEVELS, PriorityInputs, level_parts
 from crawler.items import ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.monitor.host import trust_lines
 from crawler.monitor.text import date_of, span_of
@@ -205,7 +205,7 @@ def _priority(row: UrlRow) -> str:
         "hint": f"somebody says that it is worth {row.hint}, where 0.5 is usual",
         "freshness": f"changed {row.changes} times in {row.visits} visits",
     }
-    parts = [f"{words[part]} ({step:+d})" for part, step in parts_of(standing).items() if step or part == "depth"]
+    parts = [f"{words[part]} ({step:+d})" for part, step in level_parts(standing).items() if step or part == "depth"]
     return f"priority: level {row.level} of 0 to {LEVELS - 1}: {', '.join(parts)}"
 
 
@@ -263,7 +263,7 @@ def _why_held(store: Store, budgets: Budgets, host: HostRow, now: float) -> str:
 
 
 def _rest_of(name: str, clock: HostClock, politeness: Politeness) -> str:
-    parts = {part: seconds for part, seconds in politeness.parts(name, clock).items() if seconds}
+    parts = {part: seconds for part, seconds in politeness.rest_parts(name, clock).items() if seconds}
     listed = ", ".join(f"{part} {span_of(seconds)}" for part, seconds in parts.items())
     doubled = f", doubled {clock.backoff} times for recent trouble" if clock.backoff else ""
     return f"rests {span_of(politeness.rest(name, clock))} after each answer: {listed}{doubled}"

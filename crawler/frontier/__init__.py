@@ -1,1 +1,1 @@
-"""Which URL next, and when?"""
+"""The frontier: which URL is visited next, and when?"""

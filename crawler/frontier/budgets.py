@@ -1,7 +1,8 @@
-"""How much of one host, and of one site, may be visited?
+"""How many URLs of one host, and of one site, may be visited?
 
-A site is a registered domain. What is found beyond its budget is parked, and let in when the budget allows: another day,
-or when more sites link to it. Without budgets one large site, one trap or one farm of host names could eat the crawl.
+A site is a registered domain. URLs beyond its budget are parked, and admitted when the budget allows: on another day,
+or when more sites link to it. Without budgets one large site, one spider trap or one farm of host names could use up
+the crawl.
 """
 
 from __future__ import annotations
@@ -10,20 +11,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 DAY = 86_400.0
-MOST_ENDORSERS = 1_000  # more do not raise a budget
-FEW_ENDORSERS = 2  # a site to which fewer link, and that is no seed's, is one that nobody vouches for
+MOST_ENDORSERS = 1_000  # other sites that link to a site; more do not raise its budget
+FEW_ENDORSERS = 2  # a site with fewer of them that is not a seed's gets the budget `stranger_day`
 
 
 class BudgetLimits(NamedTuple):
-    """Of a host or a site; 0 = none."""
+    """The limits of one host or site; 0 = no limit."""
 
-    total: int = 0  # URLs that are let in
-    daily: int = 0  # URLs that are let in, and visits made, in a day
+    total: int = 0  # URLs that are admitted
+    daily: int = 0  # URLs that are admitted, and visits made, in a day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
-    """All but that of strangers grow by a share for each other site that links to the site.
+    """The configured budgets; all but `stranger_day` grow by the share `growth` for each other site that links there.
 
     >>> Budgets(domain=100, growth=0.5).of_site(endorsers=4, seeded=False)
     BudgetLimits(total=300, daily=0)
@@ -33,7 +34,7 @@ class Budgets:
     host_day: int = 0
     domain: int = 0
     domain_day: int = 0
-    stranger_day: int = 0  # of sites that nobody vouches for
+    stranger_day: int = 0  # of a site to which few other sites link, and that is not a seed's
     growth: float = 0.0
 
     def of_host(self, endorsers: int) -> BudgetLimits:
@@ -50,10 +51,10 @@ class Budgets:
 
 
 def day_of(now: float) -> int:
-    """Days since the epoch, which begin at midnight UTC."""
+    """Return the number of the day since the epoch; days begin at midnight UTC."""
     return int(now // DAY)
 
 
 def next_day(now: float) -> float:
-    """When the next day begins."""
+    """Return the time at which the next day begins."""
     return (day_of(now) + 1) * DAY

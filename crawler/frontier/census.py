@@ -1,4 +1,4 @@
-"""What are the active hosts doing?"""
+"""Counts the active hosts by what they are doing, for status displays and metrics."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from crawler.frontier.gates import Gate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
-    """The hosts of the window, each in one state, and the URLs that they have there."""
+    """The number of active hosts in each state, and of URLs in their queues."""
 
-    asked: int = 0  # they are being visited
-    ready: int = 0  # they could be
-    resting: int = 0  # not before their time, or that of their server
+    visiting: int = 0  # a request is in flight
+    ready: int = 0  # they could be visited now
+    resting: int = 0  # the politeness clock of the host, its group or its server has not run out
     waiting: int = 0  # for a commit, for more URLs, or for a robots.txt
-    queued: int = 0  # URLs
+    queued: int = 0  # URLs in their queues
 
     @property
     def active(self) -> int:
-        return self.asked + self.ready + self.resting + self.waiting
+        return self.visiting + self.ready + self.resting + self.waiting
 
 
 def census(frontier: Frontier, now: float) -> Census:
-    """Counted host by host. May be asked for in any thread: lists are made at once, while hosts come and go."""
-    asked = ready = resting = waiting = queued = 0
-    visited = {visit.host_key for visit in list(frontier.in_flight.values())}
+    """Count the active hosts. Safe in any thread: it iterates over copies, while hosts are added and removed."""
+    visiting = ready = resting = waiting = queued = 0
+    in_flight_hosts = {visit.host_key for visit in list(frontier.in_flight.values())}
     for back in list(frontier.hosts.values()):
         queued += len(back.queue) + len(back.errands)
-        if back.host in visited:
-            asked += 1
+        if back.host in in_flight_hosts:
+            visiting += 1
         elif not (back.busy or back.in_heap):
             waiting += 1
-        elif _rests(back, now):
+        elif _is_resting(back, now):
             resting += 1
         else:
             ready += 1
-    return Census(asked=asked, ready=ready, resting=resting, waiting=waiting, queued=queued)
+    return Census(visiting=visiting, ready=ready, resting=resting, waiting=waiting, queued=queued)
 
 
-def _rests(back: BackQueue, now: float) -> bool:
-    """One that has passed its gates, because a visit of it is leased, has only its own time to wait for."""
+def _is_resting(back: BackQueue, now: float) -> bool:
+    """Whether a host must wait; once it has entered its gates for a leased visit, only its own clock counts."""
     if back.clock.next_visit > now:
         return True
-    return not (back.busy or (_lets_in(back.group, now) and _lets_in(back.address, now)))
+    return not (back.busy or (_is_open(back.group, now) and _is_open(back.address, now)))
 
 
-def _lets_in(gate: Gate | None, now: float) -> bool:
+def _is_open(gate: Gate | None, now: float) -> bool:
     return gate is None or gate.is_open(now)

@@ -1,7 +1,7 @@
-"""Is it the hosts that fail, or our own network?
+"""Detects whether single hosts fail, or our own network.
 
-Dead hosts are normal: a list of seeds may have more of them than living ones. What is not normal is that hosts which
-have answered before stop answering all at once, or that nobody at all can be reached.
+Dead hosts are normal: a list of seeds may have more of them than live ones. It is not normal that hosts which have
+answered before stop answering all at once, or that no host at all can be reached.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from crawler.frontier.politeness import UNREACHABLE
 from crawler.items import Visited
 
-SPAN = 60.0  # seconds that are looked at
-FEW = 5  # hosts that have answered before and fail now: fewer say nothing
-NOBODY = 10  # hosts that fail, if none answers
-PROBE_EVERY = 10.0  # seconds between two tries while the network is down
+SPAN = 60.0  # seconds of results that are considered
+FEW_FAILING = 5  # hosts that have answered before and fail now: fewer are no evidence
+ALL_FAILING = 10  # failing hosts that are evidence if no host answers
+PROBE_EVERY = 10.0  # seconds between two attempts while the network is down
 _MOST_HOSTS = 100_000
 
 
 class Network:
-    """What became of the last visit to each host, for a minute."""
+    """Whether our network is down, judged by the last visit to each host within a minute."""
 
     def __init__(self) -> None:
         self.is_down = False
@@ -25,14 +25,14 @@ class Network:
         self._answered: set[int] = set()  # hosts that have ever answered
         self._recent: dict[int, tuple[float, bool]] = {}  # host → when, whether it answered; the latest last
 
-    def note(self, host: int, visited: Visited, now: float) -> None:
-        """A visit has ended."""
+    def record_visit(self, host: int, visited: Visited, now: float) -> None:
+        """Record the result of a visit, and judge whether the network is up or down."""
         answered = visited.fetched is not None and visited.fetched.status > 0
         if not answered and visited.reason not in UNREACHABLE:
             return
         self._recent.pop(host, None)
         self._recent[host] = now, answered
-        self._forget(now)
+        self._drop_old(now)
         if answered:
             if len(self._answered) >= _MOST_HOSTS:
                 self._answered.clear()
@@ -46,7 +46,7 @@ class Network:
         elif self.is_down:
             self.next_probe = now + PROBE_EVERY
 
-    def _forget(self, now: float) -> None:
+    def _drop_old(self, now: float) -> None:
         while self._recent:
             host, (when, _) = next(iter(self._recent.items()))
             if when > now - SPAN:
@@ -54,9 +54,9 @@ class Network:
             del self._recent[host]
 
     def _looks_down(self) -> bool:
-        """More than half of the hosts that we know to live have failed within a minute; or everybody has."""
+        """Whether within a minute more than half of the hosts that ever answered have failed, or all hosts have."""
         living = [answered for host, (_, answered) in self._recent.items() if host in self._answered]
         failing = living.count(False)
-        if failing >= FEW and failing > len(living) / 2:
+        if failing >= FEW_FAILING and failing > len(living) / 2:
             return True
-        return len(self._recent) >= NOBODY and not any(answered for _, answered in self._recent.values())
+        return len(self._recent) >= ALL_FAILING and not any(answered for _, answered in self._recent.values())

@@ -1,4 +1,4 @@
-"""What becomes of a URL after a visit?"""
+"""The state of a URL after a visit: when is it due again, or why is it parked?"""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from crawler.frontier.politeness import UNREACHABLE
 from crawler.items import Kind, Outcome, Reason, State, Visited
 
-TRIES = 3  # visits that may end badly by themselves before the URL is left alone
-CONFIRMED = 2  # visits in a row that did not find a page before it counts as gone
-LEAST_INTERVAL = 900.0  # of visits to a feed, whatever it asks for
+MAX_TRIES = 3  # failed visits in a row before the URL is quarantined
+GONE_AFTER_MISSING = 2  # visits in a row that did not find a page before it counts as gone
+LEAST_INTERVAL = 900.0  # between visits to a feed, whatever its ttl says
 _MOST_INTERVAL = 7 * 86_400.0
-_BACK_OFF = (1, 7, 30, 90)  # what is not found is looked for again after so many times the first delay, then no more
+_BACK_OFF = (1, 7, 30, 90)  # a missing page is visited again after so many times `missing`, then no more
 _PERMANENT = frozenset({301, 308})
-# The site answered, and may answer otherwise some day.
+# The site answered, and may answer differently some day.
 MISSING = frozenset(
     {Reason.NOT_FOUND, Reason.FORBIDDEN, Reason.LOGIN_WALL, Reason.SOFT_404, Reason.NOT_A_LIST, Reason.CAME_EMPTY}
 )
-_FOR_GOOD = frozenset({Reason.GONE, Reason.UNWANTED_TYPE})
-_OF_THE_PAGE = frozenset({Reason.CONTENT_DIED, Reason.CONTENT_HUNG, Reason.INTERNAL_ERROR})
-# What a URL is parked for that is no page, if it is not visited by itself.
-_ERRANDS = {Kind.ROBOTS: Reason.ROBOTS_FILE, Kind.PROBE: Reason.PROBE_FILE}
+_PERMANENTLY_REFUSED = frozenset({Reason.GONE, Reason.UNWANTED_TYPE})
+_PAGE_FAULTS = frozenset({Reason.CONTENT_DIED, Reason.CONTENT_HUNG, Reason.INTERNAL_ERROR})
+# The reason for which robots.txt and probe URLs are parked: they are not visited for their own sake.
+_PARKED_AS = {Kind.ROBOTS: Reason.ROBOTS_FILE, Kind.PROBE: Reason.PROBE_FILE}
 _UNANSWERED = frozenset({Outcome.BUSY, Outcome.FAILED, Outcome.ABORTED, Outcome.BROKEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextState:
-    """A URL's next state, and why."""
+    """The next state of a URL, with its reason and due time."""
 
     state: State
     reason: Reason
@@ -37,27 +37,28 @@ class NextState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisitPolicy:
-    """When a URL is due again, until something knows better."""
+    """The fixed intervals after which URLs are due again."""
 
     interval: float = 7 * 86_400.0
     sitemap_interval: float = 86_400.0
-    newsfeed_interval: float = 3_600.0  # of feeds that do not say how often
-    missing: float = 86_400.0  # after which what was not found is looked for again; then later and later
+    newsfeed_interval: float = 3_600.0  # of feeds without a ttl
+    missing: float = 86_400.0  # until the first new visit to a missing page; later ones follow `_BACK_OFF`
     retry_delay: float = 30.0  # doubled with each try
     full_every: int = 10  # of so many visits one fetches the whole document, whatever validators say
 
     def after(self, visited: Visited, now: float, host_free: float, *, excused: bool = False) -> NextState:
-        """The next state of the visited URL; `host_free` is when its host may be asked again.
+        """Return the next state of the visited URL; `host_free` is when its host may be visited again.
 
-        A failure of the host that is excused, because the host or our network keeps failing, is not the URL's.
+        A failure to reach the host that is `excused`, because the host or our network keeps failing, does not count as
+        a try of the URL.
         """
         visit, outcome, reason = visited.visit, visited.outcome, visited.reason
-        missing, is_held = visit.missing, visit.validators.length is not None
+        missing, has_document = visit.missing, visit.validators.length is not None
         if visit.kind is Kind.ROBOTS or (visit.kind is Kind.PROBE and outcome not in _UNANSWERED):
             # Fetched when its host needs it, never for its own sake.
-            return NextState(state=State.PARKED, reason=_ERRANDS[visit.kind])
+            return NextState(state=State.PARKED, reason=_PARKED_AS[visit.kind])
         if outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and reason not in MISSING:
-            return NextState(state=State.WAITING, reason=Reason.REVISIT, due=self._next(visited, now))
+            return NextState(state=State.WAITING, reason=Reason.REVISIT, due=self._next_due(visited, now))
         if outcome is Outcome.PROMISING:
             return NextState(state=State.WAITING, reason=Reason.HEAD_SEEN, due=now, tries=visit.tries, missing=missing)
         if outcome is Outcome.BUSY or (excused and reason in UNREACHABLE):
@@ -69,14 +70,14 @@ class RevisitPolicy:
             return self._retry(visited, now)
         if reason is Reason.NOT_A_LIST and visited.page is not None and visited.page.kind is Kind.PAGE:
             return NextState(state=State.WAITING, reason=Reason.LINK, due=now)  # as what it is
-        if reason in MISSING or (outcome is Outcome.REFUSED and reason not in _FOR_GOOD and is_held):
-            return self._look_again(visited, now)
+        if reason in MISSING or (outcome is Outcome.REFUSED and reason not in _PERMANENTLY_REFUSED and has_document):
+            return self._revisit_missing(visited, now)
         if outcome is Outcome.REDIRECTED and not is_moved(visited):
-            return NextState(state=State.WAITING, reason=reason, due=self._next(visited, now))
+            return NextState(state=State.WAITING, reason=reason, due=self._next_due(visited, now))
         return NextState(state=State.PARKED, reason=reason, tries=visit.tries, missing=missing)
 
-    def _next(self, visited: Visited, now: float) -> float:
-        """When something that was fetched, or that is as it was, is worth a look again."""
+    def _next_due(self, visited: Visited, now: float) -> float:
+        """Return when a URL that was fetched, or found unchanged, is due again."""
         visit, page = visited.visit, visited.page
         kind = page.kind if page is not None and page.kind is not Kind.PAGE else visit.kind
         if kind is Kind.SITEMAP:
@@ -86,11 +87,11 @@ class RevisitPolicy:
             return now + min(max(asked, LEAST_INTERVAL), _MOST_INTERVAL)
         due = now + self.interval
         end = page.unavailable_after if page is not None else None
-        # It is seen then that the page has come to its end.
+        # One visit just after `unavailable_after` records that the page is no longer available.
         return end + 1.0 if end is not None and now < end < due else due
 
-    def _look_again(self, visited: Visited, now: float) -> NextState:
-        """It may come back: links to it are still there."""
+    def _revisit_missing(self, visited: Visited, now: float) -> NextState:
+        """Return the state of a missing page: it may come back, so it is visited again with growing delays."""
         missing = visited.visit.missing + 1
         if missing > len(_BACK_OFF):
             return NextState(state=State.PARKED, reason=visited.reason, missing=missing)
@@ -99,15 +100,15 @@ class RevisitPolicy:
 
     def _retry(self, visited: Visited, now: float) -> NextState:
         tries, missing = visited.visit.tries + 1, visited.visit.missing
-        if tries >= TRIES and visited.visit.validators.length is not None and visited.reason not in _OF_THE_PAGE:
-            # It was there once, and may be again: only a page that does us harm is left alone for good.
+        if tries >= MAX_TRIES and visited.visit.validators.length is not None and visited.reason not in _PAGE_FAULTS:
+            # We have a document of it, so it may come back; only a page that breaks our own code is quarantined.
             return NextState(state=State.WAITING, reason=visited.reason, due=now + self.interval, missing=missing)
-        if tries >= TRIES:
+        if tries >= MAX_TRIES:
             return NextState(state=State.PARKED, reason=Reason.QUARANTINED, tries=tries, missing=missing)
         due = now + self.retry_delay * 2 ** (tries - 1)
         return NextState(state=State.WAITING, reason=visited.reason, due=due, tries=tries, missing=missing)
 
 
 def is_moved(visited: Visited) -> bool:
-    """Whether a redirect is for good: the URL is another from now on."""
+    """Whether a redirect is permanent."""
     return visited.fetched is not None and visited.fetched.status in _PERMANENT

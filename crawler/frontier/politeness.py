@@ -12,15 +12,15 @@ from crawler.items import NO_CRAWL_LIMITS, CrawlLimits, DailyWindow, Outcome, Re
 from crawler.urls.hosts import matches
 
 HOUR, DAY = 3_600.0, 86_400.0
-CRAWL_DELAY_LIMIT = 300.0  # a host that asks for more is visited at this pace, never dropped
-RETRY_AFTER_LIMIT = DAY  # what a host may ask for in one answer
+CRAWL_DELAY_LIMIT = 300.0  # a host that asks for more is visited at this interval, never dropped
+RETRY_AFTER_LIMIT = DAY  # the longest Retry-After that is respected
 BACKOFF_LIMIT = HOUR  # doubling stops here
-SNOOZE_AFTER = 4  # failures in a row after which a host is not tried for hours, then days
+SNOOZE_AFTER = 4  # failures in a row after which a host is not visited for hours, then days
 SNOOZES = (HOUR, 6 * HOUR, DAY, 7 * DAY)
 LONGEST_HOLD = max(RETRY_AFTER_LIMIT, *SNOOZES)
-FLOOR_OF_STRANGERS = 1.0  # nobody who did not ask for it is visited more often than once a second
+FOREIGN_HOST_FLOOR = 1.0  # hosts that are not in OWN_HOSTS are never visited more often than once a second
 
-# Failures that speak of the host, or of the way to it, not of the URL.
+# Failures of the host or of the network path to it, not of the URL.
 UNREACHABLE = frozenset(
     {
         Reason.DNS_FAILED,
@@ -36,37 +36,37 @@ TROUBLE = UNREACHABLE | {Reason.BUSY}  # each doubles the host's rest
 
 
 class HostClock(Struct, frozen=True, kw_only=True):
-    """What a host's next visit time depends on; kept in the store with the host."""
+    """The state from which the next visit time of a host is computed; the store keeps it with the host."""
 
     next_visit: float = 0.0  # not before
-    held_until: float = 0.0  # the host asked for, or its failures earned it, a longer rest
+    held_until: float = 0.0  # end of a longer rest: Retry-After, repeated failures or closed visiting hours
     crawl_limits: CrawlLimits = NO_CRAWL_LIMITS  # of its robots.txt
     backoff: int = 0  # doublings of the rest, one for each recent trouble
-    latency: float = 0.0  # how long the last answer took
-    last_end: float = 0.0  # when it ended
-    last_bytes: int = 0  # and how long it was
+    latency: float = 0.0  # seconds that the last answer took
+    last_end: float = 0.0  # when the last answer ended
+    last_bytes: int = 0  # size of the last answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Politeness:
-    """A host rests, from the moment its last answer ended,
+    """The rules for how long a host rests between two visits. Counted from the end of its last answer, a host rests
 
     max(floor, factor × last answer's time (capped), Crawl-delay, 1/Request-rate, last answer's length / bandwidth),
-    doubled for each recent trouble, or as long as it asked for by Retry-After if that is more. A host that keeps failing is left alone for an hour, then six,
-    then a day, then a week at a time; one with visiting hours until they begin.
+    doubled for each recent trouble, or for its Retry-After if that is longer. A host that keeps failing is not visited
+    for an hour, then six, then a day, then a week at a time; one with visiting hours not before they begin.
     """
 
     min_delay: float = 5.0
     latency_factor: float = 5.0
     latency_cap: float = 30.0
     own_hosts: Sequence[str] = ()
-    groups: Sequence[str] = ()  # host patterns; all hosts that one of them fits count as one
-    address_connections: int = 4  # to one server, whatever its names
-    address_gap: float = 0.5  # between the end of one and the start of the next
-    bandwidth_host_limit: float = 0.0  # bytes a second that a host sends us, rests counted; 0 = no limit
+    groups: Sequence[str] = ()  # host patterns; all hosts that match one of them count as one host
+    address_connections: int = 4  # to one server, under all its names together
+    address_gap: float = 0.5  # between the end of one visit to a server and the start of the next
+    bandwidth_host_limit: float = 0.0  # bytes a second that one host sends us on average, rests included; 0 = no limit
 
     def group_of(self, name: str) -> str:
-        """The pattern under which this host counts with others as one; empty if it stands for itself.
+        """Return the pattern of the group to which this host belongs; empty if it belongs to none.
 
         >>> Politeness(groups=["*.a.example", "b.*"]).group_of("www.a.example")
         '*.a.example'
@@ -74,54 +74,56 @@ class Politeness:
         return next((pattern for pattern in self.groups if matches(name, [pattern])), "")
 
     def gap_of(self, name: str) -> float:
-        """The rest of a server with several names after a visit to this one: who runs it himself needs none."""
+        """Return how long a server rests after a visit to this one of its names; for OWN_HOSTS that is 0."""
         return 0.0 if matches(name, self.own_hosts) else self.address_gap
 
     def floor_of(self, name: str) -> float:
-        """The shortest rest of a host: only hosts that the operator runs himself may be asked faster than 1/s."""
-        if self.min_delay >= FLOOR_OF_STRANGERS or matches(name, self.own_hosts):
+        """Return the shortest rest of a host: only hosts in OWN_HOSTS may be visited more often than once a second."""
+        if self.min_delay >= FOREIGN_HOST_FLOOR or matches(name, self.own_hosts):
             return self.min_delay
-        return FLOOR_OF_STRANGERS
+        return FOREIGN_HOST_FLOOR
 
     def rest(self, name: str, clock: HostClock, at: float | None = None) -> float:
-        """The full rest of a host as things stand, or stood at a time: a Request-rate may hold for a part of the day.
+        """Return the full rest of a host; `at` matters for a Request-rate that applies only to a part of the day.
 
         >>> Politeness(min_delay=5, latency_factor=10).rest("a.example", HostClock(latency=2.0))
         20.0
-        >>> Politeness(min_delay=5, latency_factor=10).rest("a.example", HostClock(latency=2.0, crawl_limits=CrawlLimits(crawl_delay=1000)))
+        >>> slow = HostClock(latency=2.0, crawl_limits=CrawlLimits(crawl_delay=1000))
+        >>> Politeness(min_delay=5, latency_factor=10).rest("a.example", slow)
         300.0
-        >>> Politeness().rest("a.example", HostClock(crawl_limits=CrawlLimits(request_rate=RequestRate(1, 60, DailyWindow(0, 540)))), 0.0)
+        >>> nightly = RequestRate(1, 60, DailyWindow(0, 540))
+        >>> Politeness().rest("a.example", HostClock(crawl_limits=CrawlLimits(request_rate=nightly)), 0.0)
         60.0
         """
-        rest = max(self.parts(name, clock, at).values())
+        rest = max(self.rest_parts(name, clock, at).values())
         if clock.backoff:
             rest = max(rest, min(rest * 2**clock.backoff, BACKOFF_LIMIT))
         return rest
 
-    def parts(self, name: str, clock: HostClock, at: float | None = None) -> dict[str, float]:
-        """What asks for a rest, and for how long; trouble doubles the longest."""
+    def rest_parts(self, name: str, clock: HostClock, at: float | None = None) -> dict[str, float]:
+        """Return each rule's rest in seconds, by the rule's name in reports; trouble doubles the longest."""
         crawl_limits = clock.crawl_limits
         return {
             "the least for any host": self.floor_of(name),
             "its last answer's time": min(self.latency_factor * clock.latency, self.latency_cap),
             "Crawl-delay": min(crawl_limits.crawl_delay or 0.0, CRAWL_DELAY_LIMIT),
-            "Request-rate": min(_pace(crawl_limits.request_rate, at), CRAWL_DELAY_LIMIT),
+            "Request-rate": min(_request_interval(crawl_limits.request_rate, at), CRAWL_DELAY_LIMIT),
             "its last answer's length": max(clock.last_bytes / self.bandwidth_host_limit - clock.latency, 0.0)
             if self.bandwidth_host_limit
             else 0.0,
         }
 
     def after(self, name: str, clock: HostClock, visited: Visited, now: float, *, excused: bool = False) -> HostClock:
-        """The host's clock after a visit: unchanged if the host was certainly not asked.
+        """Return the host's clock after a visit; it is unchanged if certainly no request was sent.
 
-        A failure that is excused, because our own network failed, is not held against the host.
+        A failure that is `excused`, because our own network failed, does not count as trouble of the host.
         """
         fetched, trouble = visited.fetched, visited.reason in TROUBLE
         if visited.outcome is Outcome.DENIED or (fetched is not None and not fetched.was_sent and not trouble):
             return clock
         ended = fetched.ended if fetched is not None else now
         if excused and visited.reason in UNREACHABLE:
-            return self._in_hours(
+            return self._move_into_hours(
                 replace(clock, next_visit=max(clock.next_visit, ended + self.rest(name, clock, ended)))
             )
         clock = replace(
@@ -133,63 +135,69 @@ class Politeness:
         )
         next_visit = max(clock.next_visit, ended + self.rest(name, clock, ended))
         if not trouble:
-            return self._in_hours(replace(clock, next_visit=next_visit))
-        asked = min(max(visited.retry_after or 0.0, 0.0), RETRY_AFTER_LIMIT)
-        next_visit = max(next_visit, ended + asked, ended + _snooze(clock, visited.reason))
-        return self._in_hours(replace(clock, next_visit=next_visit, held_until=max(clock.held_until, next_visit)))
+            return self._move_into_hours(replace(clock, next_visit=next_visit))
+        retry_after = min(max(visited.retry_after or 0.0, 0.0), RETRY_AFTER_LIMIT)
+        next_visit = max(next_visit, ended + retry_after, ended + _snooze(clock, visited.reason))
+        return self._move_into_hours(
+            replace(clock, next_visit=next_visit, held_until=max(clock.held_until, next_visit))
+        )
 
-    def obey(self, name: str, clock: HostClock, crawl_limits: CrawlLimits) -> HostClock:
-        """The clock once robots.txt is known: what it asks for binds from the last answer's end on."""
+    def apply_crawl_limits(self, name: str, clock: HostClock, crawl_limits: CrawlLimits) -> HostClock:
+        """Return the clock under the limits of the host's robots.txt; they apply from the end of its last answer."""
         clock = replace(clock, crawl_limits=crawl_limits)
         rest = self.rest(name, clock, clock.last_end)
-        return self._in_hours(replace(clock, next_visit=max(clock.next_visit, clock.last_end + rest)))
+        return self._move_into_hours(replace(clock, next_visit=max(clock.next_visit, clock.last_end + rest)))
 
-    def opened(self, clock: HostClock, now: float) -> HostClock:
-        """The clock of a host that could be asked now, held if its visiting hours are over."""
-        return self._in_hours(replace(clock, next_visit=max(clock.next_visit, now)))
+    def hold_outside_hours(self, clock: HostClock, now: float) -> HostClock:
+        """Return the clock of a host that could be visited now; if its visiting hours are over it is held."""
+        return self._move_into_hours(replace(clock, next_visit=max(clock.next_visit, now)))
 
     @staticmethod
-    def _in_hours(clock: HostClock) -> HostClock:
-        """A host whose next visit would fall outside its visiting hours is held until they begin."""
-        opens = _opening(clock.crawl_limits.visit_time, clock.next_visit)
+    def _move_into_hours(clock: HostClock) -> HostClock:
+        """Hold a host whose next visit would fall outside its visiting hours until they begin."""
+        opens = _next_opening(clock.crawl_limits.visit_time, clock.next_visit)
         if opens <= clock.next_visit:
             return clock
         return replace(clock, next_visit=opens, held_until=max(clock.held_until, opens))
 
     def after_unclean_stop(self, name: str, clock: HostClock, now: float) -> HostClock:
-        """A host that was being asked when a crawl process died rests in full before the next visit.
+        """Return the clock of a host that was being visited when a crawl process died: it rests in full first.
 
-        How long its answer took nobody knows: as long as counts, then.
+        The time that its answer took is unknown; the longest that counts is assumed.
         """
-        slow = replace(
+        assumed = replace(
             clock, latency=max(clock.latency, self.latency_cap / self.latency_factor if self.latency_factor else 0.0)
         )
-        return self._in_hours(replace(clock, next_visit=max(clock.next_visit, now + self.rest(name, slow, now))))
+        return self._move_into_hours(
+            replace(clock, next_visit=max(clock.next_visit, now + self.rest(name, assumed, now)))
+        )
 
     @staticmethod
-    def sane(clock: HostClock, now: float) -> HostClock:
-        """The clock, not waiting longer than any rule can ask: the machine's clock may have been set back."""
+    def clamp_future(clock: HostClock, now: float) -> HostClock:
+        """Limit the wait to the longest that any rule can demand: the machine's clock may have been set back."""
         latest = now + LONGEST_HOLD
         return replace(clock, next_visit=min(clock.next_visit, latest), held_until=min(clock.held_until, latest))
 
 
-def _pace(rate: RequestRate | None, at: float | None) -> float:
-    """Seconds between two requests at a time; at none, as if the rate always held."""
+def _request_interval(rate: RequestRate | None, at: float | None) -> float:
+    """Return the seconds between two requests under a Request-rate; without a time its window is ignored."""
     if rate is None or (at is not None and rate.window is not None and not _is_open(rate.window, at)):
         return 0.0
     return rate.seconds / max(rate.requests, 1)
 
 
 def _snooze(clock: HostClock, reason: Reason) -> float:
-    """How long a host that keeps failing is not tried."""
+    """Return for how long a host that keeps failing is not visited."""
     if reason not in UNREACHABLE or clock.backoff < SNOOZE_AFTER:
         return 0.0
     return SNOOZES[min(clock.backoff - SNOOZE_AFTER, len(SNOOZES) - 1)]
 
 
 def _is_open(window: DailyWindow, at: float) -> bool:
-    """
-    >>> _is_open(DailyWindow(540, 1020), 9 * 3600), _is_open(DailyWindow(1320, 60), 0.0), _is_open(DailyWindow(540, 1020), 17 * 3600)
+    """Whether a time lies in a daily window, which may include midnight.
+
+    >>> office, night = DailyWindow(540, 1020), DailyWindow(1320, 60)
+    >>> _is_open(office, 9 * 3600), _is_open(night, 0.0), _is_open(office, 17 * 3600)
     (True, True, False)
     """
     start, end = window
@@ -199,8 +207,8 @@ def _is_open(window: DailyWindow, at: float) -> bool:
     return start <= minute < end if start < end else minute >= start or minute < end
 
 
-def _opening(window: DailyWindow | None, at: float) -> float:
-    """The first moment from then on at which visits are welcome."""
+def _next_opening(window: DailyWindow | None, at: float) -> float:
+    """Return the first time from `at` on that lies within the visiting hours."""
     if window is None or _is_open(window, at):
         return at
     opens = at - at % DAY + window.start * 60

@@ -1,7 +1,7 @@
-"""Does a host tell the truth about its pages?
+"""How reliable are a host's statements about whether its pages have changed?
 
-Hosts say in several ways whether a page has changed. Each time a page is fetched whole, what was said can be held against
-what is: so often it was right, so often wrong, for each way of saying it.
+Hosts state it in several ways: validators, HEAD, sitemaps, feeds. Each time a page is fetched in full, such a statement
+can be checked; for each source we count how often it was right and wrong.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from crawler.items import DescribedCode
 
-_CREDIT = 4  # times that a host is believed to have been right before anything is known
+_CREDIT = 4  # right statements that are assumed before any was checked
 _SAME = 0.8  # share of "unchanged" that must be true: a change that is missed is missed for long
-_CHANGED = 0.5  # and of "changed": one that was none costs a visit
-_MOST = 64  # observations that count; older ones fade
+_CHANGED = 0.5  # and of "changed": a wrong one costs only a visit
+_MOST = 64  # observations; when there are so many, all counts are halved, so that older ones fade
 
 
 class Source(DescribedCode):
-    """By what a host says it. Codes are schema."""
+    """The ways in which a host states whether a page has changed. Stores keep the codes, so they never change."""
 
     VALIDATORS = 1, "ETag and Last-Modified"
     HEAD = 2, "answers to HEAD"
@@ -27,7 +27,7 @@ class Source(DescribedCode):
 
 
 class Trust(NamedTuple):
-    """How often one witness of a host was right and wrong, saying that a page has changed or is the same."""
+    """How often one source of a host was right and wrong in stating that a page has changed or is the same."""
 
     changed_right: int = 0
     changed_wrong: int = 0
@@ -36,7 +36,7 @@ class Trust(NamedTuple):
 
     @property
     def believes_same(self) -> bool:
-        """Whether to take its word that a page is unchanged.
+        """Whether to rely on its statement that a page is unchanged.
 
         >>> Trust().believes_same, Trust(same_wrong=2).believes_same, Trust(same_right=8, same_wrong=2).believes_same
         (True, False, True)
@@ -45,7 +45,7 @@ class Trust(NamedTuple):
 
     @property
     def believes_change(self) -> bool:
-        """Whether to take its word that a page has changed.
+        """Whether to rely on its statement that a page has changed.
 
         >>> Trust(changed_wrong=4).believes_change, Trust(changed_wrong=5).believes_change
         (True, False)
@@ -53,7 +53,7 @@ class Trust(NamedTuple):
         return _share(self.changed_right, self.changed_wrong) >= _CHANGED
 
     def after(self, *, says_changed: bool, has_changed: bool) -> Trust:
-        """One more observation.
+        """Return the counts after one more checked statement.
 
         >>> Trust().after(says_changed=True, has_changed=False)
         Trust(changed_right=0, changed_wrong=1, same_right=0, same_wrong=0)

@@ -35,7 +35,7 @@ _COUNTERS: Mapping[str, tuple[str, Callable[[RunRecord], float]]] = {
 _GAUGES: Mapping[str, tuple[str, Callable[[RunRecord, Vitals], float]]] = {
     "queue_urls": ("URLs of active hosts that wait in memory", lambda record, now: now.hosts.queued),
     "hosts_active": ("Hosts with a queue in memory", lambda record, now: now.hosts.active),
-    "hosts_asked": ("Active hosts that are being visited", lambda record, now: now.hosts.asked),
+    "hosts_asked": ("Active hosts that are being visited", lambda record, now: now.hosts.visiting),
     "hosts_ready": ("Active hosts that could be visited now", lambda record, now: now.hosts.ready),
     "hosts_resting": ("Active hosts that rest", lambda record, now: now.hosts.resting),
     "hosts_waiting": ("Active hosts that wait for the store or a robots.txt", lambda record, now: now.hosts.waiting),

@@ -76,7 +76,7 @@ def _asked(row: HostRow, options: Options) -> dict[str, Any]:
     return crawl_limits_data(clock) | {
         "least_rest": least_rest(politeness, row.name, clock),
         "rest_now": politeness.rest(row.name, clock),
-        "parts": politeness.parts(row.name, clock),
+        "parts": politeness.rest_parts(row.name, clock),
         "held_until": clock.held_until or None,
         "last_answer_took": clock.latency,
     }

@@ -557,7 +557,7 @@ class Worker:
     def _enter(self, load: HostLoad, errand: Visit | None, address: str) -> None:
         if not self._stopped:
             now = self._around.now()
-            clock = self._options.politeness.sane(load.clock, now)
+            clock = self._options.politeness.clamp_future(load.clock, now)
             self.frontier.activate(replace(load, address=address, clock=clock), now, errand)
 
     def _lease_from(self) -> float:

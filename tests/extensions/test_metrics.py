@@ -35,7 +35,7 @@ from tests.samples import visit_to, visited
 from tests.webgraph.server import Served
 
 VITALS = Vitals(
-    hosts=Census(asked=1, ready=2, resting=3, waiting=4, queued=50),
+    hosts=Census(visiting=1, ready=2, resting=3, waiting=4, queued=50),
     in_flight=7,
     connections=1000,
     bytes_in_flight=4096,

@@ -29,11 +29,13 @@ def test_all_hosts_together_send_no_more_than_the_limit(store: Store) -> None:
     urls = [f"http://h{host}.test/{page}" for host in range(100) for page in range(3)]
     simulation = Simulation(seeded(store, *urls), answering(SIZE), BANDWIDTH_LIMIT=1_000_000)
     simulation.run()
-    came = sorted(request.ended for request in simulation.log if not request.url.endswith("robots.txt"))
-    assert len(came) == 300
-    assert came[-1] - came[0] == pytest.approx(300 * SIZE / 1_000_000, abs=3)  # it is the limit that it waits for
+    answer_received = sorted(request.ended for request in simulation.log if not request.url.endswith("robots.txt"))
+    assert len(answer_received) == 300
+    assert answer_received[-1] - answer_received[0] == pytest.approx(
+        300 * SIZE / 1_000_000, abs=3
+    )  # it is the limit that it waits for
     for first in range(0, 300, 10):
-        within = [end for end in came if came[first] <= end < came[first] + 5]
+        within = [end for end in answer_received if answer_received[first] <= end < answer_received[first] + 5]
         assert len(within) * SIZE <= 1_000_000 * (5 + 1) + 50 * SIZE  # a second's worth at once, and what is under way
 
 
@@ -64,9 +66,9 @@ def test_what_a_host_sent_asks_for_a_rest_of_its_own() -> None:
 
 def test_a_bucket_that_is_empty_says_when_it_is_not() -> None:
     bucket = Bandwidth(1_000)
-    assert bucket.open_at(10.0) == 10.0
-    bucket.asked(Key(1, 1), 10.0)
-    bucket.came(Key(1, 1), 4_000)
-    assert bucket.open_at(10.0) == pytest.approx(13.0)
-    assert bucket.open_at(12.5) == pytest.approx(13.0)
-    assert bucket.open_at(14.0) == 14.0
+    assert bucket.available_at(10.0) == 10.0
+    bucket.request_sent(Key(1, 1), 10.0)
+    bucket.answer_received(Key(1, 1), 4_000)
+    assert bucket.available_at(10.0) == pytest.approx(13.0)
+    assert bucket.available_at(12.5) == pytest.approx(13.0)
+    assert bucket.available_at(14.0) == 14.0

@@ -21,12 +21,12 @@ def test_each_host_is_counted_once_whenever_it_is_asked(store: Store) -> None:
     def respond(visit: Visit, started: float) -> Visited:
         seen.append(census(simulation.frontier, started))
         assert seen[-1].active == len(simulation.frontier.hosts)
-        assert seen[-1].asked == len(simulation.frontier.in_flight)
+        assert seen[-1].visiting == len(simulation.frontier.in_flight)
         return fetched_page(visit, started, took=1.0 + int(visit.url[8]))  # so that they do not keep step
 
     simulation = Simulation(seeded(store, *URLS), respond)
     simulation.run()
-    assert max(taken.asked for taken in seen) >= 1
+    assert max(taken.visiting for taken in seen) >= 1
     assert max(taken.resting for taken in seen) >= 4
     assert max(taken.queued for taken in seen) >= 18
     assert census(simulation.frontier, simulation.time) == Census()
@@ -44,4 +44,4 @@ def test_hosts_of_one_server_rest_with_it(store: Store) -> None:
     simulation = Simulation(seeded(store, *URLS), respond, politeness)
     simulation.run()
     assert {taken.ready for taken in seen[6:]} == {0}
-    assert {taken.asked for taken in seen} == {1}
+    assert {taken.visiting for taken in seen} == {1}

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawler.frontier.frontier import CRASHES
+from crawler.frontier.frontier import SOLO_AFTER_CRASHES
 from crawler.frontier.politeness import Politeness
 from crawler.items import CrawlLimits, Kind, Outcome, Reason, RobotsFile, State, Visit, Visited
 from crawler.stores.contract.store import Store
@@ -377,7 +377,7 @@ def test_failures_are_tried_three_times_with_growing_pauses_then_left_alone(stor
 def test_a_url_over_which_processes_died_is_visited_with_nothing_else_in_flight(store: Store) -> None:
     seeded(store, *(f"http://h{n}.test/" for n in range(10)))
     acquire(store, "dead", 0, NOW, 1e12, 60)
-    for _ in range(CRASHES):
+    for _ in range(SOLO_AFTER_CRASHES):
         (load,) = [one for one in store.frontier.activate("dead", NOW, 10, 10, ()) if one.name == "h3.test"]
         store.frontier.lease("dead", load.visits, NOW)
         store.partitions.recover([0], NOW, lambda name, clock: clock)
@@ -512,7 +512,7 @@ def test_a_host_with_a_url_that_must_be_visited_alone_can_be_sent_away(store: St
     urls = ["http://a.test/killer", "http://b.test/1"]
     acquire(store, "dead", 0, NOW, 1e12, 60)
     store.urls.add([new_url(url) for url in urls], NOW)
-    for _ in range(CRASHES):
+    for _ in range(SOLO_AFTER_CRASHES):
         (load,) = [load for load in store.frontier.activate("dead", NOW, 9, 9, ()) if load.name == "a.test"]
         store.frontier.lease("dead", load.visits, NOW)
         store.partitions.recover([0], NOW, lambda name, clock: clock)

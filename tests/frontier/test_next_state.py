@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.next_state import MISSING, TRIES, NextState, RevisitPolicy
+from crawler.frontier.next_state import MAX_TRIES, MISSING, NextState, RevisitPolicy
 from crawler.items import Kind, Outcome, Page, Reason, State
 from tests.samples import NOW, answer, visit_to, visited
 
@@ -87,7 +87,7 @@ def test_three_failures_are_enough() -> None:
         tries, visits = next_state.tries, visits + 1
         if next_state.state is State.PARKED:
             break
-    assert visits == TRIES == 3
+    assert visits == MAX_TRIES == 3
 
 
 @given(outcome=st.sampled_from(Outcome), reason=st.sampled_from(Reason), tries=st.integers(0, 100))

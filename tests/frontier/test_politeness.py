@@ -93,7 +93,7 @@ def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due
 
 
 def test_a_clock_from_the_future_is_not_believed() -> None:
-    clock = Politeness.sane(HostClock(next_visit=NOW + 1e9, held_until=NOW + 1e9), NOW)
+    clock = Politeness.clamp_future(HostClock(next_visit=NOW + 1e9, held_until=NOW + 1e9), NOW)
     assert clock.next_visit == clock.held_until == NOW + LONGEST_HOLD
 
 
@@ -137,7 +137,7 @@ def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: flo
 )
 def test_a_visit_comes_in_visiting_hours(window: DailyWindow, at: float, opens: float) -> None:
     clock = HostClock(crawl_limits=CrawlLimits(visit_time=window))
-    later = Politeness().opened(clock, MIDNIGHT + at * HOUR)
+    later = Politeness().hold_outside_hours(clock, MIDNIGHT + at * HOUR)
     assert later.next_visit == MIDNIGHT + opens * HOUR
     assert (later.held_until > 0) == (opens > at)
 
@@ -145,7 +145,7 @@ def test_a_visit_comes_in_visiting_hours(window: DailyWindow, at: float, opens: 
 @given(st.integers(0, 1439), st.integers(0, 1439), st.floats(0, 10 * 86_400))
 def test_visiting_hours_are_always_kept(start: int, end: int, at: float) -> None:
     clock = HostClock(crawl_limits=CrawlLimits(visit_time=DailyWindow(start, end)))
-    opens = Politeness().opened(clock, at).next_visit
+    opens = Politeness().hold_outside_hours(clock, at).next_visit
     assert at <= opens <= at + 86_400
     minute = opens / 60 % 1440
     assert start == end or (start <= minute < end if start < end else minute >= start or minute < end)

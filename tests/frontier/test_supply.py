@@ -27,8 +27,8 @@ def test_the_rate_that_the_hosts_allow_is_known(store: Store) -> None:
     simulation.run(until=NOW + 50)
     found = simulation.frontier.supply
     assert found.rate == pytest.approx(10 / 2 + 10 / 20, rel=0.1)
-    assert found.needed(11) == pytest.approx(40, rel=0.1)
-    assert found.rate_of(50) == pytest.approx(50 / found.latency)
+    assert found.hosts_needed(11) == pytest.approx(40, rel=0.1)
+    assert found.connection_rate(50) == pytest.approx(50 / found.latency)
     assert 40 < found.starved <= 50
 
 

@@ -17,7 +17,7 @@ from crawler.monitor.live_view import LiveFacts, LiveView, line
 from crawler.monitor.record import HostGap
 from crawler.monitor.vitals import Vitals
 
-VITALS = Vitals(hosts=Census(asked=11, ready=2, resting=190, waiting=9, queued=3211), in_flight=11, uncommitted=12)
+VITALS = Vitals(hosts=Census(visiting=11, ready=2, resting=190, waiting=9, queued=3211), in_flight=11, uncommitted=12)
 FACTS = LiveFacts(
     directory="data/crawl",
     elapsed=75.0,

@@ -45,7 +45,7 @@ def test_the_rate_is_what_the_hosts_allow() -> None:
     assert not result.is_done
     assert result.supply.rate == pytest.approx(20.0, rel=0.02)
     assert result.rate == pytest.approx(20.0, rel=0.05)
-    assert result.supply.needed(100) == pytest.approx(1_000, rel=0.02)
+    assert result.supply.hosts_needed(100) == pytest.approx(1_000, rel=0.02)
 
 
 def test_few_connections_limit_slow_hosts() -> None:

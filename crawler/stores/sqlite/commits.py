@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import apsw
 
-from crawler.frontier.next_state import CONFIRMED
+from crawler.frontier.next_state import GONE_AFTER_MISSING
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import (
     NO_VALIDATORS,
@@ -263,7 +263,7 @@ def _url_values(settled: VisitResult, now: float) -> tuple[object, ...]:
 def _validators_after(visited: Visited, missing: int) -> Validators:
     """What the next visit can ask by: nothing, if the document counts as gone or has an end, for then it must come whole."""
     held, page, fetched = visited.visit.validators, visited.page, visited.fetched
-    if missing >= CONFIRMED or (page is not None and page.unavailable_after is not None):
+    if missing >= GONE_AFTER_MISSING or (page is not None and page.unavailable_after is not None):
         return NO_VALIDATORS
     if visited.outcome is Outcome.UNCHANGED:
         said = page or Page()  # an answer to HEAD has none

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import apsw
 
-from crawler.frontier.next_state import CONFIRMED, is_moved
+from crawler.frontier.next_state import GONE_AFTER_MISSING, is_moved
 from crawler.items import ChangeEvent, Key, Kind, Outcome, Page, Reason, Tier, Visited
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.sqlite.document_rows import NewDocument, insert_document, may_be_copied
@@ -241,7 +241,7 @@ def _is_gone(settled: VisitResult) -> bool:
     """Whether a page is certainly there no more, or not for us: what may be back tomorrow is looked for again first."""
     visited = settled.visited
     if settled.next_state.missing > visited.visit.missing:
-        return settled.next_state.missing >= CONFIRMED
+        return settled.next_state.missing >= GONE_AFTER_MISSING
     return visited.reason in _DELETED_BY or (visited.outcome is Outcome.REDIRECTED and is_moved(visited))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 
-from crawler.frontier.frontier import CRASHES
+from crawler.frontier.frontier import SOLO_AFTER_CRASHES
 from crawler.items import Key, Kind, Reason, State, Visit
 from crawler.stores.contract.partitions import Assignment, FullRest, Recovery, WorkerStatus
 from crawler.stores.sqlite.database import Database
@@ -186,7 +186,7 @@ def _return(
     """Let leased URLs wait again; one over which several processes died is parked."""
     quarantined = 0
     for host, rest, kind, crashes, _, url in rows:
-        alone = crashes >= CRASHES
+        alone = crashes >= SOLO_AFTER_CRASHES
         if kind == Kind.ROBOTS:
             _return_robots(connection, host, rest, origin_of(url), now, hold=alone)
         else:
