@@ -28,7 +28,7 @@ def census(frontier: Frontier, now: float) -> Census:
     visiting = ready = resting = waiting = queued = 0
     in_flight_hosts = {visit.host_key for visit in list(frontier.in_flight.values())}
     for back in list(frontier.hosts.values()):
-        queued += len(back.queue) + len(back.errands)
+        queued += len(back.queue) + len(back.remote_robots)
         if back.host in in_flight_hosts:
             visiting += 1
         elif not (back.busy or back.in_heap):

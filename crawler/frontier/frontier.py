@@ -9,8 +9,8 @@ is empty and the store may have more; *sent back* when its queue is empty and th
 store has nothing due and nothing of it is uncommitted.
 
 Nothing here does I/O or reads a clock. The caller asks the frontier what it needs (`wants_hosts`, `wants_refill`,
-`to_lease`, `to_send_back`, `to_hold`, `to_postpone`, `errands`), does that with the store, and passes the results in
-(`activate`, `refill`, `leased`); `next` returns a visit that is ready; `ended` and `committed` report its end.
+`to_lease`, `to_send_back`, `to_hold`, `to_postpone`, `remote_robots`), does that with the store, and passes the results
+in (`activate`, `refill`, `leased`); `next` returns a visit that is ready; `ended` and `committed` report its end.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class BackQueue:
     partition: int
     epoch: int
     queue: deque[Visit] = field(default_factory=deque)
-    errands: deque[Visit] = field(default_factory=deque)
+    remote_robots: deque[Visit] = field(default_factory=deque)  # other origins' robots.txt, fetched from this host
     rules: dict[str, RobotsFile] = field(default_factory=dict)
     robots_pending: set[str] = field(default_factory=set)  # origins whose robots.txt is being fetched
     trust: Mapping[Source, Trust] = field(default_factory=dict)
@@ -102,7 +102,9 @@ class Frontier:
         self.quiet_until = 0.0  # until then another worker's last visit to a server, and the gap after it, may count
         self.hosts: dict[int, BackQueue] = {}
         self.in_flight: dict[Key, Visit] = {}
-        self.errands: deque[Visit] = deque()  # robots.txt visits for which a host other than their origin's is needed
+        self.remote_robots: deque[Visit] = (
+            deque()
+        )  # robots.txt visits for which a host other than their origin's is needed
         self.window = active_hosts  # how many hosts may be active
         self._most_hosts = max(active_hosts, most_hosts)
         self._bandwidth = Bandwidth(bandwidth)
@@ -238,20 +240,20 @@ class Frontier:
     @property
     def is_quiet(self) -> bool:
         """Whether nothing is queued, leased, in flight, uncommitted or to be reported to the store."""
-        waiting = (self.in_flight, self._leased, self._leasing, self._solo_queue, self.errands)
+        waiting = (self.in_flight, self._leased, self._leasing, self._solo_queue, self.remote_robots)
         to_tell = (self._postponed, self._held, self._sent_back)
         return (
             not any(waiting)
             and not any(to_tell)
             and not any(
-                back.queue or back.errands or back.busy or back.uncommitted or back.refilling
+                back.queue or back.remote_robots or back.busy or back.uncommitted or back.refilling
                 for back in self.hosts.values()
             )
         )
 
     # ── what the caller reports ──
 
-    def activate(self, load: HostLoad, now: float, errand: Visit | None = None) -> None:
+    def activate(self, load: HostLoad, now: float, robots_visit: Visit | None = None) -> None:
         """Activate a host, perhaps to fetch the robots.txt of another host's origin from it."""
         back = self.hosts.get(load.host)
         if back is None:
@@ -267,8 +269,8 @@ class Frontier:
             back.group = self._gates.enter(group, 1, now) if group else None
             self._set_address(back, load.address, now)
         # A host that is active already keeps its state: the store's rows may be older than what is in memory.
-        if errand is not None:
-            back.errands.append(replace(errand, epoch=back.epoch))
+        if robots_visit is not None:
+            back.remote_robots.append(replace(robots_visit, epoch=back.epoch))
         if back.leaving:
             self._clear_queue(back)
         self._apply_hold(back, now)
@@ -367,8 +369,8 @@ class Frontier:
     def _clear_queue(self, back: BackQueue) -> None:
         back.leaving = True
         back.queue.clear()
-        while back.errands:
-            self._robots_visit_over(back.errands.popleft())
+        while back.remote_robots:
+            self._robots_visit_over(back.remote_robots.popleft())
         if back.in_heap:
             back.in_heap, back.entry = False, 0
             for gate in self._gates_of(back):
@@ -525,8 +527,8 @@ class Frontier:
             return
         back.queue.clear()
         back.drained = True
-        while back.errands:
-            self._robots_visit_over(back.errands.popleft())  # the store still has it, and knows the hold
+        while back.remote_robots:
+            self._robots_visit_over(back.remote_robots.popleft())  # the store still has it, and knows the hold
 
     def _is_outside_visiting_hours(self, back: BackQueue, at: float, now: float) -> bool:
         """Whether the host's visiting hours are over; if so it is held and waits in the store."""
@@ -557,8 +559,8 @@ class Frontier:
 
     def _choose_visit(self, back: BackQueue, now: float) -> Visit | None:
         """Return the next visit of a host: another origin's robots.txt, its next URL, or the robots.txt for that."""
-        if back.errands:
-            return back.errands.popleft()
+        if back.remote_robots:
+            return back.remote_robots.popleft()
         for _ in range(len(back.queue)):
             visit = back.queue.popleft()
             origin = origin_of(visit.url)
@@ -576,7 +578,7 @@ class Frontier:
             robots = self._robots_visit(back, origin, rules)
             if robots.host_key == back.host:
                 return robots
-            self.errands.append(robots)
+            self.remote_robots.append(robots)
         return None
 
     @staticmethod
@@ -604,7 +606,7 @@ class Frontier:
         """Put a host that is not busy into the heap, request a refill for it, or drop it."""
         if back.busy or back.in_heap or back.refilling or self.hosts.get(back.host) is not back:
             return
-        if back.errands or self._has_eligible_url(back):
+        if back.remote_robots or self._has_eligible_url(back):
             self._order += 1
             heapq.heappush(self._idle, (back.clock.next_visit, self._order, back.host))
             back.in_heap, back.entry = True, self._order

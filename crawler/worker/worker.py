@@ -412,9 +412,9 @@ class Worker:
             self._around.fail(error)
 
     def _note_errands(self, now: float) -> None:
-        if self.frontier.errands:
-            errands = list(self.frontier.errands)
-            self.frontier.errands.clear()
+        if self.frontier.remote_robots:
+            errands = list(self.frontier.remote_robots)
+            self.frontier.remote_robots.clear()
             self._errands.noted(errands, now)
             self._ask(lambda: self._around.store.partitions.add_remote_robots(errands), lambda _: self.look_now())
 
