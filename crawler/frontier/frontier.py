@@ -295,7 +295,7 @@ class Frontier:
                 back.drained = False
                 self._reschedule(back)
 
-    def rules_came(self, rules: RobotsFile, now: float) -> None:
+    def robots_received(self, rules: RobotsFile, now: float) -> None:
         """Apply a robots.txt that another worker has fetched, or that cannot be fetched for now."""
         back = self.hosts.get(rules.host)
         if back is not None:

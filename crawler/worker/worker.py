@@ -503,7 +503,7 @@ class Worker:
             self._name(load, errand)
         for came in rules:
             if self._errands.is_news(came):
-                self.frontier.rules_came(came, now)
+                self.frontier.robots_received(came, now)
         if loads and len(loads) == room:
             self._look_at = 0.0
         elif room and not loads and self._is_idle:
@@ -595,7 +595,7 @@ class Worker:
         self._ask(self._around.renew_lease, partial(self._kept, now + self._options.partition_lease), one="keep")
         self._set_timer("keep", self._keep_every, self._keep)
         for rules in self._errands.given_up(now):
-            self.frontier.rules_came(rules, now)
+            self.frontier.robots_received(rules, now)
 
     def _kept(self, lease_end: float, tenure: Assignment) -> None:
         around, now, had = self._around, self._around.now(), self._tenancy.tenure.partitions
