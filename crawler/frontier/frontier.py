@@ -305,7 +305,7 @@ class Frontier:
             self._apply_hold(back, now)
             self._reschedule(back)
 
-    def hurry(self, host: int) -> None:
+    def reload_queue(self, host: int) -> None:
         """Reload the queue of a host that has an urgent URL: the store returns that one first."""
         back = self.hosts.get(host)
         if back is not None and not back.refilling and not back.leaving:

@@ -493,7 +493,7 @@ class Worker:
         if seeds:
             self._ask(self._around.extend_scope(seeds), lambda _: self.look_now())
         for host in urgent:
-            self.frontier.hurry(host)
+            self.frontier.reload_queue(host)
         for load in loads:
             self.is_done = False
             if self._tenancy.may_visit(load):
