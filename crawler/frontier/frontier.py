@@ -287,7 +287,7 @@ class Frontier:
         self._apply_hold(back, now)
         self._reschedule(back)
 
-    def found(self, hosts: Iterable[int], now: float) -> None:
+    def urls_found(self, hosts: Iterable[int], now: float) -> None:
         """Note that new URLs of these hosts were committed: hosts without URLs may be refilled again."""
         for host in hosts:
             back = self.hosts.get(host)

@@ -291,7 +291,7 @@ class Worker:
         self._committing = self._committing[len(batch) :]
         self._around.committed(committed)
         self._study_all(committed.template_hosts)
-        self.frontier.found(committed.hosts_with_new, self._around.now())
+        self.frontier.urls_found(committed.hosts_with_new, self._around.now())
         if any(host not in self.frontier.hosts for host in committed.hosts_with_new):
             self._look_at = 0.0
         if self._flush_again or self._stopped or len(self._batch) >= self._options.commit.visits:
