@@ -385,7 +385,7 @@ class Frontier:
         """Return the active hosts of the server at this address."""
         return [back.host for back in self.hosts.values() if back.address is not None and back.address.name == address]
 
-    def recall(self) -> list[Visit]:
+    def recall_leases(self) -> list[Visit]:
         """Withdraw and return all visits that are leased but not yet released by `next`."""
         visits = [entry[2] for entry in self._leased]
         self._leased.clear()

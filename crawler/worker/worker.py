@@ -581,7 +581,7 @@ class Worker:
         self._around.wake()
 
     def _give_back(self) -> None:
-        self._unlease(self.frontier.recall())
+        self._unlease(self.frontier.recall_leases())
 
     def _unlease(self, visits: Sequence[Visit]) -> None:
         if visits:

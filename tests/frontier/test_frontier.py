@@ -409,7 +409,7 @@ def test_nothing_is_released_when_the_partitions_lease_has_ended(store: Store) -
 def test_what_is_recalled_was_leased_and_never_sent(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/", "http://b.test/"))
     simulation.lease_now(2)
-    recalled = simulation.frontier.recall()
+    recalled = simulation.frontier.recall_leases()
     assert len(recalled) == 2
     assert simulation.frontier.next(NOW + 100) is None
     store.frontier.unlease(recalled, NOW)
