@@ -1,1 +1,1 @@
-"""Compound files of WARC records."""
+"""The archive: WARC records appended to compound files (segments)."""

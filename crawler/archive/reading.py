@@ -1,4 +1,4 @@
-"""Read one archived answer back by its place."""
+"""Reads one archived record by its segment and offset."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.errors import DiskTrouble
 
 
 def read_block(directory: Path, segment: str, offset: int, length: int) -> bytes:
-    """The content block of the record at a place: for a response, head and body as they came."""
+    """Return the content block of the record at an offset; for a response, head and body as they were received."""
     path = f"{directory}/{segment}"
     try:
         try:

@@ -1,4 +1,4 @@
-"""A visit as WARC records: request, response and metadata, each compressed on its own."""
+"""Builds the WARC records of a visit: request, response and metadata, each compressed as a gzip member of its own."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from crawler.items import Fetched, Link, Reason, Visit, WarcRecord
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 _LEVEL = 6
-_SHORT = 8_192  # bytes that isal packs as well as zlib does, in half of the time: it has less memory to prepare
+_ISAL_BELOW = 8_192  # bytes up to which isal compresses as well as zlib in half the time: it allocates less memory
 _MOST_STORED = 0xFFFF  # bytes of a block that is stored, RFC 1951 §3.2.4
-_PACKED = re.compile(
-    rb"(?:[0-9a-fA-F]{1,8}\r\n)?(?:\x1f\x8b\x08|PK\x03\x04)"
-)  # how bodies begin that become no shorter
-_MEMBER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # of gzip, without a date: the same record always gives the same bytes
+# The beginning of bodies that are compressed already: perhaps a chunk size, then the magic bytes of gzip or ZIP.
+_COMPRESSED = re.compile(rb"(?:[0-9a-fA-F]{1,8}\r\n)?(?:\x1f\x8b\x08|PK\x03\x04)")
+_GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # without a date: the same record always gives the same bytes
 _BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS = [first + second for first in _BASE32 for second in _BASE32]  # base64.b32encode is four times as slow
+_BASE32_PAIRS = [first + second for first in _BASE32 for second in _BASE32]  # base64.b32encode is four times as slow
 _TRUNCATED = {Reason.CUT_LENGTH: "length", Reason.CUT_DISCONNECT: "disconnect", Reason.CUT_TIME: "time"}
 
 
 def visit_records(
     visit: Visit, fetched: Fetched, links: Sequence[Link], payload_digest: bytes = b""
 ) -> list[WarcRecord]:
-    """Everything one answer leaves in the archive; nothing if there was no answer.
+    """Return the request, response and metadata records of a visit; none if there was no answer.
 
-    The digest is the SHA-1 of the body, if somebody has it already.
+    `payload_digest` is the SHA-1 of the body, if it is known already.
     """
     if not fetched.head:
         return []
@@ -44,11 +43,11 @@ def visit_records(
         _record(
             "request", "application/http; msgtype=request", fetched.request, [*common, ("WARC-Concurrent-To", response)]
         ),
-        _response(response, fetched, [*common, ("WARC-Payload-Digest", _written(payload_digest))]),
+        _response(response, fetched, [*common, ("WARC-Payload-Digest", _digest_text(payload_digest))]),
         _record(
             "metadata",
             "application/warc-fields",
-            _facts(visit, fetched, links),
+            _metadata_fields(visit, fetched, links),
             [*common, ("WARC-Concurrent-To", response)],
         ),
     ]
@@ -57,14 +56,14 @@ def visit_records(
 def revisit_record(
     response: WarcRecord, fetched: Fetched, payload_digest: bytes, url: str, at: float, profile: str = IDENTICAL_PAYLOAD
 ) -> WarcRecord:
-    """In place of a response whose body is archived already: its head, and where and when the body was fetched."""
+    """Return a revisit record in place of a response whose body is archived already, under this URL at this time."""
     headers = [
         ("WARC-Target-URI", fetched.url),
         ("WARC-Date", _date(fetched.started)),
         ("WARC-Profile", profile),
         ("WARC-Refers-To-Target-URI", url),
         ("WARC-Refers-To-Date", _date(at)),
-        ("WARC-Payload-Digest", _written(payload_digest)),
+        ("WARC-Payload-Digest", _digest_text(payload_digest)),
     ]
     if fetched.address:
         headers.append(("WARC-IP-Address", fetched.address))
@@ -72,7 +71,7 @@ def revisit_record(
 
 
 def warcinfo_record(filename: str, now: float, facts: Sequence[tuple[str, str]]) -> WarcRecord:
-    """The first record of a file: what made it."""
+    """Return the first record of a file, which describes the crawl that wrote it."""
     body = "".join(f"{name}: {_one_line(value)}\r\n" for name, value in facts).encode()
     headers = [("WARC-Date", _date(now)), ("WARC-Filename", filename)]
     return _record("warcinfo", "application/warc-fields", body, headers)
@@ -86,8 +85,8 @@ def _response(identifier: str, fetched: Fetched, headers: list[tuple[str, str]])
     return _record("response", "application/http; msgtype=response", fetched.head, headers, identifier, fetched.body)
 
 
-def _facts(visit: Visit, fetched: Fetched, links: Sequence[Link]) -> bytes:
-    """What the bytes of the answer do not say, and the links found in them."""
+def _metadata_fields(visit: Visit, fetched: Fetched, links: Sequence[Link]) -> bytes:
+    """Return the facts about a visit that its answer does not contain, and the links found in it."""
     lines = [f"kind: {visit.kind.name.lower()}", f"hopsFromSeed: {visit.depth}"]
     if visit.via:
         lines.append(f"via: {_one_line(visit.via)}")
@@ -112,32 +111,37 @@ def _record(
         f"WARC-Type: {kind}",
         f"WARC-Record-ID: {identifier}",
         *(f"{name}: {_one_line(value)}" for name, value in headers),
-        f"WARC-Block-Digest: {_written(digest.digest())}",
+        f"WARC-Block-Digest: {_digest_text(digest.digest())}",
         f"Content-Type: {content_type}",
         f"Content-Length: {len(block) + len(body)}",
     ]
     head = "\r\n".join(lines).encode("utf-8", "surrogateescape") + b"\r\n\r\n" + block
-    data = _with_packed(head, body + b"\r\n\r\n") if _PACKED.match(body) else _packed(head + body + b"\r\n\r\n")
+    data = (
+        _store_compressed(head, body + b"\r\n\r\n") if _COMPRESSED.match(body) else _compress(head + body + b"\r\n\r\n")
+    )
     return WarcRecord(type=kind, id=identifier, data=data)
 
 
-def _packed(data: bytes) -> bytes:
-    if len(data) > _SHORT:
+def _compress(data: bytes) -> bytes:
+    if len(data) > _ISAL_BELOW:
         return zlib.compress(data, _LEVEL, 16 + zlib.MAX_WBITS)
     return isal_zlib.compress(data, 1, 16 + zlib.MAX_WBITS)
 
 
-def _with_packed(head: bytes, body: bytes) -> bytes:
-    """One member whose second half is stored as it is: packing it again takes six times as long and gains nothing."""
-    # This level of isal needs no memory of its own, which takes longer to get than to fill.
+def _store_compressed(head: bytes, body: bytes) -> bytes:
+    """Return one gzip member with the head compressed and the body stored as it is.
+
+    Compressing a compressed body again takes six times as long and gains nothing.
+    """
+    # This level of isal allocates no buffer; allocating one takes longer than filling it.
     first = isal_zlib.compressobj(0, zlib.DEFLATED, -zlib.MAX_WBITS)
     check, size = isal_zlib.crc32(body, isal_zlib.crc32(head)), (len(head) + len(body)) & 0xFFFFFFFF
-    parts = (first.compress(head), first.flush(isal_zlib.Z_SYNC_FLUSH), *_stored(body))
-    return b"".join((_MEMBER, *parts, struct.pack("<II", check, size)))
+    parts = (first.compress(head), first.flush(isal_zlib.Z_SYNC_FLUSH), *_stored_blocks(body))
+    return b"".join((_GZIP_HEADER, *parts, struct.pack("<II", check, size)))
 
 
-def _stored(data: bytes) -> Iterator[bytes]:
-    """The last blocks of a stream, that hold these bytes as they are."""
+def _stored_blocks(data: bytes) -> Iterator[bytes]:
+    """Yield the final blocks of a deflate stream that contain these bytes uncompressed."""
     for start in range(0, len(data), _MOST_STORED):
         block = data[start : start + _MOST_STORED]
         yield struct.pack("<BHH", start + len(block) == len(data), len(block), len(block) ^ 0xFFFF)
@@ -145,25 +149,25 @@ def _stored(data: bytes) -> Iterator[bytes]:
 
 
 def _one_line(value: str) -> str:
-    """A value that cannot end its header: control characters become spaces."""
+    """Replace control characters by spaces, so that a value cannot end its header line."""
     return value if value.isprintable() else "".join(c if c.isprintable() else " " for c in value)
 
 
 def _new_id() -> str:
-    """A random UUID (RFC 9562 §5.4); that of the standard library takes twice as long."""
+    """Return a random UUID (RFC 9562 §5.4); the standard library takes twice as long."""
     digits = os.urandom(16).hex()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"<urn:uuid:{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}>"
 
 
-def _written(digest: bytes) -> str:
-    """As base 32; the length of a digest of SHA-1 is a multiple of ten bits.
+def _digest_text(digest: bytes) -> str:
+    """Return a SHA-1 digest in base 32; its length is a multiple of ten bits, so two characters are looked up at once.
 
-    >>> _written(bytes(19) + b"!")
+    >>> _digest_text(bytes(19) + b"!")
     'sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAABB'
     """
     number = int.from_bytes(digest)
-    return "sha1:" + "".join([_PAIRS[number >> shift & 1023] for shift in range(8 * len(digest) - 10, -1, -10)])
+    return "sha1:" + "".join([_BASE32_PAIRS[number >> shift & 1023] for shift in range(8 * len(digest) - 10, -1, -10)])
 
 
 def _date(seconds: float) -> str:

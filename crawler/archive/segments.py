@@ -1,7 +1,7 @@
-"""Append records to compound files so that no kill can hurt what was acknowledged.
+"""Appends WARC records to segment files, so that a killed process loses nothing that was committed.
 
-A file is `<name>.open` while it is written and gets its name when it is full. What is good in it is what the store says
-(`SegmentState.length`); bytes beyond that were never acknowledged and are cut off when the crawl is started again. A
+A file is called `<name>.open` while it is written and is renamed when it is full. The store has its committed length
+(`SegmentState.length`); bytes beyond that were never committed and are cut off when the crawl is started again. A
 recovered file is never appended to.
 """
 
@@ -22,7 +22,7 @@ OPEN = ".open"
 
 
 class Segment(Protocol):
-    """What the store knows of a file."""
+    """The row of a segment file in the store."""
 
     @property
     def name(self) -> str: ...
@@ -33,7 +33,7 @@ class Segment(Protocol):
 
 
 class SegmentWriter:
-    """The files of one worker, one at a time. Not thread-safe; owned by the thread that commits."""
+    """Writes the segment files of one worker, one at a time. Not thread-safe; owned by the thread that commits."""
 
     def __init__(
         self,
@@ -55,14 +55,14 @@ class SegmentWriter:
         self._max_bytes = max_bytes
         self._now = now
         self._facts = facts
-        self._step = step
+        self._step = step  # called before and after a rename, so that tests can kill the process there
         self._serial = 0
         self._file: FileIO | None = None
-        self._good = (0, 0)  # length and records that the store has
+        self._committed_size = (0, 0)  # length and number of records that the store has
 
     def append(self, records: Sequence[WarcRecord]) -> list[tuple[int, int]]:
-        """Write records one after another; (offset, length) of each. Nothing is durable yet."""
-        with _disk(self.directory):
+        """Write records and return (offset, length) of each. They are durable only after `sync`."""
+        with _disk_errors(self.directory):
             file = self._file or self._create()
             places, offset = [], self.length
             for record in records:
@@ -74,42 +74,42 @@ class SegmentWriter:
     def sync(self) -> None:
         """Make everything appended durable."""
         if self._file is not None:
-            with _disk(self.directory):
+            with _disk_errors(self.directory):
                 os.fsync(self._file.fileno())
 
     def committed(self) -> None:
-        """The store has the present length."""
-        self._good = (self.length, self.records)
+        """Note that the store has committed the present length."""
+        self._committed_size = (self.length, self.records)
 
     def undo(self) -> None:
-        """Cut the file back to what the store has."""
+        """Truncate the file to the committed length."""
         if self._file is not None:
-            with _disk(self.directory):
-                self._file.seek(self._good[0])
+            with _disk_errors(self.directory):
+                self._file.seek(self._committed_size[0])
                 self._file.truncate()
-                self.length, self.records = self._good
-                if self._good == (0, 0):
+                self.length, self.records = self._committed_size
+                if self._committed_size == (0, 0):
                     self._write(self._file, [self._warcinfo()])
-                    self.sync()  # the next commit may bring nothing of its own, and names this length
+                    self.sync()  # the next commit may append nothing, and stores this length
 
     @property
     def is_full(self) -> bool:
         return self.length >= self._max_bytes
 
     def finish(self) -> str:
-        """Give the file its name; what was not committed is cut off. The name, or empty if there is no file."""
-        file, name, good = self._file, self.name, self._good[0]
+        """Close the file at its committed length and rename it; returns its name, or "" if there is no file."""
+        file, name, committed_length = self._file, self.name, self._committed_size[0]
         if file is None:
             return ""
-        with _disk(self.directory):
+        with _disk_errors(self.directory):
             self._step("before rename")
-            file.truncate(good)
+            file.truncate(committed_length)
             os.fsync(file.fileno())
-            # Whatever goes wrong from here on, there is nothing left to undo.
-            self._file, self.name, self.length, self.records, self._good = None, "", 0, 0, (0, 0)
+            # Even if something fails from here on, there is nothing left to undo.
+            self._file, self.name, self.length, self.records, self._committed_size = None, "", 0, 0, (0, 0)
             file.close()
             path = self.directory / (name + OPEN)
-            if good:
+            if committed_length:
                 path.rename(self.directory / name)
             else:
                 path.unlink()
@@ -120,7 +120,7 @@ class SegmentWriter:
     def _create(self) -> FileIO:
         self._serial += 1
         name = f"{self._prefix}-{self.slot:03}-{self._serial:05}.warc.gz"
-        # Without a buffer: what a full disk did not take must not be offered again when the file is cut back.
+        # Unbuffered: bytes that a full disk rejected must not be written again when the file is truncated.
         self._file = (self.directory / (name + OPEN)).open("xb", buffering=0)
         self.name = name
         sync_directory(self.directory)
@@ -140,37 +140,37 @@ class SegmentWriter:
 
 
 def recover(directory: Path, slot: int, segments: Sequence[Segment]) -> tuple[list[str], int]:
-    """Bring the files that a dead worker left open to what was acknowledged.
+    """Truncate the files that a dead worker left open to their committed length, and give them their final names.
 
-    Returns the names of the files that are now whole, and the number of bytes that were cut off. Doing it twice does
-    no harm.
+    Returns the names of the files that are now closed, and the number of bytes that were cut off. Repeating it does
+    nothing more.
     """
-    whole, cut = [], 0
+    closed, cut_off = [], 0
     known = {segment.name: segment for segment in segments}
-    with _disk(directory):
-        for each in segments:  # what could be missing is looked for before anything is changed
+    with _disk_errors(directory):
+        for each in segments:  # before anything is changed: a missing byte raises DiskTrouble
             if not each.closed:
                 path = directory / (each.name + OPEN)
-                _size(path if path.exists() else directory / each.name, each.length)
+                _checked_size(path if path.exists() else directory / each.name, each.length)
         for path in sorted(directory.glob(f"*-{slot:03}-*.warc.gz{OPEN}")):
             segment = known.get(path.name.removesuffix(OPEN))
-            if segment is None:  # nothing in it was ever acknowledged
-                cut += path.stat().st_size
+            if segment is None:  # nothing in it was ever committed
+                cut_off += path.stat().st_size
                 path.unlink()
                 continue
-            cut += _cut(path, segment.length)
+            cut_off += _truncate(path, segment.length)
             path.rename(directory / segment.name)
         for segment in segments:
             if not segment.closed:
-                _cut(directory / segment.name, segment.length)
-                whole.append(segment.name)
+                _truncate(directory / segment.name, segment.length)
+                closed.append(segment.name)
         sync_directory(directory)
-    return whole, cut
+    return closed, cut_off
 
 
-def _cut(path: Path, length: int) -> int:
-    """Truncate a file to its acknowledged length; the bytes that were beyond."""
-    size = _size(path, length)
+def _truncate(path: Path, length: int) -> int:
+    """Truncate a file to its committed length; returns the number of bytes that were beyond it."""
+    size = _checked_size(path, length)
     if size > length:
         with path.open("r+b") as file:
             file.truncate(length)
@@ -178,8 +178,8 @@ def _cut(path: Path, length: int) -> int:
     return size - length
 
 
-def _size(path: Path, length: int) -> int:
-    """The size of a file in which so much was acknowledged."""
+def _checked_size(path: Path, length: int) -> int:
+    """Return the size of a file; raises DiskTrouble if it is smaller than its committed length."""
     try:
         size = path.stat().st_size
     except FileNotFoundError:
@@ -192,8 +192,8 @@ def _size(path: Path, length: int) -> int:
     return size
 
 
-class _disk:  # noqa: N801
-    """What the disk complains of, as an error that says what to do."""
+class _disk_errors:  # noqa: N801
+    """Turns an OSError into a DiskTrouble that says what to do."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -203,6 +203,6 @@ class _disk:  # noqa: N801
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
             raise DiskTrouble(
-                f"{error.filename or self.directory}: writing the archive failed ({error.strerror}). What was committed "
-                "is kept; check the disk, then start the crawl again."
+                f"{error.filename or self.directory}: writing the archive failed ({error.strerror}). What was "
+                "committed is kept; check the disk, then start the crawl again."
             ) from error

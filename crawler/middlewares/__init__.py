@@ -1,1 +1,1 @@
-"""Judge and annotate a visit; never download."""
+"""Downloader middlewares: they refuse or annotate a visit, and never download anything."""

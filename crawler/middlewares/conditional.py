@@ -1,7 +1,7 @@
-"""Conditional requests: who holds a document asks only whether it has changed.
+"""Conditional requests: if we have a document, ask the server only whether it has changed.
 
-Reads `request.meta["visit"]` and `["trust"]`; writes `["headers"]`. What the validators say is not taken for granted: every
-so many visits the whole is fetched and compared, and a host whose validators were wrong is not asked by them.
+Reads `request.meta["visit"]` and `["trust"]`; writes `["headers"]`. Validators are checked: every so many visits the
+document is fetched in full and compared, and hosts whose validators were wrong get no conditional requests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crawler.items import Visit
 
 
 class ConditionalMiddleware:
-    """Adds If-None-Match and If-Modified-Since."""
+    """Adds If-None-Match and If-Modified-Since to requests for documents that we have."""
 
     def __init__(self, stats: StatsCollector, full_every: int) -> None:
         self._stats = stats
@@ -32,12 +32,14 @@ class ConditionalMiddleware:
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
-        held = visit.validators
-        if held.length is None or held.reused + 1 >= self._full_every or not (held.etag or held.last_modified):
+        validators = visit.validators
+        if validators.length is None or validators.reused + 1 >= self._full_every:
+            return
+        if not (validators.etag or validators.last_modified):
             return
         trust: Mapping[Source, Trust] = request.meta[TRUST]
-        told = trust.get(Source.VALIDATORS, UNKNOWN)
-        if told.believes_same and told.believes_change:
+        validator_trust = trust.get(Source.VALIDATORS, UNKNOWN)
+        if validator_trust.believes_same and validator_trust.believes_change:
             self._stats.inc_value("conditional/sent")
-            asked = (("If-None-Match", held.etag), ("If-Modified-Since", held.last_modified))
-            request.meta[HEADERS] = [(name, value) for name, value in asked if value]
+            headers = (("If-None-Match", validators.etag), ("If-Modified-Since", validators.last_modified))
+            request.meta[HEADERS] = [(name, value) for name, value in headers if value]

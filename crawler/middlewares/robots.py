@@ -1,7 +1,7 @@
-"""robots.txt: refuse what an origin's rules forbid, and learn the rules from a visit to the file.
+"""robots.txt: refuse visits that an origin's rules forbid, and read the rules after a visit to the file.
 
-Reads `request.meta["visit"]` and `["rules"]` (what the origin's file says, or said before); writes `["rules"]` of a
-robots.txt visit, and `["sitemaps"]` that it names.
+Reads `request.meta["visit"]` and `["rules"]` (the origin's last known file); writes `["rules"]` after a robots.txt
+visit, and `["sitemaps"]` that the file names.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from crawler.urls.scope import Scope
 
 MOST_SITEMAPS = 100  # that a robots.txt may name
 MAX_HOPS = 5  # redirects of a robots.txt that are followed
-_NEVER_ASKED = (Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.URL_TOO_LONG)
-PARSED_BYTES = 4 * 1024 * 1024  # of files that are kept parsed, which takes some thirty times as much
+_NEVER_FETCHED = (Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.URL_TOO_LONG)
+PARSED_BYTES = 4 * 1024 * 1024  # of files whose parsed rules are cached, which take some thirty times as much
 
 
 class RobotsMiddleware:
-    """Stands before the downloader: a forbidden visit ends here, and the host never hears of it."""
+    """Ends forbidden visits before anything is sent, and turns robots.txt answers into `RobotsFile`."""
 
     def __init__(
         self, stats: StatsCollector, scope: Scope, retry: float, least_lifetime: float, *, reads_sitemaps: bool
@@ -67,10 +67,10 @@ class RobotsMiddleware:
         if not self._parse(rules).allows(visit.url, ROBOTS_TOKEN):
             self._stats.inc_value("robots/forbidden")
             raise VisitDenied(Reason.ROBOTS_DENIED, f"by the robots.txt of {rules.origin}")
-        self._prefer_another(visit, rules)
+        self._check_preferred_host(visit, rules)
 
-    def _prefer_another(self, visit: Visit, rules: RobotsFile) -> None:
-        """Ask the mirror that the site likes best, if it is part of the crawl and has not sent us here itself."""
+    def _check_preferred_host(self, visit: Visit, rules: RobotsFile) -> None:
+        """Replace the visit by one to the site's preferred host, if that is in scope and did not redirect us here."""
         if not rules.preferred or visit.hops:
             return
         url = rules.preferred + visit.url[len(rules.origin) :]
@@ -83,15 +83,17 @@ class RobotsMiddleware:
         fetched: Fetched | None = request.meta.get(FETCHED)
         if visit.kind is Kind.ROBOTS and fetched is not None:
             meaning = meaning_of(fetched)
-            # What was cut short by us or by a dead connection says nothing about the file.
-            known = meaning.outcome is Outcome.ABORTED
-            request.meta[RULES] = rules = None if known else self._learn(visit, fetched, meaning, request.meta[RULES])
+            # A visit that we or a dead connection aborted says nothing about the file.
+            is_aborted = meaning.outcome is Outcome.ABORTED
+            previous: RobotsFile | None = request.meta[RULES]
+            rules = None if is_aborted else self._robots_file(visit, fetched, meaning, previous)
+            request.meta[RULES] = rules
             if self._reads_sitemaps and rules is not None and not rules.held_until and not rules.location:
-                request.meta[SITEMAPS] = self._sitemaps(rules)
+                request.meta[SITEMAPS] = self._sitemap_links(rules)
         return response
 
-    def _sitemaps(self, rules: RobotsFile) -> list[Link]:
-        """Those that the file names, or the usual place."""
+    def _sitemap_links(self, rules: RobotsFile) -> list[Link]:
+        """Return the sitemaps that the file names, or /sitemap.xml if it names none."""
         named = self._parse(rules).sitemaps if rules.body is not None else []
         urls = (self._scope.policy.canonicalize(url, f"{rules.origin}/") for url in islice(named, MOST_SITEMAPS))
         found = dict.fromkeys(url for url in urls if url is not None)
@@ -100,12 +102,14 @@ class RobotsMiddleware:
         usual = list_link(self._scope, f"{rules.origin}/sitemap.xml")
         return [usual] if usual.refused is None else []
 
-    def _learn(self, visit: Visit, fetched: Fetched, meaning: AnswerMeaning, previous: RobotsFile | None) -> RobotsFile:
+    def _robots_file(
+        self, visit: Visit, fetched: Fetched, meaning: AnswerMeaning, previous: RobotsFile | None
+    ) -> RobotsFile:
         self._stats.inc_value("robots/fetched")
         if meaning.outcome is Outcome.REDIRECTED and visit.hops < MAX_HOPS:
             target = self._scope.policy.canonicalize(meaning.location or "", visit.url)
-            if target is not None and self._may_be_asked(target):
-                return _moved(visit, fetched, target, previous)
+            if target is not None and self._may_be_fetched(target):
+                return _redirected(visit, fetched, target, previous)
         rules = judge_robots(
             status=fetched.status,
             reason=meaning.reason,
@@ -124,36 +128,36 @@ class RobotsMiddleware:
         return replace(rules, crawl_limits=parsed.crawl_limits(ROBOTS_TOKEN), preferred=preferred)
 
     def _origin_of(self, host: str, origin: str) -> str:
-        """The origin of a preferred host, which may be written with scheme and port; empty if it is this one or none."""
+        """Return the origin of a preferred host, written with or without scheme and port; empty if none or this one."""
         scheme = origin.partition(":")[0]
         url = self._scope.policy.canonicalize(host if "//" in host else f"{scheme}://{host}/") if host else None
         return origin_of(url) if url is not None and origin_of(url) != origin else ""
 
-    def _may_be_asked(self, url: str) -> bool:
-        """The file may lie outside the scope, but not where nobody may be asked at all."""
+    def _may_be_fetched(self, url: str) -> bool:
+        """Whether a robots.txt redirect may be followed: out of scope is allowed, denied ports or hosts are not."""
         refusal = self._scope.rejection(url)
-        return refusal is None or refusal.reason not in _NEVER_ASKED
+        return refusal is None or refusal.reason not in _NEVER_FETCHED
 
     def _parse(self, rules: RobotsFile) -> RobotsRules:
-        """The rules of an origin, parsed once while there is room to keep them."""
+        """Return the parsed rules of an origin, from the cache if the file is the same."""
         body = rules.body or b""
-        known = self._parsed.get(rules.origin)
-        if known is None or known[0] != body:
-            self._forget(rules.origin)
-            known = self._parsed[rules.origin] = (body, RobotsRules.parse(body))
+        cached = self._parsed.get(rules.origin)
+        if cached is None or cached[0] != body:
+            self._evict(rules.origin)
+            cached = self._parsed[rules.origin] = (body, RobotsRules.parse(body))
             self._parsed_bytes += len(body)
             while self._parsed_bytes > PARSED_BYTES and len(self._parsed) > 1:
-                self._forget(next(iter(self._parsed)))
+                self._evict(next(iter(self._parsed)))
         self._parsed.move_to_end(rules.origin)
-        return known[1]
+        return cached[1]
 
-    def _forget(self, origin: str) -> None:
-        known = self._parsed.pop(origin, None)
-        self._parsed_bytes -= len(known[0]) if known is not None else 0
+    def _evict(self, origin: str) -> None:
+        cached = self._parsed.pop(origin, None)
+        self._parsed_bytes -= len(cached[0]) if cached is not None else 0
 
 
-def _moved(visit: Visit, fetched: Fetched, target: str, previous: RobotsFile | None) -> RobotsFile:
-    """The file is elsewhere: the next visit goes there, and until then nothing is known."""
+def _redirected(visit: Visit, fetched: Fetched, target: str, previous: RobotsFile | None) -> RobotsFile:
+    """Return the state of an origin whose robots.txt redirects: the next visit goes there, and pages wait for it."""
     return RobotsFile(
         host=visit.key.host,
         origin=visit.origin,
