@@ -194,7 +194,7 @@ class Link(NamedTuple):
     url: str
     anchor: str
     refused: Refusal | None  # why it must not be visited, or None
-    mark: int  # `mark_of` URL and anchor; of a redirect's target 0
+    mark: int  # `link_fingerprint` of URL and anchor; of a redirect's target 0
 
 
 class ListedUrl(NamedTuple):

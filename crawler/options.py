@@ -23,7 +23,7 @@ from crawler.frontier.politeness import FOREIGN_HOST_FLOOR, Politeness
 from crawler.parse.html import Reading
 from crawler.parse.main_text.extractors import EXTRACTORS, NEEDED
 from crawler.urls.patterns import UrlPatterns
-from crawler.urls.rules import SWITCHED
+from crawler.urls.rules import SWITCHABLE
 from crawler.urls.scope import BAD_PORTS, MODES, Scope, UrlOptions
 from crawler.urls.sites import BrokenLine
 
@@ -272,7 +272,7 @@ def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions
         skip_apis=read.flag("URL_SKIP_APIS"),
         include=_text_file(read, "URL_INCLUDE"),
         exclude=_text_file(read, "URL_EXCLUDE"),
-        switches={name: read.flag(rule.setting) for name, rule in SWITCHED.items()},
+        switches={name: read.flag(rule.setting) for name, rule in SWITCHABLE.items()},
         rules=_text_file(read, "URL_RULES"),
     )
     try:

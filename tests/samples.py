@@ -7,11 +7,8 @@ from typing import Any
 from crawler.frontier.next_state import NextState, RevisitPolicy
 from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
-from crawler.stores.contract.commits import VisitResult
-from crawler.stores.contract.partitions import WorkerStatus
-from crawler.stores.contract.store import Store
-from crawler.stores.contract.urls import NewUrl
-from crawler.urls.keys import key_of, mark_of
+from crawler.stores.contract import NewUrl, Store, VisitResult, WorkerStatus
+from crawler.urls.keys import key_of, link_fingerprint
 
 NOW = 1_000_000.0
 
@@ -21,7 +18,7 @@ def new_url(url: str, **facts: Any) -> NewUrl:
 
 
 def link(url: str, anchor: str = "", refused: Reason | None = None) -> Link:
-    return Link(key_of(url), url, anchor, Refusal(refused, "so") if refused else None, mark_of(url, anchor))
+    return Link(key_of(url), url, anchor, Refusal(refused, "so") if refused else None, link_fingerprint(url, anchor))
 
 
 def visit_to(url: str, **facts: Any) -> Visit:

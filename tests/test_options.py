@@ -15,7 +15,7 @@ from crawler.errors import Misconfigured
 from crawler.fetch.dns import DnsLifetimes
 from crawler.items import Reason
 from crawler.options import Options
-from crawler.urls.rules import SWITCHED, UrlRule
+from crawler.urls.rules import SWITCHABLE, UrlRule
 from crawler.urls.scope import WEB_PORTS, UrlOptions
 
 
@@ -184,7 +184,7 @@ def test_only_the_horizon_may_be_endless(name: str) -> None:
         ("FETCH_VERIFY_TLS", "perhaps"),
         ("URL_SKIP_ACTIONS", "perhaps"),
         ("URL_SKIP_APIS", 2),
-        *((rule.setting, "perhaps") for rule in SWITCHED.values()),
+        *((rule.setting, "perhaps") for rule in SWITCHABLE.values()),
         # ports
         ("URL_PORTS", "80,http"),
         ("URL_PORTS", "80;443"),
@@ -259,7 +259,7 @@ def test_without_a_contact_only_own_hosts_are_in_scope() -> None:
 def test_urls_are_judged_as_the_code_does_unless_told() -> None:
     urls = options_with(SCOPE="any", CONTACT="me@a.test").urls
     assert replace(urls, switches={}, skip_types=()) == UrlOptions()
-    assert urls.switches == {name: rule.default for name, rule in SWITCHED.items()}
+    assert urls.switches == {name: rule.default for name, rule in SWITCHABLE.items()}
     assert {"jpg", "zip", "exe"} < set(urls.skip_types)
     assert not {"html", "pdf", "txt", "xml", "php"} & set(urls.skip_types)
 
@@ -313,7 +313,7 @@ def test_without_ports_only_those_of_the_seeds_are_asked() -> None:
     assert options_with().urls.ports == WEB_PORTS
 
 
-@pytest.mark.parametrize("rule", SWITCHED.values(), ids=lambda rule: rule.setting)
+@pytest.mark.parametrize("rule", SWITCHABLE.values(), ids=lambda rule: rule.setting)
 def test_every_rule_for_the_spelling_of_urls_can_be_switched(rule: UrlRule) -> None:
     assert options_with(**{rule.setting: True}).urls.new_policy().canonicalize(rule.before) == rule.after
     assert options_with(**{rule.setting: "no"}).urls.new_policy().canonicalize(rule.before) == rule.before

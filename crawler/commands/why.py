@@ -27,7 +27,7 @@ from crawler.stores.open import open_store
 from crawler.urls.canonical import RuleStep, resolve
 from crawler.urls.hosts import host_of, origin_of
 from crawler.urls.keys import key_of
-from crawler.urls.scope import VERDICTS
+from crawler.urls.scope import SCOPE_REASONS
 
 _SHOWN = 5  # duplicates
 
@@ -158,7 +158,11 @@ def _state(row: UrlRow, now: float) -> str:
         text += f" → {row.detail}"
     if row.state is State.WAITING:
         text += f"; due {'now' if row.due <= now else 'in ' + span_of(row.due - now) + ', at ' + date_of(row.due)}"
-    if row.state is State.PARKED and row.reason in {*VERDICTS, Reason.SAME_PAGE, Reason.PREFERRED_HOST} and row.detail:
+    if (
+        row.state is State.PARKED
+        and row.reason in {*SCOPE_REASONS, Reason.SAME_PAGE, Reason.PREFERRED_HOST}
+        and row.detail
+    ):
         text += f" [{row.detail}]"
     if row.missing:
         text += f"; {row.missing} visits in a row did not find it"

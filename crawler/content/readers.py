@@ -25,7 +25,7 @@ from crawler.parse.links import LONGEST_ANCHOR, MOST_LINKS, HtmlLink
 from crawler.parse.metadata.metadata import Metadata
 from crawler.parse.metadata.page_dates import likely_date
 from crawler.urls.hosts import origin_of
-from crawler.urls.keys import key_of, mark_of
+from crawler.urls.keys import key_of, link_fingerprint
 from crawler.urls.scope import Scope
 
 _MOST_WEIGHTS = 2_000  # that are kept of a page
@@ -229,7 +229,7 @@ def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:
 
 
 def _link(url: str, anchor: str, refused: Refusal | None) -> Link:
-    return Link(key_of(url), url, anchor, refused, mark_of(url, anchor))
+    return Link(key_of(url), url, anchor, refused, link_fingerprint(url, anchor))
 
 
 _remembered_link = lru_cache(maxsize=16_384)(_link)  # pages of a site have most of their links in common

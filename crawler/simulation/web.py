@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crawler.items import CrawlLimits, Fetched, Kind, Link, Outcome, Page, Reason, RobotsFile, Visit, Visited
 from crawler.urls.hosts import host_of
-from crawler.urls.keys import key_of, mark_of
+from crawler.urls.keys import key_of, link_fingerprint
 
 _BRANCHES = 8  # links of a page to pages below it
 _FAR_LINKS = 2  # and to front pages of other hosts
@@ -111,7 +111,7 @@ class SimulatedWeb:
         below = range(_BRANCHES * page + 1, min(_BRANCHES * (page + 1) + 1, host.size))
         urls = [f"http://{host.name}/{number}" for number in below]
         urls += [f"http://{self._chance.choice(self._names)}/0" for _ in range(_FAR_LINKS)]
-        return [Link(key_of(url), url, "", None, mark_of(url, "")) for url in urls]
+        return [Link(key_of(url), url, "", None, link_fingerprint(url, "")) for url in urls]
 
 
 def _drawn(delays: Sequence[tuple[float, float]], roll: float) -> float | None:

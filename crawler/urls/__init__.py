@@ -1,1 +1,1 @@
-"""Which URLs are the same, which are never visited, and who owns them?"""
+"""URLs: canonical form, scope and filters, hosts and registered domains, keys."""

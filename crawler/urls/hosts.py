@@ -1,4 +1,4 @@
-"""Who serves a URL, and whose is the host?
+"""Host, origin, port and registered domain of a URL, and the partition of a host.
 
 The functions that take a URL take it in canonical form. A host is a name or an address without port and brackets.
 """
@@ -21,7 +21,7 @@ _IPV4 = re.compile(r"[0-9.]*[0-9]\.?")
 
 
 def host_of(url: str) -> str:
-    """The host name or address.
+    """Return the host name or address of a URL.
 
     >>> host_of("http://www.example.com:8080/a"), host_of("http://[::1]:8080/")
     ('www.example.com', '::1')
@@ -33,7 +33,7 @@ def host_of(url: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port, the port only where it is not the scheme's own: what robots rules belong to.
+    """Return scheme, host and port (unless it is the default one); each origin has its own robots.txt.
 
     >>> origin_of("https://example.com:8443/a/b?c")
     'https://example.com:8443'
@@ -43,7 +43,7 @@ def origin_of(url: str) -> str:
 
 
 def port_of(url: str) -> int:
-    """The port to connect to.
+    """Return the port to connect to.
 
     >>> port_of("https://example.com/"), port_of("http://[::1]:8080/")
     (443, 8080)
@@ -61,10 +61,10 @@ def is_address(host: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def registered_domain(host: str) -> str | None:
-    """The part of the name that someone registered: one label more than the public suffix.
+    """Return the registered domain of a host: one label more than its public suffix.
 
-    Domains that owners declared as suffixes for their customers count as suffixes. None for addresses, for
-    suffixes themselves and for what is no name. Unknown top-level domains are suffixes of one label.
+    The private section of the Public Suffix List counts too. None for addresses, for suffixes themselves and for names
+    without a dot. Unknown top-level domains are suffixes of one label.
 
     >>> registered_domain("www.example.co.uk"), registered_domain("smith.github.io"), registered_domain("h.test")
     ('example.co.uk', 'smith.github.io', 'h.test')
@@ -83,7 +83,7 @@ def _public_suffixes() -> PublicSuffixList:
 
 
 def reversed_name(host: str) -> str:
-    """The labels from the top down, so that a site's hosts are neighbours in an index.
+    """Return the labels of a host in reverse order, so that a site's hosts are neighbours in an index.
 
     >>> reversed_name("www.example.com"), reversed_name("127.0.0.1")
     ('com.example.www', '127.0.0.1')
@@ -92,21 +92,21 @@ def reversed_name(host: str) -> str:
 
 
 def matches(host: str, patterns: Sequence[str]) -> bool:
-    """Whether one of the shell patterns fits the whole host, whatever the case.
+    """Whether one of the shell patterns matches the whole host, ignoring case.
 
-    A star also stands for dots, and a domain is not among its own subdomains:
+    A star also matches dots, and a domain is not among its own subdomains:
 
     >>> matches("a.b.example.com", ["*.example.com"]), matches("example.com", ["*.example.com"])
     (True, False)
     """
-    return bool(patterns) and _any_of(tuple(patterns)).fullmatch(host) is not None
+    return bool(patterns) and _compiled_patterns(tuple(patterns)).fullmatch(host) is not None
 
 
 @lru_cache(maxsize=64)
-def _any_of(patterns: tuple[str, ...]) -> Pattern[str]:
+def _compiled_patterns(patterns: tuple[str, ...]) -> Pattern[str]:
     return re.compile("|".join(translate(pattern) for pattern in patterns), re.IGNORECASE)
 
 
 def partition_of(politeness_key: str, partitions: int) -> int:
-    """Which of the partitions owns the clocks of this key. The answer is kept in databases: it never changes."""
+    """Return the partition of a politeness key. Stores keep the result, so the function must never change."""
     return xxh3_64_intdigest(politeness_key.encode("utf-8", "surrogatepass")) % partitions

@@ -1,7 +1,7 @@
-"""Under which key is a URL known?
+"""The 128-bit key of a URL in the store.
 
-Keys are schema: stores hold them, so what they are made of never changes. The host's half is a fingerprint of the
-host alone; the other half is one of the canonical URL without "//" and the host: "https:/a?b" or "https::8443/a?b".
+Stores keep the keys, so the way they are computed never changes. The first half is a fingerprint of the host alone; the
+second half is one of the canonical URL without "//" and the host: "https:/a?b" or "https::8443/a?b".
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from xxhash import xxh3_64_intdigest
 from crawler.items import Key
 
 _SIGN = 1 << 63
-_new = tuple.__new__  # the half of what a NamedTuple's own constructor takes
+_new = tuple.__new__  # takes half the time of a NamedTuple's own constructor
 
 
 def host_key(host: str) -> int:
-    """The first half of the keys of all URLs of this host: a fingerprint as a signed 64-bit number."""
+    """Return the first half of the keys of this host's URLs: its fingerprint as a signed 64-bit number."""
     return _fingerprint(host)
 
 
 def key_of(url: str) -> Key:
-    """The key of a canonical URL."""
+    """Return the key of a canonical URL."""
     host, rest = _halves(url)
     return Key(_fingerprint(host), _fingerprint(rest))
 
 
 def keys_of(urls: Iterable[str]) -> list[Key]:
-    """The keys of canonical URLs, in their order; cheaper than one by one, as a page's links share few hosts."""
+    """Return the keys of canonical URLs, in their order; cheaper than one by one, as a page's links share few hosts."""
     origins: dict[str, tuple[int, str]] = {}
     keys = []
     for url in urls:
@@ -42,8 +42,8 @@ def keys_of(urls: Iterable[str]) -> list[Key]:
     return keys
 
 
-def mark_of(url: str, anchor: str) -> int:
-    """By which a link is known to have been seen before. No store holds it."""
+def link_fingerprint(url: str, anchor: str) -> int:
+    """Return the fingerprint by which a link (URL and anchor text) is recognised as seen before. No store keeps it."""
     return xxh3_64_intdigest(f"{url}\0{anchor}".encode("utf-8", "surrogatepass"))
 
 

@@ -1,8 +1,8 @@
-"""Which spellings of a URL name the same thing: a table of rules, in the order in which they act.
+"""The rules of canonicalization: a table in the order in which they are applied, and the ones for path and query.
 
-The URL Standard does the first of them, and nobody can switch those off. The rest are ours. Each has a grade: two
-spellings that it makes one name the same thing always, usually or sometimes; what holds only sometimes is off unless
-somebody who knows the site switches it on.
+The URL Standard demands the first rules, which cannot be switched off. The rest are ours. Each has a grade: the two
+spellings that it unifies name the same resource always, usually or sometimes; a rule that holds only sometimes is off
+unless somebody who knows the site switches it on.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class RuleGrade(StrEnum):
 
 
 class UrlRule(NamedTuple):
-    """One row of the table."""
+    """One canonicalization rule: a row of the table."""
 
     name: str
     grade: RuleGrade
     does: str
     before: str  # an example
     after: str
-    setting: str = ""  # what switches it; empty = nothing does
+    setting: str = ""  # that switches it; empty = it cannot be switched
     default: bool = True
     why_fixed: str = ""
 
@@ -194,19 +194,19 @@ RULES = (
         default=False,
     ),
 )
-SWITCHED = {rule.name: rule for rule in RULES if rule.setting}
-DEFAULTS = {name: rule.default for name, rule in SWITCHED.items()}
+SWITCHABLE = {rule.name: rule for rule in RULES if rule.setting}
+DEFAULTS = {name: rule.default for name, rule in SWITCHABLE.items()}
 
 _UNRESERVED = "2[DdEe]|3[0-9]|[46][1-9A-Fa-f]|5[0-9AaFf]|7[0-9AaEe]"  # RFC 3986 §2.3
-_RECODABLE = re.compile(
-    # A "%" that begins no escape could begin one with the decoded letter behind it: "%%32e" must not become "%2e".
+_NOT_NORMALIZED = re.compile(
+    # A "%" that begins no escape could form one with a decoded letter after it: "%%32e" must not become "%2e".
     rf"(?<!%)(?<!%[0-9A-Fa-f])%({_UNRESERVED})"
     r"|%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f])"
     # Characters that the URL Standard leaves as they are, RFC 3986 allows nowhere in a path or query, and some servers
     # answer with an error.
     r"|[\[\]{}|^`\\]"
 )
-_RECODABLE_CHARACTER = re.compile(r"[%\[\]{}|^`\\]")
+_MAY_NOT_BE_NORMALIZED = re.compile(r"[%\[\]{}|^`\\]")
 _PATH_PARAMETER = re.compile(r";(?:jsessionid|phpsessid)=[^/;]*", re.IGNORECASE)  # servlet containers, PHP
 _PATH_SEGMENT = re.compile(  # ASP.NET: /(S(3x…))/
     r"/\((?:(?=[^/]*\([0-9A-Z_-]{10,}\))(?:[A-Z]\([0-9A-Z_-]+\))+|(?=[a-z]*[0-9])[0-9a-z]{24})\)(?=/|$)",
@@ -226,7 +226,7 @@ _NAME = itemgetter(0)
 
 
 class TargetRules:
-    """The rules that act on path and query, as they are for one site."""
+    """The rules for path and query that are on for one site."""
 
     def __init__(self, on: Collection[str], parameters: ParameterRules) -> None:
         self.on = frozenset(on)
@@ -235,15 +235,15 @@ class TargetRules:
         self._unescape = "escapes" in on
         self._sessions = "sessions" in on
         self._sort = "query_order" in on
-        self._tidy_query = "empty_query" in on
-        self._path_rules = [act for name, act in _PATH_RULES.items() if name in on]
+        self._drop_empty = "empty_query" in on
+        self._path_rules = [apply_rule for name, apply_rule in _PATH_RULES.items() if name in on]
         self.changes_plain_paths = bool({"index_page", "trailing_slash"} & self.on)
 
-    def tidy(self, target: str) -> str:
-        """Path, query and fragment in their canonical spelling."""
+    def apply(self, target: str) -> str:
+        """Return the canonical form of path and query; a fragment is dropped."""
         if "#" in target:
             target = target.partition("#")[0]
-        # What no rule could change is most of what there is, and leaves at once.
+        # Most targets contain nothing that a rule could change and return at once.
         if not (
             "?" in target
             or "%" in target
@@ -254,71 +254,72 @@ class TargetRules:
             or "]" in target
             or "|" in target
         ):
-            return target if not self.changes_plain_paths else self._tidy_path(target, "")
-        if self._unescape and _RECODABLE_CHARACTER.search(target):
-            target = unescaped(target)
+            return target if not self.changes_plain_paths else self._apply_to_path(target, "")
+        if self._unescape and _MAY_NOT_BE_NORMALIZED.search(target):
+            target = normalize_escapes(target)
         path, mark, query = target.partition("?")
         if mark:
-            query = self._query(query)
-            if not query and self._tidy_query:
+            query = self._canonical_query(query)
+            if not query and self._drop_empty:
                 mark = ""
-        return self._tidy_path(path, mark) + mark + query
+        return self._apply_to_path(path, mark) + mark + query
 
-    def _tidy_path(self, path: str, mark: str) -> str:
+    def _apply_to_path(self, path: str, mark: str) -> str:
         if self._sessions and (";" in path or "(" in path):
             path = without_path_sessions(path)
-        for act in self._path_rules:
-            path = act(path, mark)
+        for apply_rule in self._path_rules:
+            path = apply_rule(path, mark)
         return path
 
     def steps(self, target: str) -> Iterator[tuple[str, str]]:
-        """One rule at a time: its name, and the target after it. Ends where `tidy` ends."""
+        """Apply one rule at a time and yield its name and the target after it. The last target is that of `apply`."""
         target = target.partition("#")[0]
         yield "fragment", target
         if self._unescape:
-            target = unescaped(target)
+            target = normalize_escapes(target)
             yield "escapes", target
         path, mark, query = target.partition("?")
         if self._sessions:
             path = without_path_sessions(path)
         for rule in ("sessions", "tracking", "site_parameters"):
             if rule in self._dropped:
-                query = "&".join(map("".join, self._kept(query, {rule})))
+                query = "&".join(map("".join, self._without_dropped(query, {rule})))
                 yield rule, path + mark + query
-        if self._tidy_query:
+        if self._drop_empty:
             query = "&".join([piece for piece in query.split("&") if piece])
             mark = mark if query else ""
             yield "empty_query", path + mark + query
         if self._sort:
-            query = "&".join(map("".join, _sorted(self._kept(query, ()))))
+            query = "&".join(map("".join, _sorted(self._without_dropped(query, ()))))
             yield "query_order", path + mark + query
-        for name, act in _PATH_RULES.items():
+        for name, apply_rule in _PATH_RULES.items():
             if name in self.on:
-                path = act(path, mark)
+                path = apply_rule(path, mark)
                 yield name, path + mark + query
 
-    def _query(self, query: str) -> str:
-        parameters = self._kept(query, self._dropped)
-        if self._tidy_query:
+    def _canonical_query(self, query: str) -> str:
+        parameters = self._without_dropped(query, self._dropped)
+        if self._drop_empty:
             parameters = [parameter for parameter in parameters if parameter != _EMPTY]
         return "&".join(map("".join, _sorted(parameters) if self._sort else parameters))
 
-    def _kept(self, query: str, dropped: Collection[str]) -> list[Parameter]:
-        """The parameters of a query but for those that one of these rules drops."""
-        rules, kept = self._parameters.rules, []
+    def _without_dropped(self, query: str, dropped: Collection[str]) -> list[Parameter]:
+        """Return the parameters of a query without those that one of these rules drops."""
+        rules, remaining = self._parameters.rules, []
         for piece in query.split("&"):
             parameter = piece.partition("=")
             rule = rules[parameter[0]]
             if not rule or rule_for_value(rule, parameter[2]) not in dropped:
-                kept.append(parameter)
-        return kept
+                remaining.append(parameter)
+        return remaining
 
 
-def unescaped(target: str) -> str:
-    return _RECODABLE.sub(_recoded, target)
+def normalize_escapes(target: str) -> str:
+    """Apply the rule `escapes`."""
+    return _NOT_NORMALIZED.sub(_normalize_escape, target)
 
 
-def _recoded(escape: Match[str]) -> str:
+def _normalize_escape(escape: Match[str]) -> str:
     octet, text = escape[1], escape[0]
     if octet is not None:
         return chr(int(octet, 16))
@@ -326,6 +327,7 @@ def _recoded(escape: Match[str]) -> str:
 
 
 def without_path_sessions(path: str) -> str:
+    """Remove session identifiers from a path."""
     shorter = _PATH_SEGMENT.sub("", _PATH_PARAMETER.sub("", path)) or "/"
     # "/a/..;jsessionid=1" would become "/a/..", which names something else.
     return path if _DOT_SEGMENT.search(shorter) else shorter
@@ -351,7 +353,7 @@ _PATH_RULES: Mapping[str, Callable[[str, str], str]] = {
 
 
 def _sorted(parameters: list[Parameter]) -> list[Parameter]:
-    """By name, unless these are no parameters: a query may be any text."""
+    """Sort parameters by name, unless the query is free text rather than parameters."""
     if len(parameters) < 2:
         return parameters
     for name, equals, _ in parameters:

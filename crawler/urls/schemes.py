@@ -1,4 +1,4 @@
-"""Which URL schemes are crawled, and how a URL of the web begins."""
+"""The URL schemes that are crawled, with their prefixes and default ports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 def is_web_url(text: str) -> bool:
-    """Whether a text that somebody typed begins like a URL of the web, whatever the case.
+    """Whether a text begins like an http or https URL, ignoring case.
 
     >>> is_web_url("HTTPS://example.org/"), is_web_url("example.org"), is_web_url("mailto:a@example.org")
     (True, False, False)

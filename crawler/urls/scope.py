@@ -1,4 +1,4 @@
-"""Is this URL part of the crawl?"""
+"""The scope of a crawl: which URLs are visited, and for what reason the others are refused."""
 
 from __future__ import annotations
 
@@ -10,25 +10,32 @@ from xxhash import xxh3_64_intdigest
 
 from crawler.items import Reason, Refusal
 from crawler.urls.canonical import UrlPolicy
-from crawler.urls.filters import acts, api_call, file_type, repeated_segment, says_what_it_does, unfilled
+from crawler.urls.filters import (
+    action_in,
+    api_call,
+    file_type,
+    may_be_action_or_api,
+    repeated_segment,
+    unfilled_placeholder,
+)
 from crawler.urls.hosts import host_of, matches, origin_of, port_of, registered_domain
 from crawler.urls.patterns import UrlPatterns
-from crawler.urls.rules import SWITCHED
-from crawler.urls.sites import packaged_lines, read_lines
+from crawler.urls.rules import SWITCHABLE
+from crawler.urls.sites import packaged_lines, read_site_rules
 
 MODES = ("any", "domains", "hosts", "prefixes")
 WEB_PORTS = (80, 443, 8000, 8080, 8443)
-VERDICTS = frozenset(  # the reasons that a scope gives
+SCOPE_REASONS = frozenset(  # for which a scope refuses URLs
     {
         *(Reason.URL_TOO_LONG, Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.OUT_OF_SCOPE, Reason.TOO_FAR),
         *(Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILE_TYPE, Reason.PATH_TOO_DEEP, Reason.REPEATED_SEGMENT),
         *(Reason.TOO_MANY_PARAMETERS, Reason.ACTION, Reason.API_CALL, Reason.FILTER_FAILED, Reason.UNFILLED),
     }
 )
-MOST_JUDGED = 16_384
-MOST_ORIGINS = 65_536  # verdicts remembered before we start over
+MOST_URLS = 16_384  # whose refusal is cached before the cache is cleared
+MOST_ORIGINS = 65_536  # the same for origins
 
-# The Fetch Standard's bad ports: other protocols' servers listen there, and a request could talk them into something.
+# The Fetch Standard's bad ports: servers of other protocols listen there and might act on what we send.
 BAD_PORTS = frozenset(
     {
         *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104),
@@ -41,7 +48,7 @@ BAD_PORTS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlOptions:
-    """All that an operator can say of URLs. Files come as (name, text), so that all processes read the same."""
+    """All settings about URLs. Files are given as (name, text), so that all processes use the same contents."""
 
     mode: str = "any"
     own_hosts: tuple[str, ...] = ()
@@ -60,32 +67,32 @@ class UrlOptions:
     switches: Mapping[str, bool] = field(default_factory=dict)
     rules: tuple[str, str] = ("", "")
 
-    def spelling(self) -> str:
-        """Changes when URLs are spelled in another way."""
+    def spelling_digest(self) -> str:
+        """Return a digest that changes when the canonical form of URLs may change."""
         return _digest(sorted(self.switches.items()), self.rules[1], packaged_lines())
 
-    def scope(self) -> str:
-        """Changes when other URLs are visited."""
+    def scope_digest(self) -> str:
+        """Return a digest that changes when the set of URLs that are visited may change."""
         files = self.include[1], self.exclude[1]
         return _digest(replace(self, include=("", ""), exclude=("", ""), switches={}, rules=("", "")), files)
 
     def new_policy(self) -> UrlPolicy:
-        """How URLs are spelled. `BrokenLine` if the file of rules is broken."""
+        """Create the canonicalization policy; raises `BrokenLine` if the file of rules is invalid."""
         name, text = self.rules
-        return UrlPolicy(self.switches, read_lines(text, name, SWITCHED))
+        return UrlPolicy(self.switches, read_site_rules(text, name, SWITCHABLE))
 
     def new_scope(self, seeds: Iterable[str] = ()) -> Scope:
-        """What is visited. `BrokenLine` if one of the files is broken."""
+        """Create the scope for these seeds; raises `BrokenLine` if one of the files is invalid."""
         return Scope(self, seeds)
 
 
 class Scope:
-    """What the seeds ask for, within what the operator allows.
+    """Decides which URLs are visited, by the seeds, the scope's mode and the operator's filters. The modes are:
 
     any       everything
-    domains   all hosts of the seeds' registered domains; of a seed that has none (an address, a bare name) its host
+    domains   all hosts of the seeds' registered domains; for a seed without one (an address, a bare name) its host
     hosts     the seeds' hosts
-    prefixes  what lies in or below the seeds' directories, on the seeds' own origins
+    prefixes  URLs in or below the seeds' directories, on the seeds' own origins
 
     >>> scope = UrlOptions(mode="hosts", skip_types=("zip",)).new_scope(["http://a.com/"])
     >>> scope.rejection("http://a.com/b"), str(scope.rejection("http://a.com/b.zip"))
@@ -103,13 +110,13 @@ class Scope:
         self._seed_ports: set[int] = set()
         self._sites: set[str] = set()  # domains and hosts
         self._directories: set[str] = set()
-        self._verdicts: dict[str, Refusal | None] = {}  # by origin
-        self._judged: dict[str, Refusal | None] = {}  # by URL: pages of a site have most of their links in common
+        self._by_origin: dict[str, Refusal | None] = {}  # cached refusals
+        self._by_url: dict[str, Refusal | None] = {}  # the same: pages of a site have most of their links in common
         for seed in seeds:
             self.add(seed)
 
     def add(self, seed: str) -> None:
-        """Extend the scope by one seed; its port is allowed from now on. What is not a URL extends nothing."""
+        """Extend the scope by one seed; its port is allowed from now on. A text that is not a URL changes nothing."""
         url = self.policy.canonicalize(seed)
         if url is None:
             return
@@ -117,54 +124,54 @@ class Scope:
         self._seed_ports.add(port_of(url))
         self._directories.add(_path(url).rpartition("/")[0] + "/")
         self._sites.add((registered_domain(host) or host) if self.options.mode == "domains" else host)
-        self._verdicts.clear()
-        self._judged.clear()
+        self._by_origin.clear()
+        self._by_url.clear()
 
     def rejection(self, url: str, depth: int = 0) -> Refusal | None:
-        """Why this canonical URL, so many links from a seed, is not to be visited; None if it is."""
-        if url in self._judged:
-            return self._judged[url]
+        """Return why this canonical URL, at this depth from a seed, must not be visited; None if it may."""
+        if url in self._by_url:
+            return self._by_url[url]
         try:
-            verdict = self._judge(url, depth)
-        except Exception as error:  # what cannot be judged is not visited
+            refusal = self._find_refusal(url, depth)
+        except Exception as error:  # fail closed: if a filter fails the URL is not visited
             return Refusal(Reason.FILTER_FAILED, repr(error))
-        # By depth the same URL may be near and far; and what is too long would fill the memory.
+        # Not cached: refusals that depend on the depth, and long URLs, which would take too much memory.
         if not self.options.max_depth and len(url) <= self.options.max_length:
-            if len(self._judged) >= MOST_JUDGED:
-                self._judged.clear()
-            self._judged[url] = verdict
-        return verdict
+            if len(self._by_url) >= MOST_URLS:
+                self._by_url.clear()
+            self._by_url[url] = refusal
+        return refusal
 
-    def _judge(self, url: str, depth: int) -> Refusal | None:
+    def _find_refusal(self, url: str, depth: int) -> Refusal | None:
         options = self.options
         if len(url) > options.max_length:
             return Refusal(Reason.URL_TOO_LONG, f"{len(url)} characters, {options.max_length} at most")
         origin = origin_of(url)
         try:
-            verdict = self._verdicts[origin]
+            refusal = self._by_origin[origin]
         except KeyError:
-            verdict = self._remember(origin, self._judge_origin(origin))
-        if verdict is not None:
-            return verdict
+            refusal = self._remember_origin(origin, self._refusal_of_origin(origin))
+        if refusal is not None:
+            return refusal
         if options.mode == "prefixes" and not self._is_below_a_seed(url):
             return Refusal(Reason.OUT_OF_SCOPE, options.mode)
         if options.max_depth and depth > options.max_depth:
             return Refusal(Reason.TOO_FAR, f"{depth} links, {options.max_depth} at most")
-        return self._by_patterns(url) or self._by_target(origin, url[len(origin) :])
+        return self._refusal_by_patterns(url) or self._refusal_by_target(origin, url[len(origin) :])
 
-    def _by_patterns(self, url: str) -> Refusal | None:
-        if self._exclude and (fitting := self._exclude.first(url)):
-            return Refusal(Reason.EXCLUDED, fitting)
-        if self._include and not self._include.first(url):
+    def _refusal_by_patterns(self, url: str) -> Refusal | None:
+        if self._exclude and (pattern := self._exclude.first_match(url)):
+            return Refusal(Reason.EXCLUDED, pattern)
+        if self._include and not self._include.first_match(url):
             return Refusal(Reason.NOT_INCLUDED, self.options.include[0])
         return None
 
-    def _by_target(self, origin: str, target: str) -> Refusal | None:
+    def _refusal_by_target(self, origin: str, target: str) -> Refusal | None:
         options = self.options
         path, _, query = target.partition("?")
         if found := file_type(path, self._skip_types):
             return Refusal(Reason.FILE_TYPE, found)
-        if found := unfilled(target):
+        if found := unfilled_placeholder(target):
             return Refusal(Reason.UNFILLED, found)
         if (segments := path.count("/")) > options.max_segments:
             return Refusal(Reason.PATH_TOO_DEEP, f"{segments} segments, {options.max_segments} at most")
@@ -172,31 +179,31 @@ class Scope:
             return Refusal(Reason.REPEATED_SEGMENT, f"{found} occurs more than {options.max_repeats} times")
         if query and (count := query.count("&") + 1) > options.max_parameters:
             return Refusal(Reason.TOO_MANY_PARAMETERS, f"{count} parameters, {options.max_parameters} at most")
-        if says_what_it_does(path, query):
+        if may_be_action_or_api(path, query):
             host = host_of(origin)
-            if options.skip_actions and (found := acts(host, path, query)):
+            if options.skip_actions and (found := action_in(host, path, query)):
                 return Refusal(Reason.ACTION, found)
             if options.skip_apis and (found := api_call(host, path, query)):
                 return Refusal(Reason.API_CALL, found)
         return None
 
-    def _remember(self, origin: str, verdict: Refusal | None) -> Refusal | None:
-        if len(self._verdicts) >= MOST_ORIGINS:
-            self._verdicts.clear()
-        self._verdicts[origin] = verdict
-        return verdict
+    def _remember_origin(self, origin: str, refusal: Refusal | None) -> Refusal | None:
+        if len(self._by_origin) >= MOST_ORIGINS:
+            self._by_origin.clear()
+        self._by_origin[origin] = refusal
+        return refusal
 
-    def _judge_origin(self, origin: str) -> Refusal | None:
+    def _refusal_of_origin(self, origin: str) -> Refusal | None:
         host, port = host_of(origin), port_of(origin)
         if port in BAD_PORTS or (port not in self.options.ports and port not in self._seed_ports):
             return Refusal(Reason.PORT_DENIED, str(port))
         if not self.options.contact and not matches(host, self.options.own_hosts):
             return Refusal(Reason.NO_CONTACT)
-        if not self._has_site(host):
+        if not self._is_host_in_scope(host):
             return Refusal(Reason.OUT_OF_SCOPE, self.options.mode)
         return None
 
-    def _has_site(self, host: str) -> bool:
+    def _is_host_in_scope(self, host: str) -> bool:
         mode = self.options.mode
         if mode == "any":
             return True
@@ -206,8 +213,8 @@ class Scope:
 
     def _is_below_a_seed(self, url: str) -> bool:
         directory = _path(url)
-        first = len(origin_of(url))
-        while (slash := directory.rfind("/", first)) >= 0:
+        start = len(origin_of(url))
+        while (slash := directory.rfind("/", start)) >= 0:
             if directory[: slash + 1] in self._directories:
                 return True
             directory = directory[:slash]

@@ -1,4 +1,4 @@
-"""Which URLs surely name the same page, once one of them has been fetched?"""
+"""URLs that name the same page as one that was fetched: a directory and its index page."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ _ENDS = ("/", *_INDEX_PAGES)
 
 
 def index_twins(url: str) -> tuple[str, ...]:
-    """The index pages of a directory, or the directory of an index page; of anything else nothing.
+    """Return the index pages of a directory, or the directory of an index page; nothing for any other URL.
 
-    That they are one page is certain enough to save a visit, but not to take the one for the other unseen: where a
-    server does not know the directory, the index page must still be found.
+    That they are one page is certain enough to save a second visit, but not to canonicalize one to the other: where a
+    server does not answer for the directory, the index page must still be found.
 
     >>> index_twins("http://a.com/b/"), index_twins("http://a.com/b/index.html"), index_twins("http://a.com/b")
     (('http://a.com/b/index.html', 'http://a.com/b/index.htm'), ('http://a.com/b/',), ())

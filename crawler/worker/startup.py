@@ -182,8 +182,8 @@ def apply_scope(
     """
     urls, facts = options.urls, store.crawl.facts()
     current = {
-        "spelling_digest": urls.spelling(),
-        "scope_digest": urls.scope(),
+        "spelling_digest": urls.spelling_digest(),
+        "scope_digest": urls.scope_digest(),
         "judged_seed": str(last_seed),
         "budgets_digest": digest_of(options.budgets),
     }

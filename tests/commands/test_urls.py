@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crawler.urls.rules import RULES, SWITCHED
+from crawler.urls.rules import RULES, SWITCHABLE
 from tests.crawl.runner import ROOT, command, rows, scrapy
 
 pytestmark = pytest.mark.crawl
@@ -164,7 +164,7 @@ def test_the_table_has_every_rule_with_its_switch_and_an_example() -> None:
         assert f" {rule.name} " in text
         assert rule.does in text
         assert f"→ {rule.after}\n" in text
-    for rule in SWITCHED.values():
+    for rule in SWITCHABLE.values():
         assert f"{rule.setting}={rule.default}" in text
     assert "by default" not in text
 
@@ -193,12 +193,12 @@ def test_the_table_is_given_to_programs_too() -> None:
     assert [row["order"] for row in table] == list(range(1, len(RULES) + 1))
     assert {row["grade"] for row in table} == {"always", "usually", "sometimes"}
     off = {row["name"] for row in table if not row["on"]}
-    assert off == {"query_order", *(name for name, rule in SWITCHED.items() if not rule.default)}
+    assert off == {"query_order", *(name for name, rule in SWITCHABLE.items() if not rule.default)}
 
 
-@pytest.mark.parametrize("name", SWITCHED)
+@pytest.mark.parametrize("name", SWITCHABLE)
 def test_a_rule_that_is_switched_acts_otherwise(name: str) -> None:
-    rule = SWITCHED[name]
+    rule = SWITCHABLE[name]
     (answer,) = objects(rule.before, **{rule.setting: not rule.default})
     assert (name in [step["rule"] for step in answer["steps"]]) == (not rule.default)
     assert (answer["url"] == rule.after) == (not rule.default)

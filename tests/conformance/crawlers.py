@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from crawler.urls.canonical import canonicalize, resolve
 from crawler.urls.hosts import host_of
-from crawler.urls.rules import unescaped
+from crawler.urls.rules import normalize_escapes
 from crawler.urls.scope import Scope, UrlOptions
 from tests.conformance.compare import Case, Incomparable
 from tests.conformance.data import DATA, read
@@ -124,9 +124,9 @@ _PIECE_MODES: Mapping[str, Callable[[str], str | None]] = {
     "alphaReorderQuery": _canonical_query,
     "surt:massageHost": _canonical_host,
     "massageHost": _canonical_host,
-    "surt:unescapeRepeatedly": unescaped,
-    "unescapeRepeatedly": unescaped,
-    "decode": unescaped,
+    "surt:unescapeRepeatedly": normalize_escapes,
+    "unescapeRepeatedly": normalize_escapes,
+    "decode": normalize_escapes,
 }
 
 

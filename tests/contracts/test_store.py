@@ -34,7 +34,7 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import Judge, NewUrl, ScopeReview, UrlRow
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
-from crawler.urls.scope import VERDICTS
+from crawler.urls.scope import SCOPE_REASONS
 from tests.contracts.engines import ENGINES, Opener
 from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to, visited
 
@@ -480,7 +480,7 @@ def found(url: str, **facts: Any) -> NewUrl:
     return new_url(url, **{"reason": Reason.LINK, "via": key_of(ELSEWHERE), "depth": 1} | facts)
 
 
-@pytest.mark.parametrize("reason", sorted(VERDICTS))
+@pytest.mark.parametrize("reason", sorted(SCOPE_REASONS))
 def test_what_a_scope_had_parked_waits_when_the_scope_has_it(reason: Reason, store: Store) -> None:
     store.urls.add([found(A, refused=Refusal(reason, "so"), depth=3), found(B)], NOW)
     lease_all(store)
@@ -555,7 +555,7 @@ def test_what_is_leased_is_not_judged(store: Store) -> None:
         *(
             NextState(state=State.PARKED, reason=reason)
             for reason in Reason
-            if reason.value >= 30 and reason not in {*VERDICTS, Reason.SAME_PAGE, Reason.OVER_BUDGET}
+            if reason.value >= 30 and reason not in {*SCOPE_REASONS, Reason.SAME_PAGE, Reason.OVER_BUDGET}
         ),
     ],
     ids=lambda after: f"{after.state.name} {after.reason.name}",
@@ -1056,7 +1056,7 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
             assert all(site in (None, "test", host_of(url)) for url in changed)
             assert not any(after[url].state is State.PARKED for url in changed & self.seeds)
             if site != "h0.test":
-                assert {url for url, row in after.items() if row.reason in VERDICTS} <= refused - self.seeds
+                assert {url for url, row in after.items() if row.reason in SCOPE_REASONS} <= refused - self.seeds
                 never = {url for url, row in after.items() if row.visited is None and row.state is State.WAITING}
                 assert never & refused <= self.seeds
             states = [(before[url].state, after[url].state) for url in changed]

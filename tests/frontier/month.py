@@ -42,7 +42,7 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
-from crawler.urls.keys import key_of, mark_of
+from crawler.urls.keys import key_of, link_fingerprint
 from tests.frontier.simulation import options_with
 
 HOUR, DAY = 3_600.0, 86_400.0
@@ -144,7 +144,7 @@ class Web:
             return Visited(visit=visit, outcome=Outcome.FAILED, reason=Reason.FIRST_BYTE_TIMEOUT, fetched=fetched)
         page = int(visit.url.rpartition("/")[2])
         below = [f"http://{name}/{child}" for child in (2 * page + 1, 2 * page + 2) if child < self.pages]
-        links = [Link(key_of(url), url, "", None, mark_of(url, "")) for url in below]
+        links = [Link(key_of(url), url, "", None, link_fingerprint(url, "")) for url in below]
         return Visited(visit=visit, outcome=Outcome.FETCHED, reason=Reason.OK, fetched=fetched, page=Page(links=links))
 
     @staticmethod

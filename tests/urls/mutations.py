@@ -24,7 +24,7 @@ from crawler.items import Reason
 from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
 from crawler.urls.hosts import host_of, is_address, origin_of, port_of, registered_domain
 from crawler.urls.keys import host_key, key_of, keys_of
-from crawler.urls.rules import SWITCHED
+from crawler.urls.rules import SWITCHABLE
 from crawler.urls.scope import Scope, UrlOptions
 from tests.conformance.data import DATA, all_texts
 
@@ -361,7 +361,7 @@ def scopes() -> tuple[Scope, ...]:
         skip_types=("jpg", "zip"),
         include=("include", "http://abc.com/\n~^https:|example"),
         exclude=("exclude", EXCLUDE),
-        switches=dict.fromkeys(SWITCHED, True),
+        switches=dict.fromkeys(SWITCHABLE, True),
         rules=("rules", LINES),
     )
     return UrlOptions().new_scope(), full.new_scope(["http://abc.com/", "http://shop.example/", "http://127.0.0.1/"])

@@ -13,7 +13,7 @@ from crawler import settings as project
 from crawler.items import Reason
 from crawler.urls import filters
 from crawler.urls.canonical import canonicalize
-from crawler.urls.filters import acts, api_call, file_type, is_login, repeated_segment, says_what_it_does
+from crawler.urls.filters import action_in, api_call, file_type, is_login, may_be_action_or_api, repeated_segment
 from crawler.urls.scope import UrlOptions
 
 SCOPE = UrlOptions(mode="any", skip_types=tuple(project.URL_SKIP_TYPES.split(","))).new_scope([])
@@ -524,8 +524,8 @@ TARGETS = st.tuples(
 @given(st.sampled_from(["a.com", "docs.a.com", "1.2.3.4", "::1"]), TARGETS)
 def test_the_quick_look_never_misses_what_a_filter_would_find(host, target):
     path, query = "/" + target[0], target[1]
-    if acts(host, path, query) or api_call(host, path, query):
-        assert says_what_it_does(path, query)
+    if action_in(host, path, query) or api_call(host, path, query):
+        assert may_be_action_or_api(path, query)
 
 
 @settings(deadline=None, max_examples=500)

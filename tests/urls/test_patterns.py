@@ -15,7 +15,7 @@ from crawler.urls.sites import BrokenLine
 
 
 def fits(text: str, url: str) -> bool:
-    return bool(UrlPatterns(text, "list.txt").first(url))
+    return bool(UrlPatterns(text, "list.txt").first_match(url))
 
 
 # ── Beginnings ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -101,11 +101,11 @@ https://b.com/docs/deep/
 https://a.com/docs/
 https://A.com/
 """
-    assert UrlPatterns(text, "list.txt").first(url) == line
+    assert UrlPatterns(text, "list.txt").first_match(url) == line
 
 
 def test_the_text_is_told_as_it_was_written():
-    assert UrlPatterns("  HTTPS://A.com:443/%7Eb  ", "/etc/list").first("https://a.com/~b") == (
+    assert UrlPatterns("  HTTPS://A.com:443/%7Eb  ", "/etc/list").first_match("https://a.com/~b") == (
         "/etc/list:1 HTTPS://A.com:443/%7Eb"
     )
 
@@ -125,7 +125,7 @@ def test_nested_beginnings_fit_as_each_alone_would(beginnings, urls):
     spelled += [f"{beginning}/" for beginning in beginnings if "/" not in beginning[8:]]
     assert bool(patterns) is bool(beginnings)
     for url in map(canonicalize, urls):
-        assert bool(patterns.first(url)) is any(map(url.startswith, spelled)), url
+        assert bool(patterns.first_match(url)) is any(map(url.startswith, spelled)), url
 
 
 def test_thousands_of_beginnings_fit_as_a_loop_over_them_would():
@@ -134,7 +134,7 @@ def test_thousands_of_beginnings_fit_as_a_loop_over_them_would():
     urls = [f"https://h{number % 101}.test/{number % 91}/{number}/x" for number in range(0, 20_000, 37)]
     urls += [f"{beginning}0" for beginning in beginnings[::50]] + [beginning[:-1] for beginning in beginnings[::50]]
     expected = [any(map(url.startswith, beginnings)) for url in urls]
-    assert [bool(patterns.first(url)) for url in urls] == expected
+    assert [bool(patterns.first_match(url)) for url in urls] == expected
     assert 100 < sum(expected) < len(urls) - 100
 
 
@@ -169,15 +169,15 @@ def test_an_expression(expression, url, expected):
 @pytest.mark.parametrize("text", ["", "\n\n", "# all\n  # comments\n", " \t \r\n"])
 def test_a_list_without_patterns_fits_nothing(text):
     assert not UrlPatterns(text, "list.txt")
-    assert UrlPatterns(text, "list.txt").first("https://a.com/") == ""
+    assert UrlPatterns(text, "list.txt").first_match("https://a.com/") == ""
     assert not UrlPatterns()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_may_end_as_on_any_system(end):
     patterns = UrlPatterns(end.join(["# one", "https://a.com/", "", "~/tag/", ""]), "list.txt")
-    assert patterns.first("https://a.com/") == "list.txt:2 https://a.com/"
-    assert patterns.first("https://b.com/tag/") == "list.txt:4 ~/tag/"
+    assert patterns.first_match("https://a.com/") == "list.txt:2 https://a.com/"
+    assert patterns.first_match("https://b.com/tag/") == "list.txt:4 ~/tag/"
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_no_file_breaks_more_than_a_line(text):
         patterns = UrlPatterns(text, "list.txt")
     except BrokenLine:
         return
-    assert isinstance(patterns.first("https://a.com/"), str)
+    assert isinstance(patterns.first_match("https://a.com/"), str)
 
 
 def test_the_examples_are_true():

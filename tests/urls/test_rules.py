@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from crawler import settings as project
 from crawler.urls import rules as rules_module
 from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
-from crawler.urls.rules import DEFAULTS, RULES, SWITCHED, RuleGrade, UrlRule
-from crawler.urls.sites import read_lines
+from crawler.urls.rules import DEFAULTS, RULES, SWITCHABLE, RuleGrade, UrlRule
+from crawler.urls.sites import read_site_rules
 
 # ── The table ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 BARE = UrlPolicy(dict.fromkeys(DEFAULTS, False))  # only what cannot be switched off
-SHOP = read_lines("shop.example drop view", "rules.txt", ())
+SHOP = read_site_rules("shop.example drop view", "rules.txt", ())
 
 
 def with_only(rule: UrlRule, is_on: bool) -> UrlPolicy:
@@ -52,17 +52,17 @@ def test_what_a_rule_leaves_is_left_by_all(rule):
     assert with_only(rule, is_on=True).trace(rule.after) == []
 
 
-@pytest.mark.parametrize("rule", SWITCHED.values(), ids=by_name)
+@pytest.mark.parametrize("rule", SWITCHABLE.values(), ids=by_name)
 def test_a_rule_that_is_off_leaves_its_example_alone(rule):
     policy = with_only(rule, is_on=False)
     assert policy.canonicalize(rule.before) == rule.before
     assert policy.trace(rule.before) == []
 
 
-@pytest.mark.parametrize("rule", SWITCHED.values(), ids=by_name)
+@pytest.mark.parametrize("rule", SWITCHABLE.values(), ids=by_name)
 def test_one_site_can_have_a_rule_that_others_have_not(rule):
     for is_on, word in ((True, "off"), (False, "on")):
-        policy = UrlPolicy({rule.name: is_on}, read_lines(f"abc.com {word} {rule.name}", "rules.txt", SWITCHED))
+        policy = UrlPolicy({rule.name: is_on}, read_site_rules(f"abc.com {word} {rule.name}", "rules.txt", SWITCHABLE))
         elsewhere = rule.before.replace("abc.com", "xyz.com"), rule.after.replace("abc.com", "xyz.com")
         assert policy.canonicalize(rule.before) == (rule.before if is_on else rule.after)
         assert policy.canonicalize(elsewhere[0]) == elsewhere[is_on]
@@ -78,7 +78,7 @@ def test_a_rule_has_a_switch_or_a_reason_to_have_none(rule):
 
 def test_no_rule_is_there_twice():
     assert len({rule.name for rule in RULES}) == len(RULES)
-    assert len({rule.setting for rule in SWITCHED.values()}) == len(SWITCHED)
+    assert len({rule.setting for rule in SWITCHABLE.values()}) == len(SWITCHABLE)
 
 
 # ── The textbook ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -446,7 +446,7 @@ SWITCHES = st.tuples(st.integers(0, 2 ** len(DEFAULTS) - 1), st.sampled_from(SIT
 def policy_of(choice: tuple[int, str]) -> UrlPolicy:
     bits, lines = choice
     switches = {name: bool(bits >> place & 1) for place, name in enumerate(DEFAULTS)}
-    return UrlPolicy(switches, read_lines(lines, "rules.txt", SWITCHED))
+    return UrlPolicy(switches, read_site_rules(lines, "rules.txt", SWITCHABLE))
 
 
 NASTY = [

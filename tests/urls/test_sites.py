@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from crawler.urls import canonical as canonical_module
 from crawler.urls import sites
 from crawler.urls.canonical import UrlPolicy, canonicalize
-from crawler.urls.rules import SWITCHED
-from crawler.urls.sites import BrokenLine, SiteRuleLine, packaged_lines, read_lines
+from crawler.urls.rules import SWITCHABLE
+from crawler.urls.sites import BrokenLine, SiteRuleLine, packaged_lines, read_site_rules
 
 ID = "0123456789abcdef"
 
 
 def lines_of(text: str) -> list[SiteRuleLine]:
-    return read_lines(text, "rules.txt", SWITCHED)
+    return read_site_rules(text, "rules.txt", SWITCHABLE)
 
 
 def policy_with(text: str, **switches: bool) -> UrlPolicy:
@@ -71,7 +71,7 @@ def test_words_for_parameters(word):
 
 
 @pytest.mark.parametrize("word", ["on", "off"])
-@pytest.mark.parametrize("rule", SWITCHED)
+@pytest.mark.parametrize("rule", SWITCHABLE)
 def test_words_for_rules(word, rule):
     assert lines_of(f"a.com {word} {rule}") == [("a.com", word, (rule,))]
 
@@ -308,7 +308,7 @@ def test_what_is_remembered_is_short(url):
 
 def test_what_is_forgotten_is_learned_again(monkeypatch):
     monkeypatch.setattr(canonical_module, "MOST_ORIGINS", 10)
-    monkeypatch.setattr(sites, "_MOST_NAMES", 10)
+    monkeypatch.setattr(sites, "_MOST_CACHED_NAMES", 10)
     urls = [f"http://h{number % 15}.test/?n{number % 20}=1&n7=2" for number in range(100)]
     policy = policy_with("h3.test drop n7")
     assert [policy.canonicalize(url) for url in urls] == [

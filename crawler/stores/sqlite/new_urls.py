@@ -16,7 +16,7 @@ from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import host_of, partition_of, registered_domain, reversed_name
 from crawler.urls.keys import host_key
-from crawler.urls.scope import VERDICTS
+from crawler.urls.scope import SCOPE_REASONS
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ FOUND = frozenset(
         *(Reason.SITEMAP_FILE, Reason.FEED_FILE),
     }
 )
-VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
+VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(SCOPE_REASONS))
 LONGEST_DETAIL = 500
 
 

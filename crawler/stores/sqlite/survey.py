@@ -30,11 +30,11 @@ from crawler.stores.contract.survey import (
 )
 from crawler.stores.sqlite import survey_documents
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
-from crawler.urls.scope import VERDICTS
+from crawler.urls.scope import SCOPE_REASONS
 
 _LOOKED_THROUGH = 20_000  # URLs after the first of a kind, for further examples
 Values = tuple[int | float | str | None, ...]
-_NOT_OURS = ",".join(str(int(reason)) for reason in sorted(VERDICTS))
+_NOT_OURS = ",".join(str(int(reason)) for reason in sorted(SCOPE_REASONS))
 
 # When a URL was first visited. `visited` is the last time; of more than one visit the oldest document is the best witness.
 _FIRST_VISIT = """
