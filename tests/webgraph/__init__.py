@@ -1,13 +1,13 @@
-"""A web made from a number, served on loopback, that remembers how it was visited.
+"""A synthetic web generated from a seed and served on loopback addresses, with an access log.
 
-Nothing here knows the crawler: what this package says about a crawl is evidence from the other side of the wire.
+Nothing here imports the crawler: the access log is independent evidence of what a crawl did.
 
-    layout      what exists, and where: hosts, pages, redirects, rules, failures; all follows from the seed
-    generate    what it says: links, documents, and an answer to every request
-    server      serves it for real and writes the access log
-    log         judges an access log: was every page fetched, and every host treated politely?
+    layout      which hosts, pages, redirects, robots.txt files and failures exist; all follows from the seed
+    generate    the links and documents, and an answer to every request
+    server      serves them on real sockets and writes the access log
+    log         checks an access log: was every page fetched, and every host treated politely?
 
-chance, prose, spelling and answers are the dice, the words, the links' disguises and the answers' shapes.
+`chance` makes pseudo-random numbers, `prose` the text, `spelling` the variants of links, `answers` the HTTP answers.
 
 All times in an access log are readings of the system's monotonic clock, in seconds.
 """

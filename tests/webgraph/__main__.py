@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parser() -> ArgumentParser:
-    """Every property of a web is an option."""
+    """Build a parser with one option for each property of a web."""
     parser = ArgumentParser(prog="python -m tests.webgraph", description=__doc__.splitlines()[0])
     parser.add_argument("--log", type=Path, required=True, help="the access log, one JSON object a line")
     parser.add_argument("--hosts-file", type=Path, help="where to write the hosts' addresses")
@@ -41,13 +41,13 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _truth(word: str) -> bool:
+def _boolean(word: str) -> bool:
     if word not in ("True", "False"):
         raise ArgumentTypeError(f"True or False, not {word}")
     return word == "True"
 
 
-_KINDS: dict[str, Callable[[str], int | float | bool]] = {"int": int, "float": float, "bool": _truth}
+_KINDS: dict[str, Callable[[str], int | float | bool]] = {"int": int, "float": float, "bool": _boolean}
 
 if __name__ == "__main__":
     main()

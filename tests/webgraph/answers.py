@@ -1,4 +1,4 @@
-"""What shall the server do for one request?"""
+"""The answer to one request: status, headers, body, and how it is sent."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ RETRY_AFTER = 1  # seconds, in every 503
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the server shall do for one request.
+    """What the server sends for one request.
 
-    Behaviours: "normal"; "gzip" and "chunked", as coded; "slow", in pieces with pauses between; "short", the connection
-    ends in the middle of the body; "reset", it breaks before the first byte.
+    Behaviours: "normal"; "gzip" and "chunked", with that coding; "slow", in pieces with pauses between; "short", the
+    connection is closed in the middle of the body; "reset", it is reset before the first byte.
     """
 
     status: int
@@ -40,7 +40,7 @@ def moved(status: int, location: str) -> Answer:
 
 
 def flawed(flaw: str, good: Answer) -> Answer:
-    """How an answer fails that will be good later."""
+    """Return the failing version of an answer whose later attempts succeed."""
     if flaw == "reset":
         return Answer(status=0, behaviour="reset")
     if flaw == "short":

@@ -1,4 +1,4 @@
-"""Dice that fall the same way whenever they are thrown for the same thing."""
+"""Reproducible pseudo-random numbers: the same names always give the same numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def rolls(*names: int | str) -> tuple[float, ...]:
-    """Sixteen numbers in [0, 1) that depend on nothing but the names.
+    """Return sixteen numbers in [0, 1) that depend only on the names.
 
     >>> rolls(7, "page") == rolls(7, "page"), rolls(7, "page") == rolls(8, "page")
     (True, False)
@@ -21,10 +21,10 @@ def rolls(*names: int | str) -> tuple[float, ...]:
 
 
 def pick(options: Sequence[T], roll: float) -> T:
-    """The option on which a roll falls; all are equally likely."""
+    """Return one of the options by a number in [0, 1); all are equally likely."""
     return options[int(roll * len(options))]
 
 
 def span(low: int, high: int, roll: float) -> int:
-    """The whole number from low to high, both included, on which a roll falls."""
+    """Return an integer from low to high, both included, by a number in [0, 1)."""
     return low + int(roll * (high - low + 1))

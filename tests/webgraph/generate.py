@@ -1,8 +1,8 @@
-"""What does a web that is made from a number say?
+"""The links, documents and answers of the synthetic web.
 
 Reachability. Page k of a host links to pages b·k+1 … b·k+b, so a host's pages form a tree under its front page; the
-front pages form such a tree under the first host's. All other links come on top. A *hidden* page is linked nowhere:
-whoever wants it must follow a redirect.
+front pages form such a tree under the first host's. All other links are additional. No page links to a *hidden* page:
+only a redirect leads to it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Web(Layout):
 
     def _links(self, page: Page) -> list[str]:
         links = [*self._tree_links(page), *self._special_links(page)]
-        return links + [self._chance_link(page, number) for number in range(self.links - len(links))]
+        return links + [self._random_link(page, number) for number in range(self.links - len(links))]
 
     def _tree_links(self, page: Page) -> Iterator[str]:
         """The links that make every page reachable."""
@@ -67,8 +67,8 @@ class Web(Layout):
             heads = {f"/long/{LONG_CHAIN}", "/loop/a", "/odd/scheme", "/odd/empty", "/odd/private"}
             yield from (url for url in self._odd_redirects if self._split(url)[1] in heads)
 
-    def _chance_link(self, page: Page, number: int) -> str:
-        """A link to anywhere, mostly on the same host."""
+    def _random_link(self, page: Page, number: int) -> str:
+        """Return a link to a random page, mostly on the same host."""
         leaves, where, which, *_ = rolls(self.seed, page.host, page.number, number, "link")
         host = span(0, self.hosts - 1, where) if leaves < 0.3 else page.host
         target = self._page(host, span(0, self._hosts[host].size - 1, which))
@@ -88,7 +88,7 @@ class Web(Layout):
         return document(title, links, characters, *names).encode(page.charset)
 
     def answer(self, host: str, target: str, attempt: int) -> Answer:
-        """What the host says when it is asked for the target for the first, second … time."""
+        """Return the host's answer to the first, second … request for the target."""
         number = self._host_numbers.get(host)
         if number is None:
             return notice(421, "This server does not know the host.")

@@ -1,7 +1,7 @@
-"""Where is everything on a web that is made from a number?
+"""The hosts, pages, redirects and failures of the synthetic web.
 
-A page is known by its host's number and its own. Everything else about it is thrown with dice that fall the same way
-every time, so any page can be described at any moment and none is stored.
+A page is identified by its host's number and its own. All its other properties follow from reproducible random numbers,
+so any page can be computed at any moment and none is stored.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import NamedTuple
 
 from tests.webgraph.chance import pick, rolls, span
 
-LONG_CHAIN = 15  # redirects in a row; more than anybody follows
+LONG_CHAIN = 15  # redirects in a row; more than any crawler follows
 
 _ROBOTS_KINDS = ("rules", "none", "busy", "rules", "moved", "empty")
 _NUMBER = re.compile(r"/(?:p/|view\?id=|archive/\d+/\d+/|caf%C3%A9/|list/)(\d{1,9})")
 _HOP = re.compile(r"/r/(\d{1,9})-(\d{1,9})/(\d{1,9})")
 _GONE = re.compile(r"/gone/(\d{1,9})")
-# What a flaky page does first, and how often at most. A document that is cut off twice may well be taken as it is.
+# How the first answers of a flaky page fail, and how many at most. A crawler may accept a document truncated twice.
 _FLAWS = (("500", 2), ("503", 2), ("reset", 2), ("short", 1))
 
 
 class Host(NamedTuple):
-    """What the dice say about one host."""
+    """The properties of one host."""
 
     name: str
     size: int  # pages
     branches: int  # of the tree that its pages form
     latency: float  # before each answer
-    robots: str  # "none", "empty", "rules", "busy" (rules, but only when asked again) or "moved" (rules, elsewhere)
-    busy: int  # how often a busy host must be asked in vain
-    delay: float  # its Crawl-delay, 0 if it asks for none
+    robots: str  # "none", "empty", "rules", "busy" (rules after some 503s) or "moved" (rules behind a redirect)
+    busy: int  # how many 503s a busy host sends first
+    delay: float  # its Crawl-delay, 0 if it has none
 
     @property
     def has_rules(self) -> bool:
@@ -42,7 +42,7 @@ class Host(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What the dice say about one page."""
+    """The properties of one page."""
 
     host: int
     number: int
@@ -85,7 +85,7 @@ class Layout:
     latency: float = 0.02  # of the slowest host; the others are somewhere below
     robots: bool = True  # False: no host has a robots.txt, and nothing is forbidden
     crawl_delay: float = (
-        0.4  # asked for by half the small hosts that have rules, so that a visit takes not too long; 0: by none
+        0.4  # of half the small hosts that have rules, so that a crawl does not take too long; 0: of none
     )
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class Layout:
         return host if host.has_rules else host._replace(delay=0.0)
 
     def _robots_kind(self, number: int) -> str:
-        """The hosts take turns, so that six of them show every kind."""
+        """Return the kind of a host's robots.txt; the kinds rotate, so that any six hosts have all of them."""
         first = int(rolls(self.seed, "robots")[0] * len(_ROBOTS_KINDS))
         return _ROBOTS_KINDS[(number + first) % len(_ROBOTS_KINDS)] if self.robots else "none"
 
@@ -183,7 +183,7 @@ class Layout:
         return (self._page(host, number) for host, facts in enumerate(self._hosts) for number in range(facts.size))
 
     def _page(self, host: int, number: int) -> Page:
-        """Throw the dice for one page. A host's front page is an ordinary one, so that every crawl can begin."""
+        """Compute one page. A host's front page has no failures or redirects, so that every crawl can begin."""
         (
             path,
             behaviour,
@@ -276,7 +276,7 @@ class Layout:
 
     @cached_property
     def _odd_redirects(self) -> dict[str, str]:
-        """On the first host: a loop, a chain that is too long, and ways that lead nowhere we may go."""
+        """Redirects of the first host: a loop, a chain that is too long, and targets that must not be visited."""
         if not self.redirect_share:
             return {}
         odd = {"/loop/a": self._url(0, "/loop/b"), "/loop/b": self._url(0, "/loop/a")}
@@ -303,7 +303,7 @@ class Layout:
 
 
 def _path(number: int, roll: float) -> str:
-    """A page's path, in one of several fashions, all in the form that the URL standard calls serialised."""
+    """Return a page's path in one of several styles, all serialised as the URL Standard demands."""
     fashions = (
         f"/p/{number}",
         f"/p/{number}",

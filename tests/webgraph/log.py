@@ -1,4 +1,4 @@
-"""Was every page fetched, and every host treated politely? An access log tells, whatever the crawler says."""
+"""Checks an access log, without asking the crawler: was every page fetched, and every host treated politely?"""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class Entry(NamedTuple):
 
     host: str
     target: str
-    t0: float  # its first byte had come
-    t1: float  # the last byte of the answer was about to leave, or the client was seen to have gone
+    t0: float  # when its first byte had been read
+    t1: float  # when the last byte of the answer was about to be sent, or the client was found to have disconnected
     status: int = 200  # 0 = the connection was reset instead of an answer
     behaviour: str = "normal"
-    retry_after: float = 0.0  # seconds that the answer asks to wait
-    aborted: bool = False  # the client went before the answer ended
+    retry_after: float = 0.0  # seconds, of the answer's Retry-After
+    aborted: bool = False  # the client disconnected before the answer ended
     port: int = 8000
     method: str = "GET"
     n: int = 0
     connection: int = 0
     address: str = ""
-    attempt: int = 1  # how many times this URL has been asked for, this time included
+    attempt: int = 1  # how many times this URL has been requested, this time included
     bytes: int = 0
     agent: str = ""
 
@@ -46,14 +46,14 @@ class Entry(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """How long a host had to be left alone, and why."""
+    """How long a host had to rest, and by which rule."""
 
     seconds: float
     why: str
 
 
 class Violation(NamedTuple):
-    """A request that came too early after another one of the same host."""
+    """A request that came too early after another one to the same host."""
 
     entry: Entry
     previous: Entry
@@ -61,18 +61,18 @@ class Violation(NamedTuple):
     required: Rest
 
 
-# Given what a host had been asked before, in order of time and never nothing, and what it is asked now: the rest due.
+# Maps the earlier requests to a host, in order of time and at least one, and the present request to the rest due.
 Requirement = Callable[[Sequence[Entry], Entry], Rest]
 
 
 def read_log(path: Path) -> list[Entry]:
-    """All entries whose lines are complete."""
+    """Read all entries whose lines are complete."""
     lines = path.read_text().splitlines(keepends=True) if path.exists() else []
     return [Entry(**json.loads(line)) for line in lines if line.endswith("\n")]
 
 
 def gaps(log: Iterable[Entry], required: Requirement) -> list[Violation]:
-    """Every request that began before its host had rested, counted from the end of the answers before it."""
+    """Return every request that began before its host had rested, counted from the end of the earlier answers."""
     return [violation for entries in _by_host(log) for violation in _violations(entries, required)]
 
 
@@ -90,10 +90,10 @@ def _violations(entries: Sequence[Entry], required: Requirement) -> Iterator[Vio
 def politeness(
     web: Web, floor: float, factor: float = 0.0, cap: float = 30.0, restarts: Sequence[float] = ()
 ) -> Requirement:
-    """The rest that a polite crawler gives a host of this web.
+    """Return the rest that a polite crawler gives a host of this web.
 
-    A crawler that was killed and started again (at the given times) may have forgotten how long the last answer took
-    and what it asked for, but neither the floor nor the rules it had read.
+    A crawler that was killed and restarted (at the given times) may have lost the duration and the Retry-After of the
+    last answer, but neither the floor nor the robots.txt rules.
     """
 
     def required(history: Sequence[Entry], entry: Entry) -> Rest:
@@ -104,7 +104,7 @@ def politeness(
             rests.append(Rest(delay, "Crawl-delay"))
         if not any(previous.t0 <= restart <= entry.t0 for restart in restarts):
             rests.append(Rest(min(cap, factor * (previous.t1 - previous.t0)), "response time"))
-            rests.append(_asked(previous))
+            rests.append(_retry_after_rest(previous))
         return max(rests)
 
     return required
@@ -117,22 +117,22 @@ def _rules_were_read(history: Iterable[Entry], entry: Entry) -> bool:
     )
 
 
-def _asked(previous: Entry) -> Rest:
+def _retry_after_rest(previous: Entry) -> Rest:
     is_binding = previous.status in (429, 503) and previous.is_complete
     return Rest(previous.retry_after if is_binding else 0.0, "Retry-After")
 
 
 def fetched(log: Iterable[Entry]) -> dict[str, int]:
-    """How often each URL was answered with a whole document."""
+    """Return how often each URL was answered with a whole document."""
     return dict(
         Counter(entry.url for entry in log if entry.method == "GET" and entry.status == 200 and entry.is_complete)
     )
 
 
 def refetches(log: Iterable[Entry]) -> dict[str, int]:
-    """URLs that were asked for again after a whole answer, and how often. Server errors invite to come again."""
-    settled = Counter(entry.url for entry in log if entry.method == "GET" and entry.is_complete and entry.status < 500)
-    return {url: count - 1 for url, count in settled.items() if count > 1}
+    """Return URLs that were requested again after a complete answer, and how often; server errors may be retried."""
+    answers = Counter(entry.url for entry in log if entry.method == "GET" and entry.is_complete and entry.status < 500)
+    return {url: count - 1 for url, count in answers.items() if count > 1}
 
 
 def forbidden_hits(log: Iterable[Entry], web: Web) -> list[Entry]:
@@ -152,13 +152,13 @@ def robots_first(log: Iterable[Entry]) -> list[Entry]:
 
 
 def _before_robots(entries: Sequence[Entry]) -> Iterator[Entry]:
-    answers = (entry for entry in entries if entry.is_robots and entry.is_complete and _settles(entry.status))
+    answers = (entry for entry in entries if entry.is_robots and entry.is_complete and _is_conclusive(entry.status))
     known_at = min((entry.t1 for entry in answers), default=float("inf"))
     return (entry for entry in entries if not entry.is_robots and entry.t0 < known_at)
 
 
-def _settles(status: int) -> bool:
-    """A redirect says that the rules are elsewhere, a server error that nobody knows them (RFC 9309 §2.3.1)."""
+def _is_conclusive(status: int) -> bool:
+    """Whether a robots.txt status settles the rules; redirects and server errors do not (RFC 9309 §2.3.1)."""
     return 200 <= status < 300 or 400 <= status < 500
 
 

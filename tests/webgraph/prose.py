@@ -1,4 +1,4 @@
-"""Text that nobody wrote: pages of made-up words, each page unlike all others."""
+"""Generated text: pages of made-up words, no two alike."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _SENTENCE = 11  # words
 
 
 def words(count: int, *names: int | str) -> list[str]:
-    """That many words; the same names give the same words."""
+    """Return that many words; the same names give the same words."""
     numbers = unpack(f"<{count}H", shake_128(repr(names).encode()).digest(2 * count))
     return [_WORDS[number % 4096] for number in numbers]
 
 
 def text(size: int, *names: int | str) -> str:
-    """About that many characters of sentences, and at least one sentence."""
+    """Return about that many characters of sentences, at least one sentence."""
     return " ".join(_sentences(size, *names))
 
 
 def document(title: str, links: Sequence[str], size: int, *names: int | str) -> str:
-    """An HTML page of about that many characters whose links stand between paragraphs of text."""
+    """Return an HTML page of about that many characters, with the links between paragraphs of text."""
     anchors = [_anchor(link, number, *names) for number, link in enumerate(links)]
     sentences = _sentences(size - sum(map(len, anchors)) - 200, *names)
     step = len(sentences) // (len(anchors) + 1) + 1

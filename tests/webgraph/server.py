@@ -1,9 +1,9 @@
-"""The generated web on real sockets, with an access log that proves how it was visited.
+"""Serves the synthetic web on real sockets and writes an access log.
 
-One listener per address, all on one port. A connection answers its requests one after another. The log's times can
-only err in the visitor's favour: a request begins when its first byte has been read, and its answer ends just before
-the last write, so no visitor saw the end earlier. The line is written before that last write: whoever has the whole
-answer finds it in the log.
+One listener per address, all on one port. A connection answers its requests one after another. Errors of the log's
+times can only favour the client: a request begins when its first byte has been read, and its answer ends just before
+the last write, so no client saw the end earlier. The line is written before that last write: a client that has the
+whole answer finds it in the log.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.webgraph.answers import Answer, notice
 from tests.webgraph.generate import Web
 from tests.webgraph.log import Entry, read_log
 
-LARGE = 65_536  # a longer answer keeps its last byte back until the rest has left the process
+LARGE = 65_536  # the last byte of a longer answer is sent only when the rest has left the process
 _ROOT = Path(__file__).parents[2]
 
 
@@ -48,7 +48,7 @@ class Request(NamedTuple):
 
 
 class Server:
-    """What all connections share: the web, how often each URL was asked for, and the log."""
+    """The state that all connections share: the web, the number of requests for each URL, and the log."""
 
     def __init__(self, web: Web, log: Path):
         self.web = web
@@ -59,7 +59,7 @@ class Server:
         self._log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def answer(self, request: Request, address: str) -> tuple[Answer, int]:
-        """What to do, and the how-many-eth request for this URL it is."""
+        """Return the answer to a request, and the number of requests for this URL so far."""
         self._attempts[request.host, request.target] += 1
         attempt = self._attempts[request.host, request.target]
         if self.addresses.get(request.host) != address:
@@ -147,7 +147,7 @@ class Connection(asyncio.Protocol):
             self._send()
 
     def _send(self) -> None:
-        """Send the next piece. After the last one comes the next request."""
+        """Send the next piece, or after the last one go on to the next request."""
         if len(self._pieces) <= 1:
             self._finish(self._pieces[0] if self._pieces else b"")
             return
@@ -178,35 +178,35 @@ class Connection(asyncio.Protocol):
             self._next_request()
 
     def _reset(self) -> None:
-        """Break the connection in the hard way: lingering for zero seconds makes the system send RST, not FIN."""
+        """Reset the connection: lingering for zero seconds makes the system send RST, not FIN."""
         linger = struct.pack("ii", 1, 0)
         self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self._transport.abort()
 
 
 def _parsed(head: str) -> Request | None:
-    """A request with neither body nor proxy, or None if it is something else."""
+    """Parse a GET or HEAD request without a body; None if it is anything else."""
     first, *lines = head.split("\r\n")
     method, _, rest = first.partition(" ")
     target, _, version = rest.partition(" ")
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     if method not in ("GET", "HEAD") or not target.startswith("/") or "content-length" in headers:
         return None
-    wish = headers.get("connection", "keep-alive" if version == "HTTP/1.1" else "close").lower()
+    connection = headers.get("connection", "keep-alive" if version == "HTTP/1.1" else "close").lower()
     host = headers.get("host", "").partition(":")[0].lower()
     agent, none_match = headers.get("user-agent", ""), headers.get("if-none-match", "")
-    return Request(method, host, target, agent, keeps_alive=wish != "close", none_match=none_match)
+    return Request(method, host, target, agent, keeps_alive=connection != "close", none_match=none_match)
 
 
 def conditional(answer: Answer, none_match: str) -> Answer:
-    """Nothing but a head, if the client has what it asks for."""
+    """Answer 304 if the client's If-None-Match is the answer's ETag."""
     if not none_match or dict(answer.headers).get("ETag") != none_match:
         return answer
     return Answer(status=304, headers=answer.headers)
 
 
 def pieces(answer: Answer, *, is_head: bool, closes: bool) -> list[bytes]:
-    """The bytes of an answer, divided as they are to be written."""
+    """Return the bytes of an answer, divided into the pieces that are written one by one."""
     if answer.behaviour == "reset":
         return []
     body = answer.body
@@ -245,7 +245,7 @@ def _retry_after(answer: Answer) -> float:
 
 
 def listeners(addresses: Sequence[str], port: int) -> list[socket.socket]:
-    """A listening socket on each address, all with the same port; port 0 is one that is free on all of them."""
+    """Open a listening socket on each address, all with the same port; 0 means any port that is free on all."""
     for _ in range(100 if port == 0 else 1):
         sockets: list[socket.socket] = []
         try:
@@ -272,7 +272,7 @@ def _listener(address: str, port: int) -> socket.socket:
 
 
 async def serve(web: Web, log: Path) -> None:
-    """Serve the web until standard input ends or SIGTERM comes. One line on standard output says that it is ready."""
+    """Serve the web until standard input ends or SIGTERM arrives; prints one line when it is ready."""
     sockets = listeners(sorted(set(web.addresses().values())), web.port)
     web = replace(web, port=sockets[0].getsockname()[1])
     server = Server(web, log)
@@ -300,9 +300,9 @@ def raise_open_files() -> None:
 
 
 class Served:
-    """A web served by a process of its own, from `with` to the end of the block or stop().
+    """A web served by a separate process, from `with` to the end of the block or stop().
 
-    The server's memory of attempts ends with it; the log in the directory is only ever added to.
+    The server's count of attempts ends with the process; the log in the directory is only appended to.
     """
 
     def __init__(self, web_kwargs: Mapping[str, int | float | bool], directory: Path):

@@ -1,4 +1,4 @@
-"""In how many ways can a page write the same link?"""
+"""The different ways in which a page can write the same link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SPELLINGS = ("absolute", "rooted", "relative", "fragment", "shouted", "schemeles
 
 
 def spelled(url: str, page: str, roll: float) -> str:
-    """A spelling of the URL that means the same on the page; other sites are always named in full."""
+    """Return a spelling of the URL that resolves to it on the page; links to other sites stay absolute."""
     spelling = pick(SPELLINGS, roll)
     here, there = urlsplit(page), urlsplit(url)
     if spelling == "absolute":
@@ -27,7 +27,7 @@ def spelled(url: str, page: str, roll: float) -> str:
 
 
 def _local(target: str, path: str, spelling: str) -> str:
-    """A target of the page's own host, without naming the host.
+    """Return a reference to a target on the page's own host, without the host's name.
 
     >>> _local("/p/2", "/archive/2004/07/1.html", "relative")
     '../../../p/2'

@@ -1,4 +1,4 @@
-"""Is the generated web what it says it is?"""
+"""The synthetic web is reproducible, fully reachable, and has every feature that its options promise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WEB = Web(7)
 ATTEMPTS = 3  # the third answer of a page is always good
 
 
-def asked(web: Web, url: str, attempt: int = ATTEMPTS) -> Answer:
+def answer_to(web: Web, url: str, attempt: int = ATTEMPTS) -> Answer:
     parts = urlsplit(url)
     assert parts.hostname
     return web.answer(parts.hostname, parts.path + (f"?{parts.query}" if parts.query else ""), attempt)
@@ -40,7 +40,7 @@ def plain(url: str) -> str:
 
 
 class Walk(NamedTuple):
-    """What a walk through the web came across."""
+    """The URLs that a walk through the web found."""
 
     answers: dict[str, int]  # URL → status
     linked: set[str]
@@ -56,14 +56,14 @@ def walk(web: Web) -> Walk:
         url = queue.popleft()
         if url in found.answers or urlsplit(url).hostname not in web.addresses():
             continue
-        answer = asked(web, url)
+        answer = answer_to(web, url)
         found.answers[url] = answer.status
-        queue.extend(ways(answer, url, found))
+        queue.extend(targets_of(answer, url, found))
     return found
 
 
-def ways(answer: Answer, url: str, found: Walk) -> list[str]:
-    """Where one can go from an answer."""
+def targets_of(answer: Answer, url: str, found: Walk) -> list[str]:
+    """Return the URLs to which an answer leads."""
     if 300 <= answer.status < 400:
         location = header(answer, "Location")
         found.redirected[url] = urljoin(url, location) if location else ""
@@ -166,7 +166,7 @@ def chain_length(redirects: dict[str, str], url: str) -> int:
 
 
 def test_redirects_use_several_statuses_and_both_spellings_of_a_location() -> None:
-    answers = [asked(WEB, url) for url in WEB.redirects()]
+    answers = [answer_to(WEB, url) for url in WEB.redirects()]
     assert {answer.status for answer in answers} == {301, 302, 307}
     assert {header(answer, "Location")[:1] for answer in answers} >= {"/", "h"}
 
@@ -180,7 +180,7 @@ def test_flaky_pages_fail_as_often_as_they_say_and_then_are_good() -> None:
     assert {flaw for flaw, _ in flaky.values()} == {"500", "503", "reset", "short"}
     assert {times for _, times in flaky.values()} == {1, 2}
     for url, (flaw, times) in flaky.items():
-        assert [failure(asked(WEB, url, attempt)) for attempt in range(1, times + 2)] == [flaw] * times + [""]
+        assert [failure(answer_to(WEB, url, attempt)) for attempt in range(1, times + 2)] == [flaw] * times + [""]
 
 
 def failure(answer: Answer) -> str:
@@ -191,11 +191,11 @@ def failure(answer: Answer) -> str:
 
 def test_a_busy_answer_says_when_to_come_again() -> None:
     busy = [url for url in WEB.urls() if WEB.flaky(url)[0] == "503"]
-    assert {header(asked(WEB, url, 1), "Retry-After") for url in busy} == {"1"}
+    assert {header(answer_to(WEB, url, 1), "Retry-After") for url in busy} == {"1"}
 
 
 def test_pages_come_in_several_codings_charsets_and_types() -> None:
-    answers = [asked(WEB, url) for url in WEB.urls()]
+    answers = [answer_to(WEB, url) for url in WEB.urls()]
     assert {answer.behaviour for answer in answers} == {"normal", "gzip", "chunked", "slow"}
     assert {header(answer, "Content-Type") for answer in answers} >= {
         "text/html; charset=utf-8",
@@ -206,7 +206,7 @@ def test_pages_come_in_several_codings_charsets_and_types() -> None:
 
 def test_a_document_is_what_its_answer_says() -> None:
     for url in WEB.urls():
-        answer = asked(WEB, url)
+        answer = answer_to(WEB, url)
         body = gzip.decompress(answer.body) if answer.behaviour == "gzip" else answer.body
         assert body == WEB.body(url)
         assert body.decode(header(answer, "Content-Type").partition("charset=")[2])
@@ -224,7 +224,7 @@ def test_a_page_that_does_not_exist_has_no_body() -> None:
 
 
 def test_hosts_have_every_kind_of_robots_file() -> None:
-    kinds = {(asked(WEB, robots(url), 1).status, asked(WEB, robots(url)).status) for url in WEB.seeds()}
+    kinds = {(answer_to(WEB, robots(url), 1).status, answer_to(WEB, robots(url)).status) for url in WEB.seeds()}
     assert kinds == {(404, 404), (200, 200), (503, 200), (301, 301)}
 
 
@@ -241,10 +241,10 @@ def test_rules_forbid_what_is_forbidden_and_nothing_else() -> None:
 
 
 def rules_of(front: str) -> str:
-    answer = asked(WEB, robots(front))
+    answer = answer_to(WEB, robots(front))
     if answer.status == 301:
         assert header(answer, "Location") == MOVED_ROBOTS
-        answer = asked(WEB, urljoin(front, MOVED_ROBOTS))
+        answer = answer_to(WEB, urljoin(front, MOVED_ROBOTS))
     return answer.body.decode() if answer.status == 200 else ""
 
 
@@ -261,11 +261,11 @@ def test_every_feature_can_be_switched_off() -> None:
     assert found.answers == dict.fromkeys(web.urls(), 200)
     assert found.linked <= set(web.urls())
     assert {**web.redirects(), **web.missing(), **dict.fromkeys(web.forbidden())} == {}
-    answers = [asked(web, url, 1) for url in web.urls()]
+    answers = [answer_to(web, url, 1) for url in web.urls()]
     assert {(answer.behaviour, header(answer, "Content-Type")) for answer in answers} == {
         ("normal", "text/html; charset=utf-8")
     }
-    assert {asked(web, robots(front)).status for front in web.seeds()} == {404}
+    assert {answer_to(web, robots(front)).status for front in web.seeds()} == {404}
 
 
 def test_every_host_has_its_own_address_unless_told_otherwise() -> None:
@@ -284,6 +284,6 @@ def test_an_unknown_host_is_misdirected() -> None:
 
 
 def test_hosts_differ_in_latency_but_keep_below_the_limit() -> None:
-    delays = {asked(WEB, url).delay for url in WEB.seeds()}
+    delays = {answer_to(WEB, url).delay for url in WEB.seeds()}
     assert len(delays) == 30
     assert max(delays) <= WEB.latency

@@ -1,4 +1,4 @@
-"""Does the judge find what it must find, and nothing else?"""
+"""The checks of an access log find every violation, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the server do to a real client what the web says, and log what it did?"""
+"""The server sends a real client what the web defines, and logs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do all spellings of a link mean the same?"""
+"""All spellings of a link resolve to the same URL."""
 
 from __future__ import annotations
 

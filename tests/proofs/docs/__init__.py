@@ -1,1 +1,1 @@
-"""Real documentation sites: is every linked page fetched, and once?"""
+"""Proves on real documentation sites that every linked page is fetched, and only once."""

@@ -1,4 +1,4 @@
-"""make prove-docs: crawl real documentation sites and hold the server's log against their files."""
+"""make prove-docs: crawl real documentation sites and compare the server's log with their files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where are the files of a documentation package? Downloaded and unpacked beside the project; nothing is installed."""
+"""Downloads documentation packages and unpacks them beside the project; nothing is installed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _PATIENCE = 120  # seconds for one step of apt or dpkg
 
 
 class Unavailable(Exception):
-    """The package cannot be had on this machine; the message says why."""
+    """The package cannot be obtained on this machine; the message says why."""
 
 
 def site_of(package: str) -> Site:
-    """What a package puts into its html folder, as a site; from the system if it is installed there."""
+    """Return the html folder of a package as a site; from the system if it is installed there."""
     home = Path("usr/share/doc") / package / "html"
     tree = _SYSTEM if (_SYSTEM / home).is_dir() else _unpacked(package)
     if not (tree / home).is_dir():
@@ -31,7 +31,7 @@ def site_of(package: str) -> Site:
 
 
 def _unpacked(package: str) -> Path:
-    """A tree with the package and what it depends on: symbolic links lead from one into the other."""
+    """Return a tree with the package and its dependencies: symbolic links lead from one to the other."""
     tree = CACHE / package
     if tree.is_dir():
         return tree
@@ -54,7 +54,7 @@ def _need_debian() -> None:
 
 
 def _download(package: str, work: Path) -> None:
-    """With the machine's package lists; where these are missing or stale, with fresh ones of our own."""
+    """Download with the machine's package lists or, if these are missing or stale, with new ones of our own."""
     try:
         _fetch(package, work, ())
     except Unavailable:
@@ -64,7 +64,7 @@ def _download(package: str, work: Path) -> None:
 
 
 def _own_lists(folder: Path) -> Sequence[str]:
-    """Options that keep apt's lists in a folder of ours, so that it needs no root and changes nothing."""
+    """Return options that keep apt's lists in our own folder, so that it needs no root and changes nothing."""
     (folder / "lists" / "partial").mkdir(parents=True)
     (folder / "cache" / "archives" / "partial").mkdir(parents=True)
     return ("-o", f"Dir::State::Lists={folder / 'lists'}", "-o", f"Dir::Cache={folder / 'cache'}")
@@ -78,7 +78,7 @@ def _fetch(package: str, work: Path, options: Sequence[str]) -> None:
 
 
 def _run(*words: str, folder: Path) -> str:
-    what = f"The package cannot be had: `{words[0]} … {words[-1]}`"
+    what = f"The package cannot be obtained: `{words[0]} … {words[-1]}`"
     try:
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=_PATIENCE)
     except subprocess.TimeoutExpired as error:
@@ -89,7 +89,7 @@ def _run(*words: str, folder: Path) -> str:
 
 
 def _keep_links_inside(tree: Path) -> None:
-    """An absolute symbolic link means a place in the tree, not on this machine."""
+    """Make absolute symbolic links relative, so that they lead into the tree and not to this machine's files."""
     for path in tree.rglob("*"):
         if path.is_symlink() and path.readlink().is_absolute():
             target = tree / path.readlink().relative_to("/")

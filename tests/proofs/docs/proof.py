@@ -1,4 +1,4 @@
-"""One crawl of a documentation site, held against its files and the server's log."""
+"""Crawls a documentation site and compares the server's log with the site's files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OUR_REFUSALS = (range(70, 80), range(90, 100))  # codes in the store's table of
 
 
 class Refusal(NamedTuple):
-    """A URL of the site that the crawler knows and does not ask for."""
+    """A URL of the site that the crawler knows and refuses to visit."""
 
     target: str
     reason: str
@@ -28,12 +28,12 @@ class Refusal(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What one crawl did. Files are named by their place in the site."""
+    """The results of one crawl. Files are named by their path in the site."""
 
     walked: Walked
     linked: int  # pages
     once: int  # of these, fetched once
-    twice: dict[str, list[str]]  # files, whether pages or not, with the targets asked for
+    twice: dict[str, list[str]]  # files, whether pages or not, with the targets requested
     missing: list[str]  # linked pages that were not fetched
     unlinked: list[str]  # pages fetched although our walk knows no link to them: one of the two is mistaken
     refused: list[Refusal]
@@ -44,7 +44,7 @@ class Findings:
 
     @property
     def wrong(self) -> list[str]:
-        """Everything that speaks against the crawler, a sentence each."""
+        """Every fault of the crawler, in one sentence each."""
         return [
             *self.trouble,
             *(f"{file} was not fetched" for file in self.missing),
@@ -66,7 +66,7 @@ def prove(site: Site, **settings: object) -> Findings:
             **_settings(directory, hosts_file) | settings,
         )
         seconds = time.monotonic() - start
-        findings = _judged(site, server, directory, seconds)
+        findings = _compare(site, server, directory, seconds)
     if done.returncode:
         last_words = done.stderr.strip().rpartition("\n")[2]
         findings.trouble.append(f"the crawl ended with {done.returncode}: {last_words}")
@@ -74,7 +74,7 @@ def prove(site: Site, **settings: object) -> Findings:
 
 
 def _settings(directory: Path, hosts_file: Path) -> dict[str, object]:
-    """A site of our own, so without any rest."""
+    """Return settings for a site of our own, which needs no rest between requests."""
     return {
         "CRAWL_DIR": directory,
         "SCOPE": "hosts",
@@ -83,7 +83,7 @@ def _settings(directory: Path, hosts_file: Path) -> dict[str, object]:
         "INTRANET_NETWORKS": "127.0.0.0/8",
         "DNS_HOSTS": hosts_file,
         "POLITENESS_MIN_DELAY": 0,
-        "SITEMAPS": False,  # nothing is asked for but what links lead to
+        "SITEMAPS": False,  # only URLs that links lead to are requested
         "PROBE_AFTER": 0,
         "POLITENESS_LATENCY_FACTOR": 0,
         "CRAWL_HORIZON": 5,
@@ -91,7 +91,7 @@ def _settings(directory: Path, hosts_file: Path) -> dict[str, object]:
     }
 
 
-def _judged(site: Site, server: Server, directory: Path, seconds: float) -> Findings:
+def _compare(site: Site, server: Server, directory: Path, seconds: float) -> Findings:
     walked = walk(site)
     fetched = _fetched(site, server.log)
     return Findings(
@@ -109,7 +109,7 @@ def _judged(site: Site, server: Server, directory: Path, seconds: float) -> Find
 
 
 def _fetched(site: Site, log: list[Request]) -> dict[Path, list[str]]:
-    """Files that were sent, each with the targets that were asked for, robots.txt apart: this may be read again."""
+    """Return the files that were sent, with the targets requested; without robots.txt, which may be fetched again."""
     fetched: dict[Path, list[str]] = defaultdict(list)
     for request in log:
         file = site.find(request.target).file
@@ -125,12 +125,12 @@ def _refused(site: Site, home: str, directory: Path, fetched: dict[Path, list[st
     """
     parked = rows(directory, statement, (len(home), len(home), home))
     return [
-        Refusal(str(target), str(name), is_wrong=_is_owed(site, str(target), fetched))
+        Refusal(str(target), str(name), is_wrong=_is_missing_page(site, str(target), fetched))
         for target, code, name in parked
         if any(code in codes for codes in _OUR_REFUSALS)
     ]
 
 
-def _is_owed(site: Site, target: str, fetched: dict[Path, list[str]]) -> bool:
+def _is_missing_page(site: Site, target: str, fetched: dict[Path, list[str]]) -> bool:
     file = site.find(target).file
     return file is not None and is_page(file) and file not in fetched

@@ -1,4 +1,4 @@
-"""Static sites on a real socket, with a log of every request line as it came."""
+"""Serves static sites on a real socket and logs every request line as received."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ADDRESS = "127.0.0.1"
 
 
 class Request(NamedTuple):
-    """One request, byte for byte, and how it was answered."""
+    """One request line, byte for byte, and the status of its answer."""
 
     host: str
     line: bytes
@@ -37,7 +37,7 @@ class Server(ThreadingHTTPServer):
         self.log: list[Request] = []
 
     def home(self, site: Site) -> str:
-        """The address that a person would type in."""
+        """Return the URL of the site's home page."""
         return f"http://{site.host}:{self.server_port}/"
 
     def write_hosts_file(self, path: Path) -> Path:
@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One kept connection."""
+    """Answers the requests of one persistent connection."""
 
     server: Server
     protocol_version = "HTTP/1.1"
@@ -55,7 +55,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         host = self.headers.get("Host", "").partition(":")[0]
-        target = self.raw_requestline.split(b" ")[1].decode("latin-1")  # self.path is not always what came
+        target = self.raw_requestline.split(b" ")[1].decode("latin-1")  # self.path is not always what was sent
         site = self.server.sites.get(host)
         found = site.find(target) if site else Found(421)
         self.server.log.append(Request(host, self.raw_requestline, found.status))
@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Nothing on the terminal: the list is the log."""
+        """Print nothing: the list is the log."""
 
 
 @contextmanager

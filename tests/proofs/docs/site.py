@@ -1,4 +1,4 @@
-"""Which file does a URL of a static site name? Answered as Apache or nginx do with their defaults."""
+"""Maps URLs of a static site to files, as Apache and nginx do with their defaults."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ INDEX = "index.html"
 _TYPES = MimeTypes()  # Python's own table, the same on every machine
 _TYPES.add_type("application/xhtml+xml", ".xhtml")
 _HTML = ("text/html", "application/xhtml+xml")
-_NO_TEXTS = ("text/css", "text/javascript")  # text by name, but nothing that anybody reads
+_NO_TEXTS = ("text/css", "text/javascript")  # text types that people do not read
 
 
 class Found(NamedTuple):
-    """What the server has under a target."""
+    """The answer to a target: a file, a redirect or an error."""
 
     status: int
-    file: Path | None = None  # without symbolic links; a folder stands for the list of its files
+    file: Path | None = None  # symbolic links resolved; a folder stands for the list of its files
     location: str = ""
 
 
@@ -34,7 +34,7 @@ class Site:
     tree: Path  # symbolic links may lead anywhere in it, and nowhere else
 
     def find(self, target: str) -> Found:
-        """A query changes nothing; a folder is its index page or, without one, a list."""
+        """Return what a target names. A query is ignored; a folder is its index page or, without one, a list."""
         path = unquote(target.partition("?")[0], errors="surrogateescape")
         if not path.startswith("/") or ".." in path.split("/") or "\0" in path:
             return Found(404)
@@ -53,7 +53,7 @@ class Site:
         return Path(os.path.realpath(path))
 
     def name(self, file: Path) -> str:
-        """A file as people know it: by its place in the site."""
+        """Return the path of a file in the site."""
         return file.relative_to(self.home).as_posix() if file.is_relative_to(self.home) else str(file)
 
 
@@ -69,9 +69,9 @@ def is_html(file: Path) -> bool:
 
 
 def is_page(file: Path) -> bool:
-    """Whether a crawler that is led here must fetch it: HTML, and every text that people read, source code too.
+    """Whether a crawler must fetch a linked file: HTML, and every text that people read, source code too.
 
-    Images, archives, fonts and the like may be fetched or not: nobody can search them.
+    Images, archives, fonts and the like may be fetched or not: they cannot be searched.
     """
     kind = content_type(file)
     return kind in _HTML or (kind.startswith("text/") and kind not in _NO_TEXTS)

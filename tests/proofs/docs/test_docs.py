@@ -1,4 +1,4 @@
-"""Is every linked page of a real documentation site fetched, and once?"""
+"""Every linked page of a real documentation site is fetched, and only once."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def python_documentation() -> Site:
 def test_every_page_of_the_python_documentation_is_fetched_once(python_documentation):
     findings = prove(python_documentation)
     assert not findings.wrong
-    assert findings.linked > 400  # the package has over 500 pages: the walk has not gone blind
+    assert findings.linked > 400  # the package has over 500 pages: the walk did find them
     assert findings.requests == findings.linked + len(findings.not_found) + 1  # and robots.txt

@@ -1,4 +1,4 @@
-"""Does the proof see what it looks for? On a small site with every fault planted."""
+"""The proof finds every fault that is planted in a small site."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.proofs.docs.walk import walk
 LONG = f"{'long' * 30}.html"
 
 FILES = {
-    "index.html": '<a href="part/">1</a> <a href="part/index.html#x">2</a> <a href="#top">3</a> <a href="copy.html">4</a>'
-    f'<a href="{LONG}">5</a> <a href="dangling.html">6</a> <a href="picture.png">7</a>'
+    "index.html": '<a href="part/">1</a> <a href="part/index.html#x">2</a> <a href="#top">3</a> '
+    f'<a href="copy.html">4</a><a href="{LONG}">5</a> <a href="dangling.html">6</a> <a href="picture.png">7</a>'
     '<a href="hidden.html" rel="nofollow">8</a> <link rel="next" href="note.txt"> <a href="http://other.test/">9</a>',
     "part/index.html": '<iframe src="../bare"></iframe>',
     "bare/code.py": "print()",

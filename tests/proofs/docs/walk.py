@@ -1,4 +1,4 @@
-"""Which pages do a site's links lead to? Found without the crawler: another parser, another way to resolve URLs."""
+"""Finds the pages to which a site's links lead, independently of the crawler: other parser, other URL resolution."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ class Walked:
     """Every page that links lead to, and how the links spell folders."""
 
     pages: dict[Path, set[str]] = field(default_factory=lambda: defaultdict(set))  # with its targets
-    folders: dict[Path, Counter[str]] = field(
-        default_factory=lambda: defaultdict(Counter)
-    )  # links ending in "/", INDEX
+    # By folder: how many links to it end in "/", and in INDEX.
+    folders: dict[Path, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def links_ending_in(self, spelling: str) -> int:
         return sum(counts[spelling] for counts in self.folders.values())
@@ -33,7 +32,7 @@ class Walked:
 
 
 def walk(site: Site) -> Walked:
-    """From the home page to wherever links inside the site lead."""
+    """Follow all links inside the site, from its home page."""
     walked = Walked()
     waiting, known = ["/"], {"/"}
     while waiting:
@@ -46,7 +45,7 @@ def walk(site: Site) -> Walked:
 
 
 def _visit(site: Site, target: str, walked: Walked) -> list[str]:
-    """Note what is there, and say where it leads. Links of a page with two spellings are read once."""
+    """Record a page and return the targets of its links; a page with two URLs is read once."""
     found = site.find(target)
     if found.location:
         return [found.location]
@@ -72,7 +71,7 @@ def _note_spelling(site: Site, target: str, walked: Walked) -> None:
 
 
 def _targets(body: bytes, host: str, target: str) -> Iterator[str]:
-    """Links that stay on the host, as request targets; one for each time that it stands in the page."""
+    """Yield the links that stay on the host as request targets, each as often as it occurs in the page."""
     document = lxml.html.document_fromstring(body) if body.strip() else lxml.html.Element("html")
     page = f"http://{host}{target}"
     base = urljoin(page, next(iter(document.xpath("//base/@href")), ""))
@@ -86,7 +85,7 @@ def _targets(body: bytes, host: str, target: str) -> Iterator[str]:
 
 
 def _references(document: lxml.html.HtmlElement) -> Iterator[str]:
-    """What a crawler may follow: rel=nofollow asks it not to."""
+    """Yield the references that a crawler may follow, those with rel=nofollow excluded."""
     for element in document.iter("a", "area", "iframe", "frame", "link"):
         rel = element.get("rel", "").lower().split()
         if "nofollow" in rel or (element.tag == "link" and _FOLLOWED.isdisjoint(rel)):

@@ -44,7 +44,8 @@ def _report(findings: Findings) -> None:
     print(f"{findings.requests} requests to {findings.hosts} hosts in {findings.seconds:.0f} s, {rate:.0f} a second")
     print(f"kills: {findings.kills}; clean stops between: {len(findings.stops) - findings.kills}")
     print(
-        f"the server read a request at most {findings.latest * 1000:.0f} ms late, 99 of 100 {findings.late * 1000:.1f} ms"
+        f"the server read a request at most {findings.latest * 1000:.0f} ms late, "
+        f"99 of 100 {findings.late * 1000:.1f} ms"
     )
     print(f"{'rule':<16}{'gaps':>8}{'tight':>8}{'smallest margin':>17}{'violations':>12}")
     counts = verdict.counts

@@ -1,15 +1,15 @@
-"""Was every host of the world left alone for as long as it should be?
+"""Checks that every host of the world rested between two requests for as long as it should.
 
-Reads nothing but the log, the world, and when the crawl was stopped and started again. What is required is a lower
-bound of what crawler/frontier/politeness.py promises, computed from what the server saw, so that no tolerance is needed:
+Uses only the log, the world, and the times at which the crawl was stopped and restarted. The required rest is a lower
+bound of what crawler/frontier/politeness.py promises, computed from the server's view, so that no tolerance is needed:
 
 - The crawl measures an answer from before it connects until it has read the end, which is never less than the server's
   time from the first byte of the request to just before the last byte of the answer.
-- What one host tells about another's rules is read a moment later; only from then on the rules bind.
-- When a client goes before the answer ended, the server learns it a moment later; only there a moment is forgiven.
-- A kill loses what was not committed. The visit's host was being asked then, so it rests from the restart on, by
-  what was certainly known: the floor, and the rules if a page has been asked for under them. An answer that came
-  `COMMITTED` seconds before the kill is taken to be remembered with all it asked for.
+- Rules that are fetched from another host are read a moment later; they apply only from then on.
+- If a client disconnects before the answer ended, the server notices it a moment later; only there is tolerance.
+- A kill loses what was not committed. The host was being visited then, so it rests from the restart on, by what was
+  certainly known: the floor, and the rules if a page was requested under them. An answer that ended `COMMITTED`
+  seconds before the kill counts as committed, with its Retry-After.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from typing import NamedTuple
 from tests.proofs.polite.log import Entry
 from tests.proofs.polite.world import Host, World
 
-NOTICED = 0.25  # seconds within which the server learns that a client has gone
-LEARNED = 0.25  # seconds within which the crawl has read what another host told of this one's rules
+NOTICED = 0.25  # seconds within which the server notices that a client has disconnected
+LEARNED = 0.25  # seconds within which the crawl has read rules that it fetched from another host
 COMMITTED = 5.0  # seconds after which an answer is certainly committed
-MOST_DOUBLINGS = 4  # that an answer leaves, itself not counted
-TIGHT = 0.02  # a gap that is less than this longer than required was decided by the rule
+MOST_DOUBLINGS = 4  # to which a successful answer limits the doublings, before it takes one away
+TIGHT = 0.02  # if a gap is less than this longer than required, the rule decided when the request was sent
 BUSY = (429, 503)
 AFTER_KILL = "after a kill"
 
 
 class Stop(NamedTuple):
-    """The crawl was stopped at a time, and started again at another."""
+    """One stop of the crawl and its restart."""
 
     at: float
     restarted: float
@@ -43,7 +43,7 @@ class Stop(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """How long a host is to be left alone, and by which rule."""
+    """How long a host must rest, and by which rule."""
 
     seconds: float
     rule: str
@@ -71,10 +71,10 @@ class Violation(NamedTuple):
 
 @dataclass
 class Margin:
-    """How close to a rule the crawl went."""
+    """How close to a rule's limit the crawl went."""
 
     smallest: float = inf
-    gaps: int = 0  # for which the rule asked for the longest rest
+    gaps: int = 0  # for which the rule demanded the longest rest
     tight: int = 0
 
     def note(self, margin: float) -> None:
@@ -85,7 +85,7 @@ class Margin:
 
 @dataclass(frozen=True, kw_only=True)
 class Manners:
-    """What the crawl was told to keep to."""
+    """The politeness settings of the crawl."""
 
     floor: float
     factor: float
@@ -95,7 +95,7 @@ class Manners:
 
 @dataclass
 class Verdict:
-    """What is wrong, and how close it was."""
+    """The violations, and how close the crawl went to each rule's limit."""
 
     violations: list[Violation] = field(default_factory=list)
     margins: defaultdict[str, Margin] = field(default_factory=lambda: defaultdict(Margin))
@@ -107,8 +107,8 @@ class Verdict:
 
 
 def judge(log: Sequence[Entry], world: World, manners: Manners, stops: Sequence[Stop] = ()) -> Verdict:
-    """Hold a log, in order of the requests' beginnings, against the world."""
-    verdict = Verdict(at_once=_at_once(log))
+    """Check a log, in order of the requests' start times, against the world."""
+    verdict = Verdict(at_once=_most_concurrent(log))
     served = _rules_served(log, world)
     hosts: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in log:
@@ -118,12 +118,12 @@ def judge(log: Sequence[Entry], world: World, manners: Manners, stops: Sequence[
         if host is not None:
             _HostJudge(host, world, manners, stops, served[name], verdict).judge(entries)
     if manners.address_limit:
-        verdict.violations += _crowded(log, manners.address_limit)
+        verdict.violations += _over_address_limit(log, manners.address_limit)
     return verdict
 
 
 def _rules_served(log: Iterable[Entry], world: World) -> defaultdict[str, list[Entry]]:
-    """By host: the answers, be they of other hosts, that told its rules or that there are none."""
+    """Return by host the answers, perhaps of other hosts, that contained its rules or showed that there are none."""
     served: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in log:
         owner = world.rules_owner(entry.host, entry.target)
@@ -133,7 +133,7 @@ def _rules_served(log: Iterable[Entry], world: World) -> defaultdict[str, list[E
 
 
 class _HostJudge:
-    """Goes through the requests of one host, remembering what a polite crawl would know."""
+    """Checks the requests of one host in order, tracking what a polite crawl would know."""
 
     def __init__(
         self,
@@ -151,19 +151,19 @@ class _HostJudge:
         self._served = served
         self._verdict = verdict
         self._backoff = 0  # doublings, at least
-        self._forgotten = 0.0  # rules that were served before this may have been lost in a kill
-        self._obeyed = False  # a page has been asked for, so the rules are committed
+        self._rules_lost_before = 0.0  # rules that were served before this time may have been lost in a kill
+        self._rules_committed = False  # a page has been requested, so the rules are committed
 
     def judge(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             self._check_page(entry)
-        self._obeyed = bool(entries) and self._is_page(entries[0])
+        self._rules_committed = bool(entries) and self._is_page(entries[0])
         latest: Entry | None = None
         for previous, entry in pairwise(entries):
             if latest is not None and latest.t1 > previous.t1:
                 previous = latest  # two at once: the later end counts
             self._check_gap(previous, entry)
-            self._obeyed = self._obeyed or self._is_page(entry)
+            self._rules_committed = self._rules_committed or self._is_page(entry)
             latest = previous
 
     def _is_page(self, entry: Entry) -> bool:
@@ -171,56 +171,58 @@ class _HostJudge:
 
     def _check_page(self, entry: Entry) -> None:
         if entry.address and entry.address != self._host.address:
-            self._blame(Violation("wrong address", entry))
+            self._add_violation(Violation("wrong address", entry))
         if self._world.forbids(entry.host, entry.target):
-            self._blame(Violation("forbidden", entry))
-        if self._is_page(entry) and not any(rules.t1 <= entry.t0 for rules in self._served if _tells(rules, entry)):
-            self._blame(Violation("robots.txt first", entry))
+            self._add_violation(Violation("forbidden", entry))
+        if self._is_page(entry) and not any(
+            rules.t1 <= entry.t0 for rules in self._served if _applies_to(rules, entry)
+        ):
+            self._add_violation(Violation("robots.txt first", entry))
 
-    def _blame(self, violation: Violation) -> None:
+    def _add_violation(self, violation: Violation) -> None:
         self._verdict.violations.append(violation)
 
     # ── the rest between two requests ──
 
     def _check_gap(self, previous: Entry, entry: Entry) -> None:
-        crossed = [stop for stop in self._stops if previous.t0 < stop.restarted <= entry.t0]
-        self._count_trouble(previous, crossed)
+        stops_between = [stop for stop in self._stops if previous.t0 < stop.restarted <= entry.t0]
+        self._count_trouble(previous, stops_between)
         gap = entry.t0 - previous.t1
         if gap < 0:
             rule = "one at a time" if entry.connection == previous.connection else "one connection at a time"
-            self._blame(Violation(rule, entry, previous, gap))
+            self._add_violation(Violation(rule, entry, previous, gap))
             return
-        rest = self._required(previous, entry, crossed)
+        rest = self._required(previous, entry, stops_between)
         forgiven = NOTICED if previous.aborted and rest.rule != AFTER_KILL else 0.0
         margin = gap + forgiven - rest.seconds
         if margin < 0:
-            self._blame(Violation(rest.rule, entry, previous, gap, rest.seconds))
+            self._add_violation(Violation(rest.rule, entry, previous, gap, rest.seconds))
         self._verdict.margins[rest.rule].note(margin)
 
-    def _count_trouble(self, previous: Entry, crossed: Sequence[Stop]) -> None:
-        """At least so often is the rest doubled: one more for each trouble, one of at most four less for other answers."""
-        timed_out = previous.aborted and not _in_flight(previous, crossed)
+    def _count_trouble(self, previous: Entry, stops_between: Sequence[Stop]) -> None:
+        """Update the least number of doublings: one more for each trouble; at most four, less one, after a success."""
+        timed_out = previous.aborted and not _in_flight(previous, stops_between)
         if timed_out or (previous.status in BUSY and not previous.aborted):
             self._backoff += 1
         else:
             self._backoff = max(0, min(self._backoff, MOST_DOUBLINGS) - 1)
 
-    def _required(self, previous: Entry, entry: Entry, crossed: Sequence[Stop]) -> Rest:
-        if not crossed or crossed[0].is_clean:
+    def _required(self, previous: Entry, entry: Entry, stops_between: Sequence[Stop]) -> Rest:
+        if not stops_between or stops_between[0].is_clean:
             return self._full_rest(previous, entry)
-        kill = crossed[0]
-        if not self._obeyed and not any(rules.t1 + COMMITTED < kill.at for rules in self._served):
-            self._forgotten = kill.restarted
+        kill = stops_between[0]
+        if not self._rules_committed and not any(rules.t1 + COMMITTED < kill.at for rules in self._served):
+            self._rules_lost_before = kill.restarted
         full = self._full_rest(previous, entry)
         self._backoff = 0
         if previous.t1 + COMMITTED < kill.at:
             return full
         after_restart = Rest(kill.restarted - previous.t1 + self._known_rest(entry), AFTER_KILL)
-        return after_restart if _in_flight(previous, crossed) else min(full, after_restart)
+        return after_restart if _in_flight(previous, stops_between) else min(full, after_restart)
 
     def _known_rest(self, entry: Entry) -> float:
-        """What a host rests by, if nothing is known of its last answer."""
-        return max([Rest(self._manners.floor, "floor"), *self._wishes(entry)]).seconds
+        """Return the rest of a host if nothing is known of its last answer."""
+        return max([Rest(self._manners.floor, "floor"), *self._robots_rests(entry)]).seconds
 
     def _full_rest(self, previous: Entry, entry: Entry) -> Rest:
         manners, duration = self._manners, previous.t1 - previous.t0
@@ -229,17 +231,18 @@ class _HostJudge:
         base = max(
             Rest(manners.floor, "floor"),
             Rest(min(manners.factor * duration, manners.cap), "answer's time"),
-            *self._wishes(entry),
+            *self._robots_rests(entry),
         )
         rests = [base, Rest(previous.not_before - previous.t1, "Retry-After")]
         if self._backoff:
             rests.append(Rest(base.seconds * 2**self._backoff, "doubled"))
         return max(rests)
 
-    def _wishes(self, entry: Entry) -> list[Rest]:
-        """What the rules ask for, if they were known when the request was made."""
+    def _robots_rests(self, entry: Entry) -> list[Rest]:
+        """Return the rests that the host's robots.txt demands, if it was known when the request was made."""
         known = any(
-            rules.status == 200 and self._forgotten <= _learned(rules, entry) <= entry.t0 for rules in self._served
+            rules.status == 200 and self._rules_lost_before <= _known_from(rules, entry) <= entry.t0
+            for rules in self._served
         )
         if not known:
             return []
@@ -247,37 +250,37 @@ class _HostJudge:
         return [Rest(self._host.crawl_delay, "Crawl-delay"), Rest(seconds / requests, "Request-rate")]
 
 
-def _in_flight(previous: Entry, crossed: Sequence[Stop]) -> bool:
-    """Whether a request was cut off by a stop; the client goes after that, or it went by itself."""
-    return bool(crossed) and previous.aborted and previous.t1 >= crossed[0].at
+def _in_flight(previous: Entry, stops_between: Sequence[Stop]) -> bool:
+    """Whether a request was cut off by the stop: the client disconnected after it, not before."""
+    return bool(stops_between) and previous.aborted and previous.t1 >= stops_between[0].at
 
 
-def _tells(rules: Entry, entry: Entry) -> bool:
-    """Whether rules of a host are those of the request's origin."""
-    return rules.door == entry.door or rules.host != entry.host
+def _applies_to(rules: Entry, entry: Entry) -> bool:
+    """Whether a robots.txt belongs to the origin of a request."""
+    return rules.server_port == entry.server_port or rules.host != entry.host
 
 
-def _learned(rules: Entry, entry: Entry) -> float:
-    """When the rules were certainly known. What a host itself tells was read before it is asked again."""
+def _known_from(rules: Entry, entry: Entry) -> float:
+    """Return when the rules were certainly known: those from the host itself are read before its next visit."""
     return rules.t1 if rules.host == entry.host else rules.t1 + LEARNED
 
 
 # ── requests at the same time ──
 
 
-def _at_once(log: Sequence[Entry]) -> dict[str, int]:
+def _most_concurrent(log: Sequence[Entry]) -> dict[str, int]:
     most: Counter[str] = Counter()
-    for entry, count in _crowds(log):
+    for entry, count in _concurrent_requests(log):
         most[entry.address] = max(most[entry.address], count)
     return dict(most)
 
 
-def _crowded(log: Sequence[Entry], limit: int) -> list[Violation]:
-    return [Violation("address limit", entry) for entry, count in _crowds(log) if count > limit]
+def _over_address_limit(log: Sequence[Entry], limit: int) -> list[Violation]:
+    return [Violation("address limit", entry) for entry, count in _concurrent_requests(log) if count > limit]
 
 
-def _crowds(log: Sequence[Entry]) -> Iterator[tuple[Entry, int]]:
-    """Each request, with how many its address was busy with when it began, itself included."""
+def _concurrent_requests(log: Sequence[Entry]) -> Iterator[tuple[Entry, int]]:
+    """Yield each request with the number of requests in progress at its address when it began, itself included."""
     ends: defaultdict[str, list[float]] = defaultdict(list)
     for entry in log:
         busy = ends[entry.address]

@@ -1,4 +1,4 @@
-"""Crawl the world with a process that is killed now and then, and have the server's log judged."""
+"""Crawls the world with a process that is killed now and then, and judges the server's log."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tests.proofs.polite.log import read_log, steady_clock
 from tests.proofs.polite.world import World
 
 FLOOR, FACTOR = 0.1, 2.0
-CAP = 3.0  # seconds that a host rests for its slowness, at most
+CAP = 3.0  # seconds that a host rests at most because its last answer was slow
 FIRST_BYTE = 1.5  # seconds that the crawl waits for an answer to begin: less than a host stalls
 KILLS = 3
-PATIENCE = 30.0  # seconds within which a crawl must have asked for something
+PATIENCE = 30.0  # seconds within which a crawl must have sent a request
 LONGEST_STOP = 25.0  # after SIGTERM
 
 
 @dataclass
 class Findings:
-    """What came of a crawl."""
+    """The results of a crawl."""
 
     verdict: Verdict
     requests: int
@@ -63,15 +63,15 @@ class Proof:
         self._now = steady_clock()
         self._stops: list[Stop] = []
         self._wrong: list[str] = []
-        self._counted = self._read = 0
+        self._requests_seen = self._bytes_read = 0
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, deadline: float, address_limit: int = 0) -> Findings:
-        """Crawl until the server has been asked often enough, stopping on the way; then judge."""
+        """Crawl until the server has received enough requests, with stops and restarts; then judge the log."""
         with self._serving() as late:
             begun = time.monotonic()
             try:
-                for count, is_kill in [*self._moments(), (self.requests, False)]:
+                for count, is_kill in [*self._stop_points(), (self.requests, False)]:
                     self._crawl_until(count, deadline)
                     self._stop(is_kill=is_kill)
                     if self._wrong:
@@ -83,8 +83,8 @@ class Proof:
             seconds = time.monotonic() - begun
         return self._findings(seconds, address_limit, **late)
 
-    def _moments(self) -> list[tuple[int, bool]]:
-        """How many requests are made before each stop, and whether it is a kill; the one that is not comes between."""
+    def _stop_points(self) -> list[tuple[int, bool]]:
+        """Return how many requests are made before each stop, and whether it is a kill; one in the middle is not."""
         shares = sorted(self._chance.uniform(0.15 + 0.2 * part, 0.3 + 0.2 * part) for part in range(KILLS + 1))
         clean = self._chance.randrange(1, KILLS)
         return [(int(share * self.requests), number != clean) for number, share in enumerate(shares)]
@@ -92,7 +92,7 @@ class Proof:
     # ── the crawl ──
 
     def _crawl_until(self, count: int, deadline: float) -> None:
-        """Start the crawl and let it run until the server has been asked so often."""
+        """Start the crawl and let it run until the server has received so many requests."""
         with self.output.open("ab") as output:
             if self._stops:
                 self._stops[-1] = self._stops[-1]._replace(restarted=self._now())
@@ -100,7 +100,7 @@ class Proof:
         before, started = self._count(), time.monotonic()
         while self._count() < count:
             time.sleep(0.05)
-            if self._counted == before and time.monotonic() > started + PATIENCE:
+            if self._requests_seen == before and time.monotonic() > started + PATIENCE:
                 deadline = 0.0
             if self._process.poll() is not None:
                 self._wrong.append(f"the crawl ended by itself after {self._count()} requests; see {self.output}")
@@ -176,13 +176,13 @@ class Proof:
                     server.kill()
 
     def _count(self) -> int:
-        """Requests that the server has noted."""
+        """Return the number of requests that the server has logged."""
         with self.log.open("rb") as log:
-            log.seek(self._read)
+            log.seek(self._bytes_read)
             new = log.read()
-        self._read += len(new)
-        self._counted += new.count(b"\n")
-        return self._counted
+        self._bytes_read += len(new)
+        self._requests_seen += new.count(b"\n")
+        return self._requests_seen
 
     def _findings(self, seconds: float, address_limit: int, late: float = 0.0, latest: float = 0.0) -> Findings:
         log = read_log(self.log)

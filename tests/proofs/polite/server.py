@@ -1,9 +1,9 @@
-"""The world on real sockets, noting every request.
+"""Serve the world on real sockets and log every request.
 
 python -m tests.proofs.polite.server --seed 7 --hosts 300 --pages 13000 --log access.tsv
 
-A request begins when its first byte is read, and its answer ends just before its last write; so the times can only err
-in the visitor's favour, by as much as this process is late (it says how much at its end). The log is written a few
+A request begins when its first byte is read, and its answer ends just before its last write; so errors of the times can
+only favour the client, by as much as this process is late (it prints how much at its end). The log is written a few
 times a second.
 """
 
@@ -28,11 +28,11 @@ from tests.proofs.polite.world import Answer, World
 from tests.webgraph.server import listeners, raise_open_files
 
 FLUSH_EVERY = 0.1
-LEAVE_AFTER = 0.15  # seconds that a server keeps a connection which it will leave
+LEAVE_AFTER = 0.15  # seconds after which a server with the ending "leave" closes a kept connection
 
 
 class Server:
-    """What all connections share."""
+    """The state that all connections share."""
 
     def __init__(self, world: World, log: TextIO) -> None:
         self.world = world
@@ -65,7 +65,7 @@ class Server:
 
 
 class Connection(asyncio.Protocol):
-    """One client: at any moment it waits for a request (no entry), or for its answer (an entry, not yet noted)."""
+    """One client: at any moment it waits for a request (no entry), or for its answer (an entry, not yet logged)."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -78,7 +78,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self._server.connections += 1
         self._number = self._server.connections
-        self._address, self._door = transport.get_extra_info("sockname")[:2]
+        self._address, self._server_port = transport.get_extra_info("sockname")[:2]
         self._port: int = transport.get_extra_info("peername")[1]
 
     def data_received(self, data: bytes) -> None:
@@ -111,7 +111,7 @@ class Connection(asyncio.Protocol):
             connection=self._number,
             port=self._port,
             address=self._address,
-            door=self._door,
+            server_port=self._server_port,
         )
         if answer.delay:
             self._later(answer.delay, self._send, answer)
@@ -122,7 +122,7 @@ class Connection(asyncio.Protocol):
         assert self._entry
         now = self._server.now()
         data = b"" if answer.ending == "drop" else _bytes_of(answer)
-        not_before = now + answer.asked if answer.asked else answer.date
+        not_before = now + answer.retry_after if answer.retry_after else answer.date
         self._server.write(self._entry._replace(t1=now, not_before=not_before))
         self._entry = None
         if data:
@@ -159,7 +159,7 @@ def _bytes_of(answer: Answer) -> bytes:
 
 
 async def serve(world: World, log: Path) -> None:
-    """Serve until standard input ends; a line of JSON says that it is ready, another how late it was."""
+    """Serve until standard input ends; prints a line of JSON when it is ready, and one with its lateness at the end."""
     sockets = [opened for _ in range(2) for opened in listeners(world.addresses(), 0)]
     port, second_port = sockets[0].getsockname()[1], sockets[-1].getsockname()[1]
     loop, stop = asyncio.get_running_loop(), asyncio.Event()

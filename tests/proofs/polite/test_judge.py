@@ -1,4 +1,4 @@
-"""Does the judge see what is wrong, and only that?"""
+"""The judge finds every violation in a log, and only those."""
 
 from __future__ import annotations
 
@@ -165,9 +165,9 @@ def test_a_page_comes_before_robots() -> None:
     assert log.broken_rules() == ["robots.txt first"]
 
 
-def test_each_door_of_a_host_has_its_own_robots_and_all_share_its_rest(log: Log) -> None:
+def test_each_port_of_a_host_has_its_own_robots_and_all_share_its_rest(log: Log) -> None:
     log.ask(PLAIN, "/p/2")
-    log.replace_last(door=8001)
+    log.replace_last(server_port=8001)
     assert log.broken_rules() == ["robots.txt first"]
     log.ask(PLAIN, "/p/3", after=0.1 - EARLY)
     assert log.broken_rules() == ["robots.txt first", "floor"]
@@ -290,7 +290,7 @@ def test_requests_at_once_to_one_address_are_counted() -> None:
 
 def test_a_log_is_read_as_it_was_written(tmp_path: Path) -> None:
     first = Entry(
-        1.25, 2.5, "a.test", "/p/1", 503, not_before=4.5, connection=3, port=40000, address="127.0.0.9", door=80
+        1.25, 2.5, "a.test", "/p/1", 503, not_before=4.5, connection=3, port=40000, address="127.0.0.9", server_port=80
     )
     second = Entry(1.0, 1.5, "b.test", "/", 0, aborted=True)
     (tmp_path / "log").write_text(first.line() + second.line() + "1.0\thalf a line")

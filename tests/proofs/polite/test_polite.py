@@ -1,4 +1,4 @@
-"""The proof in its small profile."""
+"""The politeness proof at a small size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_crawl_that_is_killed_now_and_then_is_polite_by_the_servers_log(tmp_pa
     assert findings.kills == KILLS
     assert findings.requests >= 8_000
     margins = findings.verdict.margins
-    assert margins["floor"].smallest < 0.05  # the rules were put to the test: it would have come earlier without them
+    assert margins["floor"].smallest < 0.05  # the rule mattered: without it the request would have come earlier
     assert margins["Crawl-delay"].smallest < 0.05
     assert margins["Retry-After"].gaps > 5
     assert margins["after a kill"].gaps > 5

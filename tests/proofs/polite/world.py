@@ -1,7 +1,7 @@
-"""Thousands of hosts that want to be left alone for different times, and what each of them answers.
+"""Thousands of hosts that demand rests of different lengths, and their answers.
 
 All follows from the seed. Pages of a host form a binary tree under its front page, /p/0; other links lead to pages of
-other hosts, to redirects, and to what robots.txt forbids.
+other hosts, to redirects, and to URLs that robots.txt forbids.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.webgraph.chance import pick, rolls, span
 
 ROBOTS = "/robots.txt"
 FEW = 3  # pages of a small host
-STALL = 8.0  # seconds until a stalled answer comes: longer than the crawl waits
+STALL = 8.0  # seconds until a stalled answer is sent: longer than the crawl waits
 _ROBOTS_KINDS = ("rules",) * 12 + ("none", "none", "late", "late", "moved", "moved", "elsewhere", "elsewhere", "empty")
 _CRAWL_DELAYS = (0.1, 0.25, 1 / 3, 0.5, 0.75, 1, 1.2, 1.5, 2)
 _RATES = ((1, 1), (1, 2), (2, 3), (5, 2))
@@ -26,16 +26,16 @@ _BUSY = ("429 seconds", "503 seconds", "429 date", "503 date", "429 bare", "503 
 
 
 class Host(NamedTuple):
-    """What the dice say about one host."""
+    """The properties of one host."""
 
     name: str
     address: str
     size: int  # pages
     robots: str  # "rules", "late" (503 first), "moved", "elsewhere" (on the next host); "none", "empty"; "never" (503)
-    crawl_delay: float  # 0 = it asks for none
+    crawl_delay: float  # 0 = none
     rate: tuple[int, int] | None  # Request-rate: so many in so many seconds
     latency: float  # of its answers, on average
-    has_two_doors: bool  # a third of its pages is served on another port
+    has_second_port: bool  # a third of its pages is served on another port
     temper: str  # "calm", "busy" (429, 503), "stalling" (answers too late), "closing" (breaks connections)
 
     @property
@@ -50,10 +50,10 @@ class Host(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the server shall do for one request.
+    """What the server sends for one request.
 
-    Endings: "keep" and "close" as HTTP has them; "leave" closes a kept connection a moment after the answer; "short"
-    closes it within the body, "drop" before the first byte.
+    Endings: "keep" and "close" as in HTTP; "leave" closes a kept connection a moment after the answer; "short" closes
+    it within the body, "drop" before the first byte.
     """
 
     status: int
@@ -61,8 +61,8 @@ class Answer(NamedTuple):
     body: bytes = b""
     delay: float = 0.0
     ending: str = "keep"
-    asked: float = 0.0  # seconds that it asks to wait, from its end
-    date: float = 0.0  # or until when
+    retry_after: float = 0.0  # seconds, counted from the answer's end
+    date: float = 0.0  # of a Retry-After that is a date
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class World:
     """So many hosts, with about so many pages in all.
 
     A few are large, as large as their pace allows in the same time, so that a crawl works on all of them until its end
-    and a host's rest decides when it is asked. The others have few pages.
+    and a host's rest decides when it is visited. The others have few pages.
     """
 
     seed: int
@@ -78,7 +78,7 @@ class World:
     pages: int = 13_000
     port: int = 0
     second_port: int = 0
-    rates: bool = False  # some hosts ask for a Request-rate
+    rates: bool = False  # some hosts have a Request-rate
     large: int = 150
     shared_addresses: int = 12  # nineteen in twenty hosts share these, the others have one of their own
 
@@ -95,7 +95,7 @@ class World:
         return {host.name: number for number, host in enumerate(self.all)}
 
     def _host(self, number: int) -> Host:
-        place, robots, asks, delay, rated, rate, slow, latency, temper, never, doors, *_ = rolls(
+        place, robots, asks, delay, rated, rate, slow, latency, temper, never, second, *_ = rolls(
             self.seed, number, "host"
         )
         kind = "never" if never < 0.01 else pick(_ROBOTS_KINDS, robots)
@@ -107,7 +107,7 @@ class World:
             crawl_delay=pick(_CRAWL_DELAYS, delay) if asks < 0.4 else 0.0,
             rate=pick(_RATES, rate) if self.rates and rated < 0.15 else None,
             latency=0.05 + 0.3 * latency if slow < 0.2 else 0.0,
-            has_two_doors=doors < 0.15 and kind in ("rules", "none"),
+            has_second_port=second < 0.15 and kind in ("rules", "none"),
             temper=pick(_TEMPERS, temper),
         )
         return host if host.has_rules else host._replace(crawl_delay=0.0, rate=None)
@@ -131,20 +131,20 @@ class World:
         return f"http://{self.all[host].name}:{self.port}{target}"
 
     def _page_url(self, host: int, page: int) -> str:
-        port = self.second_port if self.all[host].has_two_doors and page % 3 == 2 else self.port
+        port = self.second_port if self.all[host].has_second_port and page % 3 == 2 else self.port
         return f"http://{self.all[host].name}:{port}/p/{page}"
 
     def _some_page(self, host: int, roll: float) -> str:
         return self._page_url(host, span(0, self.all[host].size - 1, roll))
 
-    # What the judge asks
+    # For the judge
 
     def host(self, name: str) -> Host | None:
         number = self.numbers.get(name)
         return None if number is None else self.all[number]
 
     def rules_owner(self, name: str, target: str) -> str | None:
-        """The host whose rules a target is, at last; None if it is something else."""
+        """Return the host whose rules a target finally serves; None if the target is something else."""
         number = self.numbers.get(name)
         if number is None:
             return None
@@ -156,7 +156,7 @@ class World:
         return before.name if target == f"/rules-of/{before.name}" and before.robots == "elsewhere" else None
 
     def is_page(self, target: str) -> bool:
-        """Whether robots.txt must be known before a target is asked for."""
+        """Whether robots.txt must be known before a target is requested."""
         return target not in (ROBOTS, "/rules.txt") and not target.startswith("/rules-of/")
 
     def forbids(self, name: str, target: str) -> bool:
@@ -166,7 +166,7 @@ class World:
     # Answers
 
     def answer(self, name: str, target: str, attempt: int, now: float) -> Answer:
-        """What a host says when it is asked for a target for the first, second … time."""
+        """Return a host's answer to the first, second … request for a target."""
         number = self.numbers.get(name)
         if number is None:
             return Answer(421)
@@ -187,7 +187,7 @@ class World:
             return Answer(301, f"Location: {place}\r\n")
         owned = self.all[self.numbers[owner]]
         if owned.robots == "never" or (owned.robots == "late" and attempt <= 1 + number % 2):
-            return Answer(503, "Retry-After: 1\r\n", asked=1.0) if number % 2 else Answer(503)
+            return Answer(503, "Retry-After: 1\r\n", retry_after=1.0) if number % 2 else Answer(503)
         if owned.robots == "none":
             return Answer(404)
         return Answer(200, "Content-Type: text/plain\r\n", _rules(owned) if owned.has_rules else b"")
@@ -233,12 +233,12 @@ def _rules(host: Host) -> bytes:
 
 
 def _busy(kind: str, length: float, now: float) -> Answer:
-    """Retry-After is 1 to 3 seconds, or now and then long enough to be remembered across a restart."""
+    """Return a 429 or 503 whose Retry-After is 1 to 3 seconds, or now and then long enough to outlast a restart."""
     status, form = kind.split()
     seconds = 12 if length < 0.06 else span(1, 3, length)
     if form == "bare":
         return Answer(int(status))
     if form == "seconds":
-        return Answer(int(status), f"Retry-After: {seconds}\r\n", asked=float(seconds))
+        return Answer(int(status), f"Retry-After: {seconds}\r\n", retry_after=float(seconds))
     date = ceil(now) + seconds
     return Answer(int(status), f"Retry-After: {formatdate(date, usegmt=True)}\r\n", date=float(date))

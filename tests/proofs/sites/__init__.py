@@ -1,1 +1,1 @@
-"""What sites tell a crawler, and whether it listens: judged by the log of the server alone."""
+"""Proves from the server's log alone that robots.txt, validators and HEAD_POLICY work as promised."""

@@ -1,4 +1,4 @@
-"""make prove-sites: what sites say, and whether we listen."""
+"""make prove-sites: prove from the server's log that robots.txt, validators and HEAD_POLICY work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proof: crawls of sites that have something to say, and what the log of their server says of the crawler."""
+"""Crawls small sites with robots.txt rules, validators and binaries, and checks promises against the server's log."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.proofs.sites.web import Served, Site, file, page, rules, served
 from tests.webgraph.answers import Answer
 from tests.webgraph.log import Entry
 
-LIFETIME = 2.0  # seconds that a robots.txt holds here
-SLACK = 10.0  # seconds that a busy machine may take to see that it has expired
-MOST_BYTES_AGAIN = 0.02  # share of the bytes of the first crawl that a look at unchanged pages may cost
+LIFETIME = 2.0  # seconds for which a robots.txt is cached here
+SLACK = 10.0  # seconds that a busy machine may take to notice that it has expired
+MOST_BYTES_AGAIN = 0.02  # share of the bytes of the first crawl that revisits of unchanged pages may cost
 
 
 class Finding(NamedTuple):
-    """What the log says of one promise."""
+    """Whether one promise holds, by the log."""
 
     promise: str
     holds: bool
@@ -28,15 +28,17 @@ class Finding(NamedTuple):
 
 
 def prove(directory: Path, pages: int) -> Iterator[Finding]:
-    """All promises, each on a web of its own with about so many pages."""
-    for number, judge in enumerate((_unavailable, _flipped, _forbidden, _unchanged, _policies)):
+    """Check all promises, each on a web of its own with about so many pages."""
+    for number, judge in enumerate(
+        (_robots_unreachable, _robots_changed, _robots_disallow, _revisit_unchanged, _head_policies)
+    ):
         place = directory / str(number)
         place.mkdir()
         yield from judge(place, pages)
 
 
 def crawl(web: Served, directory: Path, **settings: object) -> None:
-    """All hosts of the web; SystemExit tells of a crawl that failed."""
+    """Crawl all hosts of the web; raises SystemExit if the crawl failed."""
     hosts = web.hosts_file.read_text().split()[1::2]
     seeds = directory / "seeds.txt"
     seeds.write_text("".join(f"http://{host}:{web.port}/\n" for host in hosts))
@@ -63,8 +65,8 @@ def _pages_of(log: list[Entry], host: str) -> list[Entry]:
     return [entry for entry in log if entry.host == host and entry.target != "/robots.txt"]
 
 
-def _linked(count: int, *, etags: bool = False) -> dict[str, Answer]:
-    """Pages that a first one links to."""
+def _linked_pages(count: int, *, etags: bool = False) -> dict[str, Answer]:
+    """Return a first page and the pages to which it links."""
     paths = [f"/{number}.html" for number in range(count)]
     tags = (f'"{number}"' if etags else "" for number in range(count + 1))
     first = page(paths, 0, etag=next(tags))
@@ -73,35 +75,39 @@ def _linked(count: int, *, etags: bool = False) -> dict[str, Answer]:
     }
 
 
-def _unavailable(directory: Path, pages: int) -> Iterator[Finding]:
-    busy = Site(_linked(10), Answer(status=503, headers=(("Retry-After", "1"),)))
-    with served({"busy.test": busy, "good.test": Site(_linked(pages // 10))}, directory) as web:
+def _robots_unreachable(directory: Path, pages: int) -> Iterator[Finding]:
+    busy = Site(_linked_pages(10), Answer(status=503, headers=(("Retry-After", "1"),)))
+    with served({"busy.test": busy, "good.test": Site(_linked_pages(pages // 10))}, directory) as web:
         crawl(web, directory, CRAWL_MAX_SECONDS=8)
         log = web.log()
-    asked, robots = len(_pages_of(log, "busy.test")), len(log) - len(_pages_of(log, "busy.test"))
+    pages_fetched, robots = len(_pages_of(log, "busy.test")), len(log) - len(_pages_of(log, "busy.test"))
     yield Finding(
-        "no page of a host whose robots.txt cannot be had (503) is asked for",
-        asked == 0 and any(entry.host == "busy.test" for entry in log) and len(_pages_of(log, "good.test")) > 10,
-        f"{asked} pages; {robots} other requests",
+        "no page of a host whose robots.txt is unreachable (503) is requested",
+        pages_fetched == 0
+        and any(entry.host == "busy.test" for entry in log)
+        and len(_pages_of(log, "good.test")) > 10,
+        f"{pages_fetched} pages; {robots} other requests",
     )
 
 
-def _flipped(directory: Path, pages: int) -> Iterator[Finding]:
-    site = Site(_linked(pages), rules("User-agent: *\nAllow: /", "max-age=1"), flips_after=pages // 10)
+def _robots_changed(directory: Path, pages: int) -> Iterator[Finding]:
+    site = Site(_linked_pages(pages), rules("User-agent: *\nAllow: /", "max-age=1"), flips_after=pages // 10)
     with served({"flip.test": site}, directory) as web:
         crawl(web, directory, POLITENESS_MIN_DELAY=0.05, CRAWL_MAX_SECONDS=60)
         log = web.log()
     assert site.flipped is not None, "the crawl has ended before the site could change its mind"
-    told = min(entry.t1 for entry in log if entry.target == "/robots.txt" and entry.t0 > site.flipped)
-    late = [entry for entry in _pages_of(log, "flip.test") if entry.t0 > told]
+    reread = min(entry.t1 for entry in log if entry.target == "/robots.txt" and entry.t0 > site.flipped)
+    late = [entry for entry in _pages_of(log, "flip.test") if entry.t0 > reread]
     yield Finding(
-        f"a host that forbids everything in mid-crawl is left when its rules, which hold for {LIFETIME:.0f} s, are asked for again",
-        not late and told - site.flipped <= LIFETIME + SLACK,
-        f"asked again {told - site.flipped:.1f} s after the change; {len(late)} of {len(log)} requests after that were for pages",
+        f"a host that forbids everything in mid-crawl is left when its robots.txt, cached for {LIFETIME:.0f} s, is "
+        "fetched again",
+        not late and reread - site.flipped <= LIFETIME + SLACK,
+        f"fetched again {reread - site.flipped:.1f} s after the change; "
+        f"{len(late)} of {len(log)} requests after that were for pages",
     )
 
 
-def _forbidden(directory: Path, pages: int) -> Iterator[Finding]:
+def _robots_disallow(directory: Path, pages: int) -> Iterator[Finding]:
     open_paths = [f"/open/{number}.html" for number in range(pages // 20)]
     closed = [f"/private/{number}.html" for number in range(pages // 20)] + ["/open/secret?id=1", "/a%20b/c"]
     text = "User-agent: *\nDisallow: /private/\nDisallow: /*secret\nDisallow: /a%20b\nCrawl-delay: 0.02"
@@ -112,14 +118,14 @@ def _forbidden(directory: Path, pages: int) -> Iterator[Finding]:
     broken = [entry.target for entry in log if entry.target in closed]
     fetched = {entry.target for entry in log} & set(open_paths)
     yield Finding(
-        "what robots.txt forbids is never asked for",
+        "URLs that robots.txt forbids are never requested",
         not broken and len(fetched) == len(open_paths),
-        f"{len(broken)} of {len(closed)} forbidden URLs asked for; {len(fetched)} others fetched",
+        f"{len(broken)} of {len(closed)} forbidden URLs requested; {len(fetched)} others fetched",
     )
 
 
-def _unchanged(directory: Path, pages: int) -> Iterator[Finding]:
-    hosts = {f"h{number}.test": Site(_linked(pages // 10, etags=True)) for number in range(10)}
+def _revisit_unchanged(directory: Path, pages: int) -> Iterator[Finding]:
+    hosts = {f"h{number}.test": Site(_linked_pages(pages // 10, etags=True)) for number in range(10)}
     with served(hosts, directory) as web:
         crawl(web, directory, SITEMAPS=False, PROBE_AFTER=0)
         first = sum(entry.bytes for entry in web.log())
@@ -129,7 +135,7 @@ def _unchanged(directory: Path, pages: int) -> Iterator[Finding]:
         again = web.log()[before:]
     count, cost = len(_without_robots(again)), sum(entry.bytes for entry in again)
     yield Finding(
-        f"a second look at {count:,} unchanged pages costs at most {MOST_BYTES_AGAIN:.0%} of the first one's bytes",
+        f"revisiting {count:,} unchanged pages costs at most {MOST_BYTES_AGAIN:.0%} of the first crawl's bytes",
         count == sum(len(site.pages) for site in hosts.values()) and cost <= MOST_BYTES_AGAIN * first,
         f"{cost:,} of {first:,} bytes = {cost / first:.2%}",
     )
@@ -140,14 +146,14 @@ def _without_robots(log: list[Entry]) -> list[Entry]:
 
 
 def _make_due(directory: Path) -> None:
-    """As if a week had passed."""
+    """Make all URLs due, as if a week had passed."""
     connection = apsw.Connection(str(directory / "crawl.db"))
     connection.execute("UPDATE urls SET due = 1 WHERE state = 0; UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
     connection.close()
 
 
-def _policies(directory: Path, pages: int) -> Iterator[Finding]:
-    """30 % large binaries: in a directory of their own, among pages, and by an ending that says nothing."""
+def _head_policies(directory: Path, pages: int) -> Iterator[Finding]:
+    """Compare HEAD_POLICY on a site with 30 % large binaries: among pages, and under an unknown extension."""
     count = pages // 5
     texts = [f"/text/{number}.html" for number in range(count * 6 // 10)] + [
         f"/files/{number}" for number in range(count // 10)
@@ -171,7 +177,8 @@ def _policies(directory: Path, pages: int) -> Iterator[Finding]:
     figures = json.dumps({policy: [requests[policy], received[policy]] for policy in requests})
     share = len(files) / len(contents)
     yield Finding(
-        f"on a web with {share:.0%} large binaries `auto` sends fewer requests than `always` and gets fewer bytes than `never`",
+        f"on a web with {share:.0%} large binaries `auto` sends fewer requests than `always` and receives fewer bytes "
+        "than `never`",
         whole and requests["auto"] < requests["always"] and received["auto"] < received["never"],
         f"requests and bytes: {figures}",
     )

@@ -1,4 +1,4 @@
-"""Sites that have something to say, on real sockets."""
+"""Small sites with robots.txt rules, validators and binaries, served on real sockets."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LARGE_FILE = 2_000_000
 
 @dataclass(slots=True)
 class Site:
-    """The pages of one host; what is not among them is not found."""
+    """The pages of one host; all other targets are 404."""
 
     pages: dict[str, Answer] = field(default_factory=dict)
     robots: Answer = field(default_factory=lambda: Answer(status=404))
-    flips_after: int = 0  # requests for pages, after which everything is forbidden; 0 = never
-    flipped: float | None = None  # when it was
+    flips_after: int = 0  # page requests after which robots.txt forbids everything; 0 = never
+    flipped: float | None = None  # when that happened
 
     def answer(self, target: str) -> Answer:
         if target == "/robots.txt":
@@ -46,7 +46,7 @@ def rules(text: str, cache_control: str = "") -> Answer:
 
 
 def page(links: list[str], number: int, *, size: int = 12_000, etag: str = "") -> Answer:
-    """HTML with links, about so long."""
+    """Return an HTML page with these links, of about this size."""
     body = "".join(f'<a href="{link}">{link}</a> ' for link in links) + f"<p>Page {number}. "
     body += WORDS * max(1, (size - len(body)) // len(WORDS))
     return Answer(status=200, headers=(HTML, *((("ETag", etag),) if etag else ())), body=body.encode())
@@ -58,7 +58,7 @@ def file() -> Answer:
 
 @dataclass(slots=True)
 class Sites:
-    """All hosts, at one address: what the server of the generated web needs to know of a web."""
+    """All hosts at one address, with the methods that the server of the synthetic web needs."""
 
     hosts: Mapping[str, Site]
     port: int = 0
@@ -72,7 +72,7 @@ class Sites:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Sites that can be visited now."""
+    """Sites that are being served."""
 
     port: int
     log_file: Path
@@ -84,7 +84,7 @@ class Served:
 
 @contextmanager
 def served(hosts: Mapping[str, Site], directory: Path, port: int = 0) -> Iterator[Served]:
-    """In a thread, so that what a site says can be changed while it is visited. Port 0 is any that is free."""
+    """Serve sites in a thread, so that a test can change their answers during a crawl. Port 0 is any that is free."""
     (listening,) = listeners(["127.0.0.1"], port)
     port = listening.getsockname()[1]
     log, hosts_file = directory / "access.jsonl", directory / "hosts"
