@@ -1,4 +1,4 @@
-"""One answer read back by its place."""
+"""Archived answers are read back by segment and offset."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_block_comes_back_as_it_was_whether_the_file_is_open_or_ended(
 
 
 @pytest.mark.parametrize(("shift", "size"), [(1, None), (0, 20), (0, 0), (1_000_000, None)])
-def test_a_place_without_a_record_is_told_in_a_sentence(
+def test_an_offset_without_a_record_gives_a_clear_error(
     writer: SegmentWriter, tmp_path: Path, shift: int, size: int | None
 ) -> None:
     _, (offset, length), _ = write(writer, BODY)
@@ -51,6 +51,6 @@ def test_a_place_without_a_record_is_told_in_a_sentence(
         read_block(tmp_path, name, offset + shift, length if size is None else size)
 
 
-def test_a_file_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_file_gives_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(DiskTrouble, match=r"gone\.warc\.gz.*: no WARC record at byte 5 \(.*No such file"):
         read_block(tmp_path, "gone.warc.gz", 5, 10)

@@ -1,4 +1,4 @@
-"""What a visit leaves in the archive, read by readers that we did not write."""
+"""The WARC records of a visit, read back by independent readers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def records_of(*links: Link, via: str | None = None, url: str = URL, **facts: An
 
 
 def parsed(record: WarcRecord) -> tuple[list[tuple[str, str]], bytes]:
-    """The headers and the content block, by the letter of the format."""
+    """Parse the headers and the content block strictly by the format."""
     text = gzip.decompress(record.data)
     top, _, rest = text.partition(b"\r\n\r\n")
     version, *lines = top.split(b"\r\n")
@@ -84,7 +84,7 @@ def parsed(record: WarcRecord) -> tuple[list[tuple[str, str]], bytes]:
 
 
 def by_warcio(data: bytes) -> list[tuple[str, str, bytes]]:
-    """Type, target and payload of every record, all digests checked."""
+    """Return type, target and payload of every record, all digests checked."""
     return [
         (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"), record.raw_stream.read())
         for record in ArchiveIterator(io.BytesIO(data), check_digests="raise")
@@ -92,7 +92,7 @@ def by_warcio(data: bytes) -> list[tuple[str, str, bytes]]:
 
 
 def by_fastwarc(data: bytes) -> list[tuple[str, str, bytes]]:
-    """Type, target and content block of every record whose block digest is right."""
+    """Return type, target and content block of every record whose block digest is right."""
     return [
         (record.headers["WARC-Type"], record.headers["WARC-Target-URI"], record.reader.read())
         for record in fastwarc.ArchiveIterator(io.BytesIO(data), parse_http=False, verify_digests=True)
@@ -131,13 +131,13 @@ def test_other_readers_can_undo_the_codings(what: str) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 70_000, 300_000])
 @pytest.mark.parametrize("start", [b"\x1f\x8b\x08", b"1f4\r\n\x1f\x8b\x08", b"PK\x03\x04"])
-def test_what_is_packed_already_is_stored_as_it_is(start: bytes, size: int) -> None:
+def test_a_compressed_body_is_stored_as_it_is(start: bytes, size: int) -> None:
     body = start + Random(size).randbytes(size)
     records = records_of(head=HTML, body=body)
     data = b"".join(record.data for record in records)
     assert by_fastwarc(data)[1][2] == HTML + body
     assert by_warcio(data)[1][2] == body
-    assert body in data or size > 65_000  # which takes several pieces
+    assert body in data or size > 65_000  # then it is split into several blocks
     assert len(records[1].data) < len(body) + 600
     assert gzip.decompress(records[1].data).endswith(body + b"\r\n\r\n")
 
@@ -176,7 +176,7 @@ def test_no_two_visits_share_an_id() -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_what_the_headers_of_a_response_say() -> None:
+def test_the_headers_of_a_response_record() -> None:
     headers, block = parsed(records_of(started=1_700_000_000.25, address="192.0.2.1")[1])
     named = dict(headers)
     assert len(named) == len(headers)
@@ -213,7 +213,7 @@ def test_an_unknown_address_is_left_out() -> None:
     assert "WARC-IP-Address" not in dict(parsed(records_of(address="")[1])[0])
 
 
-def test_metadata_is_what_the_bytes_do_not_say() -> None:
+def test_metadata_has_the_facts_that_the_answer_lacks() -> None:
     links = [link("http://b.test/", "B"), link("http://c.test/", refused=Reason.OUT_OF_SCOPE)]
     _, block = parsed(records_of(*links, via="http://a.test/", started=NOW, ended=NOW + 0.25)[2])
     assert block.decode() == (

@@ -1,4 +1,4 @@
-"""Files that no kill can hurt: what is appended, acknowledged, taken back and recovered."""
+"""Segment files survive kills and full disks: append, commit, undo and recovery."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
-class Known:
-    """What a store says of a file."""
+class SegmentRow:
+    """The store's row of a segment file."""
 
     name: str
     length: int
@@ -51,7 +51,7 @@ def write_and_commit(writer: SegmentWriter, records: list[WarcRecord]) -> list[t
 
 
 def read_kinds(path: Path) -> list[str]:
-    """What another reader finds; it must find the file whole."""
+    """Return the record types that an independent reader finds; it must find the file valid."""
     with path.open("rb") as stream:
         kinds = []
         for record in ArchiveIterator(stream, check_digests="raise"):
@@ -82,7 +82,7 @@ def test_a_file_begins_with_what_made_it_and_gets_its_name_when_it_ends(tmp_path
     assert (writer.name, writer.length, writer.records) == ("", 0, 0)
 
 
-def test_places_are_where_the_records_are(tmp_path: Path) -> None:
+def test_append_returns_the_offsets_of_the_records(tmp_path: Path) -> None:
     writer = writer_in(tmp_path)
     first, second = some_records(), some_records("http://a.test/b")
     places = write_and_commit(writer, first) + write_and_commit(writer, second)
@@ -124,13 +124,13 @@ def test_what_was_not_committed_can_be_undone(tmp_path: Path) -> None:
     writer = writer_in(tmp_path)
     writer.undo()  # without a file there is nothing to do
     write_and_commit(writer, some_records())
-    good = (writer.length, writer.records)
+    committed = (writer.length, writer.records)
     writer.append(some_records("http://a.test/undone"))
     writer.sync()
     writer.undo()
-    assert (writer.length, writer.records) == good
+    assert (writer.length, writer.records) == committed
     (offset, _), *_ = write_and_commit(writer, some_records("http://a.test/c"))
-    assert offset == good[0]
+    assert offset == committed[0]
     name = writer.finish()
     assert read_kinds(tmp_path / name) == ["warcinfo", *VISIT, *VISIT]
 
@@ -174,7 +174,7 @@ def test_ending_cuts_off_what_was_not_committed(tmp_path: Path) -> None:
     assert read_kinds(path) == ["warcinfo", *VISIT]
 
 
-def test_the_steps_of_an_end_are_told(tmp_path: Path) -> None:
+def test_the_step_callback_is_called_before_and_after_the_rename(tmp_path: Path) -> None:
     told: list[tuple[str, list[str]]] = []
     writer = writer_in(tmp_path, step=lambda step: told.append((step, list(contents(tmp_path)))))
     write_and_commit(writer, some_records())
@@ -214,11 +214,11 @@ def test_whatever_happens_the_files_hold_exactly_what_was_committed(
 # ── recovery ──
 
 
-def killed_writer(directory: Path, *, slot: int = 0) -> Known:
-    """What is left of a worker that died with bytes beyond the acknowledged ones in its file."""
+def killed_writer(directory: Path, *, slot: int = 0) -> SegmentRow:
+    """Leave the file of a worker that died with bytes beyond the committed length in it."""
     writer = writer_in(directory, slot=slot)
     write_and_commit(writer, some_records())
-    known = Known(writer.name, writer.length)
+    known = SegmentRow(writer.name, writer.length)
     name = writer.finish()
     path = (directory / name).rename(directory / (name + OPEN))
     with path.open("ab") as file:
@@ -239,7 +239,7 @@ def test_a_renamed_file_only_needs_to_be_closed(tmp_path: Path) -> None:
     recover(tmp_path, 0, [known])
     before = contents(tmp_path)
     assert recover(tmp_path, 0, [known]) == ([known.name], 0)
-    assert recover(tmp_path, 0, [Known(known.name, known.length, closed=True)]) == ([], 0)
+    assert recover(tmp_path, 0, [SegmentRow(known.name, known.length, closed=True)]) == ([], 0)
     assert contents(tmp_path) == before
 
 
@@ -267,7 +267,7 @@ def test_acknowledged_bytes_that_are_missing_stop_everything(tmp_path: Path, suf
 
 def test_a_file_that_is_missing_stops_everything(tmp_path: Path) -> None:
     with pytest.raises(DiskTrouble, match="100 bytes that were acknowledged are missing"):
-        recover(tmp_path, 0, [Known("t-000-00001.warc.gz", 100)])
+        recover(tmp_path, 0, [SegmentRow("t-000-00001.warc.gz", 100)])
     assert contents(tmp_path) == {}
 
 
@@ -277,7 +277,7 @@ def test_what_is_missing_in_one_file_leaves_all_others_as_they_are(tmp_path: Pat
     (tmp_path / f"t-000-00009.warc.gz{OPEN}").write_bytes(b"short")
     before = contents(tmp_path)
     with pytest.raises(DiskTrouble, match="Nothing was changed"):
-        recover(tmp_path, 0, [torn, Known("t-000-00009.warc.gz", 100)])
+        recover(tmp_path, 0, [torn, SegmentRow("t-000-00009.warc.gz", 100)])
     assert contents(tmp_path) == before
 
 
@@ -285,7 +285,7 @@ def test_files_of_other_slots_and_ended_ones_are_never_touched(tmp_path: Path) -
     living = [killed_writer(tmp_path, slot=slot) for slot in (1, 10, 100)]
     (tmp_path / "t-000-00001.warc.gz").write_bytes(b"ended long ago")
     before = contents(tmp_path)
-    assert recover(tmp_path, 0, [Known("t-000-00001.warc.gz", 14, closed=True)]) == ([], 0)
+    assert recover(tmp_path, 0, [SegmentRow("t-000-00001.warc.gz", 14, closed=True)]) == ([], 0)
     assert contents(tmp_path) == before
     assert recover(tmp_path, 1, living[:1])[0] == [living[0].name]
     after = contents(tmp_path)
@@ -298,7 +298,7 @@ def test_recovering_twice_is_recovering_once(
     beyond: bytes, renamed: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     directory = tmp_path_factory.mktemp("warc")
-    known = Known("t-000-00001.warc.gz", 50)
+    known = SegmentRow("t-000-00001.warc.gz", 50)
     (directory / (known.name + ("" if renamed else OPEN))).write_bytes(b"x" * 50 + beyond)
     recover(directory, 0, [known])
     once = contents(directory)
@@ -310,7 +310,7 @@ def test_recovering_twice_is_recovering_once(
 # ── trouble with the disk ──
 
 
-def test_a_directory_that_is_gone_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_directory_gives_a_clear_error(tmp_path: Path) -> None:
     writer = writer_in(tmp_path / "gone")
     with pytest.raises(DiskTrouble, match=r"gone.*: writing the archive failed \(No such file or directory\)\. What"):
         writer.append(some_records())
@@ -324,7 +324,7 @@ def test_a_file_is_never_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / f"t-000-00001.warc.gz{OPEN}").read_bytes() == b"of somebody else"
 
 
-# A process that may not write more than 20,000 bytes to a file: what a full disk does, without needing one.
+# A process that may not write more than 20,000 bytes to a file: the effect of a full disk, without one.
 FULL_DISK = """
 import os, resource, signal, sys
 from pathlib import Path
@@ -353,8 +353,8 @@ def on_a_full_disk(directory: Path, then: str, sizes: list[int]) -> tuple[int, s
     command = [sys.executable, "-c", FULL_DISK, str(directory), then, *map(str, sizes)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    good, message, *more = result.stdout.splitlines()
-    return int(good), message, more
+    committed, message, *more = result.stdout.splitlines()
+    return int(committed), message, more
 
 
 disks_fill_with = pytest.mark.parametrize(
@@ -363,19 +363,19 @@ disks_fill_with = pytest.mark.parametrize(
 
 
 @disks_fill_with
-def test_a_full_disk_is_told_in_a_sentence_and_the_next_start_cuts_the_file(tmp_path: Path, sizes: list[int]) -> None:
-    good, message, _ = on_a_full_disk(tmp_path, "die", sizes)
+def test_a_full_disk_gives_a_clear_error_and_the_next_start_cuts_the_file(tmp_path: Path, sizes: list[int]) -> None:
+    committed, message, _ = on_a_full_disk(tmp_path, "die", sizes)
     assert "writing the archive failed (File too large). What was committed is kept; check the disk" in message
     (path,) = tmp_path.iterdir()
-    assert path.stat().st_size > good
-    known = Known(path.name.removesuffix(OPEN), good)
+    assert path.stat().st_size > committed
+    known = SegmentRow(path.name.removesuffix(OPEN), committed)
     recover(tmp_path, 0, [known])
     assert read_kinds(tmp_path / known.name) == ["warcinfo", *VISIT]
 
 
 @disks_fill_with
 def test_the_file_can_be_cut_back_while_the_disk_is_full(tmp_path: Path, sizes: list[int]) -> None:
-    good, _, (length,) = on_a_full_disk(tmp_path, "undo", sizes)
+    committed, _, (length,) = on_a_full_disk(tmp_path, "undo", sizes)
     (path,) = tmp_path.iterdir()
-    assert int(length) == path.stat().st_size == good
+    assert int(length) == path.stat().st_size == committed
     assert read_kinds(path) == ["warcinfo", *VISIT]

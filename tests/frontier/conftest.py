@@ -1,4 +1,4 @@
-"""A store for the virtual crawls."""
+"""A store for the simulated crawls."""
 
 from __future__ import annotations
 

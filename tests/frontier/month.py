@@ -1,7 +1,8 @@
-"""make prove-month: a month of crawling under a virtual clock, every visit judged by what its host, server and group asked for.
+"""make prove-month: a month of crawling under a virtual clock, every visit checked against the rests that were due.
 
-The judge knows the web and the rules, and nothing of the crawl's own clocks. Hosts ask for Crawl-delay, Request-rate and
-Visit-time, share servers, belong to groups, are slow, busy, silent or dead; on the tenth day our own network fails for an hour.
+The check knows the web and the rules, and nothing of the crawl's own clocks. Hosts have a Crawl-delay, a Request-rate
+or a Visit-time, share servers, belong to groups, are slow, busy, silent or dead; on the tenth day our own network fails
+for an hour.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ HOUR, DAY = 3_600.0, 86_400.0
 START = 20_000 * DAY
 INTERVAL = 5 * DAY  # between visits of a page
 OUTAGE = (10 * DAY, 10 * DAY + HOUR)
-PATIENCE = 100.0  # that a busy host asks for
+PATIENCE = 100.0  # the Retry-After of a busy host
 POLITENESS = Politeness(groups=("*.farm.test",))
 GAP, AT_ONCE = POLITENESS.address_gap, POLITENESS.address_connections
-WISHES = (
+CRAWL_LIMITS = (
     CrawlLimits(),
     CrawlLimits(),
     CrawlLimits(crawl_delay=20.0),
@@ -67,17 +68,17 @@ _EPSILON = 1e-6
 
 @dataclass
 class Web:
-    """Answers visits, and judges them."""
+    """Answers visits, and checks that none came too early."""
 
     hosts: int
     pages: int  # of each
     seed: int = 1
-    busy: float = 0.005  # share of the answers that ask for patience
+    busy: float = 0.005  # share of the answers with a Retry-After
     visits: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
     first: dict[str, float] = field(default_factory=dict)  # page → when it was first fetched
-    margins: dict[str, float] = field(default_factory=dict)  # rule → by how much it was kept, at least
+    margins: dict[str, float] = field(default_factory=dict)  # rule → the smallest margin by which it was kept
 
     def __post_init__(self) -> None:
         self._chance = Random(self.seed)
@@ -103,7 +104,7 @@ class Web:
         return f"shared {number % 20}" if number % 3 == 0 else f"own {number}"
 
     def crawl_limits(self, name: str) -> CrawlLimits:
-        return WISHES[self.number(name) % len(WISHES)]
+        return CRAWL_LIMITS[self.number(name) % len(CRAWL_LIMITS)]
 
     def latency(self, name: str) -> float:
         return 0.05 + (8.0 if self.number(name) % 29 == 3 else 1.0) * self._chance.random()
@@ -119,7 +120,7 @@ class Web:
         name = host_of(visit.url)
         self._judge(visit, name, started)
         visited = self._answer(visit, name, started)
-        self._note(visit, name, visited)
+        self._record(visit, name, visited)
         return visited
 
     def _answer(self, visit: Visit, name: str, started: float) -> Visited:
@@ -129,8 +130,8 @@ class Web:
             )
         took, roll = self.latency(name), self._chance.random()
         fetched = Fetched(
-            url=visit.url, reason=Reason.OK, started=started, ended=started + took, request=b"GET", status=200, head=_HEAD,
-            address=self.address(name),
+            url=visit.url, reason=Reason.OK, started=started, ended=started + took, request=b"GET", status=200,
+            head=_HEAD, address=self.address(name),
         )  # fmt: skip
         if visit.kind is Kind.ROBOTS:
             rules = RobotsFile(
@@ -158,14 +159,14 @@ class Web:
             )  # fmt: skip
         return Visited(visit=visit, outcome=Outcome.FAILED, reason=fetched.reason, fetched=fetched, rules=rules)
 
-    # ── the judge ──
+    # ── the check ──
 
     def _judge(self, visit: Visit, name: str, started: float) -> None:
         for clock in self._clocks(name):
-            self._demand("in turn", started - self._until.get(clock, 0.0), visit)
-            self._demand("host or group", started - self._ready.get(clock, 0.0), visit)
+            self._require("in turn", started - self._until.get(clock, 0.0), visit)
+            self._require("host or group", started - self._ready.get(clock, 0.0), visit)
         ends = self._at[self.address(name)]
-        self._demand("server", min((started - end - GAP for end in ends if end <= started), default=GAP), visit)
+        self._require("server", min((started - end - GAP for end in ends if end <= started), default=GAP), visit)
         if sum(end > started for end in ends) >= AT_ONCE:
             self.violations.append(f"{visit.url}: more than {AT_ONCE} visits to one server")
         hours = self.crawl_limits(name).visit_time
@@ -173,14 +174,14 @@ class Web:
             minute = started / 60 % 1440
             if not (minute >= hours.start or minute < hours.end):  # it contains midnight
                 self.violations.append(f"{visit.url}: visited outside of visiting hours, at minute {minute:.1f}")
-        self._demand("not twice", started - self._due.get(visit.key, 0.0), visit)
+        self._require("not twice", started - self._due.get(visit.key, 0.0), visit)
 
-    def _demand(self, rule: str, margin: float, visit: Visit) -> None:
+    def _require(self, rule: str, margin: float, visit: Visit) -> None:
         self.margins[rule] = min(margin, self.margins.get(rule, margin))
         if margin < -_EPSILON:
             self.violations.append(f"{visit.url}: {rule}: {-margin:.3f} s too early")
 
-    def _note(self, visit: Visit, name: str, visited: Visited) -> None:
+    def _record(self, visit: Visit, name: str, visited: Visited) -> None:
         fetched = visited.fetched
         assert fetched is not None
         self.visits += 1
@@ -253,14 +254,14 @@ def crawl(directory: Path, hosts: int, pages: int, seed: int = 1, days: float = 
 
 
 def _start(web: Web) -> Iterator[NewUrl]:
-    """The front page of each host, at different depths: important hosts are to come first."""
+    """Yield the front page of each host, at different depths: important hosts must come first."""
     for number in range(web.hosts):
         url = f"http://{web.name(number)}/0"
         yield NewUrl(key=key_of(url), url=url, reason=Reason.LINK, depth=number % LEVELS)
 
 
 def _waits(web: Web) -> list[float]:
-    """By level, the mean time until a host's front page was fetched, of hosts that can be visited at any time."""
+    """Return by level the mean time until a host's front page was fetched, for hosts without visiting hours."""
     waits: defaultdict[int, list[float]] = defaultdict(list)
     for number in range(web.hosts):
         name = web.name(number)
@@ -271,7 +272,7 @@ def _waits(web: Web) -> list[float]:
 
 
 def _states(store: Store, simulation: Simulation) -> Iterator[str]:
-    """known = waiting + leased + parked, and leased is what is on its way."""
+    """Check that known = waiting + leased + parked, and that leased = in flight + uncommitted + not yet released."""
     account = store.crawl.account()
     if account.known != account.waiting + account.leased + account.parked:
         yield f"{account.known} known, but {account.waiting} + {account.leased} + {account.parked}"

@@ -1,4 +1,4 @@
-"""Virtual crawls for tests: hours of crawling in a moment, with a log as a server would write it."""
+"""Simulated crawls for tests: hours of crawling in a moment under a virtual clock, with an access log."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ class Request:
 
 
 def options_with(**changes: Any) -> Options:
-    """The options of the project's settings, with some changed: settings by their names, groups by theirs."""
-    given = {name: changes.pop(name) for name in list(changes) if name.isupper()}
-    return replace(Options.of({**vars(settings), **given}), **changes)
+    """Return the options of a crawl with default settings, except for these."""
+    return replace(Options.of(vars(settings)), **changes)
 
 
 def seeded(store: Store, *urls: str) -> Store:
@@ -46,7 +45,7 @@ def seeded(store: Store, *urls: str) -> Store:
 
 
 def fetched_page(visit: Visit, started: float, took: float = 0.1) -> Visited:
-    """A visit that goes well; a robots.txt that says nothing."""
+    """Return a visit that succeeds; a robots.txt does not exist."""
     fetched = answer(visit.url, started=started, ended=started + took, address=f"address of {host_of(visit.url)}")
     rules = None
     if visit.kind is Kind.ROBOTS:
@@ -57,7 +56,7 @@ def fetched_page(visit: Visit, started: float, took: float = 0.1) -> Visited:
 
 
 class Simulation(driver.Simulation):
-    """One worker, with a log."""
+    """A simulated crawl of one worker, with an access log."""
 
     owner = "me"
 
@@ -96,13 +95,13 @@ class Simulation(driver.Simulation):
         return result
 
     def lease_now(self, visits: int) -> None:
-        """Do what the store is asked to do until it has leased so many, but send nothing."""
+        """Run the store's work until so many visits are leased, but send no request."""
         while self.store.crawl.account().leased < visits or self.messenger.is_waiting:
             event = heapq.heappop(self._events)[2]
             if event.act is not None:
                 event.act()
 
-    # ── what to ask of the log ──
+    # ── the log ──
 
     def urls(self) -> list[str]:
         return [request.url for request in self.log]

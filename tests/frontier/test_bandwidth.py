@@ -1,4 +1,4 @@
-"""How much may come in a second: from all hosts, and from one."""
+"""The bandwidth limits of the whole crawl and of one host."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_without_a_limit_nobody_waits(store: Store) -> None:
     assert simulation.time - NOW < 8
 
 
-def test_a_host_rests_until_its_last_answer_is_paid_for(store: Store) -> None:
+def test_a_host_rests_until_its_bandwidth_allows_the_next_visit(store: Store) -> None:
     urls = [f"http://a.test/{page}" for page in range(6)]
     politeness = Politeness(min_delay=1.0, latency_factor=0.0, bandwidth_host_limit=10_000)
     simulation = Simulation(seeded(store, *urls), answering(SIZE), politeness)
@@ -58,13 +58,13 @@ def test_a_host_rests_until_its_last_answer_is_paid_for(store: Store) -> None:
     assert seconds < 5 * (SIZE + 200) / 10_000 + 2
 
 
-def test_what_a_host_sent_asks_for_a_rest_of_its_own() -> None:
+def test_the_length_of_the_last_answer_demands_a_rest() -> None:
     clock = HostClock(latency=2.0, last_bytes=50_000)
     assert Politeness(min_delay=1, latency_factor=0, bandwidth_host_limit=1_000).rest("a.test", clock) == 48.0
     assert Politeness(min_delay=1, latency_factor=0).rest("a.test", clock) == 1.0
 
 
-def test_a_bucket_that_is_empty_says_when_it_is_not() -> None:
+def test_an_empty_bucket_knows_when_the_next_request_may_be_sent() -> None:
     bucket = Bandwidth(1_000)
     assert bucket.available_at(10.0) == 10.0
     bucket.request_sent(Key(1, 1), 10.0)

@@ -1,4 +1,4 @@
-"""What one site may have, under a virtual clock and on a real store."""
+"""The daily budgets of sites, under a virtual clock and on a real store."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ from tests.frontier.simulation import Simulation, fetched_page, seeded
 URLS = [f"http://h{host}.test/{page}" for host in range(6) for page in range(4)]
 
 
-def test_an_empty_frontier_has_nobody(store: Store) -> None:
+def test_an_empty_frontier_has_no_active_hosts(store: Store) -> None:
     assert census(Simulation(store).frontier, 0.0) == Census()
 
 
-def test_each_host_is_counted_once_whenever_it_is_asked(store: Store) -> None:
+def test_each_host_is_counted_once_at_any_time(store: Store) -> None:
     seen: list[Census] = []
 
     def respond(visit: Visit, started: float) -> Visited:
@@ -33,7 +33,7 @@ def test_each_host_is_counted_once_whenever_it_is_asked(store: Store) -> None:
 
 
 def test_hosts_of_one_server_rest_with_it(store: Store) -> None:
-    """While one is asked and the server takes no second connection, the others could be asked only by their own clocks."""
+    """While one is visited and the group allows no second connection, the others count as resting, not as ready."""
     seen: list[Census] = []
 
     def respond(visit: Visit, started: float) -> Visited:

@@ -1,4 +1,4 @@
-"""What sites ask for, and what becomes of those that fail: under a virtual clock, on a real store."""
+"""Request-rate, Visit-time, failing hosts and network failures, under a virtual clock and on a real store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HOUR, DAY = 3_600.0, 86_400.0
 
 
 def limiting(limits: CrawlLimits) -> Respond:
-    """Hosts whose robots.txt asks for this."""
+    """Hosts whose robots.txt has these limits."""
 
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
@@ -133,7 +133,7 @@ def test_a_host_that_comes_back_is_crawled_to_the_end(store: Store) -> None:
 
 
 @pytest.mark.parametrize("hosts", [12, 60])
-def test_when_our_network_fails_we_wait_and_nobody_is_blamed(hosts: int, store: Store) -> None:
+def test_when_our_network_fails_we_wait_and_no_host_is_penalised(hosts: int, store: Store) -> None:
     fails, returns = NOW + 40, NOW + 2 * HOUR
 
     def respond(visit: Visit, started: float) -> Visited:

@@ -1,4 +1,4 @@
-"""A feed is visited as often as it asks, and not more often than is decent: days of crawling in a moment."""
+"""A feed is visited as often as its ttl says, but not more often than every 15 minutes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOUR = 3_600.0
 
 
 def feed_every(interval: float | None, *, first_only: bool = False) -> Respond:
-    """A feed that says how often it is worth a visit, with each answer or with the first alone."""
+    """A feed with a ttl, in each answer or only in the first."""
     asked: list[Visit] = []
 
     def respond(visit: Visit, started: float) -> Visited:
@@ -35,7 +35,7 @@ def feed_every(interval: float | None, *, first_only: bool = False) -> Respond:
 
 
 def feed_visits(store: Store, respond: Respond, days: float = 2, kind: Kind = Kind.FEED) -> list[float]:
-    """When the feed was visited."""
+    """Return the times at which the feed was visited."""
     store.urls.add([new_url(FEED, kind=kind), new_url(PAGE)], NOW)
     simulation = Simulation(store, respond, horizon=30 * DAY)
     simulation.run(until=NOW + days * DAY)
@@ -57,9 +57,7 @@ def test_a_feed_that_asks_for_it_is_visited_once_an_hour_and_never_earlier(
 
 
 @pytest.mark.parametrize("first_only", [False, True], ids=["each answer", "304 after the first"])
-def test_a_feed_that_wants_more_visits_than_is_decent_gets_one_in_a_quarter_of_an_hour(
-    first_only: bool, store: Store
-) -> None:
+def test_a_feed_is_visited_at_most_once_in_a_quarter_of_an_hour(first_only: bool, store: Store) -> None:
     assert LEAST_INTERVAL == HOUR / 4
     times = feed_visits(store, feed_every(60.0, first_only=first_only), days=1)
     assert 80 < len(times) <= 96

@@ -1,4 +1,4 @@
-"""Whose turn is it? The front of the frontier, under a virtual clock and on a real store."""
+"""The front queues choose which host comes next, under a virtual clock and on a real store."""
 
 from __future__ import annotations
 

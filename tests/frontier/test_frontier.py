@@ -1,4 +1,4 @@
-"""Which URL next, and when: under a virtual clock, on a real store."""
+"""The frontier visits every URL once and no host too early, under a virtual clock and on a real store."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_slow_hosts_rest_longer(store: Store) -> None:
     assert 5 - EPSILON <= min(simulation.gaps("fast.test")) <= max(simulation.gaps("fast.test")) < 6
 
 
-def test_a_crawl_delay_binds_from_the_answer_that_told_it(store: Store) -> None:
+def test_a_crawl_delay_applies_from_the_end_of_the_robots_txt_answer(store: Store) -> None:
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
         rules = (
@@ -283,7 +283,7 @@ def test_new_urls_do_not_wake_a_host_that_must_be_left_alone(store: Store) -> No
     assert simulation.frontier.is_quiet
 
 
-def test_nobody_waits_for_a_commit_that_nothing_more_can_join(store: Store) -> None:
+def test_a_batch_is_committed_at_once_if_nothing_more_can_join_it(store: Store) -> None:
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
         if result.page is None or visit.kind is Kind.ROBOTS or visit.depth == 3:
@@ -296,8 +296,8 @@ def test_nobody_waits_for_a_commit_that_nothing_more_can_join(store: Store) -> N
     assert simulation.time < NOW + 100
 
 
-def test_what_ends_while_a_commit_is_under_way_is_committed_after_it(store: Store) -> None:
-    """More than one batch of it, and nothing comes afterwards that would remind of it."""
+def test_visits_that_end_during_a_commit_are_committed_after_it(store: Store) -> None:
+    """More than one batch ends during the commit, and no later event triggers the next one."""
     urls = [f"http://h{host}.test/" for host in range(30)]
     politeness = Politeness(min_delay=0.0, latency_factor=0.0, own_hosts=["*"], address_gap=0.0)
     simulation = Simulation(
@@ -332,7 +332,7 @@ def test_hosts_that_need_no_rest_are_leased_together(store: Store) -> None:
     assert sum(leases) / len(leases) > 7
 
 
-def test_what_cannot_be_done_now_is_no_reason_to_come_back_at_once(store: Store) -> None:
+def test_next_time_ignores_what_cannot_be_done_yet(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/", "http://b.test/"))
     frontier = simulation.frontier
     frontier.activate(store.frontier.activate("me", NOW, 1, 5, ())[0], NOW)
@@ -406,7 +406,7 @@ def test_nothing_is_released_when_the_partitions_lease_has_ended(store: Store) -
     assert simulation.frontier.next(NOW + 10) is not None
 
 
-def test_what_is_recalled_was_leased_and_never_sent(store: Store) -> None:
+def test_recalled_visits_were_leased_and_never_sent(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/", "http://b.test/"))
     simulation.lease_now(2)
     recalled = simulation.frontier.recall_leases()

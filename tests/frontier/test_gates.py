@@ -1,4 +1,4 @@
-"""Clocks that hosts share, under a virtual clock and on a real store."""
+"""Hosts of one group or one server share a clock, under a virtual clock and on a real store."""
 
 from __future__ import annotations
 
@@ -73,21 +73,21 @@ def test_a_group_takes_its_hosts_in_turn(store: Store) -> None:
     assert all(first.count(f"h{host}.farm.test") >= 2 for host in range(5))
 
 
-def test_a_group_that_asks_for_patience_gets_it_from_all(store: Store) -> None:
-    told: list[float] = []
+def test_a_retry_after_holds_the_whole_group(store: Store) -> None:
+    busy_at: list[float] = []
 
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
-        if visit.url.endswith("/busy") and not told:
-            told.append(started)
+        if visit.url.endswith("/busy") and not busy_at:
+            busy_at.append(started)
             return replace(result, outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=600.0, page=None)
         return result
 
     urls = [f"http://h{host}.farm.test/{n}" for host in range(4) for n in (1, 2, 3, "busy")]
     simulation = Simulation(seeded(store, *urls), respond, GROUPED, horizon=1000)
     simulation.run()
-    later = [request.started for request in simulation.log if request.started > told[0]]
-    assert min(later) >= told[0] + 600
+    later = [request.started for request in simulation.log if request.started > busy_at[0]]
+    assert min(later) >= busy_at[0] + 600
     assert {request.url for request in simulation.log} >= set(urls)
 
 
@@ -162,11 +162,11 @@ def test_no_gate_is_ever_passed_early_and_every_url_is_visited(data: st.DataObje
         store.close()
 
 
-def test_a_gate_that_was_left_twice_is_forgotten_once() -> None:
+def test_a_gate_that_became_unused_twice_is_dropped_once() -> None:
     gates = Gates()
     for _ in range(2):
         gates.leave(gates.enter("server", 4, NOW))
-    gates.enter("other", 4, NOW + 1)  # forgets what nobody uses, and only once
+    gates.enter("other", 4, NOW + 1)  # drops unused gates, and only once
     second = gates.enter("server", 4, NOW + 2)
     gates.enter("another", 4, NOW + 3)
     assert gates.enter("server", 4, NOW + 4) is second
@@ -182,7 +182,7 @@ def test_a_leased_visit_waits_for_the_server_whose_answer_has_just_ended(store: 
         assert not before or request.started - before[-1] >= 0.5 - 1e-6
 
 
-def test_a_host_of_a_group_asks_for_patience_with_all_of_it(store: Store) -> None:
+def test_a_busy_host_of_a_group_delays_the_whole_group(store: Store) -> None:
     def respond(visit: Visit, started: float) -> Visited:
         result = fetched_page(visit, started)
         if result.rules is not None and visit.url.startswith("http://h0."):
@@ -196,7 +196,7 @@ def test_a_host_of_a_group_asks_for_patience_with_all_of_it(store: Store) -> Non
         assert later.started - request.ended >= (60 if request.host.startswith("h0.") else 5) - 1e-6
 
 
-def test_a_visit_that_is_leased_obeys_what_its_host_asks_for_meanwhile(store: Store) -> None:
+def test_a_leased_visit_obeys_a_rest_that_its_host_demands_meanwhile(store: Store) -> None:
     frontier = Simulation(seeded(store, "http://a.test/1", "http://b.test/")).frontier
     for load in store.frontier.activate("me", NOW, 9, 9, ()):
         frontier.activate(load, NOW)

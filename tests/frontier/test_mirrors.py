@@ -12,7 +12,7 @@ from tests.frontier.simulation import Simulation, fetched_page, seeded
 from tests.samples import NOW, new_url
 
 
-def test_a_preferred_host_that_has_the_page_is_asked_instead(store: Store) -> None:
+def test_a_preferred_host_that_has_the_page_is_visited_instead(store: Store) -> None:
     simulation = mirrored(store, {"http://a.test": "http://www.a.test"})
     simulation.run()
     assert pages(simulation) == {f"http://www.a.test/{n}" for n in range(5)}
@@ -25,20 +25,20 @@ def test_two_hosts_that_prefer_each_other_are_visited_once(store: Store) -> None
     assert len(pages(simulation)) == 5
 
 
-def test_what_the_preferred_host_does_not_have_is_visited_where_it_was_found(store: Store) -> None:
+def test_a_page_that_the_preferred_host_lacks_is_visited_where_it_was_found(store: Store) -> None:
     simulation = mirrored(store, {"http://a.test": "http://www.a.test"}, missing={"http://www.a.test/3"})
     simulation.run()
     assert pages(simulation) >= {"http://www.a.test/1", "http://a.test/3"}
     assert "http://a.test/1" not in pages(simulation)
 
 
-def test_a_preferred_host_that_sends_us_back_is_believed(store: Store) -> None:
+def test_a_redirect_back_from_the_preferred_host_is_followed(store: Store) -> None:
     simulation = mirrored(store, {"http://a.test": "http://www.a.test"}, back=True)
     simulation.run()
     assert pages(simulation) >= {f"http://a.test/{n}" for n in range(5)}
 
 
-def test_what_the_preferred_host_did_not_have_before_is_not_asked_there_again(store: Store) -> None:
+def test_a_page_that_the_preferred_host_lacked_is_not_tried_there_again(store: Store) -> None:
     missing = {"http://www.a.test/3"}
     store.urls.add([new_url("http://www.a.test/3")], NOW)
     first = mirrored(store, {}, missing=missing, seeds=False)

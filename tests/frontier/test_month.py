@@ -1,4 +1,4 @@
-"""A month of crawling, judged visit by visit; `make prove-month` is longer."""
+"""A simulated month of crawling, checked visit by visit; `make prove-month` is longer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tests.samples import visit_to
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_in_a_month_no_host_server_or_group_is_visited_early_and_nothing_is_forgotten(
-    seed: int, tmp_path: Path
-) -> None:
+def test_in_a_month_no_host_server_or_group_is_visited_early_and_no_url_is_lost(seed: int, tmp_path: Path) -> None:
     found = crawl(tmp_path, hosts=500, pages=16, seed=seed)
     assert found.web.violations == []
     assert found.problems == []
@@ -24,7 +22,7 @@ def test_in_a_month_no_host_server_or_group_is_visited_early_and_nothing_is_forg
 
 
 def judged(*visits: tuple[str, float]) -> list[str]:
-    """What the judge says of visits at these times after the start."""
+    """Return the violations of visits at these times after the start."""
     web = Web(hosts=200, pages=50)
     for url, at in visits:
         visit = visit_to(url, kind=Kind.ROBOTS if url.endswith("robots.txt") else Kind.PAGE, origin=url[:20])

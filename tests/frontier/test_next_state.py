@@ -1,4 +1,4 @@
-"""What becomes of a URL."""
+"""The state of a URL after each outcome of a visit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parked(reason: Reason, tries: int = 0) -> NextState:
 @pytest.mark.parametrize(
     ("outcome", "reason", "tries", "expected"),
     [
-        # a document: due again, and all is forgiven
+        # a document: due again, and earlier failures no longer count
         (Outcome.FETCHED, Reason.OK, 0, waits(Reason.REVISIT, NOW + WEEK)),
         (Outcome.FETCHED, Reason.CUT_LENGTH, 2, waits(Reason.REVISIT, NOW + WEEK)),
         # a refusal stands until something changes
@@ -65,13 +65,13 @@ def test_after_a_visit(outcome: Outcome, reason: Reason, tries: int, expected: N
 @pytest.mark.parametrize(
     ("end", "due"), [(NOW + 60, NOW + 61), (NOW + 2 * WEEK, NOW + WEEK), (NOW - 60, NOW + WEEK), (None, NOW + WEEK)]
 )
-def test_a_page_that_names_its_end_is_looked_at_after_it(end: float | None, due: float) -> None:
+def test_a_page_with_unavailable_after_is_visited_just_after_it(end: float | None, due: float) -> None:
     fetched = visited(visit_to(URL), outcome=Outcome.FETCHED, reason=Reason.OK, page=Page(unavailable_after=end))
     assert POLICY.after(fetched, NOW, NOW).due == due
 
 
 @pytest.mark.parametrize(("host_free", "due"), [(NOW + 600, NOW + 600), (NOW - 5, NOW)])
-def test_a_busy_site_is_asked_again_when_its_host_is_free(host_free: float, due: float) -> None:
+def test_a_busy_url_is_due_when_its_host_may_be_visited_again(host_free: float, due: float) -> None:
     assert after(Outcome.BUSY, Reason.BUSY, host_free=host_free).due == due
 
 
@@ -80,7 +80,7 @@ def test_a_robots_file_is_never_due_for_its_own_sake(outcome: Outcome) -> None:
     assert after(outcome, Reason.OK, kind=Kind.ROBOTS) == parked(Reason.ROBOTS_FILE)
 
 
-def test_three_failures_are_enough() -> None:
+def test_three_failures_quarantine_a_url() -> None:
     tries, visits = 0, 0
     while True:
         next_state = after(Outcome.FAILED, Reason.TIMEOUT, tries=tries)
@@ -91,14 +91,14 @@ def test_three_failures_are_enough() -> None:
 
 
 @given(outcome=st.sampled_from(Outcome), reason=st.sampled_from(Reason), tries=st.integers(0, 100))
-def test_nothing_that_waits_was_due_before(outcome: Outcome, reason: Reason, tries: int) -> None:
+def test_a_waiting_url_is_never_due_in_the_past(outcome: Outcome, reason: Reason, tries: int) -> None:
     result = after(outcome, reason, tries=tries)
     assert result.state in (State.WAITING, State.PARKED)
     assert result.state is State.PARKED or result.due >= NOW
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_only_who_has_moved_for_good_is_left_alone(status: int) -> None:
+def test_only_a_permanent_redirect_parks_the_url(status: int) -> None:
     there = visited(
         visit_to(URL), outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, fetched=answer(URL, status=status)
     )
@@ -108,7 +108,7 @@ def test_only_who_has_moved_for_good_is_left_alone(status: int) -> None:
 
 
 @pytest.mark.parametrize("reason", sorted(MISSING))
-def test_what_is_not_found_is_looked_for_ever_later_and_then_no_more(reason: Reason) -> None:
+def test_a_missing_page_is_revisited_ever_later_and_then_parked(reason: Reason) -> None:
     days = []
     for missing in range(4):
         found = after(Outcome.REFUSED, reason, missing=missing, page=None)
@@ -118,13 +118,13 @@ def test_what_is_not_found_is_looked_for_ever_later_and_then_no_more(reason: Rea
     assert after(Outcome.REFUSED, reason, missing=4, page=None) == replace(parked(reason), missing=5)
 
 
-def test_what_is_found_again_was_never_missing() -> None:
+def test_a_page_that_is_found_again_no_longer_counts_as_missing() -> None:
     assert after(Outcome.FETCHED, Reason.OK, missing=3).missing == 0
     assert after(Outcome.FAILED, Reason.TIMEOUT, missing=3).missing == 3
 
 
 @pytest.mark.parametrize(
-    ("kind", "asked", "before", "days"),
+    ("kind", "demanded", "before", "days"),
     [
         (Kind.SITEMAP, None, None, 1),
         (Kind.FEED, None, None, 1 / 24),
@@ -135,9 +135,9 @@ def test_what_is_found_again_was_never_missing() -> None:
     ],
 )
 def test_sitemaps_and_feeds_have_their_own_times(
-    kind: Kind, asked: float | None, before: float | None, days: float
+    kind: Kind, demanded: float | None, before: float | None, days: float
 ) -> None:
-    there = visited(visit_to(URL, kind=kind, interval=before), page=Page(kind=kind, interval=asked))
+    there = visited(visit_to(URL, kind=kind, interval=before), page=Page(kind=kind, interval=demanded))
     assert POLICY.after(there, NOW, NOW).due == NOW + days * 86_400
 
 
@@ -158,7 +158,5 @@ def test_a_page_that_turns_out_to_be_a_feed_is_visited_as_one() -> None:
         (Outcome.FAILED, Reason.TIMEOUT, waits(Reason.TIMEOUT, NOW + 30, 1)),
     ],
 )
-def test_a_page_that_was_made_up_is_asked_for_until_there_is_an_answer(
-    outcome: Outcome, reason: Reason, expected: NextState
-) -> None:
+def test_a_probe_url_is_visited_until_there_is_an_answer(outcome: Outcome, reason: Reason, expected: NextState) -> None:
     assert after(outcome, reason, kind=Kind.PROBE) == expected

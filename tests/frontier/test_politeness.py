@@ -1,4 +1,4 @@
-"""When a host may be visited again."""
+"""How long a host rests before it is visited again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ URL = "http://a.test/"
         # slowness, up to the cap
         (HostClock(latency=2.0), 10.0),
         (HostClock(latency=60.0), 30.0),
-        # what the site asks for, within reason
+        # the limits of robots.txt, up to our own limit
         (HostClock(crawl_limits=CrawlLimits(crawl_delay=20.0)), 20.0),
         (HostClock(crawl_limits=CrawlLimits(crawl_delay=20.0), latency=5.0), 25.0),
         (HostClock(crawl_limits=CrawlLimits(crawl_delay=86_400.0)), CRAWL_DELAY_LIMIT),
@@ -45,15 +45,15 @@ def test_rest(clock: HostClock, rest: float) -> None:
     assert Politeness().rest("a.test", clock) == rest
 
 
-def test_only_own_hosts_are_asked_more_than_once_a_second() -> None:
+def test_only_own_hosts_are_visited_more_than_once_a_second() -> None:
     politeness = Politeness(min_delay=0.1, own_hosts=("*.mine.test",))
     assert politeness.rest("www.mine.test", HostClock()) == 0.1
     assert politeness.rest("www.theirs.test", HostClock()) == 1.0
 
 
-@pytest.mark.parametrize(("asked", "waits"), [(None, 10.0), (3.0, 10.0), (100.0, 100.0), (1e20, RETRY_AFTER_LIMIT)])
-def test_retry_after_is_binding_up_to_a_day(asked: float | None, waits: float) -> None:
-    busy = visited(visit_to(URL), outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=asked)
+@pytest.mark.parametrize(("demanded", "waits"), [(None, 10.0), (3.0, 10.0), (100.0, 100.0), (1e20, RETRY_AFTER_LIMIT)])
+def test_retry_after_is_binding_up_to_a_day(demanded: float | None, waits: float) -> None:
+    busy = visited(visit_to(URL), outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=demanded)
     clock = Politeness().after("a.test", HostClock(), busy, NOW)
     assert clock.next_visit == clock.held_until == pytest.approx(NOW + 0.1 + waits)
 
@@ -83,8 +83,8 @@ def test_a_visit_whose_end_is_unknown_counts_as_ended_now() -> None:
 
 def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due() -> None:
     politeness = Politeness()
-    asked = HostClock(crawl_limits=CrawlLimits(crawl_delay=60.0))
-    assert politeness.after_unclean_stop("a.test", asked, NOW).next_visit == NOW + 60
+    demanded = HostClock(crawl_limits=CrawlLimits(crawl_delay=60.0))
+    assert politeness.after_unclean_stop("a.test", demanded, NOW).next_visit == NOW + 60
     assert (
         politeness.after_unclean_stop("a.test", HostClock(latency=0.1), NOW).next_visit == NOW + 30
     )  # it may be slow now
@@ -92,7 +92,7 @@ def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due
     assert politeness.after_unclean_stop("a.test", HostClock(next_visit=NOW + 50), NOW).next_visit == NOW + 50
 
 
-def test_a_clock_from_the_future_is_not_believed() -> None:
+def test_a_clock_far_in_the_future_is_limited() -> None:
     clock = Politeness.clamp_future(HostClock(next_visit=NOW + 1e9, held_until=NOW + 1e9), NOW)
     assert clock.next_visit == clock.held_until == NOW + LONGEST_HOLD
 
@@ -115,7 +115,7 @@ HOUR = 3_600.0
         (RequestRate(1, 60, NINE_TO_FIVE), MIDNIGHT + 8 * HOUR, 5.0),
         (RequestRate(1, 60, NINE_TO_FIVE), MIDNIGHT + 9 * HOUR, 60.0),
         (RequestRate(1, 60, NINE_TO_FIVE), MIDNIGHT + 17 * HOUR, 5.0),
-        (RequestRate(0, 60), None, 60.0),  # nobody means never: that is what Disallow says
+        (RequestRate(0, 60), None, 60.0),  # not taken for "never": that is what Disallow is for
     ],
 )
 def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: float) -> None:
@@ -155,7 +155,7 @@ def test_visiting_hours_are_always_kept(start: int, end: int, at: float) -> None
 
 
 def failing(clock: HostClock, times: int, reason: Reason = Reason.CONNECT_FAILED) -> list[float]:
-    """How long the host is left alone after each of so many failures in a row."""
+    """Return how long the host rests after each of so many failures in a row."""
     rests = []
     for _ in range(times):
         at = max(clock.next_visit, NOW)
@@ -185,7 +185,7 @@ def test_one_answer_ends_a_snooze_and_the_rest_shortens_step_by_step() -> None:
     assert rests == [40, 20, 10, 5, 5]
 
 
-def test_a_failure_of_our_network_is_not_held_against_a_host() -> None:
+def test_a_failure_of_our_network_is_no_trouble_of_the_host() -> None:
     lost = visited(
         visit_to(URL),
         outcome=Outcome.FAILED,

@@ -1,4 +1,4 @@
-"""Are there enough hosts?"""
+"""The rate that the active hosts allow is measured, and the window grows if there are too few."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def test_the_rate_that_the_hosts_allow_is_known(store: Store) -> None:
     assert 40 < found.starved <= 50
 
 
-def test_the_window_grows_while_connections_are_free_and_nobody_is_ready(store: Store) -> None:
+def test_the_window_grows_while_connections_are_free_and_no_host_is_ready(store: Store) -> None:
     store.urls.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
-    simulation = Simulation(store, active_hosts=4, FRONTIER_MOST_HOSTS=40, queue_length=10)
+    simulation = Simulation(store, active_hosts=4, most_hosts=40, queue_length=10)
     simulation.run(until=NOW + 100)
     assert simulation.frontier.window == 40
     assert len({host_of(url) for url in simulation.urls()}) > 30
@@ -50,7 +50,7 @@ def test_the_window_stays_as_it_is_when_there_is_enough_to_do(store: Store) -> N
     assert simulation.frontier.window == 30
 
 
-def test_a_seed_that_cannot_wait_overtakes_the_queue_of_an_active_host(store: Store) -> None:
+def test_an_urgent_seed_overtakes_the_queue_of_an_active_host(store: Store) -> None:
     store.urls.add([new_url(f"http://a.test/{page}") for page in range(100)], NOW)
     simulation = Simulation(store, queue_length=50)
     simulation.run(until=NOW + 20)

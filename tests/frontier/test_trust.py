@@ -1,4 +1,4 @@
-"""How far a host's word can be trusted."""
+"""How reliable a host's statements about changes of its pages are."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ MOST = 64  # observations that count
         (False, True, Trust(same_wrong=1)),
     ],
 )
-def test_each_observation_has_its_place(says_changed: bool, has_changed: bool, expected: Trust) -> None:
+def test_each_observation_raises_the_right_count(says_changed: bool, has_changed: bool, expected: Trust) -> None:
     assert UNKNOWN.after(says_changed=says_changed, has_changed=has_changed) == expected
 
 
 @pytest.mark.parametrize(
-    ("told", "believed"),
+    ("trust", "believed"),
     [
-        (Trust(), True),  # who is not known yet has credit
+        (Trust(), True),  # an unknown host has credit
         (Trust(same_wrong=1), True),
         (Trust(same_wrong=2), False),
         (Trust(same_right=3, same_wrong=1), True),
@@ -40,12 +40,12 @@ def test_each_observation_has_its_place(says_changed: bool, has_changed: bool, e
         (Trust(changed_wrong=60), True),  # that is another matter
     ],
 )
-def test_who_was_wrong_once_in_five_is_not_believed_that_a_page_is_the_same(told: Trust, believed: bool) -> None:
-    assert told.believes_same is believed
+def test_a_source_wrong_once_in_five_is_not_believed_that_a_page_is_the_same(trust: Trust, believed: bool) -> None:
+    assert trust.believes_same is believed
 
 
 @pytest.mark.parametrize(
-    ("told", "believed"),
+    ("trust", "believed"),
     [
         (Trust(), True),
         (Trust(changed_wrong=4), True),
@@ -56,40 +56,40 @@ def test_who_was_wrong_once_in_five_is_not_believed_that_a_page_is_the_same(told
         (Trust(same_wrong=60), True),
     ],
 )
-def test_who_was_wrong_half_of_the_time_is_not_believed_that_a_page_has_changed(told: Trust, believed: bool) -> None:
-    assert told.believes_change is believed
+def test_a_source_wrong_half_the_time_is_not_believed_that_a_page_has_changed(trust: Trust, believed: bool) -> None:
+    assert trust.believes_change is believed
 
 
-def test_what_was_long_ago_fades() -> None:
+def test_old_observations_fade() -> None:
     full = Trust(changed_right=MOST // 2, same_right=MOST // 2)
     assert full.after(says_changed=False, has_changed=True) == Trust(MOST // 4, 0, MOST // 4, 1)
     almost = full._replace(same_right=MOST // 2 - 1)
     assert almost.after(says_changed=False, has_changed=True) == almost._replace(same_wrong=1)
 
 
-def test_an_honest_host_that_turns_liar_is_found_out_and_can_come_back() -> None:
-    told = UNKNOWN
+def test_trust_is_lost_by_wrong_statements_and_regained_by_right_ones() -> None:
+    trust = UNKNOWN
     for _ in range(1_000):
-        told = told.after(says_changed=False, has_changed=False)
+        trust = trust.after(says_changed=False, has_changed=False)
     lies = 0
-    while told.believes_same:
-        told, lies = told.after(says_changed=False, has_changed=True), lies + 1
+    while trust.believes_same:
+        trust, lies = trust.after(says_changed=False, has_changed=True), lies + 1
     assert lies < MOST / 2
     truths = 0
-    while not told.believes_same:
-        told, truths = told.after(says_changed=False, has_changed=False), truths + 1
+    while not trust.believes_same:
+        trust, truths = trust.after(says_changed=False, has_changed=False), truths + 1
     assert truths < MOST
 
 
 counts = st.builds(Trust, *[st.integers(0, MOST)] * 4)
 
 
-@given(told=counts, says_changed=st.booleans(), has_changed=st.booleans())
+@given(trust=counts, says_changed=st.booleans(), has_changed=st.booleans())
 def test_one_place_grows_by_one_and_no_count_is_ever_negative(
-    told: Trust, says_changed: bool, has_changed: bool
+    trust: Trust, says_changed: bool, has_changed: bool
 ) -> None:
-    after = told.after(says_changed=says_changed, has_changed=has_changed)
-    before = Trust(*(count // 2 for count in told)) if sum(told) >= MOST else told
+    after = trust.after(says_changed=says_changed, has_changed=has_changed)
+    before = Trust(*(count // 2 for count in trust)) if sum(trust) >= MOST else trust
     grown = [later - earlier for earlier, later in zip(before, after, strict=True)]
     assert min(after) >= 0
     assert sorted(grown) == [0, 0, 0, 1]
@@ -99,25 +99,25 @@ def test_one_place_grows_by_one_and_no_count_is_ever_negative(
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300))
-def test_no_more_observations_count_than_may(observed: list[tuple[bool, bool]]) -> None:
-    told = UNKNOWN
+def test_the_number_of_observations_is_limited(observed: list[tuple[bool, bool]]) -> None:
+    trust = UNKNOWN
     for says_changed, has_changed in observed:
-        told = told.after(says_changed=says_changed, has_changed=has_changed)
-    assert sum(told) <= MOST
-    assert sum(told) == len(observed) or len(observed) > MOST
+        trust = trust.after(says_changed=says_changed, has_changed=has_changed)
+    assert sum(trust) <= MOST
+    assert sum(trust) == len(observed) or len(observed) > MOST
 
 
-@given(told=counts)
-def test_to_be_right_never_costs_trust_and_to_be_wrong_never_brings_it(told: Trust) -> None:
-    if sum(told) >= MOST:
-        return  # what fades, fades for both
-    right = told.after(says_changed=False, has_changed=False)
-    wrong = told.after(says_changed=True, has_changed=False)
-    assert right.believes_same >= told.believes_same
-    assert wrong.believes_change <= told.believes_change
+@given(trust=counts)
+def test_right_statements_never_lower_trust_and_wrong_ones_never_raise_it(trust: Trust) -> None:
+    if sum(trust) >= MOST:
+        return  # then all counts are halved in both cases
+    right = trust.after(says_changed=False, has_changed=False)
+    wrong = trust.after(says_changed=True, has_changed=False)
+    assert right.believes_same >= trust.believes_same
+    assert wrong.believes_change <= trust.believes_change
 
 
-def test_codes_of_witnesses_are_schema() -> None:
+def test_the_codes_of_sources_never_change() -> None:
     assert {witness.name: int(witness) for witness in Source} == {
         "VALIDATORS": 1,
         "HEAD": 2,

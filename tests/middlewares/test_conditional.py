@@ -1,4 +1,4 @@
-"""Who holds a document asks only whether it has changed."""
+"""Conditional requests are sent for documents that we have, if the host's validators are reliable."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FULL_EVERY = 10
 BOTH = [("If-None-Match", '"a"'), ("If-Modified-Since", DATE)]
 
 
-def asked_by(
-    held: Validators, trust: dict[Source, Trust] | None = None, full_every: int = FULL_EVERY, **facts: Any
+def headers_for(
+    known: Validators, trust: dict[Source, Trust] | None = None, full_every: int = FULL_EVERY, **facts: Any
 ) -> Any:
-    """The headers that are sent, and how often that was counted."""
+    """Return the headers that are sent, and how often that was counted."""
     stats = MemoryStatsCollector(Crawler(Spider))
-    visit = visit_to(URL, validators=held, visited=NOW, **facts)
+    visit = visit_to(URL, validators=known, visited=NOW, **facts)
     request = Request(URL, meta={VISIT: visit, TRUST: trust or {}})
     assert ConditionalMiddleware(stats, full_every).process_request(request) is None
     headers = request.meta.get(HEADERS, [])
@@ -36,28 +36,28 @@ def asked_by(
 
 
 @pytest.mark.parametrize(
-    ("held", "headers"),
+    ("known", "headers"),
     [
         (NO_VALIDATORS, []),
         (Validators(length=5), []),
         (Validators('"a"', length=5), BOTH[:1]),
         (Validators("", DATE, length=5), BOTH[1:]),
         (Validators('"a"', DATE, length=5), BOTH),
-        (Validators('"a"', DATE, length=0), BOTH),  # an empty document is one too
-        (Validators('"a"', DATE), []),  # what is not held cannot be reused
+        (Validators('"a"', DATE, length=0), BOTH),  # an empty document counts too
+        (Validators('"a"', DATE), []),  # we have no document
         (Validators('W/"a"', length=5), [("If-None-Match", 'W/"a"')]),  # as the server wrote it
     ],
 )
-def test_validators_are_sent_for_what_is_held(held: Validators, headers: list[tuple[str, str]]) -> None:
-    assert asked_by(held) == headers
+def test_validators_are_sent_for_documents_that_we_have(known: Validators, headers: list[tuple[str, str]]) -> None:
+    assert headers_for(known) == headers
 
 
 @pytest.mark.parametrize(
     ("reused", "full_every", "is_sent"),
     [(0, 10, True), (8, 10, True), (9, 10, False), (30, 10, False), (0, 2, True), (1, 2, False), (0, 1, False)],
 )
-def test_one_of_so_many_visits_fetches_the_whole(reused: int, full_every: int, is_sent: bool) -> None:
-    assert bool(asked_by(Validators('"a"', DATE, 5, reused), full_every=full_every)) is is_sent
+def test_one_of_so_many_visits_fetches_the_document_in_full(reused: int, full_every: int, is_sent: bool) -> None:
+    assert bool(headers_for(Validators('"a"', DATE, 5, reused), full_every=full_every)) is is_sent
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,17 @@ def test_one_of_so_many_visits_fetches_the_whole(reused: int, full_every: int, i
     [
         ({}, True),
         ({Source.VALIDATORS: Trust(same_wrong=1)}, True),
-        ({Source.VALIDATORS: Trust(same_wrong=2)}, False),  # it says "the same" of what has changed
-        ({Source.VALIDATORS: Trust(changed_wrong=5)}, False),  # or "changed" of what has not: that spares nothing
-        ({Source.HEAD: Trust(same_wrong=60), Source.LASTMOD: Trust(changed_wrong=60)}, True),  # another matter
+        ({Source.VALIDATORS: Trust(same_wrong=2)}, False),  # it called changed documents unchanged
+        ({Source.VALIDATORS: Trust(changed_wrong=5)}, False),  # or unchanged ones changed: that saves nothing
+        ({Source.HEAD: Trust(same_wrong=60), Source.LASTMOD: Trust(changed_wrong=60)}, True),  # other sources
     ],
 )
-def test_a_host_whose_validators_were_wrong_is_not_asked_by_them(trust: dict[Source, Trust], is_sent: bool) -> None:
-    assert bool(asked_by(Validators('"a"', DATE, 5), trust)) is is_sent
+def test_a_host_whose_validators_were_wrong_gets_no_conditional_requests(
+    trust: dict[Source, Trust], is_sent: bool
+) -> None:
+    assert bool(headers_for(Validators('"a"', DATE, 5), trust)) is is_sent
 
 
 @pytest.mark.parametrize("kind", [Kind.PAGE, Kind.FEED, Kind.SITEMAP])
-def test_lists_are_asked_for_like_pages(kind: Kind) -> None:
-    assert asked_by(Validators('"a"', DATE, 5), kind=kind) == BOTH
+def test_sitemaps_and_feeds_get_conditional_requests_like_pages(kind: Kind) -> None:
+    assert headers_for(Validators('"a"', DATE, 5), kind=kind) == BOTH

@@ -1,4 +1,4 @@
-"""Where the head of a document is asked for alone, and what its answer means."""
+"""When HEAD is sent, and what its answer means."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ def answered(url: str, *headers: str, status: int = 200, **facts: Any) -> Fetche
     return answer(url, status=status, head=head, **{"body": b"", "request": SENT} | facts)
 
 
-def judged(head: HeadMiddleware, visit: Visit, fetched: Fetched | None, method: str = "HEAD") -> AnswerMeaning | None:
-    """What the answer means by the middleware's word."""
+def meaning_by(
+    head: HeadMiddleware, visit: Visit, fetched: Fetched | None, method: str = "HEAD"
+) -> AnswerMeaning | None:
+    """Return the meaning that the middleware gives to an answer."""
     meta = {VISIT: visit, TRUST: {}} | ({METHOD: "HEAD"} if method == "HEAD" else {})
     meta |= {FETCHED: fetched} if fetched is not None else {}
     request = Request(visit.url, meta=meta)
@@ -54,10 +56,10 @@ def judged(head: HeadMiddleware, visit: Visit, fetched: Fetched | None, method: 
     return meaning
 
 
-# ── when it is asked ──
+# ── when HEAD is sent ──
 
 FIRST = [
-    # an ending that leads to nothing to read is looked at first
+    # a URL with an extension that is not read is visited by HEAD first
     ("http://a.test/files/data.bin", "HEAD"),
     ("http://a.test/data.BIN?x=1", "HEAD"),
     ("http://a.test/report.pdf", "GET"),
@@ -69,24 +71,24 @@ FIRST = [
 
 
 @pytest.mark.parametrize(("url", "method"), FIRST)
-def test_before_the_first_visit_the_ending_decides(url: str, method: str) -> None:
+def test_before_the_first_visit_the_extension_decides(url: str, method: str) -> None:
     assert method_for(middleware(), visit_to(url)) == method
 
 
 @pytest.mark.parametrize(
-    ("held", "method"),
+    ("known", "method"),
     [
         (Validators(length=BIG), "HEAD"),
         (Validators(length=BIG - 1), "GET"),  # not worth a request of its own
-        (Validators('"a"', length=BIG), "GET"),  # is asked for with its validators
+        (Validators('"a"', length=BIG), "GET"),  # a conditional GET does it
         (Validators("", DATE, BIG), "GET"),
         (Validators(length=BIG, reused=FULL_EVERY - 2), "HEAD"),
-        (Validators(length=BIG, reused=FULL_EVERY - 1), "GET"),  # every so often the whole
+        (Validators(length=BIG, reused=FULL_EVERY - 1), "GET"),  # every so often in full
         (NO_VALIDATORS, "GET"),
     ],
 )
-def test_afterwards_what_is_at_stake_decides(held: Validators, method: str) -> None:
-    assert method_for(middleware(), visit_to(FILE, visited=NOW, validators=held)) == method
+def test_on_revisits_the_size_of_the_document_decides(known: Validators, method: str) -> None:
+    assert method_for(middleware(), visit_to(FILE, visited=NOW, validators=known)) == method
 
 
 @pytest.mark.parametrize(("policy", "method"), [("never", "GET"), ("auto", "GET"), ("always", "HEAD")])
@@ -97,12 +99,12 @@ def test_the_policy_may_decide(policy: str, method: str) -> None:
     assert method_for(middleware(policy), full) == "GET"
 
 
-def test_never_is_never() -> None:
+def test_the_policy_never_sends_no_head() -> None:
     assert method_for(middleware("never"), visit_to(FILE)) == "GET"
 
 
 @pytest.mark.parametrize("policy", ["auto", "always"])
-def test_after_the_head_comes_the_whole(policy: str) -> None:
+def test_after_head_comes_get(policy: str) -> None:
     assert method_for(middleware(policy), visit_to(FILE, head_status=200)) == "GET"
 
 
@@ -110,12 +112,12 @@ def test_after_the_head_comes_the_whole(policy: str) -> None:
     ("kind", "method"),
     [(Kind.PAGE, "HEAD"), (Kind.FEED, "HEAD"), (Kind.SITEMAP, "GET"), (Kind.ROBOTS, "GET"), (Kind.PROBE, "GET")],
 )
-def test_only_pages_and_feeds_are_asked_for_their_head(kind: Kind, method: str) -> None:
+def test_only_pages_and_feeds_are_visited_by_head(kind: Kind, method: str) -> None:
     assert method_for(middleware("always"), visit_to(FILE, kind=kind)) == method
 
 
-def test_a_feed_is_not_asked_for_a_head_that_could_spare_nothing() -> None:
-    """Of what type it is does not matter, and there is nothing yet that it could be compared with."""
+def test_a_new_feed_is_not_visited_by_head() -> None:
+    """Its type does not matter, and we have no document yet to compare it with."""
     feed = visit_to("http://a.test/news.rss", kind=Kind.FEED)
     assert method_for(middleware(), feed) == "GET"
     assert method_for(middleware(), replace(feed, visited=NOW, validators=Validators(length=BIG))) == "HEAD"
@@ -131,27 +133,27 @@ def test_a_feed_is_not_asked_for_a_head_that_could_spare_nothing() -> None:
     ],
 )
 @pytest.mark.parametrize("policy", ["auto", "always"])
-def test_a_host_that_has_lied_in_answers_to_head_is_not_asked(
+def test_a_host_whose_answers_to_head_were_wrong_gets_no_head(
     policy: str, trust: dict[Source, Trust], method: str
 ) -> None:
     assert method_for(middleware(policy), visit_to(FILE), trust) == method
 
 
-# ── what its answer means ──
+# ── the meaning of an answer to HEAD ──
 
-HELD = Validators(length=BIG)
+KNOWN = Validators(length=BIG)
 TAGGED = Validators('"a"', DATE, BIG)
 HTML, LENGTH = "Content-Type: text/html", f"Content-Length: {BIG}"
 
 
 @pytest.mark.parametrize(
-    ("held", "headers", "meaning"),
+    ("known", "headers", "meaning"),
     [
         # the type
         (NO_VALIDATORS, [HTML], PROMISING),
         (NO_VALIDATORS, [], PROMISING),
         (NO_VALIDATORS, ["Content-Type: image/png"], UNWANTED),
-        (HELD, ["Content-Type: image/png", LENGTH], UNWANTED),  # whatever it was before
+        (KNOWN, ["Content-Type: image/png", LENGTH], UNWANTED),  # whatever it was before
         # the validators
         (TAGGED, [HTML, 'ETag: "a"'], SAME),
         (TAGGED, [HTML, 'ETag: "b"', f"Last-Modified: {DATE}", LENGTH], PROMISING),
@@ -159,34 +161,34 @@ HTML, LENGTH = "Content-Type: text/html", f"Content-Length: {BIG}"
         (TAGGED, [HTML, "Last-Modified: Wed, 21 Oct 2015 07:28:01 GMT", LENGTH], PROMISING),
         (Validators("", DATE, BIG), [HTML, 'ETag: "a"', f"Last-Modified: {DATE}"], SAME),
         # the length, where there is nothing better
-        (HELD, [HTML, LENGTH], SAME),
+        (KNOWN, [HTML, LENGTH], SAME),
         (TAGGED, [HTML, LENGTH], SAME),
-        (HELD, [HTML, f"Content-Length: {BIG + 1}"], PROMISING),
-        (HELD, [HTML, LENGTH, 'ETag: "a"'], PROMISING),  # is new, and what it says is not known
-        (HELD, [HTML], PROMISING),
-        (HELD, [LENGTH], PROMISING),  # a head that does not even name a type is no document's
-        (Validators('"a"', DATE), [HTML, 'ETag: "a"'], PROMISING),  # nothing is held
+        (KNOWN, [HTML, f"Content-Length: {BIG + 1}"], PROMISING),
+        (KNOWN, [HTML, LENGTH, 'ETag: "a"'], PROMISING),  # the ETag is new, so nothing can be concluded
+        (KNOWN, [HTML], PROMISING),
+        (KNOWN, [LENGTH], PROMISING),  # a head without a type is not taken for that of a document
+        (Validators('"a"', DATE), [HTML, 'ETag: "a"'], PROMISING),  # we have no document
     ],
 )
-def test_a_document(held: Validators, headers: list[str], meaning: AnswerMeaning) -> None:
-    assert judged(middleware(), visit_to(PAGE, visited=NOW, validators=held), answered(PAGE, *headers)) == meaning
+def test_a_document(known: Validators, headers: list[str], meaning: AnswerMeaning) -> None:
+    assert meaning_by(middleware(), visit_to(PAGE, visited=NOW, validators=known), answered(PAGE, *headers)) == meaning
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 500, 501, 502, 999])
-def test_of_a_refusal_get_has_the_last_word(status: int) -> None:
-    visit = visit_to(PAGE, visited=NOW, validators=HELD)
-    assert judged(middleware(), visit, answered(PAGE, HTML, LENGTH, status=status)) == PROMISING
+def test_after_a_refused_head_get_is_sent(status: int) -> None:
+    visit = visit_to(PAGE, visited=NOW, validators=KNOWN)
+    assert meaning_by(middleware(), visit, answered(PAGE, HTML, LENGTH, status=status)) == PROMISING
 
 
 @pytest.mark.parametrize("reason", [Reason.DISCONNECTED, Reason.FIRST_BYTE_TIMEOUT, Reason.BAD_HTTP])
 def test_silence_is_a_failure_after_which_get_is_tried(reason: Reason) -> None:
     silent = answer(PAGE, status=0, head=b"", body=b"", request=SENT, reason=reason)
     head = middleware("always")
-    assert judged(head, visit_to(PAGE), silent) == AnswerMeaning(outcome=Outcome.FAILED, reason=reason)
+    assert meaning_by(head, visit_to(PAGE), silent) == AnswerMeaning(outcome=Outcome.FAILED, reason=reason)
     assert method_for(head, visit_to(FILE)) == "GET"
 
 
-AS_THEY_ARE = [
+FINAL_ANSWERS = [
     (
         answered(PAGE, "Location: /b", status=301),
         AnswerMeaning(outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, location="/b"),
@@ -211,69 +213,71 @@ AS_THEY_ARE = [
 ]
 
 
-@pytest.mark.parametrize(("fetched", "meaning"), AS_THEY_ARE)
-def test_what_get_would_be_told_as_well_is_taken_as_it_is(fetched: Fetched, meaning: AnswerMeaning) -> None:
+@pytest.mark.parametrize(("fetched", "meaning"), FINAL_ANSWERS)
+def test_answers_that_get_would_receive_too_are_final(fetched: Fetched, meaning: AnswerMeaning) -> None:
     head = middleware("always")
-    assert judged(head, visit_to(PAGE), fetched) == meaning
-    # Who is busy may be so for HEAD alone; else nobody has refused anything.
+    assert meaning_by(head, visit_to(PAGE), fetched) == meaning
+    # A busy host may be busy for HEAD alone; the other answers do not refuse HEAD.
     assert method_for(head, visit_to(FILE)) == ("GET" if meaning.outcome is Outcome.BUSY else "HEAD")
 
 
-def test_not_modified_is_an_answer_to_who_sent_validators_with_head_too() -> None:
+def test_not_modified_counts_after_a_conditional_head() -> None:
     sent = b'HEAD / HTTP/1.1\r\nIf-None-Match: "a"\r\n\r\n'
-    meaning = judged(middleware("always"), visit_to(PAGE, validators=TAGGED), answered(PAGE, status=304, request=sent))
+    meaning = meaning_by(
+        middleware("always"), visit_to(PAGE, validators=TAGGED), answered(PAGE, status=304, request=sent)
+    )
     assert meaning == AnswerMeaning(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
 
 
-def test_not_modified_that_nobody_asked_for_is_for_get_to_find_out() -> None:
-    assert judged(middleware(), visit_to(PAGE, validators=HELD), answered(PAGE, status=304)) == PROMISING
+def test_not_modified_after_an_unconditional_head_is_followed_by_get() -> None:
+    assert meaning_by(middleware(), visit_to(PAGE, validators=KNOWN), answered(PAGE, status=304)) == PROMISING
 
 
 def test_a_feed_may_be_of_any_type() -> None:
-    feed = visit_to(PAGE, kind=Kind.FEED, visited=NOW, validators=HELD)
+    feed = visit_to(PAGE, kind=Kind.FEED, visited=NOW, validators=KNOWN)
     octets = "Content-Type: application/octet-stream"
-    assert judged(middleware(), feed, answered(PAGE, octets)) == PROMISING
-    assert judged(middleware(), feed, answered(PAGE, octets, LENGTH)) == SAME
+    assert meaning_by(middleware(), feed, answered(PAGE, octets)) == PROMISING
+    assert meaning_by(middleware(), feed, answered(PAGE, octets, LENGTH)) == SAME
 
 
 @pytest.mark.parametrize("policy", ["never", "auto", "always"])
-def test_answers_to_get_mean_what_they_mean(policy: str) -> None:
+def test_answers_to_get_are_left_alone(policy: str) -> None:
     images = answered(PAGE, "Content-Type: image/png", request=b"GET / HTTP/1.1\r\n\r\n")
-    assert judged(middleware(policy), visit_to(PAGE), images, method="GET") is None
+    assert meaning_by(middleware(policy), visit_to(PAGE), images, method="GET") is None
 
 
-def test_without_an_answer_there_is_nothing_to_judge() -> None:
-    assert judged(middleware(), visit_to(PAGE), None) is None
+def test_a_visit_without_an_answer_gets_no_meaning() -> None:
+    assert meaning_by(middleware(), visit_to(PAGE), None) is None
 
 
-# ── what is learned ──
+# ── what is remembered ──
 
 
 @pytest.mark.parametrize("status", [405, 501, 0])
-def test_a_host_that_refused_head_is_not_asked_by_it_again(status: int) -> None:
+def test_a_host_that_refused_head_gets_no_more_head(status: int) -> None:
     head = middleware("always")
     silent = answer(FILE, status=0, head=b"", request=SENT, reason=Reason.DISCONNECTED)
     refused = answered(FILE, status=status) if status else silent
-    judged(head, visit_to(FILE), refused)
+    meaning_by(head, visit_to(FILE), refused)
     assert method_for(head, visit_to(FILE)) == method_for(head, visit_to(PAGE)) == "GET"
     assert method_for(head, visit_to("http://b.test/files/data.bin")) == "HEAD"
 
 
 @pytest.mark.parametrize("status", [200, 301, 404, 500])
-def test_a_host_that_answers_is_asked_again(status: int) -> None:
+def test_a_host_that_answered_head_gets_head_again(status: int) -> None:
     head = middleware("always")
-    judged(head, visit_to(FILE), answered(FILE, HTML, "Location: /b", status=status))
+    meaning_by(head, visit_to(FILE), answered(FILE, HTML, "Location: /b", status=status))
     assert method_for(head, visit_to(PAGE)) == "HEAD"
 
 
-def learned(*answers: tuple[str, str], method: str = "GET") -> HeadMiddleware:
-    """A middleware that has seen documents of these types at these URLs."""
+def middleware_after(*answers: tuple[str, str], method: str = "GET") -> HeadMiddleware:
+    """Return a middleware that has received documents of these types at these URLs."""
     head = middleware()
     for url, kind in answers:
-        # Of a GET the client has seen to it that the body of such a type does not come.
+        # For a GET the HTTP client refuses the body of such a type.
         is_cut = method == "GET" and kind.startswith("image/")
         facts = {"reason": Reason.UNWANTED_TYPE} if is_cut else {}
-        judged(head, visit_to(url), answered(url, f"Content-Type: {kind}", **facts), method)
+        meaning_by(head, visit_to(url), answered(url, f"Content-Type: {kind}", **facts), method)
     return head
 
 
@@ -286,37 +290,35 @@ TEXT = ("http://a.test/files/2", "text/html")
     [
         ([IMAGE], "http://a.test/files/3", "HEAD"),
         ([IMAGE], "http://a.test/files/deeper/3", "HEAD"),
-        ([IMAGE], "http://a.test/files/3.html", "GET"),  # another ending
+        ([IMAGE], "http://a.test/files/3.html", "GET"),  # another extension
         ([IMAGE], "http://a.test/texts/3", "GET"),  # another directory
         ([IMAGE], "http://a.test/files", "GET"),  # not in it
         ([IMAGE], "http://b.test/files/3", "GET"),  # another host
         ([TEXT], "http://a.test/files/3", "GET"),
         ([TEXT, IMAGE], "http://a.test/files/3", "HEAD"),
         ([TEXT, TEXT, IMAGE], "http://a.test/files/3", "GET"),
-        # what was seen counts for more than the ending
+        # types received count for more than the extension
         ([("http://a.test/x/1.bin", "text/html")], "http://a.test/x/2.bin", "GET"),
         ([("http://a.test/x/1.html", "image/png")], "http://a.test/x/2.html", "HEAD"),
         ([("http://a.test/1.html", "image/png")], "http://a.test/2.html?x=/y/", "HEAD"),
     ],
 )
-def test_what_lies_in_a_directory_under_an_ending_is_learned(
-    answers: list[tuple[str, str]], url: str, method: str
-) -> None:
-    assert method_for(learned(*answers), visit_to(url)) == method
-    assert method_for(learned(*answers, method="HEAD"), visit_to(url)) == method
+def test_types_are_learned_by_directory_and_extension(answers: list[tuple[str, str]], url: str, method: str) -> None:
+    assert method_for(middleware_after(*answers), visit_to(url)) == method
+    assert method_for(middleware_after(*answers, method="HEAD"), visit_to(url)) == method
 
 
-def test_an_answer_that_is_no_document_teaches_nothing() -> None:
+def test_only_documents_count_for_the_types_of_a_directory() -> None:
     head = middleware()
     for status in (301, 404, 500, 0):
         fetched = answered("http://a.test/files/1", "Content-Type: image/png", status=status)
-        judged(head, visit_to("http://a.test/files/1"), fetched, method="GET")
+        meaning_by(head, visit_to("http://a.test/files/1"), fetched, method="GET")
     assert method_for(head, visit_to("http://a.test/files/2")) == "GET"
 
 
-def test_types_of_lists_and_robots_txt_teach_nothing_about_pages() -> None:
+def test_types_of_lists_and_robots_txt_do_not_count_for_pages() -> None:
     head = middleware()
     for kind in (Kind.SITEMAP, Kind.ROBOTS, Kind.PROBE):
         url = "http://a.test/files/1"
-        judged(head, visit_to(url, kind=kind), answered(url, "Content-Type: image/png"), method="GET")
+        meaning_by(head, visit_to(url, kind=kind), answered(url, "Content-Type: image/png"), method="GET")
     assert method_for(head, visit_to("http://a.test/files/2")) == "GET"

@@ -1,7 +1,7 @@
-"""make prove-urls: a million spoiled URLs, and what must hold for each of them.
+"""make prove-urls: a million mutated URLs, and the promises that must hold for each of them.
 
-Texts of our own, and those of other projects' tests where they lie beside the checkout, are spoiled piece by piece. Each
-number of a seed gives the same texts, so a failure can be had again.
+URLs of our own, and those of other projects' tests if they are available beside the checkout, are mutated at random.
+The same seed gives the same texts, so a failure can be reproduced.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ https://www.abc.com/a/b
 
 @dataclass
 class Findings:
-    """What a run came upon."""
+    """The results of a run."""
 
     cases: int = 0
     canonical: int = 0
@@ -224,7 +224,7 @@ class Findings:
         self.wrong += other.wrong
 
 
-# How a text is spoiled
+# Mutations of a text
 
 Mutation = Callable[[random.Random, str], str]
 
@@ -277,7 +277,7 @@ def _change_case(chance: random.Random, text: str) -> str:
 
 
 def _widen(chance: random.Random, text: str) -> str:
-    """Fullwidth letters, digits and marks, which IDNA reads as the plain ones."""
+    """Replace characters by their fullwidth forms, which IDNA maps to the plain ones."""
     start, end = _slice(chance, text)
     wide = [chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text[start:end]]
     return text[:start] + "".join(wide) + text[end:]
@@ -316,7 +316,7 @@ MUTATIONS: Sequence[Mutation] = (
 
 
 def _place(chance: random.Random, text: str) -> int:
-    """Anywhere, but more often where parts of a URL meet."""
+    """Return a random position, more often one where parts of a URL meet."""
     if chance.random() < 0.5:
         marks = [match.start() for match in re.finditer(r"[/?#&=:@.;]", text)]
         if marks:
@@ -334,7 +334,7 @@ def _splice(chance: random.Random, text: str, other: str) -> str:
 
 
 def spoiled(chance: random.Random, corpus: Sequence[str]) -> str:
-    """A text of the corpus after a few mutations."""
+    """Return a text of the corpus after a few mutations."""
     text = chance.choice(corpus)
     if chance.random() < 0.2:
         text = _splice(chance, text, chance.choice(corpus))
@@ -345,17 +345,17 @@ def spoiled(chance: random.Random, corpus: Sequence[str]) -> str:
 
 @cache
 def corpus() -> tuple[str, ...]:
-    """Ours as often as the others', though these are more."""
+    """Return all texts, ours repeated so that they are drawn as often as the more numerous others."""
     others = [text for text in all_texts() if len(text) <= 400 and re.search("[/:.]", text)] if DATA.is_dir() else []
     return (*CORPUS * max(1, len(others) // len(CORPUS)), *others)
 
 
-# What must hold
+# Promises
 
 
 @cache
 def scopes() -> tuple[Scope, ...]:
-    """One with no setting changed, and one with all rules on, lines for sites, patterns and seeds."""
+    """Return a scope with default settings, and one with all rules on, site rules, patterns and seeds."""
     full = UrlOptions(
         mode="domains",
         skip_types=("jpg", "zip"),
@@ -368,7 +368,7 @@ def scopes() -> tuple[Scope, ...]:
 
 
 def broken_promises(text: str, base: str | None) -> Iterator[str]:
-    """What does not hold for a text, and its link from a base, that must hold for any."""
+    """Yield every promise that is broken for a text, or for the text as a link on a base."""
     href = resolve(text, base)
     if href is not None and resolve(href) != href:
         yield f"resolve changes {href!a} to {resolve(href)!a}"
@@ -430,7 +430,7 @@ def _broken_by_url(scope: Scope, url: str) -> Iterator[str]:
 
 
 def run(seed: int, chunk: int, count: int) -> Findings:
-    """Try so many texts. The same numbers give the same texts."""
+    """Check so many texts. The same seed and chunk give the same texts."""
     chance = random.Random(f"{seed}/{chunk}")
     texts, found = corpus(), Findings(cases=count)
     started = time.process_time()
@@ -474,7 +474,7 @@ def main() -> int:
     print(
         f"{'Proved' if good else 'NOT PROVED'}: {found.cases:,} texts, {found.canonical:,} with a canonical form; "
         f"{len(found.wrong)} broken promises; {took:.0f} s on {options.processes} processors, "
-        f"{found.seconds / max(1, found.cases) * 1e6:.0f} µs a text with all that was asked of it, "
+        f"{found.seconds / max(1, found.cases) * 1e6:.0f} µs a text with all its checks, "
         f"{found.slowest * 1000:.0f} ms at most"
     )
     return 0 if good else 1
@@ -502,7 +502,7 @@ def _result(chunk: Future[Findings], number: int, patience: float) -> Findings:
 
 
 def _end(executor: ProcessPoolExecutor) -> None:
-    """Without waiting: a text that takes for ever would keep its process."""
+    """Shut down without waiting: a text that never ends would block its process."""
     processes = list(executor._processes.values())
     executor.shutdown(wait=False, cancel_futures=True)
     for process in processes:

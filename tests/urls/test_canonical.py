@@ -151,7 +151,7 @@ def test_half_a_surrogate_pair_is_written_as_the_standard_writes_it():
     assert resolve("http://a.com/\ud83d") == "http://a.com/%EF%BF%BD"
 
 
-def test_length_is_no_obstacle():
+def test_very_long_urls_are_canonicalized():
     long = "http://a.com/" + "x" * 3_000_000
     assert canonicalize(long) == long
     assert canonicalize("http://a.com/" + "%7e" * 100_000) == "http://a.com/" + "~" * 100_000
@@ -171,7 +171,7 @@ def test_canonicalizing_twice_changes_nothing(url, base):
 @given(st.lists(PLAIN | INPUTS, max_size=4), PLAIN | INPUTS)
 @example(["http://a.com/b", "http://a.com/b#c", "http://A.com/b"], "http://a.com/")
 @example(["http://a.com/b"], "no base")
-def test_what_a_policy_has_seen_changes_nothing(urls, base):
+def test_earlier_urls_do_not_change_the_result_of_a_policy(urls, base):
     used = UrlPolicy()
     for given_base in ("http://a.com/", base, "http://a.com/"):
         for url in urls:
@@ -197,7 +197,7 @@ DOTTED = st.lists(
 )
 @example("http://a.com/b/.c/../d", None)
 @example(".c/../d", "http://a.com/b/")
-def test_the_quick_parser_says_what_the_careful_one_says(url, base):
+def test_the_fast_parser_agrees_with_the_standard_one(url, base):
     try:
         expected = ada_url.join_url(base, url) if base else ada_url.normalize_url(url)
     except ValueError:

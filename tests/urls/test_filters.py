@@ -1,4 +1,4 @@
-"""Filters refuse what is no page, and leave every page alone: a page that is not visited is missed by nobody but us."""
+"""Filters refuse what is no page and let every page through: nothing would show that a refused page is missing."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ def test_pages_are_visited(kind, url):
         ("/logout?from=/docs/", "logout"),
     ],
 )
-def test_what_acts_is_not_asked_for(target, found):
+def test_actions_are_not_visited(target, found):
     refusal = SCOPE.rejection(canonicalize("http://a.com" + target))
     assert refusal == (Reason.ACTION, found)
     assert UrlOptions(skip_actions=False).new_scope([]).rejection(canonicalize("http://a.com" + target)) is None
@@ -346,7 +346,7 @@ def test_what_acts_is_not_asked_for(target, found):
         ("/index.php?rest_route=/wp/v2/posts", "rest_route"),
     ],
 )
-def test_what_is_meant_for_programs_is_not_asked_for(target, found):
+def test_api_calls_are_not_visited(target, found):
     refusal = SCOPE.rejection(canonicalize("http://a.com" + target))
     assert refusal == (Reason.API_CALL, found)
     assert UrlOptions(skip_apis=False).new_scope([]).rejection(canonicalize("http://a.com" + target)) is None
@@ -355,7 +355,7 @@ def test_what_is_meant_for_programs_is_not_asked_for(target, found):
 @pytest.mark.parametrize(
     "about", ["docs", "doc", "wiki", "help", "blog", "manual", "reference", "guides", "developers"]
 )
-def test_a_page_about_an_act_or_a_call_is_a_page(about):
+def test_a_page_about_an_action_or_an_api_is_visited(about):
     for target in ("logout", "posts/12/delete", "cart/add", "api/v1/users"):
         assert SCOPE.rejection(f"http://a.com/{target}") is not None
         assert SCOPE.rejection(f"http://a.com/{about}/{target}") is None
@@ -382,7 +382,7 @@ def test_a_blogs_own_interface_is_no_page_about_it(url):
 
 
 @pytest.mark.parametrize("ending", project.URL_SKIP_TYPES.split(","))
-def test_files_that_hold_no_text_are_not_asked_for(ending):
+def test_files_without_text_are_not_visited(ending):
     for path in (f"/a.{ending}", f"/a.{ending.upper()}", f"/a.b/c.d.{ending}", f"/a.{ending}?b=c"):
         assert SCOPE.rejection(f"http://a.com{path}") == (Reason.FILE_TYPE, ending)
     for path in (f"/{ending}", f"/a{ending}", f"/a.{ending}/", f"/a.{ending}.html", f"/a.{ending}x", f"/?a.{ending}"):
@@ -411,7 +411,7 @@ def test_file_type(path, types, expected):
     assert file_type(path, types) == expected
 
 
-# ── Paths that go on forever ──────────────────────────────────────────────────────────────────────────────────────────
+# ── Spider traps ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -522,7 +522,7 @@ TARGETS = st.tuples(
 
 @settings(deadline=None, max_examples=800)
 @given(st.sampled_from(["a.com", "docs.a.com", "1.2.3.4", "::1"]), TARGETS)
-def test_the_quick_look_never_misses_what_a_filter_would_find(host, target):
+def test_the_quick_check_never_misses_what_a_filter_would_find(host, target):
     path, query = "/" + target[0], target[1]
     if action_in(host, path, query) or api_call(host, path, query):
         assert may_be_action_or_api(path, query)
@@ -530,7 +530,7 @@ def test_the_quick_look_never_misses_what_a_filter_would_find(host, target):
 
 @settings(deadline=None, max_examples=500)
 @given(TARGETS.map("?".join) | st.text(st.characters(codec=None), max_size=30))
-def test_no_url_is_too_odd_for_the_filters(target):
+def test_no_url_makes_the_filters_fail(target):
     url = canonicalize("http://a.com/" + target)
     refusal = SCOPE.rejection(url)
     assert refusal is None or refusal.reason is not Reason.FILTER_FAILED

@@ -1,4 +1,4 @@
-"""Hosts, origins and domains are read off a URL the same way everywhere."""
+"""Host, origin, port and registered domain of a URL."""
 
 import doctest
 
@@ -36,7 +36,7 @@ def test_parts_of_a_url(url, host, origin, port):
 
 @settings(deadline=None)
 @given(st.text(st.characters(codec=None)) | st.from_regex(r"https?://[^/]*"))
-def test_no_text_is_too_odd_for_a_question(text):
+def test_no_text_makes_the_host_functions_fail(text):
     assert isinstance(host_of(text), str)
     assert isinstance(origin_of(text), str)
     assert isinstance(port_of(text), int)

@@ -9,7 +9,7 @@ from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import host_key, key_of, keys_of
 
-# Parts that fit together in many ways, so that a key that forgets a border would meet itself.
+# Parts that combine in many ways, so that keys that ignore a boundary between parts would collide.
 URLS = st.tuples(
     st.sampled_from(["http://", "https://"]),
     st.sampled_from(["a", "a.b", "b", "ab", "127.0.0.1", "[::1]", "[::1:8080]", "[1::]"]),

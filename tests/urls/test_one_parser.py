@@ -1,6 +1,6 @@
-"""Scope, robots, address guard and connection read one host and one port off a URL, and so does everybody else.
+"""Scope, robots.txt, address guard and connection read the same host and port from a URL, as do other parsers.
 
-What confuses parsers is confusing before it is canonical; once it is, there must be nothing left to disagree about.
+URLs that confuse parsers do so before canonicalization; on canonical URLs all parsers must agree.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def test_a_trick_names_one_host(trick, host, port):
 
 @settings(deadline=None, max_examples=500)
 @given(TRICKS.filter(lambda trick: canonicalize(trick, BASE) is not None))
-def test_nobody_reads_another_host_off_a_url(trick):
+def test_all_parsers_read_the_same_host_from_a_url(trick):
     url = canonicalize(trick, BASE)
     found = readings(url, trick)
     assert len(set(found.values())) == 1, (url, found)
@@ -148,7 +148,7 @@ def test_nobody_reads_another_host_off_a_url(trick):
 
 @settings(deadline=None, max_examples=300)
 @given(TRICKS.filter(lambda trick: canonicalize(trick, BASE) is not None))
-def test_scope_keys_and_guard_go_by_the_host_that_is_asked(trick):
+def test_scope_keys_and_guard_use_the_host_that_is_contacted(trick):
     url = canonicalize(trick, BASE)
     host = urlsplit(url).hostname
     assert key_of(url).host == keys_of([url])[0].host == host_key(host)
@@ -177,7 +177,7 @@ def test_an_origin_and_its_robots_file_are_canonical_themselves(trick):
 
 
 def readings(url: str, trick: str) -> dict[str, tuple[str | None, int | None]]:
-    """Whom each part of the crawler, and each parser of others, takes the URL to name; who refuses it is not there."""
+    """Return host and port as each part of the crawler and each other parser reads them, unless it refuses the URL."""
     meant = ada_url.URL(trick.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"), BASE)
     found = {
         "a browser": parts(f"{meant.protocol}//{meant.host}"),
@@ -202,7 +202,7 @@ def readings(url: str, trick: str) -> dict[str, tuple[str | None, int | None]]:
 
 
 def parts(url: str) -> tuple[str | None, int]:
-    """Host and port as the standard library reads them."""
+    """Return host and port as the standard library reads them."""
     split = urlsplit(url)
     port = {"http": 80, "https": 443}[split.scheme] if split.port is None else split.port
     return (split.hostname or "").removesuffix("."), port
@@ -215,9 +215,9 @@ def of_urllib3(url: str) -> tuple[str | None, int]:
 
 
 def of_libcurl(request: HttpRequest, host: str, port: int) -> tuple[str | None, int | None] | None:
-    """The host and port if libcurl itself would connect to these, (None, None) if to others, None if it refuses.
+    """Return host and port if libcurl would connect to these, (None, None) if to others, None if it refuses.
 
-    It is told to go one way for this host and port and another for all others, and stopped before it goes.
+    CONNECT_TO sends this host and port to one address and all others to another; no request is sent.
     """
     ways: list[object] = []
     handles = Handles(keeps_connections=False, verify_tls=False, ca_file=None)
@@ -238,5 +238,5 @@ def of_libcurl(request: HttpRequest, host: str, port: int) -> tuple[str | None, 
     return (host, port) if ways == [("127.0.0.1", 1)] else (None, None)
 
 
-def unknown(name, tell):
+def unknown(name, callback):
     raise AssertionError(f"{name} is looked up")

@@ -1,4 +1,4 @@
-"""A list of patterns fits what each of its lines says, says which line it was, and has no line that can never fit."""
+"""A list of patterns matches what its lines say, names the line that matched, and refuses lines that never could."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.urls.patterns import UrlPatterns
 from crawler.urls.sites import BrokenLine
 
 
-def fits(text: str, url: str) -> bool:
+def matches(text: str, url: str) -> bool:
     return bool(UrlPatterns(text, "list.txt").first_match(url))
 
 
@@ -22,7 +22,7 @@ def fits(text: str, url: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("beginning", "url", "expected"),
+    ("prefix", "url", "expected"),
     [
         # a directory, a page, part of a name
         ("https://a.com/docs/", "https://a.com/docs/", True),
@@ -71,8 +71,8 @@ def fits(text: str, url: str) -> bool:
         ("https://a.com/a.b", "https://a.com/axb", False),
     ],
 )
-def test_a_beginning(beginning, url, expected):
-    assert fits(beginning, url) is expected
+def test_a_prefix(prefix, url, expected):
+    assert matches(prefix, url) is expected
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_beginning(beginning, url, expected):
         ("https://B.com/docs/", ""),  # no canonical URL
     ],
 )
-def test_the_line_that_fits_is_told(url, line):
+def test_the_matching_line_is_named(url, line):
     text = """# a comment
 
 https://a.com/
@@ -104,7 +104,7 @@ https://A.com/
     assert UrlPatterns(text, "list.txt").first_match(url) == line
 
 
-def test_the_text_is_told_as_it_was_written():
+def test_the_pattern_is_named_as_it_was_written():
     assert UrlPatterns("  HTTPS://A.com:443/%7Eb  ", "/etc/list").first_match("https://a.com/~b") == (
         "/etc/list:1 HTTPS://A.com:443/%7Eb"
     )
@@ -119,21 +119,21 @@ BEGINNINGS = st.tuples(st.sampled_from(SITES), st.sampled_from(PATHS)).map("".jo
 
 @settings(deadline=None, max_examples=500)
 @given(st.lists(BEGINNINGS, max_size=12), st.lists(BEGINNINGS, min_size=1, max_size=12))
-def test_nested_beginnings_fit_as_each_alone_would(beginnings, urls):
-    patterns = UrlPatterns("\n".join(beginnings), "list.txt")
-    spelled = [canonicalize(beginning + "x").removesuffix("x") for beginning in beginnings if "/" in beginning[8:]]
-    spelled += [f"{beginning}/" for beginning in beginnings if "/" not in beginning[8:]]
-    assert bool(patterns) is bool(beginnings)
+def test_nested_prefixes_match_as_each_alone_would(prefixes, urls):
+    patterns = UrlPatterns("\n".join(prefixes), "list.txt")
+    spelled = [canonicalize(prefix + "x").removesuffix("x") for prefix in prefixes if "/" in prefix[8:]]
+    spelled += [f"{prefix}/" for prefix in prefixes if "/" not in prefix[8:]]
+    assert bool(patterns) is bool(prefixes)
     for url in map(canonicalize, urls):
         assert bool(patterns.first_match(url)) is any(map(url.startswith, spelled)), url
 
 
-def test_thousands_of_beginnings_fit_as_a_loop_over_them_would():
-    beginnings = [f"https://h{number % 97}.test/{number % 89}/{number}" for number in range(5_000)]
-    patterns = UrlPatterns("\n".join(beginnings), "list.txt")
+def test_thousands_of_prefixes_match_as_a_loop_over_them_would():
+    prefixes = [f"https://h{number % 97}.test/{number % 89}/{number}" for number in range(5_000)]
+    patterns = UrlPatterns("\n".join(prefixes), "list.txt")
     urls = [f"https://h{number % 101}.test/{number % 91}/{number}/x" for number in range(0, 20_000, 37)]
-    urls += [f"{beginning}0" for beginning in beginnings[::50]] + [beginning[:-1] for beginning in beginnings[::50]]
-    expected = [any(map(url.startswith, beginnings)) for url in urls]
+    urls += [f"{prefix}0" for prefix in prefixes[::50]] + [prefix[:-1] for prefix in prefixes[::50]]
+    expected = [any(map(url.startswith, prefixes)) for url in urls]
     assert [bool(patterns.first_match(url)) for url in urls] == expected
     assert 100 < sum(expected) < len(urls) - 100
 
@@ -160,14 +160,14 @@ def test_thousands_of_beginnings_fit_as_a_loop_over_them_would():
     ],
 )
 def test_an_expression(expression, url, expected):
-    assert fits(expression, url) is expected
+    assert matches(expression, url) is expected
 
 
 # ── The form of the file ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# all\n  # comments\n", " \t \r\n"])
-def test_a_list_without_patterns_fits_nothing(text):
+def test_a_list_without_patterns_matches_nothing(text):
     assert not UrlPatterns(text, "list.txt")
     assert UrlPatterns(text, "list.txt").first_match("https://a.com/") == ""
     assert not UrlPatterns()
@@ -210,7 +210,7 @@ def test_lines_may_end_as_on_any_system(end):
         ("~" + "(" * 5_000 + "a" + ")" * 5_000, "is no regular expression"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_file_and_line(line, problem):
+def test_an_invalid_line_is_refused_with_its_file_and_number(line, problem):
     with pytest.raises(BrokenLine) as caught:
         UrlPatterns(f"https://a.com/\n\n# x\n{line}\nnonsense", "list.txt")
     assert str(caught.value).startswith("list.txt:4: ")

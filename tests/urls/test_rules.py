@@ -25,7 +25,7 @@ SHOP = read_site_rules("shop.example drop view", "rules.txt", ())
 
 
 def with_only(rule: UrlRule, is_on: bool) -> UrlPolicy:
-    """The defaults, but for this rule."""
+    """Return the default policy with this rule on or off."""
     return UrlPolicy({rule.name: is_on} if rule.setting else {}, SHOP)
 
 
@@ -47,7 +47,7 @@ def test_a_trace_names_the_rule_that_acted(rule):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=by_name)
-def test_what_a_rule_leaves_is_left_by_all(rule):
+def test_no_other_rule_changes_the_result_of_a_rule(rule):
     assert with_only(rule, is_on=True).canonicalize(rule.after) == rule.after
     assert with_only(rule, is_on=True).trace(rule.after) == []
 
@@ -422,12 +422,12 @@ def test_escapes(before, after):
         ("", "http://abc.com/a?b#c", ["base"]),
     ],
 )
-def test_a_trace_tells_what_was_done(url, base, rules):
+def test_a_trace_names_the_rules_that_changed_the_url(url, base, rules):
     assert [step.rule for step in UrlPolicy().trace(url, base)] == rules
 
 
 @pytest.mark.parametrize("url", ["", "a", "mailto:a@b.com", "http://", "http://a..b/", "ftp://a.com/"])
-def test_what_has_no_canonical_form_is_no_end_of_a_trace(url):
+def test_a_url_without_a_canonical_form_has_no_complete_trace(url):
     assert all(step.after != url for step in UrlPolicy().trace(url))
 
 
@@ -465,7 +465,7 @@ BEGINNINGS = [
 
 
 def put_together(choices: bytes) -> str:
-    """A beginning, and nasty pieces; drawn as bytes, because that is quick."""
+    """Build a URL from a prefix and difficult pieces; the choices are drawn as bytes because that is fast."""
     beginning = BEGINNINGS[choices[0] % len(BEGINNINGS)]
     return beginning + "".join(NASTY[choice % len(NASTY)] for choice in choices[1:])
 
@@ -538,7 +538,7 @@ NO_PARAMETERS = ["", "a", "b;a", "+", "/x", "=", "c=b"]
 
 
 def parameters(choices: bytes) -> list[str]:
-    """Of names that are on no list."""
+    """Return parameters whose names are on no list."""
     return [f"{NAMES[choice % len(NAMES)]}={VALUES[choice // len(NAMES) % len(VALUES)]}" for choice in choices]
 
 

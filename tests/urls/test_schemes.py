@@ -1,4 +1,4 @@
-"""What begins like a URL of the web."""
+"""The recognition of http and https URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scope lets in what the seeds ask for, and says why it lets nothing else in."""
+"""The scope allows what the seeds and settings include, and gives the reason for every refusal."""
 
 import doctest
 from dataclasses import fields, replace
@@ -92,7 +92,7 @@ def test_a_scope_grows_with_its_seeds():
     assert reason(scope, "http://example.org/") is Reason.OUT_OF_SCOPE
 
 
-def test_memory_for_verdicts_is_bounded(monkeypatch):
+def test_the_cache_of_refusals_is_bounded(monkeypatch):
     monkeypatch.setattr(scope_module, "MOST_ORIGINS", 10)
     scope = UrlOptions(mode="hosts").new_scope(["http://host3.test/"])
     answers = [scope.rejection(f"http://host{number % 20}.test/") for number in range(100)]
@@ -251,7 +251,7 @@ def test_a_refusal_says_what_and_why(options, url, text):
 
 
 @pytest.mark.parametrize("reason", sorted(SCOPE_REASONS))
-def test_every_verdict_can_be_told(reason):
+def test_every_refusal_has_a_description(reason):
     assert str(Refusal(reason)) == f"{reason.meaning} ({reason.name.lower()})"
     assert f"{Refusal(reason, 'x')}" == f"{reason.meaning}: x ({reason.name.lower()})"
 
@@ -269,7 +269,7 @@ def test_every_verdict_can_be_told(reason):
         ("api_call", "http://a.com/?a=1"),
     ],
 )
-def test_what_cannot_be_judged_is_not_visited(monkeypatch, name, url):
+def test_a_url_for_which_a_filter_fails_is_not_visited(monkeypatch, name, url):
     def fails(*args):
         raise RuntimeError("the filter is broken")
 
@@ -281,7 +281,7 @@ def test_what_cannot_be_judged_is_not_visited(monkeypatch, name, url):
 
 
 @pytest.mark.parametrize("link", ["/{{url}}", "/a?id=${id}"])
-def test_blanks_of_templates_are_not_visited(link):
+def test_unfilled_placeholders_are_not_visited(link):
     scope = UrlOptions().new_scope([])
     assert reason(scope, scope.policy.canonicalize(link, "http://a.com/")) is Reason.UNFILLED
     assert scope.rejection("http://a.com/?filter=%7B1%7D") is None
@@ -306,7 +306,7 @@ URLS = st.tuples(
 
 @settings(deadline=None, max_examples=300)
 @given(URLS, st.sampled_from(MODES), st.integers(0, 3))
-def test_every_answer_is_one_of_the_verdicts_and_stays_the_same(url, mode, depth):
+def test_every_refusal_has_a_scope_reason_and_stays_the_same(url, mode, depth):
     options = UrlOptions(
         mode=mode, include=INCLUDE, exclude=EXCLUDE, skip_types=("zip",), max_depth=2, max_parameters=3
     )

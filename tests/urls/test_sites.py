@@ -1,4 +1,4 @@
-"""What is written about sites is obeyed on them and nowhere else, or refused with its file and line."""
+"""Site rules apply on their sites and nowhere else; an invalid line is refused with its file and number."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_words_for_rules(word, rule):
         ("a.com on slashes, fast", "'fast' is no rule"),
     ],
 )
-def test_what_nobody_can_obey_is_refused_with_its_file_and_line(line, problem):
+def test_an_invalid_rule_is_refused_with_its_file_and_line(line, problem):
     with pytest.raises(BrokenLine, match=rf"^rules\.txt:4: .*{problem}"):
         lines_of(f"# first\na.com drop a\n\n{line}\nb.com nonsense")
 
@@ -191,7 +191,7 @@ def test_no_file_breaks_more_than_a_line(text):
         ("a.com on tracking\na.com off tracking", "?gclid=1", "?gclid=1"),
     ],
 )
-def test_what_a_line_says_holds_there_and_nowhere_else(lines, query, expected):
+def test_a_line_applies_to_its_site_and_nowhere_else(lines, query, expected):
     policy = policy_with(lines)
     for host in ("a.com", "www.a.com", "x.y.a.com"):
         assert policy.canonicalize(f"http://{host}/p{query}") == f"http://{host}/p{expected}"
@@ -282,7 +282,7 @@ def test_switches_hold_where_no_line_says_otherwise():
 
 
 def memory_for(policy: UrlPolicy, urls: list[str]) -> int:
-    """What a policy keeps of URLs, in bytes."""
+    """Return how many bytes a policy's caches take after these URLs."""
     tracemalloc.start()
     try:
         for url in urls:
@@ -294,19 +294,19 @@ def memory_for(policy: UrlPolicy, urls: list[str]) -> int:
 
 
 def test_all_hosts_of_a_site_share_its_rules():
-    # Each list holds all names: if each of the 65,536 hosts that are remembered had its own, they took 1.8 GB.
+    # Each list holds all names: if each of the 65,536 cached hosts had its own, they would take 1.8 GB.
     assert (
         memory_for(policy_with("a.com drop view"), [f"http://h{number}.a.com/?b=1" for number in range(100)]) < 200_000
     )
 
 
 @pytest.mark.parametrize("url", ["http://{}{:d}@a.com/", "http://a.com/?{}{:d}=1&a=1", "http://{}{:d}.com/"])
-def test_what_is_remembered_is_short(url):
+def test_long_urls_are_not_cached(url):
     # A link may have 64 kB, and a hostile page has many.
     assert memory_for(UrlPolicy(), [url.format("x" * 60_000, number) for number in range(50)]) < 500_000
 
 
-def test_what_is_forgotten_is_learned_again(monkeypatch):
+def test_results_stay_the_same_when_the_caches_are_cleared(monkeypatch):
     monkeypatch.setattr(canonical_module, "MOST_ORIGINS", 10)
     monkeypatch.setattr(sites, "_MOST_CACHED_NAMES", 10)
     urls = [f"http://h{number % 15}.test/?n{number % 20}=1&n7=2" for number in range(100)]
@@ -319,7 +319,7 @@ def test_what_is_forgotten_is_learned_again(monkeypatch):
 # ── The package's own file ────────────────────────────────────────────────────────────────────────────────────────────
 
 EVERYWHERE = [name.lower() for line in packaged_lines() if line.site == "*" for name in line.names]
-# Names under which some site or other keeps what it shows.
+# Names of parameters that decide on some sites what a page shows.
 DANGEROUS = [
     *("id", "page", "q", "s", "p", "t", "v", "c", "lang", "date", "sort", "type", "category", "product", "article"),
     *("year", "ref", "month", "day", "time", "view", "show", "tab", "section", "topic", "thread", "post", "tid", "pid"),
@@ -342,7 +342,7 @@ def test_no_name_is_listed_beside_a_star_that_covers_it():
     assert [name for name in EVERYWHERE for start in beginnings if name.startswith(start) and name != f"{start}*"] == []
 
 
-def test_beginnings_are_long_enough_to_mean_nothing_else():
+def test_prefixes_are_long_enough_to_be_unambiguous():
     for line in packaged_lines():
         assert all(len(name) > 4 for name in line.names if name.endswith("*")), line
 
