@@ -19,7 +19,7 @@ HOUR, DAY = 3600.0, 86_400.0
 LIFETIME = DAY  # RFC 9309 §2.4: no longer, whatever the server says of caches
 SHORTEST_LIFETIME = HOUR  # nor shorter: some servers forbid any caching
 GIVE_UP_AFTER = 30 * DAY  # RFC 9309 §2.3.1.4: a "reasonably long period" of failures
-LONGEST_DELAY = DAY  # a longer Crawl-delay is taken for a mistake
+LONGEST_DELAY = DAY  # longer delays are shortened to this: nobody can mean them
 _MOST_REQUESTS = 1_000_000
 # Protego stores each rule once for each agent of its group: 500 KiB could hold 20,000 rules for 20,000 agents.
 _MOST_WORK = 200_000

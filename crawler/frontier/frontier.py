@@ -102,9 +102,7 @@ class Frontier:
         self.quiet_until = 0.0  # until then another worker's last visit to a server, and the gap after it, may count
         self.hosts: dict[int, BackQueue] = {}
         self.in_flight: dict[Key, Visit] = {}
-        self.remote_robots: deque[Visit] = (
-            deque()
-        )  # robots.txt visits for which a host other than their origin's is needed
+        self.remote_robots: deque[Visit] = deque()  # robots.txt visits to hosts other than their origin's
         self.window = active_hosts  # how many hosts may be active
         self._most_hosts = max(active_hosts, most_hosts)
         self._bandwidth = Bandwidth(bandwidth)
@@ -135,7 +133,7 @@ class Frontier:
         return max(0, self.window - len(self.hosts))
 
     def widen(self, now: float) -> None:
-        """Raise the number of active hosts if connections are free and no active host is ready."""
+        """Enlarge the window of active hosts if connections are free and no active host is ready."""
         ready = any(heap and heap[0][0] <= now for heap in (self._leased, self._idle))
         if self.room > 0 and not ready and not self.network.is_down:
             self.window = min(self.window + self.window // 8 + 1, self._most_hosts)
@@ -531,7 +529,7 @@ class Frontier:
             self._robots_visit_over(back.remote_robots.popleft())  # the store still has it, and knows the hold
 
     def _is_outside_visiting_hours(self, back: BackQueue, at: float, now: float) -> bool:
-        """Whether the host's visiting hours are over; if so it is held and waits in the store."""
+        """Whether the host is held, or its visiting hours are over; if so it waits in the store."""
         if back.clock.crawl_limits.visit_time is None and back.clock.held_until <= at:
             return False
         clock = self.politeness.hold_outside_hours(back.clock, at)
