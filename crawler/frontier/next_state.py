@@ -83,8 +83,8 @@ class RevisitPolicy:
         if kind is Kind.SITEMAP:
             return now + self.sitemap_interval
         if kind is Kind.FEED:
-            asked = (page.interval if page is not None else None) or visit.interval or self.newsfeed_interval
-            return now + min(max(asked, LEAST_INTERVAL), _MOST_INTERVAL)
+            interval = (page.interval if page is not None else None) or visit.interval or self.newsfeed_interval
+            return now + min(max(interval, LEAST_INTERVAL), _MOST_INTERVAL)
         due = now + self.interval
         end = page.unavailable_after if page is not None else None
         # One visit just after `unavailable_after` records that the page is no longer available.

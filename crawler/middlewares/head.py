@@ -96,7 +96,7 @@ class HeadMiddleware:
             self._types_seen.popitem(last=False)
 
     def _meaning_of_head(self, visit: Visit, fetched: Fetched, trust: Mapping[Source, Trust]) -> AnswerMeaning:
-        """Classify an answer to HEAD; unless the type is not read or the document unchanged, GET decides about a document."""
+        """Classify an answer to HEAD; a document whose type is read and that may have changed is fetched by GET."""
         meaning = meaning_of(fetched)
         is_silent = fetched.was_sent and meaning.outcome is Outcome.FAILED and fetched.status in _NO_HEAD_STATUSES
         if is_silent or fetched.status == 405 or meaning.outcome is Outcome.BUSY:
