@@ -175,11 +175,11 @@ def test_ending_cuts_off_what_was_not_committed(tmp_path: Path) -> None:
 
 
 def test_the_step_callback_is_called_before_and_after_the_rename(tmp_path: Path) -> None:
-    told: list[tuple[str, list[str]]] = []
-    writer = writer_in(tmp_path, step=lambda step: told.append((step, list(contents(tmp_path)))))
+    steps: list[tuple[str, list[str]]] = []
+    writer = writer_in(tmp_path, step=lambda step: steps.append((step, list(contents(tmp_path)))))
     write_and_commit(writer, some_records())
     name = writer.finish()
-    assert told == [("before rename", [name + OPEN]), ("after rename", [name])]
+    assert steps == [("before rename", [name + OPEN]), ("after rename", [name])]
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

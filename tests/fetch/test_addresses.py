@@ -110,7 +110,7 @@ def test_no_text_raises(text):
         ("intranet", "10.20.1.1", True),
         ("intranet", "fd12::7", True),
         ("intranet", "::ffff:10.20.1.1", True),
-        ("corp.example", "10.20.1.1", False),  # the pattern asks for a name below
+        ("corp.example", "10.20.1.1", False),  # the pattern matches subdomains only
         ("evilcorp.example", "10.20.1.1", False),
         ("evil.example", "10.20.1.1", False),
         ("wiki.corp.example", "10.21.1.1", False),

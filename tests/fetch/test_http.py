@@ -91,7 +91,7 @@ class Browser:
         self.client.close()
         assert not self.loop.lost
         assert not self.loop.selector.get_map(), "a socket is still watched"
-        assert self.loop.due is None, "a wake-up is still asked for"
+        assert self.loop.due is None, "a wake-up is still pending"
         assert self.client.active == 0
         assert self.client.bytes_in_flight == 0
         self.loop.selector.close()

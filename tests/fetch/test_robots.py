@@ -145,7 +145,7 @@ def test_rules_are_found_in_spite_of_how_they_are_written(body):
         b"<!DOCTYPE html><pre>\nUser-agent: *\nDisallow: /\n</pre>",
         b"\n <HTML>\nUser-agent: *\nDisallow: /\n",
         b"<!-- x --><html>\nUser-agent: *\nDisallow: /\n",
-        b"Disallow: /",  # of nobody
+        b"Disallow: /",  # in no group
         bytes(range(256)) * 10,
     ],
 )

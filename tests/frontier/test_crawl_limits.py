@@ -99,11 +99,11 @@ def test_visits_come_in_visiting_hours_only_and_all_of_them_come(store: Store) -
     urls = [f"http://a.test/{n}" for n in range(300)]
     simulation = Simulation(seeded(store, *urls), limiting(limits), horizon=2 * DAY)
     simulation.run()
-    asked = [request for request in simulation.log if not request.url.endswith("robots.txt")]
-    assert {request.url for request in asked} == set(urls)
-    minutes = {int(request.started / 60 % 1440) for request in asked}
+    page_requests = [request for request in simulation.log if not request.url.endswith("robots.txt")]
+    assert {request.url for request in page_requests} == set(urls)
+    minutes = {int(request.started / 60 % 1440) for request in page_requests}
     assert minutes <= {minute % 1440 for minute in range(opens, opens + 12)}
-    assert len({int(request.started / DAY) for request in asked}) > 1  # it took days
+    assert len({int(request.started / DAY) for request in page_requests}) > 1  # it took days
 
 
 def test_a_dead_host_is_tried_ever_more_rarely_and_loses_no_url(store: Store) -> None:

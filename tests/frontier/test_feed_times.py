@@ -19,14 +19,14 @@ HOUR = 3_600.0
 
 def feed_every(interval: float | None, *, first_only: bool = False) -> Respond:
     """A feed with a ttl, in each answer or only in the first."""
-    asked: list[Visit] = []
+    visits: list[Visit] = []
 
     def respond(visit: Visit, started: float) -> Visited:
         if visit.url != FEED:
             return fetched_page(visit, started)
-        asked.append(visit)
+        visits.append(visit)
         fetched = answer(visit.url, started=started, ended=started + 0.1, address="address of a.test")
-        if first_only and len(asked) > 1:
+        if first_only and len(visits) > 1:
             unchanged = {"outcome": Outcome.UNCHANGED, "reason": Reason.NOT_MODIFIED, "page": Page()}
             return visited(visit, fetched=fetched, **unchanged)
         return visited(visit, fetched=fetched, page=Page(kind=Kind.FEED, interval=interval))

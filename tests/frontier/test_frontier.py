@@ -112,17 +112,17 @@ def test_the_longest_crawl_delay_of_a_hosts_origins_holds(store: Store) -> None:
     urls = [f"{scheme}://a.test/{n}" for scheme in ("http", "https") for n in range(2)]
     simulation = Simulation(seeded(store, *urls), respond)
     simulation.run()
-    told = simulation.urls().index("http://a.test/robots.txt")
-    assert min(simulation.gaps("a.test")[told:]) >= 40 - EPSILON
+    robots_index = simulation.urls().index("http://a.test/robots.txt")
+    assert min(simulation.gaps("a.test")[robots_index:]) >= 40 - EPSILON
     assert "https://a.test/robots.txt" in simulation.urls()
 
 
 def test_retry_after_holds_the_whole_host_and_costs_the_url_nothing(store: Store) -> None:
-    asked: list[float] = []
+    busy_at: list[float] = []
 
     def respond(visit: Visit, started: float) -> Visited:
-        if visit.url == "http://a.test/1" and not asked:
-            asked.append(started)
+        if visit.url == "http://a.test/1" and not busy_at:
+            busy_at.append(started)
             return visited(
                 visit,
                 outcome=Outcome.BUSY,
@@ -476,9 +476,9 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
         if kind == "denied":
             return Visited(visit=visit, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
         if kind.startswith("busy"):
-            asked = 25.0 if "date" in kind else None
-            rest = max(rest, asked or 0.0)
-            result = replace(result, outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=asked, page=None)
+            retry_after = 25.0 if "date" in kind else None
+            rest = max(rest, retry_after or 0.0)
+            result = replace(result, outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=retry_after, page=None)
         elif kind == "timeout":
             result = replace(result, outcome=Outcome.FAILED, reason=Reason.FIRST_BYTE_TIMEOUT, page=None)
         elif kind == "broken":

@@ -129,7 +129,7 @@ def test_a_page_that_is_found_again_no_longer_counts_as_missing() -> None:
         (Kind.SITEMAP, None, None, 1),
         (Kind.FEED, None, None, 1 / 24),
         (Kind.FEED, 2 * 3600.0, None, 2 / 24),
-        (Kind.FEED, None, 6 * 3600.0, 6 / 24),  # as it was told before
+        (Kind.FEED, None, 6 * 3600.0, 6 / 24),  # as it said before
         (Kind.FEED, 1.0, None, 1 / 96),
         (Kind.FEED, 1e9, None, 7),
     ],

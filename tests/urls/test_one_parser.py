@@ -143,7 +143,7 @@ def test_all_parsers_read_the_same_host_from_a_url(trick):
     found = readings(url, trick)
     assert len(set(found.values())) == 1, (url, found)
     if PLAIN_HOST.fullmatch(host_of(url)) and port_of(url):
-        assert {"host header", "libcurl"} <= found.keys(), f"{url} cannot be asked for"
+        assert {"host header", "libcurl"} <= found.keys(), f"{url} cannot be requested"
 
 
 @settings(deadline=None, max_examples=300)

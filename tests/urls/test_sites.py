@@ -113,7 +113,7 @@ def test_words_for_rules(word, rule):
         ("a.com on fast", "'fast' is no rule"),
         ("a.com off Slashes", "'Slashes' is no rule"),
         ("a.com off slash*", r"'slash\*' is no rule"),
-        ("a.com off dot_segments", "'dot_segments' is no rule"),  # one that nobody can switch
+        ("a.com off dot_segments", "'dot_segments' is no rule"),  # one that cannot be switched
         ("a.com off site_parameters", "'site_parameters' is no rule"),
         ("a.com on slashes, fast", "'fast' is no rule"),
     ],

@@ -107,7 +107,7 @@ class Layout:
         return (1 + spare * high // sums[-1] - spare * low // sums[-1] for low, high in pairwise(sums))
 
     def _host(self, number: int, size: int) -> Host:
-        branches, latency, busy, asks, *_ = rolls(self.seed, number, "host")
+        branches, latency, busy, delays, *_ = rolls(self.seed, number, "host")
         host = Host(
             name=f"h{number:03}.site{number % self.sites}.test",
             size=size,
@@ -115,7 +115,7 @@ class Layout:
             latency=self.latency * latency,
             robots=self._robots_kind(number),
             busy=span(1, 2, busy),
-            delay=self.crawl_delay if asks < 0.5 and size * self.hosts <= self.pages else 0.0,
+            delay=self.crawl_delay if delays < 0.5 and size * self.hosts <= self.pages else 0.0,
         )
         return host if host.has_rules else host._replace(delay=0.0)
 

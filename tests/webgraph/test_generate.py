@@ -249,9 +249,9 @@ def rules_of(front: str) -> str:
 
 
 def test_some_rules_ask_for_a_delay() -> None:
-    told = {front: Protego.parse(rules_of(front)).crawl_delay("somebody") or 0.0 for front in WEB.seeds()}
-    assert {front: WEB.host_delay(urlsplit(front).hostname or "") for front in WEB.seeds()} == told
-    assert set(told.values()) == {0.0, 0.4}
+    delays = {front: Protego.parse(rules_of(front)).crawl_delay("somebody") or 0.0 for front in WEB.seeds()}
+    assert {front: WEB.host_delay(urlsplit(front).hostname or "") for front in WEB.seeds()} == delays
+    assert set(delays.values()) == {0.0, 0.4}
 
 
 def test_every_feature_can_be_switched_off() -> None:

@@ -77,7 +77,7 @@ class Client:
 
 
 def raw(web: Web, url: str) -> socket.socket:
-    """A connection on which the URL has been asked for."""
+    """Return a connection on which the URL has been requested."""
     host, target = host_and_target(url)
     connection = socket.create_connection((web.addresses()[host], web.port), timeout=20)
     connection.sendall(f"GET {target} HTTP/1.1\r\nHost: {host}:{web.port}\r\n\r\n".encode())
@@ -120,8 +120,8 @@ def test_every_page_arrives_with_its_digest_once_its_failures_are_over(tmp_path:
             response, body = client.get(url)
             assert response.status == 200
             assert sha256(decoded(response, body)).hexdigest() == own.web.digest(url)
-        asked = [entry for entry in own.log() if entry.status == 200 and entry.behaviour != "short"]
-        assert {entry.url: entry.attempt for entry in asked} == {
+        whole = [entry for entry in own.log() if entry.status == 200 and entry.behaviour != "short"]
+        assert {entry.url: entry.attempt for entry in whole} == {
             url: own.web.flaky(url)[1] + 1 for url in own.web.urls()
         }
 

@@ -37,12 +37,18 @@ class Log:
         self._ends: dict[str, float] = {}
         self._numbers = count(1)
 
-    def ask(
-        self, host: Host, target: str, after: float = 60.0, took: float = 0.001, status: int = 200, asked: float = 0.0
+    def request(
+        self,
+        host: Host,
+        target: str,
+        after: float = 60.0,
+        took: float = 0.001,
+        status: int = 200,
+        retry_after: float = 0.0,
     ) -> Entry:
         """A request so long after the end of the host's last answer."""
         t0 = self._ends.get(host.name, 1000.0) + after
-        not_before = t0 + took + asked if asked else 0.0
+        not_before = t0 + took + retry_after if retry_after else 0.0
         entry = Entry(t0, t0 + took, host.name, target, status, not_before=not_before, address=host.address)
         self.entries.append(entry._replace(connection=next(self._numbers)))
         self._ends[host.name] = t0 + took
@@ -61,17 +67,17 @@ class Log:
 
 @pytest.fixture
 def log() -> Log:
-    """A log in which two hosts have told their rules."""
+    """Return a log in which two hosts have served their robots.txt."""
     log = Log()
-    log.ask(PLAIN, ROBOTS, status=404)
-    log.ask(PATIENT, ROBOTS)
+    log.request(PLAIN, ROBOTS, status=404)
+    log.request(PATIENT, ROBOTS)
     return log
 
 
 def test_a_polite_log_passes(log: Log) -> None:
     for page in range(50):
-        log.ask(PLAIN, f"/p/{page}", after=0.1 + MOMENT)
-        log.ask(PATIENT, f"/p/{page}", after=1.5 + MOMENT)
+        log.request(PLAIN, f"/p/{page}", after=0.1 + MOMENT)
+        log.request(PATIENT, f"/p/{page}", after=1.5 + MOMENT)
     verdict = log.judged()
     assert verdict.violations == []
     assert verdict.margins["floor"].tight == 50
@@ -80,7 +86,7 @@ def test_a_polite_log_passes(log: Log) -> None:
 
 
 def test_a_rest_is_too_short_by_a_millisecond(log: Log) -> None:
-    log.ask(PLAIN, "/p/0", after=0.1 - EARLY)
+    log.request(PLAIN, "/p/0", after=0.1 - EARLY)
     [violation] = log.judged().violations
     assert violation.rule == "floor"
     assert violation.required - violation.gap == pytest.approx(EARLY)
@@ -88,133 +94,133 @@ def test_a_rest_is_too_short_by_a_millisecond(log: Log) -> None:
 
 
 def test_a_slow_answer_earns_a_longer_rest(log: Log) -> None:
-    log.ask(PLAIN, "/p/0", took=0.3)
-    log.ask(PLAIN, "/p/1", after=0.6 + MOMENT, took=0.3)
+    log.request(PLAIN, "/p/0", took=0.3)
+    log.request(PLAIN, "/p/1", after=0.6 + MOMENT, took=0.3)
     assert log.broken_rules() == []
-    log.ask(PLAIN, "/p/2", after=0.6 - EARLY)
+    log.request(PLAIN, "/p/2", after=0.6 - EARLY)
     assert log.broken_rules() == ["answer's time"]
 
 
 def test_a_crawl_delay_is_undercut(log: Log) -> None:
-    log.ask(PATIENT, "/p/0", after=1.5 - EARLY)
+    log.request(PATIENT, "/p/0", after=1.5 - EARLY)
     assert log.broken_rules() == ["Crawl-delay"]
 
 
 def test_a_crawl_delay_that_another_host_told_binds_a_moment_later() -> None:
-    teller = WORLD.all[WORLD.numbers[ELSEWHERE.name] + 1]
+    rules_host = WORLD.all[WORLD.numbers[ELSEWHERE.name] + 1]
     for late, expected in ((LEARNED / 2, []), (LEARNED * 1.1, ["Crawl-delay"])):
         log = Log()
-        moved = log.ask(ELSEWHERE, ROBOTS, status=301)
-        told = log.ask(teller, f"/rules-of/{ELSEWHERE.name}")
+        moved = log.request(ELSEWHERE, ROBOTS, status=301)
+        rules_served = log.request(rules_host, f"/rules-of/{ELSEWHERE.name}")
         assert log.broken_rules() == []
-        log.ask(ELSEWHERE, "/p/0", after=told.t1 + late - moved.t1)
+        log.request(ELSEWHERE, "/p/0", after=rules_served.t1 + late - moved.t1)
         assert log.broken_rules() == expected
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_retry_after_is_undercut(log: Log, status: int) -> None:
-    log.ask(PLAIN, "/p/0", status=status, asked=3.0)
-    log.ask(PLAIN, "/p/0", after=3.0 + MOMENT, status=status, asked=3.0)
+    log.request(PLAIN, "/p/0", status=status, retry_after=3.0)
+    log.request(PLAIN, "/p/0", after=3.0 + MOMENT, status=status, retry_after=3.0)
     assert log.broken_rules() == []
-    log.ask(PLAIN, "/p/0", after=3.0 - EARLY)
+    log.request(PLAIN, "/p/0", after=3.0 - EARLY)
     assert log.broken_rules() == ["Retry-After"]
 
 
 def test_each_trouble_doubles_the_rest_and_each_success_halves_it(log: Log) -> None:
-    log.ask(PLAIN, "/p/0", status=503)
-    log.ask(PLAIN, "/p/0", after=0.2 + MOMENT, status=429)
-    log.ask(PLAIN, "/p/0", after=0.4 + MOMENT)
-    log.ask(PLAIN, "/p/0", after=0.2 + MOMENT)
-    log.ask(PLAIN, "/p/1", after=0.1 + MOMENT)
+    log.request(PLAIN, "/p/0", status=503)
+    log.request(PLAIN, "/p/0", after=0.2 + MOMENT, status=429)
+    log.request(PLAIN, "/p/0", after=0.4 + MOMENT)
+    log.request(PLAIN, "/p/0", after=0.2 + MOMENT)
+    log.request(PLAIN, "/p/1", after=0.1 + MOMENT)
     assert log.broken_rules() == []
-    log.ask(PLAIN, "/p/2", status=503)
-    log.ask(PLAIN, "/p/2", after=0.2 - EARLY)
+    log.request(PLAIN, "/p/2", status=503)
+    log.request(PLAIN, "/p/2", after=0.2 - EARLY)
     assert log.broken_rules() == ["doubled"]
 
 
 def test_a_time_out_doubles_the_rest_of_its_own_length(log: Log) -> None:
-    log.ask(PLAIN, "/p/0", took=1.5)
+    log.request(PLAIN, "/p/0", took=1.5)
     log.replace_last(aborted=True)
     due = 2 * 2 * (1.5 - NOTICED) - NOTICED
-    log.ask(PLAIN, "/p/0", after=due + MOMENT)
+    log.request(PLAIN, "/p/0", after=due + MOMENT)
     assert log.broken_rules() == []
     log.replace_last(t0=log.entries[-1].t0 - EARLY)
     assert log.broken_rules() == ["doubled"]
 
 
 def test_two_requests_overlap(log: Log) -> None:
-    first = log.ask(PLAIN, "/p/0", took=1.0)
-    log.ask(PLAIN, "/p/1", after=-0.5)
+    first = log.request(PLAIN, "/p/0", took=1.0)
+    log.request(PLAIN, "/p/1", after=-0.5)
     assert log.broken_rules() == ["one connection at a time"]
     log.replace_last(connection=first.connection)
     assert log.broken_rules() == ["one at a time"]
 
 
 def test_a_short_request_within_a_long_one_does_not_hide_its_end(log: Log) -> None:
-    log.ask(PLAIN, "/p/0", took=2.0)
-    log.ask(PLAIN, "/p/1", after=-1.5, took=0.1)
-    log.ask(PLAIN, "/p/2", after=0.3)
+    log.request(PLAIN, "/p/0", took=2.0)
+    log.request(PLAIN, "/p/1", after=-1.5, took=0.1)
+    log.request(PLAIN, "/p/2", after=0.3)
     assert log.broken_rules() == ["one connection at a time"] * 2
 
 
 def test_a_page_comes_before_robots() -> None:
     log = Log()
-    log.ask(PLAIN, "/p/0")
-    log.ask(PLAIN, ROBOTS, status=404)
-    log.ask(PLAIN, "/p/1")
+    log.request(PLAIN, "/p/0")
+    log.request(PLAIN, ROBOTS, status=404)
+    log.request(PLAIN, "/p/1")
     assert log.broken_rules() == ["robots.txt first"]
 
 
 def test_each_port_of_a_host_has_its_own_robots_and_all_share_its_rest(log: Log) -> None:
-    log.ask(PLAIN, "/p/2")
+    log.request(PLAIN, "/p/2")
     log.replace_last(server_port=8001)
     assert log.broken_rules() == ["robots.txt first"]
-    log.ask(PLAIN, "/p/3", after=0.1 - EARLY)
+    log.request(PLAIN, "/p/3", after=0.1 - EARLY)
     assert log.broken_rules() == ["robots.txt first", "floor"]
 
 
 def test_a_robots_file_that_cannot_be_had_opens_nothing() -> None:
     log = Log()
-    log.ask(NEVER, ROBOTS, status=503)
-    log.ask(NEVER, "/p/0")
+    log.request(NEVER, ROBOTS, status=503)
+    log.request(NEVER, "/p/0")
     assert log.broken_rules() == ["robots.txt first"]
 
 
 def test_the_rules_lie_elsewhere() -> None:
     log = Log()
-    log.ask(ELSEWHERE, ROBOTS, status=301)
-    log.ask(ELSEWHERE, "/p/0")
+    log.request(ELSEWHERE, ROBOTS, status=301)
+    log.request(ELSEWHERE, "/p/0")
     assert log.broken_rules() == ["robots.txt first"]
 
 
 def test_a_forbidden_page_is_asked_for(log: Log) -> None:
-    log.ask(PATIENT, "/private/1")
-    log.ask(PLAIN, "/private/1", status=404)
+    log.request(PATIENT, "/private/1")
+    log.request(PLAIN, "/private/1", status=404)
     assert log.broken_rules() == ["forbidden"]
 
 
 def test_a_host_is_asked_at_another_address(log: Log) -> None:
-    log.ask(PLAIN, "/p/0")
+    log.request(PLAIN, "/p/0")
     log.replace_last(address="127.0.0.1")
     assert log.broken_rules() == ["wrong address"]
 
 
 def test_a_request_rate_is_exceeded() -> None:
     log = Log()
-    log.ask(RATED, ROBOTS)
-    log.ask(RATED, "/p/0", after=1.5 + MOMENT)
+    log.request(RATED, ROBOTS)
+    log.request(RATED, "/p/0", after=1.5 + MOMENT)
     assert log.broken_rules() == []
-    log.ask(RATED, "/p/1", after=1.5 - EARLY)
+    log.request(RATED, "/p/1", after=1.5 - EARLY)
     assert log.broken_rules() == ["Request-rate"]
 
 
 def test_an_answer_ends_all_doublings_but_three(log: Log) -> None:
     for after in (60, 0.2, 0.4, 0.8, 1.6, 3.2):
-        log.ask(PLAIN, "/p/0", after=after + MOMENT, status=503)
-    log.ask(PLAIN, "/p/0", after=6.4 + MOMENT)
-    log.ask(PLAIN, "/p/1", after=0.8 + MOMENT)
+        log.request(PLAIN, "/p/0", after=after + MOMENT, status=503)
+    log.request(PLAIN, "/p/0", after=6.4 + MOMENT)
+    log.request(PLAIN, "/p/1", after=0.8 + MOMENT)
     assert log.broken_rules() == []
-    log.ask(PLAIN, "/p/2", after=0.4 - EARLY)
+    log.request(PLAIN, "/p/2", after=0.4 - EARLY)
     assert log.broken_rules() == ["doubled"]
 
 
@@ -226,50 +232,50 @@ def killed(at: float) -> Stop:
 
 
 def test_a_host_in_flight_rests_in_full_from_the_restart_on(log: Log) -> None:
-    log.ask(PATIENT, "/p/0")
-    asked = log.ask(PATIENT, "/p/1")
+    log.request(PATIENT, "/p/0")
+    cut_off = log.request(PATIENT, "/p/1")
     log.replace_last(aborted=True)
-    stop = killed(asked.t1)
-    log.ask(PATIENT, "/p/1", after=0.5 + 1.5 + MOMENT)
+    stop = killed(cut_off.t1)
+    log.request(PATIENT, "/p/1", after=0.5 + 1.5 + MOMENT)
     assert log.broken_rules(stop) == []
     log.replace_last(t0=stop.restarted + 1.5 - EARLY)
     assert log.broken_rules(stop) == ["after a kill"]
 
 
 def test_a_request_that_timed_out_long_before_a_kill_was_not_in_flight(log: Log) -> None:
-    log.ask(PATIENT, "/p/0")
-    left = log.ask(PATIENT, "/p/1")
+    log.request(PATIENT, "/p/0")
+    left = log.request(PATIENT, "/p/1")
     log.replace_last(aborted=True)
-    log.ask(PATIENT, "/p/1", after=20 + 0.6)
+    log.request(PATIENT, "/p/1", after=20 + 0.6)
     assert log.broken_rules(killed(left.t1 + 20)) == []
 
 
 def test_what_was_answered_just_before_a_kill_may_be_forgotten(log: Log) -> None:
-    answered = log.ask(PLAIN, "/p/0", status=503, asked=30.0)
-    log.ask(PLAIN, "/p/0", after=0.7)
+    answered = log.request(PLAIN, "/p/0", status=503, retry_after=30.0)
+    log.request(PLAIN, "/p/0", after=0.7)
     assert log.broken_rules(killed(answered.t1 + 0.05)) == []
     assert log.broken_rules() == ["Retry-After"]
 
 
 def test_what_was_answered_long_before_a_kill_is_remembered(log: Log) -> None:
-    answered = log.ask(PLAIN, "/p/0", status=503, asked=30.0)
-    log.ask(PLAIN, "/p/0", after=29.0)
+    answered = log.request(PLAIN, "/p/0", status=503, retry_after=30.0)
+    log.request(PLAIN, "/p/0", after=29.0)
     assert log.broken_rules(killed(answered.t1 + COMMITTED + 1)) == ["Retry-After"]
 
 
 def test_a_clean_stop_forgets_nothing(log: Log) -> None:
-    answered = log.ask(PLAIN, "/p/0", status=503, asked=30.0)
-    log.ask(PLAIN, "/p/0", after=29.0)
+    answered = log.request(PLAIN, "/p/0", status=503, retry_after=30.0)
+    log.request(PLAIN, "/p/0", after=29.0)
     assert log.broken_rules(Stop(answered.t1 + 0.01, answered.t1 + 1, is_clean=True)) == ["Retry-After"]
 
 
 def test_rules_that_a_kill_may_have_lost_bind_when_they_are_told_again() -> None:
     log = Log()
-    told = log.ask(PATIENT, ROBOTS)
-    log.ask(PATIENT, ROBOTS, after=0.8)
-    stop = killed(told.t1)
+    rules_served = log.request(PATIENT, ROBOTS)
+    log.request(PATIENT, ROBOTS, after=0.8)
+    stop = killed(rules_served.t1)
     assert log.broken_rules(stop) == []
-    log.ask(PATIENT, "/p/0", after=1.5 - EARLY)
+    log.request(PATIENT, "/p/0", after=1.5 - EARLY)
     assert log.broken_rules(stop) == ["Crawl-delay"]
 
 
@@ -280,8 +286,8 @@ def test_requests_at_once_to_one_address_are_counted() -> None:
     log = Log()
     sharing = [host for host in WORLD.all if host.address == PLAIN.address and host.robots == "rules"][:5]
     for number, host in enumerate(sharing):
-        log.ask(host, ROBOTS, after=0.1 * number, took=1.0)
-    log.ask(sharing[0], ROBOTS, after=60)
+        log.request(host, ROBOTS, after=0.1 * number, took=1.0)
+    log.request(sharing[0], ROBOTS, after=60)
     assert log.judged().at_once == {PLAIN.address: 5}
     assert log.broken_rules() == []
     limited = log.judged(manners=Manners(floor=0.1, factor=2.0, address_limit=4))

@@ -95,7 +95,7 @@ class World:
         return {host.name: number for number, host in enumerate(self.all)}
 
     def _host(self, number: int) -> Host:
-        place, robots, asks, delay, rated, rate, slow, latency, temper, never, second, *_ = rolls(
+        place, robots, delays, delay, rated, rate, slow, latency, temper, never, second, *_ = rolls(
             self.seed, number, "host"
         )
         kind = "never" if never < 0.01 else pick(_ROBOTS_KINDS, robots)
@@ -104,7 +104,7 @@ class World:
             address=self._address(number, place),
             size=FEW,
             robots=kind,
-            crawl_delay=pick(_CRAWL_DELAYS, delay) if asks < 0.4 else 0.0,
+            crawl_delay=pick(_CRAWL_DELAYS, delay) if delays < 0.4 else 0.0,
             rate=pick(_RATES, rate) if self.rates and rated < 0.15 else None,
             latency=0.05 + 0.3 * latency if slow < 0.2 else 0.0,
             has_second_port=second < 0.15 and kind in ("rules", "none"),
