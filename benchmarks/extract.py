@@ -21,10 +21,10 @@ import turbohtml
 from benchmarks.extraction_sets import DATA, SETS, Counts, MarkedPage, Quality, counts, pages_of, quality
 from benchmarks.report import Verdict
 from crawler.parse.main_text.extractors import DEFAULT, EXTRACTORS, extract
-from crawler.parse.main_text.result import SURE, ParsedPage
+from crawler.parse.main_text.result import MIN_CONFIDENCE, ParsedPage
 
 Method = Callable[[str], str]
-LIMITS = (0.0, 0.8, 0.9, SURE, 0.95, 0.97, 1.01)  # confidence below which a page is sent on
+LIMITS = (0.0, 0.8, 0.9, MIN_CONFIDENCE, 0.95, 0.97, 1.01)  # confidence below which a page is sent on
 
 
 class Measured(NamedTuple):

@@ -29,7 +29,7 @@ from crawler.parse.main_text import weights
 from crawler.parse.main_text.features import NAMES, Facet, features
 from crawler.parse.main_text.outline import Outline
 from crawler.parse.main_text.result import ParsedPage
-from crawler.parse.main_text.weighed import sums, weighed_text, weight_of
+from crawler.parse.main_text.weighed import sum_weights, weighed_text, weight_of
 
 Array = NDArray[np.float64]
 OUTSIDE, INSIDE, ON_WAY, UNKNOWN = 0, 1, 2, -1
@@ -307,7 +307,7 @@ def _fold(lesson: Lesson, options: argparse.Namespace) -> int:
 
 def _text(lesson: Lesson, learned: dict[str, tuple[float, float, float]]) -> str:
     return weighed_text(
-        lesson.parts, sums([[weight_of(facet, learned) for facet in facets] for facets in lesson.facets])
+        lesson.parts, sum_weights([[weight_of(facet, learned) for facet in facets] for facets in lesson.facets])
     ).text
 
 

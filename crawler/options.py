@@ -21,7 +21,7 @@ from crawler.frontier.budgets import Budgets
 from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import FOREIGN_HOST_FLOOR, Politeness
 from crawler.parse.html import Reading
-from crawler.parse.main_text.extractors import EXTRACTORS, NEEDED
+from crawler.parse.main_text.extractors import EXTRACTORS, REQUIRED_PACKAGES
 from crawler.urls.patterns import UrlPatterns
 from crawler.urls.rules import SWITCHABLE
 from crawler.urls.scope import BAD_PORTS, MODES, Scope, UrlOptions
@@ -446,7 +446,7 @@ def _extractor(read: _Reader, setting: str) -> str:
     name = read.text(setting)
     if name not in EXTRACTORS:
         raise Misconfigured(f"{setting}={name!r}: must be one of {', '.join(EXTRACTORS)}.")
-    package = NEEDED.get(name)
+    package = REQUIRED_PACKAGES.get(name)
     if package is not None and find_spec(package) is None:
         raise Misconfigured(
             f"{setting}={name!r}: needs the package {package}, which is not installed: pip install 'orbweaver[extractors]'."

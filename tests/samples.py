@@ -7,7 +7,10 @@ from typing import Any
 from crawler.frontier.next_state import NextState, RevisitPolicy
 from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
-from crawler.stores.contract import NewUrl, Store, VisitResult, WorkerStatus
+from crawler.stores.contract.commits import VisitResult
+from crawler.stores.contract.partitions import WorkerStatus
+from crawler.stores.contract.store import Store
+from crawler.stores.contract.urls import NewUrl
 from crawler.urls.keys import key_of, link_fingerprint
 
 NOW = 1_000_000.0

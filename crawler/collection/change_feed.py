@@ -29,7 +29,7 @@ from crawler.parse import directives
 from crawler.parse.coding import plain_body
 from crawler.parse.directives import Directives
 from crawler.parse.html import Html, main_text_of
-from crawler.parse.reading import Read, blocks_of, text_of
+from crawler.parse.reading import ParsedBody, blocks_of, text_of
 from crawler.stores.contract.changes import PublishedChange
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.store import Store
@@ -213,7 +213,7 @@ class _Content(NamedTuple):
     links: Sequence[OutLink]
 
 
-def _links_of(found: Read) -> list[tuple[str, str, str]]:
+def _links_of(found: ParsedBody) -> list[tuple[str, str, str]]:
     if isinstance(found, Html):
         return [(link.url, link.anchor, link.rel) for link in found.links]
     return [(link.url, link.anchor, "") for link in found.links]

@@ -43,7 +43,7 @@ from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.monitor.charts import CHART_TYPES
 from crawler.monitor.progress_bar import showing_progress
 from crawler.options import LEAST_THRESHOLD, Options
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.schemes import is_web_url
@@ -264,4 +264,4 @@ def _report(unread: Mapping[str, str], exit_code: int) -> int:
 
 
 def _say(sentence: str) -> None:
-    print(phrase(sentence), file=sys.stderr, flush=True)
+    print(one_line(sentence), file=sys.stderr, flush=True)

@@ -26,13 +26,13 @@ from crawler.items import TextBlock
 from crawler.monitor.charts import INK, SOFT, save_chart
 from crawler.monitor.text import date_of
 from crawler.options import Options
-from crawler.parse.charset import HOW_KNOWN, decode
-from crawler.parse.clean_text import phrase
+from crawler.parse.charset import SOURCE_DESCRIPTIONS, decode
+from crawler.parse.clean_text import one_line
 from crawler.parse.documents import Document
 from crawler.parse.html import Html, Reading
 from crawler.parse.main_text.extractors import EXTRACTORS
 from crawler.parse.main_text.slope import SlopeCurve, slope_curve
-from crawler.parse.reading import Read, blocks_of, read, text_of
+from crawler.parse.reading import ParsedBody, blocks_of, parse_body, text_of
 from crawler.urls.schemes import is_web_url
 
 MOST_LINKS = 40  # that are shown, unless only they are asked for
@@ -90,10 +90,12 @@ class InspectCommand(ScrapyCommand):
             reading = replace(reading, extractor=opts.method, second="")
         body, url, content_type, origin = _body(name, options, opts)
         policy = options.urls.new_policy()
-        found = read(body, url, content_type, reading=reading, canonicalize=policy.canonicalize)
+        found = parse_body(body, url, content_type, reading=reading, canonicalize=policy.canonicalize)
         if opts.plot is not None:
             if not isinstance(found, Html):
-                raise BadInput(f"{name}: {found.format or 'nothing that is read'}; only pages have a slope curve.")
+                raise BadInput(
+                    f"{name}: {found.format or 'nothing that is parse_body'}; only pages have a slope curve."
+                )
             document = turbohtml.parse(decode(body, content_type).text, positions=False)
             draw_slope(slope_curve(document), origin, opts.plot)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -130,7 +132,7 @@ def _body(name: str, options: Options, opts: argparse.Namespace) -> tuple[bytes,
 
 
 def _print(
-    found: Read, origin: str, size: int, content_type: str | None, reading: Reading, opts: argparse.Namespace
+    found: ParsedBody, origin: str, size: int, content_type: str | None, reading: Reading, opts: argparse.Namespace
 ) -> None:
     console = Console(highlight=False, soft_wrap=True)
     blocks = blocks_of(found)
@@ -154,15 +156,15 @@ def _print(
 
 
 def _facts(
-    found: Read, size: int, content_type: str | None, reading: Reading, blocks: Sequence[TextBlock]
+    found: ParsedBody, size: int, content_type: str | None, reading: Reading, blocks: Sequence[TextBlock]
 ) -> Iterator[tuple[str, str]]:
-    called = phrase(content_type or "") or "nothing"
-    yield "Format", f"{found.format or 'nothing that is read'}, {size:,} bytes; called {called}"
+    called = one_line(content_type or "") or "nothing"
+    yield "Format", f"{found.format or 'nothing that is parse_body'}, {size:,} bytes; called {called}"
     if isinstance(found, Document):
         yield from _file_facts(found)
         return
-    yield "Encoding", f"{found.encoding} {HOW_KNOWN[found.encoding_source]}"
-    metadata, told = found.metadata, found.told_language
+    yield "Encoding", f"{found.encoding} {SOURCE_DESCRIPTIONS[found.encoding_source]}"
+    metadata, told = found.metadata, found.language_details
     yield "Title", found.title
     if metadata.title not in ("", found.title):
         yield "", f"in short: {metadata.title}"
@@ -209,11 +211,11 @@ def _block_line(block: TextBlock, longest: int) -> Text:
     style = "green" if block.importance >= 0.75 else "yellow" if block.importance >= 0.5 else "dim"
     filled = round(block.importance * _BAR)
     text = block.text if len(block.text) <= longest else f"{block.text[: longest - 1]}…"
-    tag = phrase(block.tag)[:20]  # elements may be called anything
+    tag = one_line(block.tag)[:20]  # elements may be called anything
     return Text(f"  {block.importance:.2f} {'█' * filled:<{_BAR}} {tag:<10} {text}", style=style)
 
 
-def _link_lines(found: Read, most: int | None) -> Iterator[str]:
+def _link_lines(found: ParsedBody, most: int | None) -> Iterator[str]:
     if isinstance(found, Document):
         for link in found.links[:most]:
             yield f"  {link.url}  {link.anchor}".rstrip()
@@ -233,7 +235,7 @@ def _link_lines(found: Read, most: int | None) -> Iterator[str]:
 # ── for programs ──
 
 
-def _as_data(found: Read, origin: str, size: int, content_type: str | None) -> dict[str, Any]:
+def _as_data(found: ParsedBody, origin: str, size: int, content_type: str | None) -> dict[str, Any]:
     common: dict[str, Any] = {
         "inspected": origin,
         "format": found.format,
@@ -250,7 +252,7 @@ def _as_data(found: Read, origin: str, size: int, content_type: str | None) -> d
     return common | {
         "encoding": found.encoding,
         "encoding_source": found.encoding_source,
-        "language": found.told_language._asdict(),
+        "language": found.language_details._asdict(),
         "canonical": found.canonical,
         "directives": asdict(found.directives),
         "is_sure": found.is_sure,

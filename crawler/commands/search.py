@@ -20,7 +20,7 @@ from crawler.errors import AlreadyRunning, NoCrawl
 from crawler.export.documents import safe_json
 from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 from crawler.search.index import has_index
 from crawler.search.query import PER_HOST, Searcher, SearchHit, SearchOptions, SearchResult, seemly
 
@@ -145,7 +145,7 @@ def _show(question: str, found: SearchResult, documents: int) -> None:
 
 def _lines(question: str, found: SearchResult, documents: int) -> Iterator[tuple[int, Text]]:
     if not found.hits:
-        yield 0, Text(f"None of {documents:,} documents has anything of: {phrase(seemly(question))[:_MOST]}")
+        yield 0, Text(f"None of {documents:,} documents has anything of: {one_line(seemly(question))[:_MOST]}")
         return
     last = {hit.host: rank for rank, hit in enumerate(found.hits, start=1)}
     for rank, hit in enumerate(found.hits, start=1):

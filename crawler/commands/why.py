@@ -19,7 +19,7 @@ from crawler.items import ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.monitor.host import trust_lines
 from crawler.monitor.text import date_of, span_of
 from crawler.options import Options
-from crawler.parse.charset import HOW_KNOWN
+from crawler.parse.charset import SOURCE_DESCRIPTIONS
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import HostRow, UrlRow
@@ -281,7 +281,7 @@ def _as_read(document: DocumentRow) -> str:
     """What the bytes turned out to be."""
     parts = [f"read as {document.format}" if document.format else "not read"]
     if document.encoding:
-        parts.append(f"in {document.encoding} {HOW_KNOWN.get(document.encoding_source, '')}".rstrip())
+        parts.append(f"in {document.encoding} {SOURCE_DESCRIPTIONS.get(document.encoding_source, '')}".rstrip())
     if document.language:
         parts.append(f"language {document.language}")
     if document.published is not None:

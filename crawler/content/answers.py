@@ -9,7 +9,7 @@ from crawler.parse import directives
 from crawler.parse.coding import plain_body
 from crawler.parse.directives import Directives
 from crawler.parse.html import Html, Reading
-from crawler.parse.reading import Read, read
+from crawler.parse.reading import ParsedBody, parse_body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +36,13 @@ def plain_of(archived: ArchivedAnswer) -> tuple[bytes, str]:
     return plain_body(archived.body, headers).data, content_type
 
 
-def read_again(archived: ArchivedAnswer, reading: Reading) -> Read:
+def read_again(archived: ArchivedAnswer, reading: Reading) -> ParsedBody:
     """What a document says, as it is understood now."""
     body, content_type = plain_of(archived)
-    return read(body, archived.url, content_type, reading=reading)
+    return parse_body(body, archived.url, content_type, reading=reading)
 
 
-def asked_of(archived: ArchivedAnswer, found: Read) -> Directives:
+def asked_of(archived: ArchivedAnswer, found: ParsedBody) -> Directives:
     """What a document and its headers ask of crawlers."""
     asked = directives.from_headers(value for name, value in archived.headers if name == "x-robots-tag")
     return directives.merged(asked, found.directives) if isinstance(found, Html) else asked

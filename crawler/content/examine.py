@@ -14,10 +14,10 @@ from crawler.duplicates.page_sketch import page_sketch
 from crawler.duplicates.template import mark_of as template_mark
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse import directives
-from crawler.parse.coding import MOST_PLAIN, plain_body
+from crawler.parse.coding import MOST_DECODED, plain_body
 from crawler.parse.directives import Directives
 from crawler.parse.documents import format_of
-from crawler.parse.html import AS_USUAL, Reading
+from crawler.parse.html import DEFAULT_READING, Reading
 from crawler.parse.metadata.dates import seconds_of
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
@@ -37,7 +37,7 @@ def examine(
     visited: Visited,
     scope: Scope,
     location: str | None,
-    reading: Reading = AS_USUAL,
+    reading: Reading = DEFAULT_READING,
     rule: DuplicateRule = _AS_USUAL,
 ) -> Visited:
     """Fill in what an answer contains: page, links, redirect target, sketch and archive records.
@@ -72,7 +72,7 @@ def examine(
 def _unpack(visit: Visit, fetched: Fetched, scope: Scope, reading: Reading) -> UnpackedAnswer:
     headers = fetched.headers
     content_type = next((value for name, value in headers if name == "content-type"), "")
-    plain = plain_body(fetched.body, headers, limit=MOST_BYTES + 1 if visit.kind is Kind.SITEMAP else MOST_PLAIN)
+    plain = plain_body(fetched.body, headers, limit=MOST_BYTES + 1 if visit.kind is Kind.SITEMAP else MOST_DECODED)
     page = Page(
         content_type=content_type.partition(";")[0].strip().lower()[:100],
         payload_digest=hashlib.sha1(fetched.body, usedforsecurity=False).digest(),

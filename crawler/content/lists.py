@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from crawler.items import Kind, Link, ListedUrl, Page, Reason, Refusal, Visit
-from crawler.parse.feeds import parse_feed, rhythm
+from crawler.parse.feeds import median_interval, parse_feed
 from crawler.parse.sitemaps import SitemapEntry, SitemapForm, parse_sitemap
 from crawler.urls.hosts import host_of, registered_domain
 from crawler.urls.keys import key_of, keys_of
@@ -126,7 +126,7 @@ def read_feed(page: Page, body: bytes, visit: Visit, content_type: str, scope: S
                 entry.title,
                 entry.summary,
             )
-    usual = rhythm(feed.entries)
+    usual = median_interval(feed.entries)
     observed = min(max(usual / 2, _LEAST_INTERVAL), _MOST_INTERVAL) if usual is not None else None
     return replace(
         page,

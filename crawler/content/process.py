@@ -33,7 +33,7 @@ from crawler.content.messages import (
 from crawler.content.similarity import compare, learn_template
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.items import Visited
-from crawler.parse.html import AS_USUAL
+from crawler.parse.html import DEFAULT_READING
 from crawler.urls.scope import UrlOptions
 
 
@@ -53,7 +53,7 @@ def main(descriptor: int) -> None:
 class _ContentWorker:
     def __init__(self) -> None:
         self._scope = UrlOptions().new_scope()
-        self._reading = AS_USUAL
+        self._reading = DEFAULT_READING
         self._rule = DuplicateRule()
         self._cpu_seconds = 0
         self._hook: Callable[[Visited], None] = lambda visited: None

@@ -23,7 +23,7 @@ from crawler.parse.html import Html, Reading, looks_like_html, parse_html
 from crawler.parse.language import language_of
 from crawler.parse.links import LONGEST_ANCHOR, MOST_LINKS, HtmlLink
 from crawler.parse.metadata.metadata import Metadata
-from crawler.parse.metadata.page_dates import likely_date
+from crawler.parse.metadata.page_dates import plausible_date
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of, link_fingerprint
 from crawler.urls.scope import Scope
@@ -186,8 +186,8 @@ def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, n
     links = _links(list(followed.values())[:MOST_LINKS], scope, visit.depth + 1)
     facts = document.metadata
     told = {name: value[:LONGEST_DESCRIPTION] for name, value in facts.items() if name not in _IN_COLUMNS}
-    published = likely_date(facts.get("created", ""), now)
-    dates = {"published": published, "modified": likely_date(facts.get("modified", ""), now)}
+    published = plausible_date(facts.get("created", ""), now)
+    dates = {"published": published, "modified": plausible_date(facts.get("modified", ""), now)}
     return replace(
         page,
         format=document.format,

@@ -7,13 +7,13 @@ import re
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from crawler.parse.encodings.detection import detected, escaped
-from crawler.parse.encodings.labels import DEFAULT, UTF_8, name_of, text_in
-from crawler.parse.encodings.prescan import in_meta, in_xml
-from crawler.parse.encodings.utf16 import is_markup_in_utf_32, wide
+from crawler.parse.encodings.detection import detect_encoding, detect_iso_2022
+from crawler.parse.encodings.labels import DEFAULT, UTF_8, decode_as, encoding_of_label
+from crawler.parse.encodings.prescan import encoding_in_meta, encoding_in_xml
+from crawler.parse.encodings.utf16 import detect_utf16_or_utf32, is_markup_in_utf_32
 
 Source = Literal["bom", "header", "meta", "xml", "utf-8", "detected", "fallback"]
-HOW_KNOWN: Final[dict[str, str]] = {
+SOURCE_DESCRIPTIONS: Final[dict[str, str]] = {
     "bom": "by its byte order mark",
     "header": "by the server's header",
     "meta": "by its meta element",
@@ -22,7 +22,7 @@ HOW_KNOWN: Final[dict[str, str]] = {
     "detected": "by the look of its bytes",
     "fallback": "for want of anything that tells",
 }
-_MARKS: Final = {
+_BYTE_ORDER_MARKS: Final = {
     codecs.BOM_UTF8: UTF_8,
     codecs.BOM_UTF32_LE: "UTF-32LE",  # begins like the next
     codecs.BOM_UTF16_LE: "UTF-16LE",
@@ -51,62 +51,62 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     >>> decode("<title>Добрый вечер".encode("windows-1251"))
     Decoded(text='<title>Добрый вечер', encoding='windows-1251', source='detected')
     """
-    mark, encoding = _mark(body)
+    mark, encoding = _byte_order_mark(body)
     if encoding is not None:
-        return Decoded(text_in(encoding, body[len(mark) :]), encoding, "bom")
-    essence, encoding = _header(content_type) if content_type else ("", None)
+        return Decoded(decode_as(encoding, body[len(mark) :]), encoding, "bom")
+    essence, encoding = _charset_in_header(content_type) if content_type else ("", None)
     if encoding is not None:
-        return Decoded(text_in(encoding, body), encoding, "header")
-    encoding, source = _declared(body, essence)
+        return Decoded(decode_as(encoding, body), encoding, "header")
+    encoding, source = _declared_encoding(body, essence)
     if encoding is not None:
-        return Decoded(text_in(encoding, body), encoding, source)
-    return _by_look(body)
+        return Decoded(decode_as(encoding, body), encoding, source)
+    return _decode_undeclared(body)
 
 
-def _mark(body: bytes) -> tuple[bytes, str | None]:
+def _byte_order_mark(body: bytes) -> tuple[bytes, str | None]:
     if body[:1] not in b"\xef\xff\xfe\0":
         return b"", None
-    known = ((mark, name) for mark, name in _MARKS.items() if body.startswith(mark))
+    known = ((mark, name) for mark, name in _BYTE_ORDER_MARKS.items() if body.startswith(mark))
     if is_markup_in_utf_32(body):
         known = ((mark, name) for mark, name in known if not name.startswith("UTF-32"))
     return next(known, (b"", None))
 
 
 @lru_cache(maxsize=128)  # servers send few different ones
-def _header(content_type: str) -> tuple[str, str | None]:
+def _charset_in_header(content_type: str) -> tuple[str, str | None]:
     """The type, and the encoding that its first charset names."""
     essence = content_type.partition(";")[0].partition(",")[0].strip().lower()
     for name, quoted, token in _PARAMETER.findall(content_type):
         if name.lower() == "charset":
-            return essence, name_of(quoted or token)
+            return essence, encoding_of_label(quoted or token)
     return essence, None
 
 
-def _declared(body: bytes, essence: str) -> tuple[str | None, Source]:
+def _declared_encoding(body: bytes, essence: str) -> tuple[str | None, Source]:
     """What the document says: in XML its declaration counts first, in HTML its meta elements, in other text nothing."""
-    in_declaration = in_xml(body)
+    in_declaration = encoding_in_xml(body)
     if in_declaration is not None and essence != "text/html":
         return in_declaration, "xml"
     if "/" not in essence or essence in _PAGES:
-        in_element = in_meta(body)
+        in_element = encoding_in_meta(body)
         if in_element is not None:
             return in_element, "meta"
     return in_declaration, "xml"
 
 
-def _by_look(body: bytes) -> Decoded:
+def _decode_undeclared(body: bytes) -> Decoded:
     if is_markup_in_utf_32(body):
-        return _fallen_back(body)
-    encoding = wide(body)
+        return _decode_fallback(body)
+    encoding = detect_utf16_or_utf32(body)
     if encoding is None and body.isascii():
-        encoding = escaped(body)
-        return _in(encoding, body) if encoding is not None else _fallen_back(body)
+        encoding = detect_iso_2022(body)
+        return _decode_detected(encoding, body) if encoding is not None else _decode_fallback(body)
     if encoding is not None:
-        return _in(encoding, body)
-    return _by_letters(body)
+        return _decode_detected(encoding, body)
+    return _decode_by_statistics(body)
 
 
-def _by_letters(body: bytes) -> Decoded:
+def _decode_by_statistics(body: bytes) -> Decoded:
     """Bytes that are valid UTF-8 are UTF-8, even if a size limit cut them inside the last character."""
     try:
         text, length = codecs.utf_8_decode(body, "strict", False)  # noqa: FBT003 - the codec takes no keywords
@@ -114,13 +114,13 @@ def _by_letters(body: bytes) -> Decoded:
         text, length = "", 0
     if length and not text.isascii():
         return Decoded(text if length == len(body) else text + "\ufffd", UTF_8, "utf-8")
-    encoding = detected(body)
-    return _in(encoding, body) if encoding is not None else _fallen_back(body)
+    encoding = detect_encoding(body)
+    return _decode_detected(encoding, body) if encoding is not None else _decode_fallback(body)
 
 
-def _in(encoding: str, body: bytes) -> Decoded:
-    return Decoded(text_in(encoding, body), encoding, "detected")
+def _decode_detected(encoding: str, body: bytes) -> Decoded:
+    return Decoded(decode_as(encoding, body), encoding, "detected")
 
 
-def _fallen_back(body: bytes) -> Decoded:
-    return Decoded(text_in(DEFAULT, body), DEFAULT, "fallback")
+def _decode_fallback(body: bytes) -> Decoded:
+    return Decoded(decode_as(DEFAULT, body), DEFAULT, "fallback")

@@ -12,33 +12,33 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\
 _PRINTABLE: Final = bytes(range(0x20, 0x7F))
 
 
-def cleaned(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Without control characters, in NFC.
 
-    >>> cleaned("e\\u0301\\x00t\\u00e9") == "\\u00e9t\\u00e9"
+    >>> normalize_text("e\\u0301\\x00t\\u00e9") == "\\u00e9t\\u00e9"
     True
     """
     if text.isascii():
         return _CONTROL.sub("", text) if _CONTROL.search(text) else text
     if _CONTROL.search(text):
         text = _CONTROL.sub("", text)
-    return _composed(text)
+    return _to_nfc(text)
 
 
-def _composed(text: str) -> str:
+def _to_nfc(text: str) -> str:
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
-def phrase(text: str) -> str:
+def one_line(text: str) -> str:
     """On one line, with single spaces.
 
-    >>> phrase("  a\\n\\tb ")
+    >>> one_line("  a\\n\\tb ")
     'a b'
     """
     if _is_printable(text) and "  " not in text:  # then spelling is all there is to clean
         text = text.strip(" ")
-        return text if text.isascii() else _composed(text)
-    return cleaned(" ".join(text.split()))
+        return text if text.isascii() else _to_nfc(text)
+    return normalize_text(" ".join(text.split()))
 
 
 def _is_printable(text: str) -> bool:
@@ -47,10 +47,10 @@ def _is_printable(text: str) -> bool:
     return text.isprintable()
 
 
-def lines(text: str) -> str:
+def nonempty_lines(text: str) -> str:
     """Without empty lines, and without white space at the ends of the others.
 
-    >>> lines(" a \\n\\n b")
+    >>> nonempty_lines(" a \\n\\n b")
     'a\\nb'
     """
-    return "\n".join([stripped for line in cleaned(text).split("\n") if (stripped := line.strip())])
+    return "\n".join([stripped for line in normalize_text(text).split("\n") if (stripped := line.strip())])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from isal import isal_zlib
 
 MIB = 1 << 20
-MOST_PLAIN = 16 * MIB  # of a body, codings undone
+MOST_DECODED = 16 * MIB  # of a body, codings undone
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP, _ZLIB, _RAW = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS  # how zlib is told what wraps the data
 _BLOCK = 64 * 1024
@@ -30,14 +30,14 @@ class PlainBody:
 class UnpackLimits:
     """How much we unpack. A body that would grow beyond is taken for a bomb."""
 
-    size: int = MOST_PLAIN  # of the result
+    size: int = MOST_DECODED  # of the result
     ratio: int = 200  # of the result to what it came from, once it is beyond 1 MiB
     members: int = 64  # of one gzip stream
     codings: int = 3
 
 
 def plain_body(
-    body: bytes, headers: Sequence[tuple[str, str]], *, limit: int = MOST_PLAIN, ratio: int = 200, members: int = 64
+    body: bytes, headers: Sequence[tuple[str, str]], *, limit: int = MOST_DECODED, ratio: int = 200, members: int = 64
 ) -> PlainBody:
     """The body the server meant, given what came over the wire and its headers.
 
@@ -45,9 +45,9 @@ def plain_body(
     """
     limits = UnpackLimits(size=limit, ratio=ratio, members=members)
     transfer = _tokens(headers, "transfer-encoding")
-    plain = _dechunked(body) if "chunked" in transfer else PlainBody(data=body)
+    plain = _undo_chunks(body) if "chunked" in transfer else PlainBody(data=body)
     codings = _tokens(headers, "content-encoding") + [coding for coding in transfer if coding != "chunked"]
-    return _decoded(plain, codings, limits) if codings else plain
+    return _undo_codings(plain, codings, limits) if codings else plain
 
 
 def _tokens(headers: Sequence[tuple[str, str]], name: str) -> list[str]:
@@ -55,13 +55,13 @@ def _tokens(headers: Sequence[tuple[str, str]], name: str) -> list[str]:
     return [token for token in (part.strip().lower() for part in values.split(",")) if token not in ("", "identity")]
 
 
-def _decoded(plain: PlainBody, codings: Sequence[str], limits: UnpackLimits) -> PlainBody:
+def _undo_codings(plain: PlainBody, codings: Sequence[str], limits: UnpackLimits) -> PlainBody:
     if len(codings) > limits.codings:
         return replace(plain, problem=plain.problem or "encoding chain")
     if not _CODINGS.issuperset(codings):
         return replace(plain, problem=plain.problem or "unknown coding")
     for coding in reversed(codings):  # RFC 9110 §8.4: listed in the order they were applied
-        step = _inflated(plain.data, limits) if coding == "deflate" else _gunzipped(plain.data, limits)
+        step = _undo_deflate(plain.data, limits) if coding == "deflate" else _undo_gzip(plain.data, limits)
         # The first problem explains the later ones.
         plain = PlainBody(
             data=step.data, problem=plain.problem or step.problem, complete=plain.complete and step.complete
@@ -69,14 +69,14 @@ def _decoded(plain: PlainBody, codings: Sequence[str], limits: UnpackLimits) -> 
     return plain
 
 
-def _dechunked(body: bytes) -> PlainBody:
+def _undo_chunks(body: bytes) -> PlainBody:
     """RFC 9112 §7.1; extensions and trailers are dropped."""
     chunks: list[bytes] = []
     position = 0
     while (line_end := body.find(b"\n", position)) >= 0:
         size = _chunk_size(body[position:line_end])
         if size is None:
-            return _badly_chunked(body, chunks)
+            return _broken_chunks(body, chunks)
         if size == 0:
             return PlainBody(data=b"".join(chunks))
         start = line_end + 1
@@ -84,7 +84,7 @@ def _dechunked(body: bytes) -> PlainBody:
         position = start + size
         position += 2 if body.startswith(b"\r\n", position) else 1
     if not chunks and body:
-        return _badly_chunked(body, chunks)
+        return _broken_chunks(body, chunks)
     return PlainBody(data=b"".join(chunks), problem="truncated chunk", complete=False)
 
 
@@ -95,44 +95,44 @@ def _chunk_size(line: bytes) -> int | None:
     return int(digits, 16)
 
 
-def _badly_chunked(body: bytes, chunks: Sequence[bytes]) -> PlainBody:
+def _broken_chunks(body: bytes, chunks: Sequence[bytes]) -> PlainBody:
     """A body that does not even begin with a chunk is better kept whole."""
     if chunks:
         return PlainBody(data=b"".join(chunks), problem="bad chunk", complete=False)
     return PlainBody(data=body, problem="not chunked")
 
 
-def _gunzipped(data: bytes, limits: UnpackLimits) -> PlainBody:
+def _undo_gzip(data: bytes, limits: UnpackLimits) -> PlainBody:
     if not data:
         return PlainBody(data=b"")
     if not data.startswith(_GZIP_MAGIC):
         return PlainBody(data=data, problem="not gzip")
-    plain = _unpacked(data, _GZIP, limits)
+    plain = _decompress(data, _GZIP, limits)
     return PlainBody(data=data, problem="not gzip") if plain.problem == "not packed" else plain
 
 
-def _inflated(data: bytes, limits: UnpackLimits) -> PlainBody:
+def _undo_deflate(data: bytes, limits: UnpackLimits) -> PlainBody:
     """Deflate is meant to come in a zlib wrapper, but some servers send it bare."""
     if not data:
         return PlainBody(data=b"")
-    plain = _unpacked(data, _ZLIB, limits)
+    plain = _decompress(data, _ZLIB, limits)
     if plain.problem == "not packed":
-        plain = _unpacked(data, _RAW, limits)
+        plain = _decompress(data, _RAW, limits)
         if plain.problem in ("not packed", "corrupt"):  # bare deflate has no mark: other bytes may pass for its start
             return PlainBody(data=data, problem="not deflate")
     return plain
 
 
-def _unpacked(data: bytes, wrapper: int, limits: UnpackLimits) -> PlainBody:
+def _decompress(data: bytes, wrapper: int, limits: UnpackLimits) -> PlainBody:
     """All members of a stream. Bytes behind the last that begin no other are padding."""
     room = min(limits.size, max(MIB, limits.ratio * len(data)))
-    whole = _whole(data, wrapper, room)
+    whole = _decompress_at_once(data, wrapper, room)
     if whole is not None:
         return PlainBody(data=whole)
     parts: list[bytes] = []
     position = 0
     for _ in range(limits.members):
-        part, position, problem = _member(data, position, wrapper, room)
+        part, position, problem = _decompress_member(data, position, wrapper, room)
         if problem == "not packed" and parts:
             problem = "corrupt"
         parts.append(part)
@@ -144,7 +144,7 @@ def _unpacked(data: bytes, wrapper: int, limits: UnpackLimits) -> PlainBody:
     return PlainBody(data=b"".join(parts), problem="too many members", complete=False)
 
 
-def _whole(data: bytes, wrapper: int, room: int) -> bytes | None:
+def _decompress_at_once(data: bytes, wrapper: int, room: int) -> bytes | None:
     """What most bodies are, one member without fault and of decent size, in a third of zlib's time; else None."""
     stream = isal_zlib.decompressobj(wrapper)
     try:
@@ -154,7 +154,7 @@ def _whole(data: bytes, wrapper: int, room: int) -> bytes | None:
     return whole if stream.eof and not stream.unused_data and len(whole) <= room else None
 
 
-def _member(data: bytes, start: int, wrapper: int, room: int) -> tuple[bytes, int, str]:
+def _decompress_member(data: bytes, start: int, wrapper: int, room: int) -> tuple[bytes, int, str]:
     """What one member holds, where it ends, and what is wrong with it."""
     stream = zlib.decompressobj(wrapper)
     parts: list[bytes] = []
@@ -164,9 +164,9 @@ def _member(data: bytes, start: int, wrapper: int, room: int) -> tuple[bytes, in
         try:
             part = stream.decompress(block, room + 1)
         except zlib.error as error:
-            parts.append(_salvaged(before, block, room))
+            parts.append(_salvage_block(before, block, room))
             held = b"".join(parts)
-            return held, len(data), _name_of(error, found=bool(held))
+            return held, len(data), _problem_of(error, found=bool(held))
         parts.append(part[:room])
         if len(part) > room:
             return b"".join(parts), len(data), "bomb"
@@ -176,7 +176,7 @@ def _member(data: bytes, start: int, wrapper: int, room: int) -> tuple[bytes, in
     return b"".join(parts), len(data), "truncated"
 
 
-def _salvaged(stream: zlib._Decompress, block: bytes, room: int) -> bytes:
+def _salvage_block(stream: zlib._Decompress, block: bytes, room: int) -> bytes:
     """What a block holds before it goes wrong: zlib drops the output of a call that ends in an error."""
     parts: list[bytes] = []
     with suppress(zlib.error):
@@ -187,7 +187,7 @@ def _salvaged(stream: zlib._Decompress, block: bytes, room: int) -> bytes:
     return b"".join(parts)
 
 
-def _name_of(error: zlib.error, *, found: bool) -> str:
+def _problem_of(error: zlib.error, *, found: bool) -> str:
     message = str(error)
     if "incorrect data check" in message or "incorrect length check" in message:
         return "checksum"

@@ -46,13 +46,13 @@ def from_headers(values: Iterable[str]) -> Directives:
             ours.append(value)
         elif named[1].lower() in (ROBOTS_TOKEN, "robots"):
             ours.append(named[2])
-    return read(ours)
+    return parse(ours)
 
 
-def read(values: Iterable[str]) -> Directives:
+def parse(values: Iterable[str]) -> Directives:
     """Of texts that are meant for us.
 
-    >>> read(["NOINDEX,nofollow"]).noindex, read(["all"]) == NONE
+    >>> parse(["NOINDEX,nofollow"]).noindex, parse(["all"]) == NONE
     (True, True)
     """
     words: set[str] = set()
@@ -62,7 +62,7 @@ def read(values: Iterable[str]) -> Directives:
         plain = _VALUED.sub("", value[: found.start()] if found else value)
         words.update(word.lower() for word in _WORDS.findall(plain))
         if found is not None:
-            when, others = _when(found[1])
+            when, others = _unavailable_time(found[1])
             words.update(others)
             ends += [when] if when is not None else []
     if not words and not ends:
@@ -86,7 +86,7 @@ def merged(first: Directives, second: Directives) -> Directives:
     )
 
 
-def _when(text: str) -> tuple[float | None, list[str]]:
+def _unavailable_time(text: str) -> tuple[float | None, list[str]]:
     """The time that a text begins with, and the directives after it: dates may hold commas, too."""
     parts = text.split(",")
     for end in range(1, len(parts) + 1):

@@ -32,7 +32,7 @@ LONGEST_SUMMARY = 1_000
 _LONGEST_URL = 8_192
 _LONGEST_MARKUP = 20_000  # of which a title or a summary is made
 _BEGINNING = 2_048
-_NEWEST = 20  # entries that tell the rhythm
+_MOST_NEWEST = 20  # entries that tell the rhythm
 
 # feedparser keeps the entities of a document type (100 kB of them became 850 MB) and takes the square of the time for white
 # space before it (100 kB: 22 seconds), so it is given what begins with the root.
@@ -40,9 +40,9 @@ _PROLOG = re.compile(
     r"(?:[\s\ufeffï»¿]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?+>)*+", re.IGNORECASE | re.DOTALL
 )
 _ROOT = re.compile(r"<((?:[\w.-]+:)?(rss|feed|rdf|(?<!:)channel))(?=[\s/>])", re.IGNORECASE)
-_FORMS = {"rss": "rss", "feed": "atom", "rdf": "rdf", "channel": "cdf"}
+_FORM_OF_ROOT = {"rss": "rss", "feed": "atom", "rdf": "rdf", "channel": "cdf"}
 # Other RDF is no feed, nor is every channel: one of CDF has items that lead somewhere, have a date or begin with a title.
-_PROOFS = {
+_FEED_MARKERS = {
     "rdf": re.compile(r"purl\.org/rss/1\.0/|netscape\.com/rdf/simple/0\.9", re.IGNORECASE),
     "channel": re.compile(
         r"<item(?:\s[^<>]*?\b(?:href|lastmod)\s*=|(?:\s[^<>]*)?>\s*<(?:title|abstract)\b)", re.IGNORECASE
@@ -85,10 +85,10 @@ def looks_like_feed(body: bytes, content_type: str) -> bool:
     >>> looks_like_feed(b"<?xml version='1.0'?><rss>", "text/html"), looks_like_feed(b"<html><rss>", "text/xml")
     (True, False)
     """
-    beginning = _text(body[:_BEGINNING], content_type)
+    beginning = _decoded_text(body[:_BEGINNING], content_type)
     if beginning.lstrip("\ufeff \t\r\n").startswith("{"):
         return _JSON_VERSION.search(beginning) is not None
-    return _root(beginning) is not None
+    return _feed_root(beginning) is not None
 
 
 def parse_feed(body: bytes, url: str, content_type: str | None = None) -> Feed:
@@ -97,27 +97,27 @@ def parse_feed(body: bytes, url: str, content_type: str | None = None) -> Feed:
     >>> parse_feed(b"<rss><channel><ttl>60</ttl><item><link>/a</link></item></channel></rss>", "http://a.com/feed").entries
     [FeedEntry(link='http://a.com/a', title='', published=None, updated=None, guid='http://a.com/a', summary='')]
     """
-    text = _text(body, content_type)
+    text = _decoded_text(body, content_type)
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return _read_json(text, url)
-    root = _root(text)
+    root = _feed_root(text)
     return _read_xml(text, root, url) if root is not None else Feed(entries=[], problem="not_a_feed")
 
 
-def rhythm(entries: Iterable[FeedEntry]) -> float | None:
+def median_interval(entries: Iterable[FeedEntry]) -> float | None:
     """The usual time between the newest entries; None if three dates or more do not tell it.
 
-    >>> rhythm([FeedEntry(published=day * 86_400.0) for day in (1, 2, 3, 9)])
+    >>> median_interval([FeedEntry(published=day * 86_400.0) for day in (1, 2, 3, 9)])
     86400.0
     """
     dates = [entry.published if entry.published is not None else entry.updated for entry in entries]
-    newest = sorted((date for date in dates if date is not None), reverse=True)[:_NEWEST]
+    newest = sorted((date for date in dates if date is not None), reverse=True)[:_MOST_NEWEST]
     if len(newest) < 3:
         return None
     return median(later - earlier for later, earlier in pairwise(newest)) or None
 
 
-def _text(body: bytes, content_type: str | None) -> str:
+def _decoded_text(body: bytes, content_type: str | None) -> str:
     if body[:2] in (b"<\0", b"{\0"):  # UTF-16 that does not say so
         body = b"\xff\xfe" + body
     elif body[:2] in (b"\0<", b"\0{"):
@@ -127,11 +127,11 @@ def _text(body: bytes, content_type: str | None) -> str:
     return decode(body, content_type).text
 
 
-def _root(text: str) -> re.Match[str] | None:
+def _feed_root(text: str) -> re.Match[str] | None:
     """The first element, if it is a feed's."""
     prolog = _PROLOG.match(text)
     root = _ROOT.match(text, prolog.end() if prolog is not None else 0)
-    proof = _PROOFS.get(root[2].lower()) if root is not None else None
+    proof = _FEED_MARKERS.get(root[2].lower()) if root is not None else None
     if root is None or proof is None:
         return root
     return root if proof.search(text, root.end(), root.end() + _BEGINNING) else None
@@ -141,16 +141,16 @@ def _root(text: str) -> re.Match[str] | None:
 
 
 def _read_xml(text: str, root: re.Match[str], url: str) -> Feed:
-    form = _FORMS[root[2].lower()]
-    text, problem = _shortened(text, root, form)
-    found = _parsed(text)
+    form = _FORM_OF_ROOT[root[2].lower()]
+    text, problem = _cut_to_entries(text, root, form)
+    found = _feedparser_result(text)
     if found is None:
         return Feed(entries=[], form=form, problem="broken")
     entries = [_entry(entry, url, form) for entry in found["entries"][:MOST_ENTRIES]]
     if not problem and isinstance(found.get("bozo_exception"), SAXException):
         problem = "broken"
     return Feed(
-        title=_plain(*_with_type(found["feed"], "title", form), LONGEST_TITLE),
+        title=_plain_text(*_text_and_type(found["feed"], "title", form), LONGEST_TITLE),
         ttl=_ttl(found["feed"]),
         entries=entries,
         form=form,
@@ -158,7 +158,7 @@ def _read_xml(text: str, root: re.Match[str], url: str) -> Feed:
     )
 
 
-def _shortened(text: str, root: re.Match[str], form: str) -> tuple[str, str]:
+def _cut_to_entries(text: str, root: re.Match[str], form: str) -> tuple[str, str]:
     """From the root to the last entry that counts: 10,000 would take feedparser 5 seconds, and 12 if they are broken."""
     beyond = next(islice(_ENTRY.finditer(text, root.end()), MOST_ENTRIES, None), None)
     if beyond is None:
@@ -167,7 +167,7 @@ def _shortened(text: str, root: re.Match[str], form: str) -> tuple[str, str]:
     return f"{text[root.start() : beyond.start()]}{ends}</{root[1]}>", "too_many"
 
 
-def _parsed(text: str) -> Any:
+def _feedparser_result(text: str) -> Any:
     """What feedparser makes of it, or None if it cannot.
 
     It is given a stream: strings, even of bytes, it would take for the names of files or URLs and open them. It does not
@@ -187,55 +187,55 @@ def _parsed(text: str) -> Any:
 
 
 def _entry(entry: dict[str, Any], url: str, form: str) -> FeedEntry:
-    link = _link(_linked(entry), url)
+    link = _resolved_link(_entry_link(entry), url)
     return FeedEntry(
         link=link,
-        title=_plain(*_with_type(entry, "title", form), LONGEST_TITLE),
+        title=_plain_text(*_text_and_type(entry, "title", form), LONGEST_TITLE),
         published=_seconds(dict.get(entry, "published_parsed")),  # entry.get puts one date in the other's place
         updated=_seconds(dict.get(entry, "updated_parsed")),
-        guid=_guid(_string(entry, "id"), link),
-        summary=_plain(*_with_type(entry, "summary", form), LONGEST_SUMMARY),
+        guid=_guid(_string_of(entry, "id"), link),
+        summary=_plain_text(*_text_and_type(entry, "summary", form), LONGEST_SUMMARY),
     )
 
 
-def _linked(entry: Mapping[str, Any]) -> str:
+def _entry_link(entry: Mapping[str, Any]) -> str:
     """The entry's page: its link, or its guid if that is a whole URL."""
-    link = _string(entry, "link")
-    if link != _string(entry, "id") or _ABSOLUTE.match(link):
+    link = _string_of(entry, "link")
+    if link != _string_of(entry, "id") or _ABSOLUTE.match(link):
         return link
     links = entry.get("links")
     return link if isinstance(links, list) and any(other.get("href") == link for other in links) else ""
 
 
-def _with_type(about: Mapping[str, Any], name: str, form: str) -> tuple[str, bool]:
+def _text_and_type(about: Mapping[str, Any], name: str, form: str) -> tuple[str, bool]:
     """A text, and whether it is HTML."""
-    text, detail = _string(about, name), about.get(f"{name}_detail")
+    text, detail = _string_of(about, name), about.get(f"{name}_detail")
     if name == "summary" and not (text and detail):  # then it is a copy of the content
         contents = about.get("content")
         detail = contents[0] if isinstance(contents, list) and contents else None
-        text = text or (_string(detail, "value") if detail else "")
-    kind = _string(detail, "type") if isinstance(detail, Mapping) else ""
+        text = text or (_string_of(detail, "value") if detail else "")
+    kind = _string_of(detail, "type") if isinstance(detail, Mapping) else ""
     return text, kind != "text/plain" or (form != "atom" and _NEVER_CLOSED.search(text) is not None)
 
 
-def _string(about: Mapping[str, Any], name: str) -> str:
+def _string_of(about: Mapping[str, Any], name: str) -> str:
     """Elements of any name become keys, so any value may be there."""
     value = about.get(name)
     return value if isinstance(value, str) else ""
 
 
 def _ttl(feed: Mapping[str, Any]) -> float | None:
-    ttl = _positive(_string(feed, "ttl"))
+    ttl = _positive_number(_string_of(feed, "ttl"))
     if ttl is not None:
-        return _positive(60 * ttl)
-    period, frequency = _string(feed, "sy_updateperiod"), _string(feed, "sy_updatefrequency")
+        return _positive_number(60 * ttl)
+    period, frequency = _string_of(feed, "sy_updateperiod"), _string_of(feed, "sy_updatefrequency")
     if not period and not frequency:
         return None
-    seconds, times = _PERIODS.get(period.strip().lower() or "daily"), _positive(frequency or "1")
-    return _positive(seconds / times) if seconds is not None and times is not None else None
+    seconds, times = _PERIODS.get(period.strip().lower() or "daily"), _positive_number(frequency or "1")
+    return _positive_number(seconds / times) if seconds is not None and times is not None else None
 
 
-def _positive(value: str | float) -> float | None:
+def _positive_number(value: str | float) -> float | None:
     try:
         number = float(value)
     except ValueError:
@@ -259,12 +259,12 @@ def _read_json(text: str, url: str) -> Feed:
     except (ValueError, RecursionError):
         is_feed = _JSON_VERSION.search(text[:_BEGINNING]) is not None
         return Feed(entries=[], form="json" if is_feed else "", problem="broken" if is_feed else "not_a_feed")
-    if not _JSON_VERSION.match(f'"version":"{_string(found, "version")}'):
+    if not _JSON_VERSION.match(f'"version":"{_string_of(found, "version")}'):
         return Feed(entries=[], problem="not_a_feed")
     items = found.get("items")
     items = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     return Feed(
-        title=_plain(_string(found, "title"), is_html=False, longest=LONGEST_TITLE),
+        title=_plain_text(_string_of(found, "title"), is_html=False, longest=LONGEST_TITLE),
         entries=[_json_entry(item, url) for item in items[:MOST_ENTRIES]],
         form="json",
         problem="too_many" if len(items) > MOST_ENTRIES else "",
@@ -272,23 +272,23 @@ def _read_json(text: str, url: str) -> Feed:
 
 
 def _json_entry(item: Mapping[str, Any], url: str) -> FeedEntry:
-    link = _link(_string(item, "url"), url) or _link(_string(item, "external_url"), url)
+    link = _resolved_link(_string_of(item, "url"), url) or _resolved_link(_string_of(item, "external_url"), url)
     guid = item.get("id")
-    texts = ((_string(item, name), name == "content_html") for name in ("summary", "content_text", "content_html"))
+    texts = ((_string_of(item, name), name == "content_html") for name in ("summary", "content_text", "content_html"))
     return FeedEntry(
         link=link,
-        title=_plain(_string(item, "title"), is_html=False, longest=LONGEST_TITLE),
-        published=seconds_of(_string(item, "date_published")),
-        updated=seconds_of(_string(item, "date_modified")),
+        title=_plain_text(_string_of(item, "title"), is_html=False, longest=LONGEST_TITLE),
+        published=seconds_of(_string_of(item, "date_published")),
+        updated=seconds_of(_string_of(item, "date_modified")),
         guid=_guid(str(guid) if isinstance(guid, str | int | float) else "", link),
-        summary=_plain(*next((text for text in texts if text[0]), ("", False)), LONGEST_SUMMARY),
+        summary=_plain_text(*next((text for text in texts if text[0]), ("", False)), LONGEST_SUMMARY),
     )
 
 
 # ── texts and links of both ──
 
 
-def _link(link: str, url: str) -> str:
+def _resolved_link(link: str, url: str) -> str:
     if not link.strip() or len(link) > _LONGEST_URL:
         return ""
     found = resolve(link, url) or ""
@@ -296,12 +296,12 @@ def _link(link: str, url: str) -> str:
 
 
 def _guid(guid: str, link: str) -> str:
-    return _scalar_values(guid.strip()[:_LONGEST_URL]) or link
+    return _without_surrogates(guid.strip()[:_LONGEST_URL]) or link
 
 
-def _plain(text: str, is_html: bool, longest: int) -> str:
+def _plain_text(text: str, is_html: bool, longest: int) -> str:
     """On one line, without tags."""
-    text = _scalar_values(text[:_LONGEST_MARKUP])
+    text = _without_surrogates(text[:_LONGEST_MARKUP])
     if is_html and ("<" in text or "&" in text):
         document = turbohtml.parse(text, positions=False)
         for part in list(document.iter_elements(_TABLE_PARTS)):  # they would be drawn as grids
@@ -310,6 +310,6 @@ def _plain(text: str, is_html: bool, longest: int) -> str:
     return " ".join(text.split())[:longest].rstrip()
 
 
-def _scalar_values(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """Without halves of surrogate pairs, which nobody could write down."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

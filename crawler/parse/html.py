@@ -18,16 +18,16 @@ from crawler.items import ROBOTS_TOKEN, TextBlock
 from crawler.parse import directives
 from crawler.parse.charset import decode
 from crawler.parse.directives import Directives
-from crawler.parse.language import NO_LANGUAGE, Language, language
+from crawler.parse.language import NO_LANGUAGE, Language, identify_language
 from crawler.parse.links import MOST_LINKS, Canonicalize, HtmlLink, base_of, links_of, urls_in
 from crawler.parse.main_text.extractors import DEFAULT, extract
 from crawler.parse.main_text.outline import outline
-from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text_again
+from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text_from_weights
 from crawler.parse.metadata.metadata import NO_METADATA, Metadata, metadata_of
 from crawler.urls import canonical
 
 _DAY = 86_400.0  # of grace for zones of time
-_FEW_WORDS = 60  # a page that asks for a password and says little else is a login
+_MOST_WORDS_OF_LOGIN = 60  # a page that asks for a password and says little else is a login
 
 _OPENING = re.compile(
     rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*+(?:(?><!--.*?-->|<\?xml[^>]*>)\s*+)*+"
@@ -55,7 +55,7 @@ class Reading:
         return not link.rel or not any(word in self.skip_rel for word in link.rel.split())
 
 
-AS_USUAL = Reading()
+DEFAULT_READING = Reading()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Html:
     canonical: str | None = None
     directives: Directives = directives.NONE
     metadata: Metadata = NO_METADATA
-    told_language: Language = NO_LANGUAGE
+    language_details: Language = NO_LANGUAGE
     encoding: str = ""
     encoding_source: str = ""
     is_login: bool = False
@@ -94,7 +94,7 @@ class Html:
 
     @property
     def language(self) -> str:
-        return self.told_language.code
+        return self.language_details.code
 
     @property
     def published(self) -> float | None:
@@ -130,7 +130,7 @@ def parse_html(
     url: str,
     content_type: str | None = None,
     *,
-    reading: Reading = AS_USUAL,
+    reading: Reading = DEFAULT_READING,
     canonicalize: Canonicalize = canonical.canonicalize,
     now: float = inf,
 ) -> Html:
@@ -145,11 +145,11 @@ def parse_html(
     )
     document.remove("template")  # what it holds is no text of the page until a script says so
     metadata = metadata_of(document, url, base, latest=now + _DAY)
-    asked = directives.read(_robots_metas(document))
+    robots_directives = directives.parse(_robots_metas(document))
     asks_password = any((field.attr("type") or "").lower() == "password" for field in document.iter_elements("input"))
     found = extract(ParsedPage(html=decoded.text, document=document, url=url), reading.extractor, reading.second)
     if reading.links_in_text:
-        links = _with_urls_in("\n".join(block.text for block in found.blocks), links, base, canonicalize)
+        links = _add_urls_in_text("\n".join(block.text for block in found.blocks), links, base, canonicalize)
     return Html(
         title=metadata.plain_title or metadata.title,
         blocks=found.blocks,
@@ -159,12 +159,12 @@ def parse_html(
         links=links,
         base=base,
         canonical=canonicalize(metadata.canonical, base) if metadata.canonical else None,
-        directives=asked,
+        directives=robots_directives,
         metadata=metadata,
-        told_language=language(found.text, metadata.language_declared),
+        language_details=identify_language(found.text, metadata.language_declared),
         encoding=decoded.encoding,
         encoding_source=decoded.source,
-        is_login=asks_password and len(found.text.split(None, _FEW_WORDS)) < _FEW_WORDS,
+        is_login=asks_password and len(found.text.split(None, _MOST_WORDS_OF_LOGIN)) < _MOST_WORDS_OF_LOGIN,
         problem=problem,
     )
 
@@ -173,7 +173,7 @@ def main_text_of(
     body: bytes,
     url: str,
     content_type: str | None,
-    reading: Reading = AS_USUAL,
+    reading: Reading = DEFAULT_READING,
     weights: bytes = b"",
     is_right: Callable[[str], bool] = bool,
     *,
@@ -189,16 +189,16 @@ def main_text_of(
         return NO_TEXT, directives.NONE
     document = turbohtml.parse(decoded.text, positions=False)
     document.remove("template")
-    asked = directives.read(_robots_metas(document))
+    robots_directives = directives.parse(_robots_metas(document))
     source = ParsedPage(html=decoded.text, document=document, url=url)
     parts = outline(document, text_only=True) if weights else ()
-    found = main_text_again(parts, weights, with_blocks=with_blocks) if weights else None
+    found = main_text_from_weights(parts, weights, with_blocks=with_blocks) if weights else None
     if found is None or not is_right(found.text):
         found = extract(source, reading.extractor, reading.second)
-    return found, asked
+    return found, robots_directives
 
 
-def _with_urls_in(text: str, links: list[HtmlLink], base: str, canonicalize: Canonicalize) -> list[HtmlLink]:
+def _add_urls_in_text(text: str, links: list[HtmlLink], base: str, canonicalize: Canonicalize) -> list[HtmlLink]:
     known = {link.url for link in links}
     found = (canonicalize(written, base) for _, written in urls_in(text))
     new = dict.fromkeys(url for url in found if url is not None and url not in known)

@@ -12,19 +12,19 @@ from typing import NamedTuple
 from turbohtml.detect import LanguageDetection, detect_language
 
 SAMPLE = 1_000  # characters that are looked at: more costs time and changes little
-_GLANCE = 160  # characters that confirm what is declared
+_SHORT_SAMPLE = 160  # characters that confirm what is declared
 ENOUGH = 40  # characters below which a text in Latin letters does not tell
 _ENOUGH_TO_OVERRULE = 200  # characters below which a near relative of the declared language may only seem to be there
 _SURE = LanguageDetection(threshold=0.5)
 _DECLARED = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*)?\s*$", re.DOTALL)
-_BY_TEMPLATE = "en"  # what a page declares if nobody thought of it
+_TEMPLATE_DEFAULT = "en"  # what a page declares if nobody thought of it
 
 # Addresses, names of files, dates and the like are in no language, though the detector would read them as English. Other
 # scripts have Latin words among theirs, but hardly ever the other way round. Both together: .61 to .93 of 83 old files
 # of the encoding corpus, whose beginnings are full of them.
-_NO_WORD = re.compile(r"[/@_=<>&\d]|[.:]\w")
+_NON_WORD = re.compile(r"[/@_=<>&\d]|[.:]\w")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
-_OTHER = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\uffdc]+")
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\uffdc]+")
 _FEWEST_OTHER = 10  # letters of another script: these tell sooner
 _SHARE_OF_OTHER = 0.2  # of the letters
 
@@ -105,9 +105,9 @@ _CODES = dict(
         "zul:zu",
     ]
 )
-_KNOWN = frozenset(_CODES.values())
+_DETECTABLE = frozenset(_CODES.values())
 
-_CODES_OF_OLD = {
+_OBSOLETE_CODES = {
     "iw": "he",
     "in": "id",
     "ji": "yi",
@@ -140,30 +140,35 @@ def language_of(text: str, declared: str = "") -> str:
     >>> language_of("OK", "de-AT"), language_of("OK", "nonsense!")
     ('de', '')
     """
-    return language(text, declared).code
+    return identify_language(text, declared).code
 
 
-def language(text: str, declared: str = "") -> Language:
+def identify_language(text: str, declared: str = "") -> Language:
     """What a short sample says, if it says it clearly, and what the page declares.
 
-    >>> language("Es war die beste Zeit, es war die schlimmste Zeit, es war das Jahrhundert der Weisheit.", "en")[:3]
+    >>> identify_language("Es war die beste Zeit, es war die schlimmste Zeit, es war das Jahrhundert der Weisheit.", "en")[:3]
     ('de', 'en', 'de')
     """
-    told = declared_language(declared)
-    if told:  # a page that is in the language that it declares is known at a glance
-        sample, is_latin = _sample(text[: 2 * _GLANCE])
-        detected, confidence = _detected(sample[:_GLANCE]) if len(sample) >= _GLANCE // 2 else ("", 0.0)
-        if detected == told:
-            return Language(told, told, detected, confidence)
+    declared_code = declared_language(declared)
+    if declared_code:  # a page that is in the language that it declares is known at a glance
+        sample, is_latin = _sample(text[: 2 * _SHORT_SAMPLE])
+        detected, confidence = _detect(sample[:_SHORT_SAMPLE]) if len(sample) >= _SHORT_SAMPLE // 2 else ("", 0.0)
+        if detected == declared_code:
+            return Language(declared_code, declared_code, detected, confidence)
     sample, is_latin = _sample(text)
     if is_latin and len(sample) < ENOUGH:
-        return Language(told, told, "", 0.0)
-    detected, confidence = _detected(sample)
-    believed = is_latin and len(sample) < _ENOUGH_TO_OVERRULE and told in _KNOWN and told != _BY_TEMPLATE
-    return Language(told if believed or not detected else detected, told, detected, confidence)
+        return Language(declared_code, declared_code, "", 0.0)
+    detected, confidence = _detect(sample)
+    believed = (
+        is_latin
+        and len(sample) < _ENOUGH_TO_OVERRULE
+        and declared_code in _DETECTABLE
+        and declared_code != _TEMPLATE_DEFAULT
+    )
+    return Language(declared_code if believed or not detected else detected, declared_code, detected, confidence)
 
 
-def _detected(sample: str) -> tuple[str, float]:
+def _detect(sample: str) -> tuple[str, float]:
     found = detect_language(sample, _SURE)
     return _CODES.get(found.language, found.language) if found.language is not None else "", found.confidence
 
@@ -175,16 +180,16 @@ def declared_language(declared: str) -> str:
     """
     match = _DECLARED.match(declared[:100])
     code = match[1].lower() if match else ""
-    return _CODES_OF_OLD.get(code) or _CODES.get(code, code)
+    return _OBSOLETE_CODES.get(code) or _CODES.get(code, code)
 
 
 def _sample(text: str) -> tuple[str, bool]:
     """The words of the beginning, of one script, and whether that is the Latin one."""
     words = text[: 3 * SAMPLE].split()
-    sample = " ".join([word for word in words if word.isalpha() or not _NO_WORD.search(word)])[:SAMPLE]
+    sample = " ".join([word for word in words if word.isalpha() or not _NON_WORD.search(word)])[:SAMPLE]
     if sample.isascii():
         return sample, True
-    other = sum(map(len, _OTHER.findall(sample)))
+    other = sum(map(len, _OTHER_SCRIPT.findall(sample)))
     if other < _FEWEST_OTHER or other < _SHARE_OF_OTHER * (other + sum(map(len, _LATIN.findall(sample)))):
         return sample, True
     return _LATIN.sub(" ", sample), False

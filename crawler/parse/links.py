@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from turbohtml import Document, Element
 
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 from crawler.parse.elements import FORMATTING
 from crawler.parse.encodings.labels import codec_of
 from crawler.urls.canonical import resolve
@@ -22,12 +22,12 @@ WORDS_AROUND = 10  # on each side
 LONGEST_HREF = 65_536
 _MOST_LINK_ELEMENTS = 20 * MOST_LINKS  # looked at, however few different URLs they name
 _MOST_OUTER_LINKS = 100  # links around links whose text is read: each contains what the inner ones do
-_REACH = 200  # characters in which the words around a link are looked for, on each side
+_CONTEXT_REACH = 200  # characters in which the words around a link are looked for, on each side
 _MOST_TEXT_AROUND = 4_000_000  # characters read for that on a page: what lies in each other is read again and again
-_MOST_DATA = 10_000  # values of JSON-LD that are looked at
+_MOST_JSON_LD_VALUES = 10_000  # values of JSON-LD that are looked at
 
 _LINK_ELEMENTS = ("a", "area", "form", "frame", "iframe", "link", "meta")
-_LIMITS = frozenset({"nofollow", "sponsored", "ugc"})  # what a rel may say against a link
+_RESERVED_RELS = frozenset({"nofollow", "sponsored", "ugc"})  # what a rel may say against a link
 _LINK_TYPES = frozenset({"alternate", "next", "prev"})  # of <link>
 _FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "text/rss+xml"}
@@ -35,9 +35,9 @@ _FEED_TYPES = frozenset(
 _INLINE = FORMATTING | {"a", "label"}
 _REFRESH = re.compile(r"\s*[0-9.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.IGNORECASE | re.DOTALL)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_IN_TEXT = re.compile(r"\bhttps?://[^\s<>\"'`{}|\\^]{4,2000}")
-_AFTER_URL = ".,;:!?*_~…»”’"  # ends a sentence rather than a URL
-_URL_NAMES = frozenset({"url", "@id", "mainEntityOfPage", "item", "sameAs", "isPartOf", "contentUrl", "embedUrl"})
+_URL_IN_TEXT = re.compile(r"\bhttps?://[^\s<>\"'`{}|\\^]{4,2000}")
+_PUNCTUATION_AFTER_URL = ".,;:!?*_~…»”’"  # ends a sentence rather than a URL
+_URL_PROPERTIES = frozenset({"url", "@id", "mainEntityOfPage", "item", "sameAs", "isPartOf", "contentUrl", "embedUrl"})
 
 Canonicalize = Callable[[str, str], str | None]  # the one form of a link, relative to a base
 
@@ -86,25 +86,25 @@ def links_of(
     they stand and for the words around them, a third of the time; `in_data` for those that only JSON-LD has.
     """
     links: dict[str, HtmlLink] = {}
-    anchors, surroundings = _Anchors(), _Surroundings() if context else None
+    anchors, surroundings = _Anchors(), _LinkContext() if context else None
     for count, element in enumerate(document.iter_elements(_LINK_ELEMENTS)):
         href, rel = _reference(element)
         if href is None or len(href) > LONGEST_HREF:
             continue
-        url = canonicalize(href if href.isascii() else _query_in(encoding, href), base)
+        url = canonicalize(href if href.isascii() else _encode_query(encoding, href), base)
         if url is None:
             continue
         if (len(links) >= MOST_LINKS and url not in links) or count >= _MOST_LINK_ELEMENTS:
             return list(links.values()), "too many links"
         first = links.get(url)
         if first is None or not first.anchor or first.rel or first.tag == "form":
-            link = HtmlLink(url, anchors.of(element), rel, element.tag)
+            link = HtmlLink(url, anchors.text_of(element), rel, element.tag)
             if surroundings is not None:
-                position, words = surroundings.of(element)
+                position, words = surroundings.context_of(element)
                 link = link._replace(position=position, around=words)
-            links[url] = link if first is None else _merged(first, link)
+            links[url] = link if first is None else _merge_links(first, link)
     if in_data:
-        for text in _in_data(document):
+        for text in _json_ld_urls(document):
             found = canonicalize(text, base)
             if found is not None and found not in links and len(links) < MOST_LINKS:
                 links[found] = HtmlLink(found, "", "", "json-ld")
@@ -117,12 +117,12 @@ def urls_in(text: str, most: int = 1_000) -> Iterator[tuple[int, str]]:
     >>> list(urls_in("See http://a.example/b_(c), or (https://d.example/e)."))
     [(4, 'http://a.example/b_(c)'), (32, 'https://d.example/e')]
     """
-    for count, found in enumerate(_IN_TEXT.finditer(text)):
+    for count, found in enumerate(_URL_IN_TEXT.finditer(text)):
         if count >= most:
             return
-        url = found[0].rstrip(_AFTER_URL)
+        url = found[0].rstrip(_PUNCTUATION_AFTER_URL)
         while url.endswith((")", "]")) and url.count(url[-1]) > url.count("(" if url[-1] == ")" else "["):
-            url = url[:-1].rstrip(_AFTER_URL)
+            url = url[:-1].rstrip(_PUNCTUATION_AFTER_URL)
         yield found.start(), url
 
 
@@ -132,7 +132,7 @@ def _reference(element: Element) -> tuple[str | None, str]:
     if tag == "meta":
         return _refresh(element), "refresh"
     written = element.attr("rel")
-    rel = phrase(written[:LONGEST_ANCHOR]).lower() if written else ""
+    rel = one_line(written[:LONGEST_ANCHOR]).lower() if written else ""
     if tag == "a":
         return element.attr("href"), rel
     if tag == "link":
@@ -154,17 +154,19 @@ def _refresh(meta: Element) -> str | None:
     return target or None
 
 
-def _merged(first: HtmlLink, second: HtmlLink) -> HtmlLink:
+def _merge_links(first: HtmlLink, second: HtmlLink) -> HtmlLink:
     """Two links to one URL: what the first says that says something, and with reservations only if both have some."""
     rel = (
-        first.rel if _LIMITS.isdisjoint(first.rel.split()) or not _LIMITS.isdisjoint(second.rel.split()) else second.rel
+        first.rel
+        if _RESERVED_RELS.isdisjoint(first.rel.split()) or not _RESERVED_RELS.isdisjoint(second.rel.split())
+        else second.rel
     )
     tag = second.tag if first.tag == "form" else first.tag
     told = first if first.anchor or not second.anchor else second
     return told._replace(rel=rel, tag=tag if told is first else second.tag)
 
 
-def _query_in(encoding: str, href: str) -> str:
+def _encode_query(encoding: str, href: str) -> str:
     """A link whose query is escaped in the encoding of its page, as browsers send it; the URL Standard assumes UTF-8."""
     before, mark, query = href.partition("?")
     query, hash_mark, fragment = query.partition("#")
@@ -192,31 +194,33 @@ class _Anchors:
     def __init__(self) -> None:
         self._outer = 0
 
-    def of(self, element: Element) -> str:
+    def text_of(self, element: Element) -> str:
         if element.tag != "a":
-            return phrase((element.attr("alt") or element.attr("title") or "")[: 10 * LONGEST_ANCHOR])[:LONGEST_ANCHOR]
+            return one_line((element.attr("alt") or element.attr("title") or "")[: 10 * LONGEST_ANCHOR])[
+                :LONGEST_ANCHOR
+            ]
         if element.find("a") is not None:
             self._outer += 1
             if self._outer > _MOST_OUTER_LINKS:
                 return ""
-        return phrase(element.text)[:LONGEST_ANCHOR]
+        return one_line(element.text)[:LONGEST_ANCHOR]
 
 
 # ── where on the page ──
 
-_PLACES = {
+_POSITION_BY_TAG = {
     **dict.fromkeys(("nav", "menu", "aside"), Position.NAVIGATION),
     **dict.fromkeys(("main", "article", "body", "html"), Position.CONTENT),
     "footer": Position.FOOTER,
 }
-_ROLES = {
+_POSITION_BY_ROLE = {
     **dict.fromkeys(
         ("navigation", "banner", "menu", "menubar", "search", "complementary", "toolbar"), Position.NAVIGATION
     ),
     **dict.fromkeys(("main", "article"), Position.CONTENT),
     "contentinfo": Position.FOOTER,
 }
-_WORD_PLACES = (
+_POSITION_BY_WORDS = (
     (Position.FOOTER, re.compile(r"(?:^|[\s_-])(?:page|site|main|global|bottom)?-?_?(?:footer|colophon|copyright)")),
     (
         Position.NAVIGATION,
@@ -234,7 +238,7 @@ class _Positions:
     def __init__(self) -> None:
         self._known: dict[Element, Position] = {}
 
-    def of(self, element: Element) -> Position:
+    def position_of(self, element: Element) -> Position:
         passed: list[Element] = []
         around: Any = element
         position = Position.CONTENT
@@ -242,7 +246,7 @@ class _Positions:
             known = self._known.get(around)
             if known is None:
                 passed.append(around)
-                known = _place_of(around)
+                known = _position_of(around)
             if known is not None:
                 position = known
                 break
@@ -251,27 +255,27 @@ class _Positions:
         return position
 
 
-def _place_of(element: Element) -> Position | None:
+def _position_of(element: Element) -> Position | None:
     """What an element says of the place of all that it holds."""
     tag = element.tag
-    if tag in _PLACES:
-        return _PLACES[tag]
+    if tag in _POSITION_BY_TAG:
+        return _POSITION_BY_TAG[tag]
     if tag == "header":  # of a page, not of an article
         return Position.NAVIGATION if element.closest("article, main") is None else None
     role = element.attr("role")
-    if role is not None and role in _ROLES:
-        return _ROLES[role]
+    if role is not None and role in _POSITION_BY_ROLE:
+        return _POSITION_BY_ROLE[role]
     classes, name = element.attr("class"), element.attr("id")
-    return _place_by_words(f"{classes or ''} {name or ''}"[:200]) if classes or name else None
+    return _position_by_words(f"{classes or ''} {name or ''}"[:200]) if classes or name else None
 
 
 @lru_cache(maxsize=4096)
-def _place_by_words(words: str) -> Position | None:
+def _position_by_words(words: str) -> Position | None:
     words = words.lower()
-    return next((place for place, expression in _WORD_PLACES if expression.search(words)), None)
+    return next((place for place, expression in _POSITION_BY_WORDS if expression.search(words)), None)
 
 
-class _Surroundings:
+class _LinkContext:
     """Where links stand, and if that is in the content, the words around them in their block of text."""
 
     def __init__(self) -> None:
@@ -279,8 +283,8 @@ class _Surroundings:
         self._blocks: dict[Element, tuple[str, int]] = {}  # the text, and how far it has been looked through
         self._left = _MOST_TEXT_AROUND
 
-    def of(self, element: Element) -> tuple[Position, str]:
-        position = self._positions.of(element)
+    def context_of(self, element: Element) -> tuple[Position, str]:
+        position = self._positions.position_of(element)
         is_told = element.tag == "a" and position is Position.CONTENT
         return position, self._words(element) if is_told else ""
 
@@ -292,18 +296,18 @@ class _Surroundings:
             block = block.parent
         if not isinstance(block, Element):
             return ""
-        text, start = self._blocks.get(block) or (self._read(block), 0)
+        text, start = self._blocks.get(block) or (self._block_text(block), 0)
         link = element.text
-        at = _whole_word(text, link, start)
+        at = _find_whole_words(text, link, start)
         if at < 0:
             return ""
         end = at + len(link)
         self._blocks[block] = text, end
-        before = text[max(at - _REACH, 0) : at].split()[-WORDS_AROUND:]
-        after = text[end : end + _REACH].split()[:WORDS_AROUND]
-        return phrase(f"{' '.join(before)} … {' '.join(after)}") if before or after else ""
+        before = text[max(at - _CONTEXT_REACH, 0) : at].split()[-WORDS_AROUND:]
+        after = text[end : end + _CONTEXT_REACH].split()[:WORDS_AROUND]
+        return one_line(f"{' '.join(before)} … {' '.join(after)}") if before or after else ""
 
-    def _read(self, block: Element) -> str:
+    def _block_text(self, block: Element) -> str:
         if self._left <= 0:
             return ""
         text: str = block.text
@@ -311,7 +315,7 @@ class _Surroundings:
         return text
 
 
-def _whole_word(text: str, words: str, start: int) -> int:
+def _find_whole_words(text: str, words: str, start: int) -> int:
     """Where words stand by themselves, not in others; -1 if nowhere near."""
     for _ in range(20):
         at = text.find(words, start) if words else -1
@@ -327,16 +331,16 @@ def _whole_word(text: str, words: str, start: int) -> int:
 # ── JSON-LD ──
 
 
-def _in_data(document: Document) -> Iterator[str]:
+def _json_ld_urls(document: Document) -> Iterator[str]:
     """URLs in JSON-LD, by the names under which they stand."""
     looked_at = 0
     waiting: list[tuple[str, Any]] = [("", value) for value in document.json_ld()]
-    while waiting and looked_at < _MOST_DATA:
+    while waiting and looked_at < _MOST_JSON_LD_VALUES:
         name, value = waiting.pop()
         looked_at += 1
         if isinstance(value, dict):
             waiting.extend(reversed(list(value.items())))
         elif isinstance(value, list):
             waiting.extend((name, item) for item in reversed(value))
-        elif isinstance(value, str) and name in _URL_NAMES and value.startswith((*WEB_PREFIXES, "/")):
+        elif isinstance(value, str) and name in _URL_PROPERTIES and value.startswith((*WEB_PREFIXES, "/")):
             yield value

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from turbohtml import Document, Element, Namespace, Text
 
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 
 MOST_ELEMENTS = 20_000  # looked at in one walk; of 197 pages the fullest has 1,200 of these
 MOST_HEADINGS = 200
@@ -22,13 +22,13 @@ _MOST_LINKS = 2_000
 _MOST_TIMES = 50
 _LONGEST_URL = 8_192
 _LONGEST_SCRIPTS = 500_000  # characters of JSON, all scripts together: 6 ms
-_MOST_ITEMS = 200
-_AFTER, _BEFORE = 20, 8  # pieces of text around the headline
+_MOST_MICRODATA = 200
+_MOST_LINES_AFTER, _MOST_LINES_BEFORE = 20, 8  # pieces of text around the headline
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BOLD = ("b", "strong")
-_WALKED = ("title", "meta", "link", "script", "time", *_HEADINGS, *_BOLD)
-_ELSEWHERE = (
+_SCANNED = ("title", "meta", "link", "script", "time", *_HEADINGS, *_BOLD)
+_OUTSIDE_ARTICLE = (
     "footer,aside,nav,[id^=comment i],[class^=comment i],[class*=' comment' i],[class*=related i],[class*=sidebar i],"
     "[class*=widget i],[class^=footer i],[class*=' footer' i],[class*=site-footer i],[id*=sidebar i],[id^=footer i],"
     "[class*=copyright i]"
@@ -78,53 +78,57 @@ class PageScan:
         return []
 
 
-def marks_of(document: Document) -> PageScan:
+def scan_page(document: Document) -> PageScan:
     """All that later questions are answered from. The document stays as it is."""
-    marks, titled = PageScan(), False
-    for element in islice(document.iter_elements(_WALKED), MOST_ELEMENTS):
+    scan, titled = PageScan(), False
+    for element in islice(document.iter_elements(_SCANNED), MOST_ELEMENTS):
         tag = element.tag
         if tag == "meta":
-            _add_meta(marks, element)
+            _add_meta(scan, element)
         elif tag == "link":
-            _add_link(marks, element)
+            _add_link(scan, element)
         elif tag in _BOLD:
-            _add_bold(marks, element)
+            _add_bold(scan, element)
         elif tag == "script":
-            _add_script(marks, element)
+            _add_script(scan, element)
         elif tag == "time":
-            if len(marks.times) < _MOST_TIMES:
-                marks.times.append(element)
+            if len(scan.times) < _MOST_TIMES:
+                scan.times.append(element)
         elif tag == "title":
             if not titled and element.namespace is Namespace.HTML:
-                marks.title, titled = text_of(element, LONGEST_TEXT), True
+                scan.title, titled = text_of(element, LONGEST_TEXT), True
         else:
-            _add_heading(marks, element, int(tag[1]))
-    return marks
+            _add_heading(scan, element, int(tag[1]))
+    return scan
 
 
-def items_of(document: Document, names: frozenset[str]) -> Iterator[tuple[str, Element]]:
+def microdata_of(document: Document, names: frozenset[str]) -> Iterator[tuple[str, Element]]:
     """Elements that are properties of something, in microdata or RDFa, with those names of theirs that are asked for."""
     for attribute in ("itemprop", "property"):
-        for element in document.find_all(attrs={attribute: True}, limit=_MOST_ITEMS):
+        for element in document.find_all(attrs={attribute: True}, limit=_MOST_MICRODATA):
             for name in (element.attr(attribute) or "")[:LONGEST_PHRASE].lower().split():
                 bare = name.removeprefix("schema:")
                 if bare in names:
                     yield bare, element
 
 
-def is_elsewhere(element: Element) -> bool:
+def is_outside_article(element: Element) -> bool:
     """Whether it lies in a part that is not about the page: comments, other articles, the edges."""
-    part = element.closest(_ELSEWHERE)
+    part = element.closest(_OUTSIDE_ARTICLE)
     return part is not None and part.find("h1") is None
 
 
-Beside = Callable[[], Sequence[str]]  # the pieces of text beside the headline, read when the first asks
+NearbyLines = Callable[[], Sequence[str]]  # the pieces of text beside the headline, read when the first asks
 
 
-def lines_beside(headline: Element | None) -> list[str]:
+def lines_near_headline(headline: Element | None) -> list[str]:
     """The pieces of text below a headline, then those above it, the nearest first."""
     lines: list[str] = []
-    for nodes, most in ((headline.following, _AFTER), (headline.preceding, _BEFORE)) if headline is not None else ():
+    for nodes, most in (
+        ((headline.following, _MOST_LINES_AFTER), (headline.preceding, _MOST_LINES_BEFORE))
+        if headline is not None
+        else ()
+    ):
         most += len(lines)
         for node in islice(nodes, 10 * most):
             if type(node) is Text and (text := node.data.strip()):
@@ -142,45 +146,45 @@ def text_of(element: Element, longest: int = LONGEST_PHRASE) -> str:
         left -= len(part)
         if left <= 0:
             break
-    return phrase("".join(parts))[:longest].rstrip()
+    return one_line("".join(parts))[:longest].rstrip()
 
 
-def _add_meta(marks: PageScan, element: Element) -> None:
+def _add_meta(scan: PageScan, element: Element) -> None:
     content = element.attr("content")
-    if not content or len(marks.metas) >= _MOST_METAS:
+    if not content or len(scan.metas) >= _MOST_METAS:
         return
     content = content[: 2 * LONGEST_TEXT]
-    text = phrase(unescape(content) if "&" in content else content)[:LONGEST_TEXT].rstrip()  # many are escaped twice
+    text = one_line(unescape(content) if "&" in content else content)[:LONGEST_TEXT].rstrip()  # many are escaped twice
     for attribute in _NAMES:
         for name in (element.attr(attribute) or "")[:LONGEST_PHRASE].lower().split():
-            found = marks.metas.setdefault(name, [])
+            found = scan.metas.setdefault(name, [])
             if text and len(found) < MOST_BOLD:
                 found.append(text)
 
 
-def _add_link(marks: PageScan, element: Element) -> None:
+def _add_link(scan: PageScan, element: Element) -> None:
     href, rel = element.attr("href"), element.attr("rel")
-    if href and rel and len(href) <= _LONGEST_URL and len(marks.links) < _MOST_LINKS:
+    if href and rel and len(href) <= _LONGEST_URL and len(scan.links) < _MOST_LINKS:
         kinds = frozenset(rel[:LONGEST_PHRASE].lower().split())
-        marks.links.append(LinkMark(kinds, href, phrase((element.attr("hreflang") or "")[:LONGEST_PHRASE])))
+        scan.links.append(LinkMark(kinds, href, one_line((element.attr("hreflang") or "")[:LONGEST_PHRASE])))
 
 
-def _add_bold(marks: PageScan, element: Element) -> None:
-    if len(marks.bold) < MOST_BOLD and (text := text_of(element)) and text not in marks.bold:
-        marks.bold.append(text)
+def _add_bold(scan: PageScan, element: Element) -> None:
+    if len(scan.bold) < MOST_BOLD and (text := text_of(element)) and text not in scan.bold:
+        scan.bold.append(text)
 
 
-def _add_script(marks: PageScan, element: Element) -> None:
+def _add_script(scan: PageScan, element: Element) -> None:
     kind = (element.attr("type") or "").strip().lower()
     if kind.startswith("application/ld+json") or (not kind and element.attr("src") is None):
         text = element.text
-        if (kind or text.startswith('{"@context"')) and len(text) <= marks.script_room:  # some forget the type
-            marks.script_room -= len(text)
-            marks.scripts.append(text)
+        if (kind or text.startswith('{"@context"')) and len(text) <= scan.script_room:  # some forget the type
+            scan.script_room -= len(text)
+            scan.scripts.append(text)
 
 
-def _add_heading(marks: PageScan, element: Element, level: int) -> None:
-    if len(marks.headings) < MOST_HEADINGS and (text := text_of(element)):
-        marks.headings.append(Heading(level, text))
+def _add_heading(scan: PageScan, element: Element, level: int) -> None:
+    if len(scan.headings) < MOST_HEADINGS and (text := text_of(element)):
+        scan.headings.append(Heading(level, text))
         if level <= 3:
-            marks.headlines.append(element)
+            scan.headlines.append(element)

@@ -21,16 +21,16 @@ from xml.parsers import expat
 from lxml import etree
 
 from crawler.parse.metadata.dates import seconds_of
-from crawler.parse.sitemap_entries import EntryFields, alternates_in, as_more, media_in, plain_entry
+from crawler.parse.sitemap_entries import EntryFields, alternates_in, match_simple_entry, media_in, more_xml
 from crawler.urls.canonical import resolve
 from crawler.urls.schemes import WEB_PREFIXES
 
 MOST_ENTRIES = 50_000  # the protocol's limits, of one file
 MOST_BYTES = 50 * 1024 * 1024  # unpacked
-_PIECE = 64 * 1024
-_LONGEST_ENTRY = 4 * _PIECE  # that is looked for as a whole
+_CHUNK = 64 * 1024
+_LONGEST_ENTRY = 4 * _CHUNK  # that is looked for as a whole
 _LONGEST_URL = 8_192
-_PLAIN = frozenset({"loc", "lastmod", "changefreq", "priority"})  # elements of which only the text counts
+_TEXT_ELEMENTS = frozenset({"loc", "lastmod", "changefreq", "priority"})  # elements of which only the text counts
 _FEED_DATES = ("updated", "modified", "pubDate", "published", "issued", "date")
 _GZIP = b"\x1f\x8b"
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
@@ -106,14 +106,14 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     >>> found.entries, found.problem
     ([SitemapEntry(loc='http://a.test/a', lastmod=None, changefreq='', priority=0.8, more='')], 'cut')
     """
-    beginning = next(iter(_Pieces(body)), b"")
+    beginning = next(iter(_BodyChunks(body)), b"")
     for read in (_read_xml, _read_broken_xml) if _is_xml(beginning) else (_read_text,):
-        pieces, found = _Pieces(body), _Finds(url)
+        pieces, found = _BodyChunks(body), _EntryCollector(url)
         try:
             is_read = read(pieces, found)
-        except _Full:
+        except _TooManyEntries:
             is_read, found.problem = True, "too_many"
-        except _Declares:
+        except _HasDtdDeclarations:
             return Sitemap(kind=SitemapForm.NONE, entries=[], sitemaps=[], problem="dtd")
         if is_read:
             break
@@ -122,15 +122,15 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     return Sitemap(kind=found.form, entries=entries, sitemaps=sitemaps, problem=problem)
 
 
-class _Full(Exception):
+class _TooManyEntries(Exception):
     """There are as many entries as there may be."""
 
 
-class _Declares(Exception):
+class _HasDtdDeclarations(Exception):
     """The document type has declarations of its own: entities could swell without end, or name a file of ours."""
 
 
-class _Finds:
+class _EntryCollector:
     """What was found in a file so far."""
 
     __slots__ = ("entries", "form", "problem", "url")
@@ -151,7 +151,7 @@ class _Finds:
             if not loc.startswith(WEB_PREFIXES):
                 return
         if len(self.entries) >= MOST_ENTRIES:
-            raise _Full
+            raise _TooManyEntries
         changefreq = facts.changefreq.strip().lower() if facts.changefreq else ""
         self.entries.append(
             SitemapEntry(
@@ -164,30 +164,30 @@ class _Finds:
         )
 
 
-class _Pieces:
+class _BodyChunks:
     """The file, unpacked while it is read."""
 
     def __init__(self, body: bytes) -> None:
         self.problem = ""
-        self._iterator = self._unpacked(body) if body.startswith(_GZIP) else self._cut(body)
+        self._iterator = self._decompress(body) if body.startswith(_GZIP) else self._split(body)
 
     def __iter__(self) -> Iterator[bytes]:
         return self._iterator
 
-    def _cut(self, body: bytes) -> Iterator[bytes]:
-        for start in range(0, min(len(body), MOST_BYTES), _PIECE):
-            yield body[start : min(start + _PIECE, MOST_BYTES)]
+    def _split(self, body: bytes) -> Iterator[bytes]:
+        for start in range(0, min(len(body), MOST_BYTES), _CHUNK):
+            yield body[start : min(start + _CHUNK, MOST_BYTES)]
         if len(body) > MOST_BYTES:
             self.problem = "too_big"
 
-    def _unpacked(self, body: bytes) -> Iterator[bytes]:
+    def _decompress(self, body: bytes) -> Iterator[bytes]:
         size, packed = 0, body
         while packed.startswith(_GZIP):  # some are several files in one
             unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
             rest = packed
             while not unpacker.eof:
                 try:
-                    piece = unpacker.decompress(rest, _PIECE)
+                    piece = unpacker.decompress(rest, _CHUNK)
                 except zlib.error:
                     self.problem = "bad_coding"
                     return
@@ -213,7 +213,7 @@ def _is_xml(beginning: bytes) -> bool:
 # ── XML ──
 
 
-class _Draft:
+class _EntryBuilder:
     """An entry while it is read."""
 
     __slots__ = ("alternates", "attributes", "facts", "links", "media")
@@ -235,12 +235,12 @@ class _Draft:
         elif name not in self.facts:
             self.facts[name] = text
 
-    def finished(self, form: SitemapForm) -> EntryFields:
+    def build(self, form: SitemapForm) -> EntryFields:
         facts = self.facts
         if form is SitemapForm.FEED:
             lastmod = next(filter(None, map(facts.get, _FEED_DATES)), None)
-            return EntryFields(self._feed_url(), lastmod, None, None, as_more((), self.media))
-        more = as_more(self.alternates, self.media) if self.alternates or self.media else ""
+            return EntryFields(self._feed_url(), lastmod, None, None, more_xml((), self.media))
+        more = more_xml(self.alternates, self.media) if self.alternates or self.media else ""
         return EntryFields(
             facts.get("loc", ""), facts.get("lastmod"), facts.get("changefreq"), facts.get("priority"), more
         )
@@ -256,13 +256,13 @@ class _Draft:
         return next((value for name, value in self.attributes.items() if name.rpartition(":")[2] == "about"), "")
 
 
-class _Reader:
+class _ExpatReader:
     """Takes the events of a fast parser, which knows well-formed files only."""
 
-    def __init__(self, found: _Finds) -> None:
+    def __init__(self, found: _EntryCollector) -> None:
         self._found = found
         self._around: list[str] = []  # names of the elements outside of entries
-        self._draft: _Draft | None = None
+        self._draft: _EntryBuilder | None = None
         self._depth = 0  # in the entry
         self._attributes: dict[str, str] = {}
         self._parts: list[tuple[str, str]] = []
@@ -286,13 +286,13 @@ class _Reader:
         self._held.append(piece)
         self._held_size += len(piece)
         if self._held_size >= self._unfinished:
-            self.finish()
+            self.flush()
 
-    def finish(self) -> None:
+    def flush(self) -> None:
         self._parser.Parse(b"".join(self._held), False)  # noqa: FBT003
         self._fed += self._held_size
         unfinished = self._fed - self._parser.CurrentByteIndex
-        self._unfinished = unfinished if unfinished > _PIECE else 0
+        self._unfinished = unfinished if unfinished > _CHUNK else 0
         self._held, self._held_size = [], 0
 
     def closes_entry(self, tag: bytes) -> bool:
@@ -313,7 +313,7 @@ class _Reader:
         name = name.rpartition(":")[2]
         if name in _ENTRIES and self._around:
             self._found.form = self._found.form or _form_of(name, self._around[-1])
-            self._draft = _Draft(attributes)
+            self._draft = _EntryBuilder(attributes)
         else:
             if not self._around:
                 self._found.form = _ROOTS.get(name, SitemapForm.NONE)
@@ -327,9 +327,9 @@ class _Reader:
             self._depth = 0
             text = "".join(self._texts).strip()
             if name == "loc" and name in draft.facts:  # somebody forgot to close the one before
-                self._found.add(draft.finished(self._found.form))
-                draft = self._draft = _Draft(draft.attributes)
-            if name in _PLAIN:
+                self._found.add(draft.build(self._found.form))
+                draft = self._draft = _EntryBuilder(draft.attributes)
+            if name in _TEXT_ELEMENTS:
                 draft.facts.setdefault(name, text)
             else:
                 draft.add(name.rpartition(":")[2], text, self._attributes, self._parts)
@@ -342,7 +342,7 @@ class _Reader:
         else:
             self._draft = None
             self._closed_at = self._parser.CurrentByteIndex
-            self._found.add(draft.finished(self._found.form))
+            self._found.add(draft.build(self._found.form))
 
     def _text(self, text: str) -> None:
         if self._depth:
@@ -350,12 +350,12 @@ class _Reader:
 
     def _doctype(self, name: str, system_id: str | None, public_id: str | None, declares: int) -> None:
         if declares:
-            raise _Declares
+            raise _HasDtdDeclarations
 
 
-def _read_xml(pieces: _Pieces, found: _Finds) -> bool:
+def _read_xml(pieces: _BodyChunks, found: _EntryCollector) -> bool:
     """Whether it is well-formed, as far as it goes."""
-    reader = _Reader(found)
+    reader = _ExpatReader(found)
     try:
         beginning = next(iter(pieces), b"").lstrip(b" \t\r\n")
         rest = chain([beginning], pieces)
@@ -364,7 +364,7 @@ def _read_xml(pieces: _Pieces, found: _Finds) -> bool:
                 reader.feed(piece)
         else:
             _read_utf8(rest, reader, found)
-        reader.finish()
+        reader.flush()
     except (expat.ExpatError, LookupError, ValueError):
         return False
     if reader.is_open:
@@ -372,7 +372,7 @@ def _read_xml(pieces: _Pieces, found: _Finds) -> bool:
     return True
 
 
-def _read_utf8(pieces: Iterable[bytes], reader: _Reader, found: _Finds) -> None:
+def _read_utf8(pieces: Iterable[bytes], reader: _ExpatReader, found: _EntryCollector) -> None:
     """What follows an entry that the parser has just closed are plain entries, or the parser gets it."""
     text, is_between = "", False
     for piece in _decoded(pieces):
@@ -382,7 +382,7 @@ def _read_utf8(pieces: Iterable[bytes], reader: _Reader, found: _Finds) -> None:
         is_odd = "]]>" in text or "\r" in text
         while True:
             if is_between and not is_odd:
-                start = _after_plain_entries(text, start, found)
+                start = _skip_simple_entries(text, start, found)
             tag = _CLOSING.search(text, start)
             if tag is None:
                 break
@@ -399,8 +399,8 @@ def _read_utf8(pieces: Iterable[bytes], reader: _Reader, found: _Finds) -> None:
     reader.feed(text.encode())
 
 
-def _after_plain_entries(text: str, start: int, found: _Finds) -> int:
-    while (plain := plain_entry(text, start)) is not None:
+def _skip_simple_entries(text: str, start: int, found: _EntryCollector) -> int:
+    while (plain := match_simple_entry(text, start)) is not None:
         facts, start = plain
         found.add(facts)
     return start
@@ -421,7 +421,7 @@ def _decoded(pieces: Iterable[bytes]) -> Iterator[str]:
     yield held + decoder.decode(b"", final=False)
 
 
-def _read_broken_xml(pieces: _Pieces, found: _Finds) -> bool:
+def _read_broken_xml(pieces: _BodyChunks, found: _EntryCollector) -> bool:
     # Entities are left alone. Nothing is ever fetched.
     parser = etree.XMLPullParser(
         ("end",), tag=[f"{{*}}{name}" for name in _ENTRIES], recover=True, resolve_entities=False, no_network=True,
@@ -440,8 +440,8 @@ def _read_broken_xml(pieces: _Pieces, found: _Finds) -> bool:
             if not found.form:
                 _refuse_declarations(element)
                 found.form = _form_of(_name(element), _name(parent))
-            for draft in _drafts(element):
-                found.add(draft.finished(found.form))
+            for draft in _entry_builders(element):
+                found.add(draft.build(found.form))
             element.clear()
             while element.getprevious() is not None:  # what was read takes no memory any more
                 del parent[0]
@@ -451,16 +451,16 @@ def _read_broken_xml(pieces: _Pieces, found: _Finds) -> bool:
 def _refuse_declarations(element: Any) -> None:
     document_type = element.getroottree().docinfo.internalDTD
     if document_type is not None and (document_type.entities() or document_type.elements()):
-        raise _Declares
+        raise _HasDtdDeclarations
 
 
-def _drafts(element: Any) -> list[_Draft]:
+def _entry_builders(element: Any) -> list[_EntryBuilder]:
     """One; or several, if somebody forgot to close them."""
-    drafts = [_Draft(_attributes(element))]
+    drafts = [_EntryBuilder(_attributes(element))]
     for child in element:
         name = _name(child)
         if name == "loc" and name in drafts[-1].facts:
-            drafts.append(_Draft(drafts[-1].attributes))
+            drafts.append(_EntryBuilder(drafts[-1].attributes))
         if name:
             parts = [(_name(part), _text(part)) for part in child if _name(part)]
             drafts[-1].add(name, _text(child), _attributes(child), parts)
@@ -497,7 +497,7 @@ def _priority(text: str) -> float | None:
 # ── text ──
 
 
-def _read_text(pieces: _Pieces, found: _Finds) -> bool:
+def _read_text(pieces: _BodyChunks, found: _EntryCollector) -> bool:
     """A URL a line; what else stands there is no list of URLs, or not a part of it."""
     line = b""
     for piece in pieces:
@@ -512,7 +512,7 @@ def _read_text(pieces: _Pieces, found: _Finds) -> bool:
     return True
 
 
-def _add_lines(lines: list[bytes], found: _Finds) -> None:
+def _add_lines(lines: list[bytes], found: _EntryCollector) -> None:
     for line in lines:
         text = line.decode("utf-8", "replace").lstrip("\ufeff").strip()
         url = f"http://{text}" if text.startswith("www.") else text

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.parse.charset import Decoded, decode
-from crawler.parse.encodings.labels import codec_of, name_of, text_in
+from crawler.parse.encodings.labels import codec_of, decode_as, encoding_of_label
 from crawler.parse.encodings.utf16 import is_markup_in_utf_32
 from tests.conformance.scores import Known, Score, score
 from tests.conftest import SHARED
@@ -104,7 +104,7 @@ def wpt_aside() -> Known:
 def labels() -> Results:
     for row in rows(DATA / "whatwg_labels.jsonl"):
         by_header = decode(b"\xe9", f"text/html; charset={row['label']}").encoding
-        yield row["label"], name_of(row["label"]) == by_header == row["name"]
+        yield row["label"], encoding_of_label(row["label"]) == by_header == row["name"]
 
 
 # ── what detectors find ──
@@ -140,7 +140,7 @@ def pythons(body: bytes, encoding: str) -> str | None:
 def standards(body: bytes, encoding: str) -> str | None:
     """The text as the standard means the name."""
     name = _name(encoding)
-    return _text(text_in(name, body)) if name is not None else None
+    return _text(decode_as(name, body)) if name is not None else None
 
 
 def chardet_known(files: Files) -> Known:
@@ -162,7 +162,7 @@ def _text(text: str) -> str:
 
 
 def _name(encoding: str) -> str | None:
-    return _NAMES.get(encoding.lower(), name_of(encoding))
+    return _NAMES.get(encoding.lower(), encoding_of_label(encoding))
 
 
 def chardet_names(files: Files) -> Results:
@@ -194,7 +194,7 @@ def _agrees(function: str, arguments: list[Any], result: Any) -> bool:
     if function == "html_to_unicode":
         return decode(arguments[1], arguments[0]).text == result[1]
     if function == "resolve_encoding":
-        return _codec(name_of(arguments[0])) == result
+        return _codec(encoding_of_label(arguments[0])) == result
     if function == "http_content_type_encoding":
         return _codec(_by(decode(b"\xe9", arguments[0]), ["header"])) == result
     body = arguments[0].encode() if isinstance(arguments[0], str) else arguments[0]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import turbohtml
 
 from crawler.parse.charset import decode
-from crawler.parse.language import declared_language, language
+from crawler.parse.language import declared_language, identify_language
 from crawler.parse.metadata.metadata import Metadata, metadata_of
 from crawler.parse.metadata.titles import words
 from tests.conformance.scores import Score, score
@@ -115,7 +115,7 @@ def languages() -> Iterator[bool]:
     for page in pages():
         declared = declared_language(page.found.language_declared)
         if declared and len(page.text) >= 100 and "orem ipsum" not in page.text:
-            yield language(page.text).detected == declared
+            yield identify_language(page.text).detected == declared
     for line in (ENCODED / "cases.jsonl").read_text("utf-8").splitlines():
         case = json.loads(line)
         known = next((code for name, code in _NAMED.items() if name in case["file"].lower()), "")
@@ -123,7 +123,7 @@ def languages() -> Iterator[bool]:
             text = (ENCODED / case["file"]).read_bytes().decode(case["encoding"], "replace")
             text = " ".join(_MARKUP.sub(" ", text).split())
             if len(text) >= 100:
-                yield language(text).code == known
+                yield identify_language(text).code == known
 
 
 def _annotated() -> Iterator[Page]:

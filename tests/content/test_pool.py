@@ -13,7 +13,7 @@ from crawler.content.similarity import compare, learn_template
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.template import PAGES
 from crawler.items import Reason
-from crawler.parse.html import AS_USUAL
+from crawler.parse.html import DEFAULT_READING
 from crawler.urls.scope import UrlOptions
 
 RULE = DuplicateRule()
@@ -30,7 +30,7 @@ def page(number: int, paragraphs: int = 20) -> ArchivedAnswer:
 
 def new_pool() -> ContentPool:
     given = ContentConfiguration(
-        urls=UrlOptions(), reading=AS_USUAL, rule=RULE, cpu_seconds=60, memory=1 << 30, hook=""
+        urls=UrlOptions(), reading=DEFAULT_READING, rule=RULE, cpu_seconds=60, memory=1 << 30, hook=""
     )
     return ContentPool(1, given, 60.0)
 
@@ -44,8 +44,8 @@ def test_what_is_found_elsewhere_is_what_would_be_found_here() -> None:
         shares = await pool.compare((pages[0], b""), [(pages[0], b""), (pages[1], b"")])
         learned = await pool.learn_template(pages, None)
         pool.close()
-        assert shares == compare((pages[0], b""), [(pages[0], b""), (pages[1], b"")], AS_USUAL, RULE)
-        assert learned == learn_template(pages, None, AS_USUAL, RULE)
+        assert shares == compare((pages[0], b""), [(pages[0], b""), (pages[1], b"")], DEFAULT_READING, RULE)
+        assert learned == learn_template(pages, None, DEFAULT_READING, RULE)
 
     asyncio.run(ask())
 

@@ -14,7 +14,7 @@ from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import PAGES, mark_of, unpacked
 from crawler.items import Kind, Page
-from crawler.parse.html import AS_USUAL
+from crawler.parse.html import DEFAULT_READING
 from crawler.urls.scope import UrlOptions
 from tests.samples import answer, visit_to, visited
 
@@ -40,7 +40,7 @@ def test_pages_are_compared_by_their_main_texts() -> None:
     one, other = words_of(1), words_of(2)
     edited = one.replace(" ", " edited ", 1)
     shares = compare(
-        (page_of(one), b""), [(page_of(one), b""), (page_of(edited), b""), (page_of(other), b"")], AS_USUAL, RULE
+        (page_of(one), b""), [(page_of(one), b""), (page_of(edited), b""), (page_of(other), b"")], DEFAULT_READING, RULE
     )
     assert shares[0] == 1.0
     assert shares[1] == pytest.approx(jaccard(shingles_of(one), shingles_of(edited)))  # type: ignore[arg-type]
@@ -49,24 +49,24 @@ def test_pages_are_compared_by_their_main_texts() -> None:
 
 def test_each_is_compared_without_the_template_of_its_host() -> None:
     dress, own = words_of(9, 600), words_of(1)
-    template, _ = learn_template([page_of(dress, words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)
+    template, _ = learn_template([page_of(dress, words_of(seed)) for seed in range(PAGES)], None, DEFAULT_READING, RULE)
     dressed, bare = page_of(dress, own), page_of(own)
-    assert compare((dressed, b""), [(bare, b"")], AS_USUAL, RULE)[0] < 0.5
-    assert compare((dressed, template), [(bare, b"")], AS_USUAL, RULE)[0] > 0.95
+    assert compare((dressed, b""), [(bare, b"")], DEFAULT_READING, RULE)[0] < 0.5
+    assert compare((dressed, template), [(bare, b"")], DEFAULT_READING, RULE)[0] > 0.95
 
 
 def test_a_template_is_what_most_pages_have() -> None:
     dress = words_of(9, 200)
     pages = [page_of(dress, words_of(seed)) for seed in range(PAGES)]
-    template, sketches = learn_template(pages, None, AS_USUAL, RULE)
+    template, sketches = learn_template(pages, None, DEFAULT_READING, RULE)
     assert set(unpacked(template).tolist()) == set(shingles_of(dress).tolist())  # type: ignore[attr-defined]
-    again, same = learn_template(pages, template, AS_USUAL, RULE)
+    again, same = learn_template(pages, template, DEFAULT_READING, RULE)
     assert (again, same) == (template, sketches)
     assert len(set(sketches)) == PAGES
 
 
 def test_pages_with_nothing_in_common_have_no_template() -> None:
-    template, sketches = learn_template([page_of(words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE)
+    template, sketches = learn_template([page_of(words_of(seed)) for seed in range(PAGES)], None, DEFAULT_READING, RULE)
     assert template == b""
     assert sketches == [page_sketch(words_of(seed), b"", RULE) for seed in range(PAGES)]
 
@@ -74,7 +74,7 @@ def test_pages_with_nothing_in_common_have_no_template() -> None:
 def seen(text: str, rule: DuplicateRule = RULE, template: bytes = b"", kind: Kind = Kind.PAGE) -> Page:
     visit = visit_to("http://a.test/", template=template, kind=kind)
     result = visited(visit, page=None, fetched=answer(visit.url, head=HEAD, body=page_of(text).body))
-    page = examine(result, UrlOptions().new_scope(), None, AS_USUAL, rule).page
+    page = examine(result, UrlOptions().new_scope(), None, DEFAULT_READING, rule).page
     assert page is not None
     return page
 
@@ -83,7 +83,7 @@ def test_a_page_comes_with_its_sketch() -> None:
     text = words_of(1)
     assert seen(text).sketch == page_sketch(text, b"", RULE) != b""
     template = learn_template(
-        [page_of(words_of(9, 200), words_of(seed)) for seed in range(PAGES)], None, AS_USUAL, RULE
+        [page_of(words_of(9, 200), words_of(seed)) for seed in range(PAGES)], None, DEFAULT_READING, RULE
     )[0]
     page = seen(text, template=template)
     assert (page.sketch, page.template) == (page_sketch(text, template, RULE), mark_of(template))

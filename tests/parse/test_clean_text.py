@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.parse import clean_text
-from crawler.parse.clean_text import cleaned, lines, phrase
+from crawler.parse.clean_text import nonempty_lines, normalize_text, one_line
 
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_any_text_is_composed_and_has_no_control_characters(text):
-    for kept in (cleaned(text), phrase(text), lines(text)):
+    for kept in (normalize_text(text), one_line(text), nonempty_lines(text)):
         assert unicodedata.is_normalized("NFC", kept)
         kept.encode("utf-8")
         assert not any(
@@ -23,7 +23,7 @@ def test_any_text_is_composed_and_has_no_control_characters(text):
 
 @given(st.text(st.sampled_from("ab \t\n\u00a0\u2003\u0301\u00e9")))
 def test_a_phrase_is_its_words_with_single_spaces(text):
-    assert phrase(text) == unicodedata.normalize("NFC", " ".join(text.split()))
+    assert one_line(text) == unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 @given(st.text(st.characters(max_codepoint=0xFF), max_size=5), st.integers(0, 80))
@@ -33,7 +33,7 @@ def test_whether_a_long_text_is_plain_is_told_as_that_of_a_short_one(text, lengt
 
 @pytest.mark.parametrize(("text", "expected"), [("", ""), (" a\n\n\tb ", "a\nb"), ("\n \n", "")])
 def test_lines_are_not_empty(text, expected):
-    assert lines(text) == expected
+    assert nonempty_lines(text) == expected
 
 
 def test_the_examples_are_true():

@@ -1,16 +1,16 @@
-"""What a page asks of crawlers."""
+"""Robots directives of a page: `X-Robots-Tag` headers and `<meta name="robots">`."""
 
 from __future__ import annotations
 
 import pytest
 
-from crawler.parse.directives import NONE, Directives, from_headers, merged, read
+from crawler.parse.directives import NONE, Directives, from_headers, merged, parse
 
 IN_2030 = 1_893_456_000.0  # 2030-01-01
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"),
+    ("text", "directives"),
     [
         ("", NONE),
         ("all", NONE),
@@ -34,12 +34,12 @@ IN_2030 = 1_893_456_000.0  # 2030-01-01
         ("unavailable_after: whenever, noindex", Directives(noindex=True)),
     ],
 )  # fmt: skip
-def test_directives(text: str, asked: Directives) -> None:
-    assert read([text]) == asked
+def test_directives(text: str, directives: Directives) -> None:
+    assert parse([text]) == directives
 
 
 @pytest.mark.parametrize(
-    ("headers", "asked"),
+    ("headers", "directives"),
     [
         ([], NONE),
         (["noindex", "nofollow"], Directives(noindex=True, nofollow=True)),
@@ -51,8 +51,8 @@ def test_directives(text: str, asked: Directives) -> None:
         (["max-snippet: 5, noarchive"], Directives(noarchive=True)),
     ],
 )
-def test_headers_are_for_all_or_for_one(headers: list[str], asked: Directives) -> None:
-    assert from_headers(headers) == asked
+def test_headers_are_for_all_or_for_one(headers: list[str], directives: Directives) -> None:
+    assert from_headers(headers) == directives
 
 
 def test_of_two_the_stricter_holds() -> None:

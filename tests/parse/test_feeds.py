@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.parse.feeds import MOST_ENTRIES, Feed, FeedEntry, looks_like_feed, parse_feed, rhythm
+from crawler.parse.feeds import MOST_ENTRIES, Feed, FeedEntry, looks_like_feed, median_interval, parse_feed
 
 URL = "http://a.test/news/feed.xml"
 DAY = 86_400.0
@@ -282,8 +282,8 @@ def test_a_document_type_of_old_does_no_harm() -> None:
 )
 def test_rhythm(days: list[int | None], expected: float | None) -> None:
     dates = [None if day is None else day * DAY for day in days]
-    assert rhythm([FeedEntry(published=date) for date in dates]) == expected
-    assert rhythm([FeedEntry(updated=date) for date in dates]) == expected
+    assert median_interval([FeedEntry(published=date) for date in dates]) == expected
+    assert median_interval([FeedEntry(updated=date) for date in dates]) == expected
 
 
 PARTS = [b"<", b">", b"</item>", b"<item>", b"<entry>", b"&", b"&#xD800;", b"&#99999999;", b"<![CDATA[", b"<links>", b"\0", b"\xff",

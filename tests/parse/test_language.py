@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.parse import language as module
-from crawler.parse.language import Language, declared_language, language, language_of
+from crawler.parse.language import Language, declared_language, identify_language, language_of
 
 GERMAN = "Der Hafen war am Morgen still, und die Boote lagen ruhig auf dem Wasser der Bucht."
 RUSSIAN = "Утром в гавани было тихо, и лодки неподвижно стояли на воде у старого причала."
@@ -38,7 +38,7 @@ def test_a_text_that_does_not_tell_has_the_language_it_declares(declared: str, e
 
 
 def test_both_are_told_apart() -> None:
-    found = language(GERMAN, "en-GB")
+    found = identify_language(GERMAN, "en-GB")
     assert found == Language("de", "en", "de", found.confidence)
     assert found.confidence > 0.5
 
@@ -67,7 +67,7 @@ def test_old_and_long_codes_are_known(declared: str, expected: str) -> None:
 @given(st.text(), st.text())
 def test_any_text_gives_an_answer(text: str, declared: str) -> None:
     assert len(language_of(text, declared)) <= 3
-    assert 0 <= language(text * 50, declared).confidence <= 1
+    assert 0 <= identify_language(text * 50, declared).confidence <= 1
 
 
 def test_the_examples_are_true() -> None:

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.parse import sitemaps
-from crawler.parse.sitemap_entries import plain_entry
+from crawler.parse.sitemap_entries import match_simple_entry
 from crawler.parse.sitemaps import Sitemap, SitemapForm, parse_sitemap
 
 URLS = [f"http://a.test/{number}" for number in range(5_000)]
@@ -83,7 +83,7 @@ WRONG = (
 @pytest.mark.parametrize("entry", PLAIN)
 def test_entries_as_nearly_everybody_writes_them_need_no_parser(entry: str) -> None:
     text = entry.replace("\r\n", "\n")
-    facts_and_end = plain_entry(text, 0)
+    facts_and_end = match_simple_entry(text, 0)
     assert facts_and_end is not None
     assert facts_and_end[1] == len(text)
 
@@ -93,7 +93,7 @@ def test_with_and_without_a_parser_entries_are_the_same(entry: str, monkeypatch:
     before, after = "<url><loc>http://a.test/0</loc></url>\n", "\n<url><loc>http://a.test/9</loc></url>"
     body = f"<urlset>{before}{entry}{after}{entry}{after}</urlset>".encode()
     found = read(body)
-    monkeypatch.setattr(sitemaps, "plain_entry", lambda text, start: None)
+    monkeypatch.setattr(sitemaps, "match_simple_entry", lambda text, start: None)
     assert shown(found) == shown(read(body))
     assert (found.problem == "broken") is (entry in WRONG)
     assert entry in WRONG or [urls(body)[0], urls(body)[-1]] == ["http://a.test/0", "http://a.test/9"]
@@ -105,7 +105,7 @@ def test_in_any_order_entries_are_the_same_with_and_without_a_parser(parts: list
     body = f"<urlset>{''.join(parts)}</urlset>".encode()
     found = read(body)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sitemaps, "plain_entry", lambda text, start: None)
+        patch.setattr(sitemaps, "match_simple_entry", lambda text, start: None)
         assert shown(found) == shown(read(body))
 
 

@@ -18,9 +18,9 @@ from crawler.duplicates.source_code.code import tokens_of
 from crawler.duplicates.words import Hashes, token_hashes, word_hashes
 from crawler.errors import BadInput
 from crawler.parse.charset import decode
-from crawler.parse.coding import MOST_PLAIN
+from crawler.parse.coding import MOST_DECODED
 from crawler.parse.html import Reading
-from crawler.parse.reading import read, text_of
+from crawler.parse.reading import parse_body, text_of
 
 CODE_FORMATS = frozenset(["code", "text"])  # of documents that may be programs
 _PAGES = (".html", ".htm", ".xhtml")
@@ -76,7 +76,7 @@ class DocumentReader:
         """One in a file, or `BadInput` if that cannot be read."""
         try:
             with path.open("rb") as file:
-                body = file.read(MOST_PLAIN)
+                body = file.read(MOST_DECODED)
         except OSError as error:
             raise BadInput(
                 f"{path}: cannot be read ({error.strerror}); name a file, or a URL that is archived."
@@ -94,7 +94,7 @@ class DocumentReader:
             return ComparableDocument(
                 name=name, text=text, words=token_hashes(tokens_of(text, filename=filename)), body_digest=digest
             )
-        text = text_of(read(body, url, content_type, reading=self.reading))
+        text = text_of(parse_body(body, url, content_type, reading=self.reading))
         return ComparableDocument(name=name, text=text, words=word_hashes(text), template=template, body_digest=digest)
 
 

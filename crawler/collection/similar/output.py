@@ -12,7 +12,7 @@ from crawler.duplicates.differences import Differences
 from crawler.duplicates.evaluation import EvaluationRow, Quality
 from crawler.export.documents import safe_json
 from crawler.monitor.charts import INK, LIMIT, save_chart
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 
 MOST_LISTED = 10  # documents of a cluster that people see
 
@@ -22,9 +22,9 @@ MOST_LISTED = 10  # documents of a cluster that people see
 
 def find_lines(name: str, found: SimilarDocuments, threshold: float, fewest_words: int) -> Iterator[str]:
     if found.is_short:
-        yield f"{phrase(name)} has fewer than {fewest_words} words: only exact copies were looked for."
+        yield f"{one_line(name)} has fewer than {fewest_words} words: only exact copies were looked for."
     if not found.found:
-        yield f"Nothing in the collection is {threshold:.0%} or more like {phrase(name)}."
+        yield f"Nothing in the collection is {threshold:.0%} or more like {one_line(name)}."
         return
     for like in found.found:
         yield f"{like.similarity:7.1%}  {like.document.url}"
@@ -72,7 +72,7 @@ def cluster_lines(number: int, size: int, members: Sequence[ClusterMember]) -> I
     yield f"{number:>4}  {size:,} documents"
     for place, member in enumerate(members):
         share = "" if not place else f"{'' if member.is_counted else '~'}{member.similarity:.1%}"
-        yield f"{share:>12}  {phrase(member.name)}"
+        yield f"{share:>12}  {one_line(member.name)}"
         if differing := _differing(member.differences):
             yield f"{'':14}{differing}"
     if size > len(members):

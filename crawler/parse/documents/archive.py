@@ -6,17 +6,17 @@ from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.formats import format_of
-from crawler.parse.documents.zip_reader import opened
+from crawler.parse.documents.zip_reader import open_zip
 
 
 def read(body: bytes, draft: Draft) -> None:
-    archive = opened(body, draft)
-    draft.note("files", len(archive.members))
+    archive = open_zip(body, draft)
+    draft.add_metadata("files", len(archive.members))
     for member in archive.members:
         draft.item(member.name)
         if member.is_encrypted:
-            draft.note("encrypted", "true")
-            draft.trouble(Problem.ENCRYPTED)
+            draft.add_metadata("encrypted", "true")
+            draft.report_problem(Problem.ENCRYPTED)
     for member in archive.members:
         if draft.is_full:
             break

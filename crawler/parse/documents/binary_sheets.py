@@ -9,9 +9,9 @@ from crawler.parse.documents.binary_records import packed_number
 from crawler.parse.documents.cell_format import BUILT_IN
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline
-from crawler.parse.documents.drawings import read_drawn
+from crawler.parse.documents.drawings import read_drawings
 from crawler.parse.documents.ooxml import Package
-from crawler.parse.documents.sheets import number_text, without_codes
+from crawler.parse.documents.sheets import number_text, strip_header_codes
 
 _ROW, _RK, _ERROR, _BOOLEAN, _REAL, _STRING, _SHARED = 0, 2, 3, 4, 5, 6, 7
 _STRING_RESULT, _NUMBER_RESULT, _BOOLEAN_RESULT = 8, 9, 10
@@ -23,8 +23,8 @@ _WIDEST = 200
 def read(body: bytes, draft: Draft) -> None:
     package = Package(body, draft)
     package.read_properties()
-    _Workbook(package, package.main("xl/workbook.bin")).read()
-    package.read_rest()
+    _Workbook(package, package.main_part("xl/workbook.bin")).read()
+    package.read_links_and_embedded()
 
 
 class _Workbook:
@@ -60,9 +60,9 @@ class _Workbook:
             elif kind == _SHEET:
                 identity, at = _text(body, 8)
                 sheets.append((_text(body, at)[0], relations[identity].target if identity in relations else ""))
-        self._draft.note("sheets", len(sheets))
+        self._draft.add_metadata("sheets", len(sheets))
         if len(sheets) > MOST_PARTS:
-            self._draft.trouble(Problem.TOO_LARGE)
+            self._draft.report_problem(Problem.TOO_LARGE)
         for name, part in sheets[:MOST_PARTS]:
             with self._draft.section("sheet", name):
                 self._draft.heading(2, name, is_title=False)
@@ -87,13 +87,13 @@ class _Workbook:
             for kind, body in records(self._package.archive.read(target)):
                 if kind == _COMMENT:
                     self._draft.paragraph(_text(body, 1)[0])
-        read_drawn(self._package, part)
+        read_drawings(self._package, part)
 
     def _read_headers(self, body: bytes) -> None:
         at = 2
         for _ in range(6):
             text, at = _text(body, at)
-            self._draft.paragraph(without_codes(text))
+            self._draft.paragraph(strip_header_codes(text))
 
     def _cell(self, kind: int, body: bytes) -> str:
         style = int.from_bytes(body[4:7], "little")
@@ -105,12 +105,12 @@ class _Workbook:
         if kind in (_BOOLEAN, _BOOLEAN_RESULT) and len(body) >= 9:
             return "TRUE" if body[8] else "FALSE"
         if kind == _RK and len(body) >= 12:
-            return self._shown(packed_number(body[8:12]), style)
+            return self._format_number(packed_number(body[8:12]), style)
         if kind in (_REAL, _NUMBER_RESULT) and len(body) >= 16:
-            return self._shown(struct.unpack_from("<d", body, 8)[0], style)
+            return self._format_number(struct.unpack_from("<d", body, 8)[0], style)
         return ""
 
-    def _shown(self, number: float, style: int) -> str:
+    def _format_number(self, number: float, style: int) -> str:
         pattern = self._formats[style] if style < len(self._formats) else "General"
         return number_text(number, str(number), pattern, since_1904=self._since_1904)
 

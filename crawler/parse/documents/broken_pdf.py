@@ -15,19 +15,19 @@ from crawler.parse.documents.draft import MOST_PARTS
 
 _OBJECT = re.compile(rb"(\d{1,9})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b")
 _IS_PAGE = re.compile(rb"/Type\s*/Page\b(?!s)")
-_PACKED = re.compile(rb"/Type\s*/ObjStm\b")
+_OBJECT_STREAM = re.compile(rb"/Type\s*/ObjStm\b")
 _COUNT, _FIRST = re.compile(rb"/N\s+(\d{1,5})\b"), re.compile(rb"/First\s+(\d{1,7})\b")
 _STREAM = re.compile(rb"stream\r?\n")
 _LONGEST_HEAD = 4_096
 _MOST_OBJECTS = 200_000
 _LONGEST_PACKED = 1 << 20
 _MOST_UNPACKED = 16 << 20
-_TRIED = 16_384  # bytes that each attempt counts for: a thousand of them are enough
+_COST_OF_ATTEMPT = 16_384  # bytes that each attempt counts for: a thousand of them are enough
 
 
-def mended(body: bytes) -> bytes:
+def repair_pdf(body: bytes) -> bytes:
     """The file with an end; nothing if no page is left."""
-    pages, highest, packed = _objects(body)
+    pages, highest, packed = _scan_objects(body)
     if not pages:
         return b""
     catalog = max(highest, *packed) + 1 if packed else highest + 1
@@ -41,7 +41,7 @@ def mended(body: bytes) -> bytes:
     return body + b"\nendstream\nendobj\n" + added + end.encode("ascii")
 
 
-def _objects(body: bytes) -> tuple[list[int], int, dict[int, bytes]]:
+def _scan_objects(body: bytes) -> tuple[list[int], int, dict[int, bytes]]:
     """The numbers of all pages, the highest number, and the objects that were packed in others."""
     pages: list[int] = []
     packed: dict[int, bytes] = {}
@@ -54,22 +54,22 @@ def _objects(body: bytes) -> tuple[list[int], int, dict[int, bytes]]:
         highest = max(highest, number)
         if stream is None:
             pages += [number] if _IS_PAGE.search(head) else []
-        elif room > 0 and _PACKED.search(head, 0, stream.start()):
-            data = _inflated(body, start + stream.end(), room)
-            room -= len(data) + _TRIED
-            packed.update(_unpacked(head, data))
+        elif room > 0 and _OBJECT_STREAM.search(head, 0, stream.start()):
+            data = _inflate(body, start + stream.end(), room)
+            room -= len(data) + _COST_OF_ATTEMPT
+            packed.update(_objects_in_stream(head, data))
     pages += [number for number, data in packed.items() if _IS_PAGE.search(data)]
     return pages, highest, packed
 
 
-def _inflated(body: bytes, start: int, most: int) -> bytes:
+def _inflate(body: bytes, start: int, most: int) -> bytes:
     try:
         return zlib.decompressobj().decompress(body[start : start + _LONGEST_PACKED], most)
     except zlib.error:
         return b""
 
 
-def _unpacked(head: bytes, data: bytes) -> Iterator[tuple[int, bytes]]:
+def _objects_in_stream(head: bytes, data: bytes) -> Iterator[tuple[int, bytes]]:
     """Numbers and places of objects stand before them (ISO 32000 §7.5.7)."""
     count, first = _COUNT.search(head), _FIRST.search(head)
     if count is None or first is None:

@@ -44,9 +44,9 @@ _LAST_DAY = 2_958_466  # the end of the year 9999
 Token = tuple[str, str]  # kind, text
 
 
-def shown(value: float, pattern: str, *, since_1904: bool = False) -> str:
+def format_value(value: float, pattern: str, *, since_1904: bool = False) -> str:
     """
-    >>> shown(1234.5, "#,##0.00"), shown(0.256, "0%"), shown(44197.75, "yyyy-mm-dd hh:mm"), shown(-2, "0;(0)"), shown(2.0, "General")
+    >>> format_value(1234.5, "#,##0.00"), format_value(0.256, "0%"), format_value(44197.75, "yyyy-mm-dd hh:mm"), format_value(-2, "0;(0)"), format_value(2.0, "General")
     ('1,234.50', '26%', '2021-01-01 18:00', '(2)', '2')
     """
     sections = _sections(pattern[:_LONGEST])
@@ -135,7 +135,7 @@ def _as_date(value: float, tokens: list[Token], *, since_1904: bool) -> str:
     parts = []
     for index, (kind, text) in enumerate(tokens):
         if kind == "date":
-            neighbours = _neighbours(tokens, dates, index)
+            neighbours = _is_minute(tokens, dates, index)
             parts.append(_date_part(moment, text.lower(), is_12=is_12, is_minute=neighbours))
         elif kind == "elapsed":
             unit = {"h": 24, "m": 1_440, "s": 86_400}[text[1].lower()]
@@ -153,7 +153,7 @@ def _moment(value: float, *, since_1904: bool) -> datetime:
     return first + timedelta(milliseconds=round(value * 86_400_000))
 
 
-def _neighbours(tokens: list[Token], dates: list[int], index: int) -> bool:
+def _is_minute(tokens: list[Token], dates: list[int], index: int) -> bool:
     """Whether an m means minutes: it stands behind hours or before seconds."""
     at = dates.index(index)
     before = tokens[dates[at - 1]][1].strip("[]").lower() if at else ""

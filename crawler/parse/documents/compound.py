@@ -18,7 +18,16 @@ from crawler.parse.documents.zip_reader import MOST_MEMBER, base_name
 
 MAGIC = olefile.MAGIC
 # What the library raises on files that are not as they should be, directories that are chains or circles among them.
-_BROKEN = (OSError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError, struct.error)
+_OLEFILE_ERRORS = (
+    OSError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    struct.error,
+)
 _SMALLEST = olefile.MINIMAL_OLEFILE_SIZE
 _TITLE = 2
 _SUMMARY = {
@@ -32,7 +41,7 @@ _SUMMARY = {
     14: "pages",
     18: "application",
 }
-_MORE = {2: "category", 7: "slides", 14: "manager", 15: "company"}
+_DOCUMENT_SUMMARY = {2: "category", 7: "slides", 14: "manager", 15: "company"}
 _NATIVE, _PACKED, _CONTENTS = "\x01ole10native", "package", "contents"
 _HEADER = 512  # bytes, before the first stream
 _FIRST_STREAMS = {
@@ -58,19 +67,19 @@ class Compound:
     def __init__(self, body: bytes, draft: Draft) -> None:
         self.draft = draft
         if len(body) < _SMALLEST:
-            draft.trouble(Problem.TRUNCATED)
+            draft.report_problem(Problem.TRUNCATED)
             body = body.ljust(_SMALLEST, b"\0")
-        if _is_cut(body):
-            draft.trouble(Problem.TRUNCATED)
+        if _is_truncated(body):
+            draft.report_problem(Problem.TRUNCATED)
         self._longest = 4 * len(body)  # of a stream; in a file whose end is missing they may claim more than is there
         self._salvaged: dict[tuple[str, ...], bytes] = {}
         self._file: Any = None
         try:
-            self._file = opened(body)
+            self._file = open_ole(body)
             self.paths: list[tuple[str, ...]] = [tuple(path) for path in self._file.listdir()]
-        except _BROKEN:
-            draft.trouble(Problem.CORRUPT)
-            self._salvaged = {(name,): stream for name, stream in _salvaged(body).items()}
+        except _OLEFILE_ERRORS:
+            draft.report_problem(Problem.CORRUPT)
+            self._salvaged = {(name,): stream for name, stream in _salvage_main_stream(body).items()}
             self.paths = list(self._salvaged)
         self._by_name = {tuple(part.lower() for part in path): path for path in self.paths}
         self._folders: dict[tuple[str, ...], dict[str, None]] = {}
@@ -78,7 +87,7 @@ class Compound:
             for depth in range(1, len(path)):
                 self._folders.setdefault(path[: depth - 1], {})[path[depth - 1]] = None
         if self._file is not None and self._file.parsing_issues:
-            draft.trouble(Problem.CORRUPT)
+            draft.report_problem(Problem.CORRUPT)
 
     def __contains__(self, path: tuple[str, ...]) -> bool:
         return path in self._by_name
@@ -96,13 +105,13 @@ class Compound:
             if self._file.get_size(list(real)) > self._longest:
                 raise ValueError("a stream that is longer than the file")
             data: bytes = self._file.openstream(list(real)).read(min(MOST_MEMBER, max(self.draft.budget.unpacked, 0)))
-        except _BROKEN:
-            self.draft.trouble(Problem.CORRUPT)
+        except _OLEFILE_ERRORS:
+            self.draft.report_problem(Problem.CORRUPT)
             return b""
         self.draft.budget.unpacked -= len(data)
         return data
 
-    def read_with(self, read_storage: Callable[[Compound, Draft], None]) -> None:
+    def read_all(self, read_storage: Callable[[Compound, Draft], None]) -> None:
         """All of a file: what it says of itself, what it is, and what lies in it."""
         self.read_properties()
         read_storage(self, self.draft)
@@ -112,15 +121,15 @@ class Compound:
         summary = next(property_sets(self.read("\x05summaryinformation")), {})
         self.draft.title = self.draft.title or str(summary.get(_TITLE, ""))
         for number, key in _SUMMARY.items():
-            self.draft.note(key, summary.get(number) or "")
+            self.draft.add_metadata(key, summary.get(number) or "")
         for sets, properties in enumerate(property_sets(self.read("\x05documentsummaryinformation"))):
             for name, value in properties.items():
                 if isinstance(name, str):
-                    self.draft.note(f"custom: {name[:100]}", value)
-                elif name in _MORE and not sets:
-                    self.draft.note(_MORE[name], value or "")
+                    self.draft.add_metadata(f"custom: {name[:100]}", value)
+                elif name in _DOCUMENT_SUMMARY and not sets:
+                    self.draft.add_metadata(_DOCUMENT_SUMMARY[name], value or "")
         if any(part in _MACROS for path in self._by_name for part in path):
-            self.draft.note("has_macro", "true")
+            self.draft.add_metadata("has_macro", "true")
 
     def read_embedded(self) -> None:
         """Files in streams; other storages that hold a document are read as if they were files."""
@@ -141,14 +150,14 @@ def _is_object(path: tuple[str, ...]) -> bool:
     return last == _NATIVE or (last in (_PACKED, _CONTENTS) and (len(path) > 1 or last == _PACKED))
 
 
-def _is_cut(body: bytes) -> bool:
+def _is_truncated(body: bytes) -> bool:
     """Whether a sector that the header names lies behind the end."""
     size = 1 << min(int.from_bytes(body[30:32], "little"), 12)
     named = [int.from_bytes(body[at : at + 4], "little") for at in (48, *range(76, 512, 4))]
     return any((sector + 1) * size >= len(body) for sector in named if sector < _LAST_SECTOR)
 
 
-def _salvaged(body: bytes) -> dict[str, bytes]:
+def _salvage_main_stream(body: bytes) -> dict[str, bytes]:
     """The main stream, if the directory is lost: programs write it first, and the directory last."""
     name = next((name for mark, name in _FIRST_STREAMS.items() if body.startswith(mark, _HEADER)), None)
     return {name: body[_HEADER:]} if name is not None else {}
@@ -157,7 +166,7 @@ def _salvaged(body: bytes) -> dict[str, bytes]:
 def read_storage(compound: Compound, path: tuple[str, ...]) -> None:
     """A document in a storage of its own inside of another."""
     module = import_module(f"crawler.parse.documents.{_MAIN[path[-1].lower()]}")
-    inner = compound.draft.inner(path[-2])
+    inner = compound.draft.inner_draft(path[-2])
     with compound.draft.section("file", path[-2]):
         module.read_storage(compound, inner, *path[:-1])
 
@@ -166,8 +175,8 @@ def read(body: bytes, draft: Draft) -> None:
     """A file of no program that we know: its properties, and what is embedded."""
     compound = Compound(body, draft)
     if ("encryptedpackage",) in compound:
-        draft.note("encrypted", "true")
-        draft.trouble(Problem.ENCRYPTED)
+        draft.add_metadata("encrypted", "true")
+        draft.report_problem(Problem.ENCRYPTED)
         return
     compound.read_properties()
     compound.read_embedded()
@@ -196,7 +205,7 @@ def read_package(data: bytes, draft: Draft) -> None:
     embed(draft, names[0] or base_name(path), data[at + 4 : at + 4 + size])
 
 
-def opened(body: bytes) -> Any:
+def open_ole(body: bytes) -> Any:
     """The container, unless it claims tables with more sectors than there are: they would be read in circles."""
     counts = [int.from_bytes(body[at : at + 4], "little") for at in (44, 64, 72)]
     if max(counts) > len(body) // 512:
@@ -207,7 +216,7 @@ def opened(body: bytes) -> Any:
 def top_names(body: bytes) -> frozenset[str]:
     """The names of the streams and storages at the top, in lower case."""
     try:
-        with opened(body.ljust(_SMALLEST, b"\0")) as file:
+        with open_ole(body.ljust(_SMALLEST, b"\0")) as file:
             return frozenset(path[0].lower() for path in file.listdir())
-    except _BROKEN:
-        return frozenset(_salvaged(body))
+    except _OLEFILE_ERRORS:
+        return frozenset(_salvage_main_stream(body))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol
 
-from crawler.parse.clean_text import lines, phrase
+from crawler.parse.clean_text import nonempty_lines, one_line
 from crawler.parse.documents.document import Document, Problem
 from crawler.parse.documents.draft import DEEPEST, Draft
 from crawler.parse.documents.formats import declared_format, format_of
@@ -44,10 +44,12 @@ _READERS = {
 }
 
 
-_TEXTS = frozenset(["code", "csv", "json", "markdown", "eml", "mbox", "xml"])  # which may well be called plain text
+_TEXT_FORMATS = frozenset(
+    ["code", "csv", "json", "markdown", "eml", "mbox", "xml"]
+)  # which may well be called plain text
 
 
-class Read(Protocol):
+class DocumentReader(Protocol):
     def __call__(self, body: bytes, draft: Draft) -> None:
         """Put what the file says into the draft. May raise anything: the file is corrupt then."""
 
@@ -64,13 +66,13 @@ def convert(body: bytes, url: str, content_type: str | None = None) -> Document:
     if found is None:
         return Document(format="", problem=Problem.UNSUPPORTED if body else Problem.EMPTY)
     declared = declared_format(content_type)
-    if declared not in (None, found) and not (declared == "text" and found in _TEXTS):
-        draft.note("declared", (content_type or "").partition(";")[0])
+    if declared not in (None, found) and not (declared == "text" and found in _TEXT_FORMATS):
+        draft.add_metadata("declared", (content_type or "").partition(";")[0])
     _read(found, body, draft)
-    text = lines(draft.text)
+    text = nonempty_lines(draft.text)
     return Document(
         format=found,
-        title=phrase(draft.title) or draft.first_heading,
+        title=one_line(draft.title) or draft.first_heading,
         html=draft.html,
         text=text,
         links=draft.links,
@@ -81,38 +83,38 @@ def convert(body: bytes, url: str, content_type: str | None = None) -> Document:
 
 def embed(draft: Draft, name: str, body: bytes, content_type: str | None = None) -> None:
     """Read a file that lies in another one, as a section of it."""
-    draft.note_name("embedded", name)
+    draft.add_name("embedded", name)
     if draft.is_full:
         return
-    inner = draft.inner(name)
+    inner = draft.inner_draft(name)
     with draft.section("file", name):
         inner.paragraph(name)
         found = format_of(body, name, content_type)
         if found is None:
             return
         if inner.depth > DEEPEST:
-            draft.trouble(Problem.TOO_LARGE)
+            draft.report_problem(Problem.TOO_LARGE)
             return
         inner.content_type = content_type
         _read(found, body, inner)
         if inner.title and inner.title != inner.first_heading:
             inner.paragraph(inner.title)
     for key in ("has_macro", "has_js"):
-        draft.note(key, inner.metadata.get(key, ""))
+        draft.add_metadata(key, inner.metadata.get(key, ""))
     if inner.problem in (Problem.BOMB, Problem.TOO_LARGE):
-        draft.trouble(inner.problem)
+        draft.report_problem(inner.problem)
 
 
 def _read(found: str, body: bytes, draft: Draft) -> None:
     draft.format = found
-    read: Read = import_module(f"crawler.parse.documents.{_READERS[found]}").read
+    read: DocumentReader = import_module(f"crawler.parse.documents.{_READERS[found]}").read
     try:
         read(body, draft)
     except MemoryError:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
     except Exception:
         # Readers follow what strangers wrote, through half a dozen libraries; whatever they stumble over, the file
         # is not what it should be, and what was read until then counts.
-        draft.trouble(Problem.CORRUPT)
+        draft.report_problem(Problem.CORRUPT)
     if draft.is_full:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)

@@ -13,7 +13,7 @@ _LONGEST_CELL = 1 << 20
 
 
 def read(body: bytes, draft: Draft) -> None:
-    text = draft.decoded(body).replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    text = draft.decode_text(body).replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
     csv.field_size_limit(_LONGEST_CELL)
     rows = csv.reader(StringIO(text), delimiter=delimiter_of(text), skipinitialspace=True)
     count = 0
@@ -22,7 +22,7 @@ def read(body: bytes, draft: Draft) -> None:
         count += 1
         if draft.is_full:
             break
-    draft.note("rows", count)
+    draft.add_metadata("rows", count)
 
 
 def delimiter_of(text: str) -> str:

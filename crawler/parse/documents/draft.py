@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from crawler.parse.charset import decode
-from crawler.parse.clean_text import cleaned, phrase
+from crawler.parse.clean_text import normalize_text, one_line
 from crawler.parse.documents.document import DocumentLink, Problem
 from crawler.urls.canonical import resolve
 from crawler.urls.schemes import WEB_PREFIXES
@@ -28,7 +28,7 @@ _LONGEST_HREF = 8_192
 _LONGEST_ANCHOR = 200
 _LONGEST_VALUE = 1_000
 _MOST_NAMES = 100
-_MOST_FACTS = 200  # that a file may tell of itself
+_MOST_METADATA = 200  # that a file may tell of itself
 
 
 class TextRun(NamedTuple):
@@ -62,7 +62,7 @@ class _Output:
         self.open = ""  # the list or table that the last block was a part of
         self.first_heading = ""
 
-    def within(self, element: str) -> None:
+    def switch_element(self, element: str) -> None:
         """The next block is a part of such an element, or of none."""
         if element != self.open:
             if self.open:
@@ -87,35 +87,35 @@ class Draft:
         self.problem = Problem.NONE
         self._out = _Output()
 
-    def inner(self, name: str) -> Draft:
+    def inner_draft(self, name: str) -> Draft:
         """The draft of a file in this one: what it says is said here, what is said of it stays apart."""
         inner = Draft(self.url, name=name)
         inner.depth, inner.budget, inner._out = self.depth + 1, self.budget, self._out
         return inner
 
-    def decoded(self, body: bytes) -> str:
+    def decode_text(self, body: bytes) -> str:
         """The text of a file that is nothing but text."""
         found = decode(body, self.content_type)
-        self.note("encoding", found.encoding)
-        self.note("encoding_source", found.source)
+        self.add_metadata("encoding", found.encoding)
+        self.add_metadata("encoding_source", found.source)
         return found.text
 
     # ── what the file says of itself ──
 
-    def note(self, key: str, value: object) -> None:
+    def add_metadata(self, key: str, value: object) -> None:
         """The first that is said counts."""
-        text, key = phrase(str(value))[:_LONGEST_VALUE], phrase(key)[:_LONGEST_ANCHOR]
-        if text and (key in self.metadata or len(self.metadata) < _MOST_FACTS):
+        text, key = one_line(str(value))[:_LONGEST_VALUE], one_line(key)[:_LONGEST_ANCHOR]
+        if text and (key in self.metadata or len(self.metadata) < _MOST_METADATA):
             self.metadata.setdefault(key, text)
 
-    def note_name(self, key: str, name: str) -> None:
+    def add_name(self, key: str, name: str) -> None:
         """One of several."""
         names = self.metadata.get(key, "")
-        name = phrase(name)[:_LONGEST_ANCHOR]
+        name = one_line(name)[:_LONGEST_ANCHOR]
         if name and names.count("\n") < _MOST_NAMES and name not in names.split("\n"):
             self.metadata[key] = f"{names}\n{name}" if names else name
 
-    def trouble(self, problem: Problem) -> None:
+    def report_problem(self, problem: Problem) -> None:
         """The first explains the later ones."""
         self.problem = self.problem or problem
 
@@ -129,7 +129,7 @@ class Draft:
         """One that does not say what the document is about, as the name of a sheet, is never its title."""
         text = self._block(f"h{min(max(level, 1), 6)}", content)
         if text and is_title and not self._out.first_heading:
-            self._out.first_heading = phrase(text)
+            self._out.first_heading = one_line(text)
 
     def paragraph(self, content: Inline) -> None:
         self._block("p", content)
@@ -145,13 +145,13 @@ class Draft:
 
     def row(self, cells: Sequence[Inline], *, is_head: bool = False) -> None:
         self._out.room -= len(cells)  # empty ones take time, too
-        rendered = [self._rendered(cell) for cell in cells] if not self.is_full else []
+        rendered = [self._render(cell) for cell in cells] if not self.is_full else []
         while rendered and not rendered[-1][1].strip():
             rendered.pop()
         if not rendered:
             return
         tag = "th" if is_head else "td"
-        self._out.within("table")
+        self._out.switch_element("table")
         self._out.html.append(f"<tr>{''.join(f'<{tag}>{html}</{tag}>' for html, _ in rendered)}</tr>")
         self._out.lines.append("\t".join(" ".join(text.split()) for _, text in rendered))
 
@@ -159,14 +159,14 @@ class Draft:
     def section(self, kind: str, value: object) -> Iterator[None]:
         """A page, a slide, a sheet, a header: <section data-kind="value">."""
         out = self._out
-        out.within("")
-        value = escape(phrase(str(value))[:_LONGEST_ANCHOR])
+        out.switch_element("")
+        value = escape(one_line(str(value))[:_LONGEST_ANCHOR])
         start = len(out.html)
         out.html.append(f'<section data-{kind}="{value}">')
         try:
             yield
         finally:
-            out.within("")
+            out.switch_element("")
             if len(out.html) == start + 1:
                 out.html.pop()  # nothing was in it
             else:
@@ -181,7 +181,7 @@ class Draft:
         if url is None or not url.startswith((*WEB_PREFIXES, "mailto:")):
             return ""
         if url.startswith(WEB_PREFIXES):
-            links, anchor = self._out.links, phrase(anchor)[:_LONGEST_ANCHOR]
+            links, anchor = self._out.links, one_line(anchor)[:_LONGEST_ANCHOR]
             if (url not in links and len(links) < MOST_LINKS) or not links.get(url, "x"):
                 links[url] = anchor
         return url
@@ -195,7 +195,7 @@ class Draft:
 
     @property
     def html(self) -> str:
-        self._out.within("")
+        self._out.switch_element("")
         return "\n".join(self._out.html)
 
     @property
@@ -213,39 +213,39 @@ class Draft:
     # ── one block ──
 
     def _block(self, tag: str, content: Inline, within: str = "") -> str:
-        html, text = self._rendered(content) if not self.is_full else ("", "")
+        html, text = self._render(content) if not self.is_full else ("", "")
         if not text.strip():
             return ""
-        self._out.within(within)
+        self._out.switch_element(within)
         self._out.html.append(f"<{tag}>{html}</{tag}>")
         self._out.lines.append(text)
         self._out.room -= 1
         return text
 
-    def _rendered(self, content: Inline) -> tuple[str, str]:
+    def _render(self, content: Inline) -> tuple[str, str]:
         """As HTML and as text."""
         if isinstance(content, str):
-            text = self._taken(content)
-            return _escaped(text), text
+            text = self._take_text(content)
+            return _escape_html(text), text
         pieces, texts = [], []
-        for look, runs in groupby(content, key=_look):
-            text = self._taken("".join([run.text for run in runs]))
+        for look, runs in groupby(content, key=_formatting_of):
+            text = self._take_text("".join([run.text for run in runs]))
             if text:
                 texts.append(text)
-                pieces.append(self._styled(text, *look))
+                pieces.append(self._style(text, *look))
         return "".join(pieces), "".join(texts)
 
-    def _taken(self, text: str) -> str:
+    def _take_text(self, text: str) -> str:
         """As much as there is room for."""
         room = max(self._out.room, 0)
         if not room:
             return ""
-        text = cleaned(text[: 2 * room])
+        text = normalize_text(text[: 2 * room])
         self._out.room -= len(text)
         return text if len(text) <= room else text[:room]
 
-    def _styled(self, text: str, bold: bool, italic: bool, href: str) -> str:
-        html = _escaped(text)
+    def _style(self, text: str, bold: bool, italic: bool, href: str) -> str:
+        html = _escape_html(text)
         if not text.strip():
             return html
         if italic:
@@ -257,10 +257,10 @@ class Draft:
         return f'<a href="{escape(url)}">{html}</a>' if url else html
 
 
-def _look(run: TextRun) -> tuple[bool, bool, str]:
+def _formatting_of(run: TextRun) -> tuple[bool, bool, str]:
     return run.bold, run.italic, run.href
 
 
-def _escaped(text: str) -> str:
+def _escape_html(text: str) -> str:
     html = escape(text, quote=False)
     return html.replace("\n", "<br>") if "\n" in html else html

@@ -6,16 +6,16 @@ from typing import Any
 
 from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.documents.ooxml import Package, Relation
-from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of
+from crawler.parse.documents.xml_tree import attribute, first, local_name, text_of
 
-_DRAWN = ("chart", "chartEx", "diagramData", "drawing", "chartUserShapes")
+_DRAWING_RELATIONS = ("chart", "chartEx", "diagramData", "drawing", "chartUserShapes")
 
 
-def read_drawn(package: Package, part: str) -> None:
+def read_drawings(package: Package, part: str) -> None:
     """All charts, diagrams and drawings that a part refers to."""
-    for kind in _DRAWN:
+    for kind in _DRAWING_RELATIONS:
         for target in package.related(part, kind):
-            root = package.tree(target)
+            root = package.parse_part(target)
             if root is None:
                 continue
             if kind.startswith("chart"):
@@ -23,7 +23,7 @@ def read_drawn(package: Package, part: str) -> None:
             else:
                 read_shapes(root, package.draft, package.relations(target))
             if kind in ("drawing", "chart"):
-                read_drawn(package, target)
+                read_drawings(package, target)
 
 
 def read_shapes(root: Any, draft: Draft, relations: dict[str, Relation]) -> None:
@@ -55,7 +55,7 @@ def runs_of(paragraph: Any, relations: dict[str, Relation]) -> list[TextRun]:
     """An a:p with its looks and links."""
     runs = []
     for element in paragraph:
-        name = name_of(element)
+        name = local_name(element)
         if name in ("r", "fld"):
             look = first(element, "rPr")
             text = "".join(text_of(part) for part in element.iter("{*}t"))

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
 from crawler.parse.documents.html import read as read_page
-from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree
-from crawler.parse.documents.zip_reader import ZipArchive, opened
+from crawler.parse.documents.xml_tree import attribute, first, local_name, parse_xml, text_of
+from crawler.parse.documents.zip_reader import ZipArchive, open_zip
 
 _PROPERTIES = {
     "creator": "author",
@@ -26,18 +26,18 @@ _PAGES = (".xhtml", ".html", ".htm", ".xml")
 
 
 def read(body: bytes, draft: Draft) -> None:
-    archive = opened(body, draft)
+    archive = open_zip(body, draft)
     if "META-INF/encryption.xml" in archive and "META-INF/rights.xml" in archive:
-        draft.note("encrypted", "true")
-        draft.trouble(Problem.ENCRYPTED)
+        draft.add_metadata("encrypted", "true")
+        draft.report_problem(Problem.ENCRYPTED)
     chapters = _chapters(archive, draft)
-    draft.note("chapters", len(chapters))
+    draft.add_metadata("chapters", len(chapters))
     if len(chapters) > MOST_PARTS:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
     for name in chapters[:MOST_PARTS]:
         if draft.is_full:
             break
-        chapter = draft.inner(name)
+        chapter = draft.inner_draft(name)
         with draft.section("chapter", name):
             read_page(archive.read(name), chapter)
 
@@ -45,7 +45,7 @@ def read(body: bytes, draft: Draft) -> None:
 def _chapters(archive: ZipArchive, draft: Draft) -> list[str]:
     """As the book lists them; all its pages if the list is lost."""
     path = _package(archive)
-    root = tree(archive.read(path))
+    root = parse_xml(archive.read(path))
     listed = _spine(root, dirname(path)) if root is not None else []
     if root is not None:
         _read_properties(root, draft)
@@ -54,7 +54,7 @@ def _chapters(archive: ZipArchive, draft: Draft) -> list[str]:
 
 
 def _package(archive: ZipArchive) -> str:
-    found = first(tree(archive.read("META-INF/container.xml")), "rootfile")
+    found = first(parse_xml(archive.read("META-INF/container.xml")), "rootfile")
     if found is not None:
         return attribute(found, "full-path")
     return next(iter(archive.names(ending=".opf")), "")
@@ -69,8 +69,8 @@ def _spine(root: Any, folder: str) -> list[str]:
 def _read_properties(root: Any, draft: Draft) -> None:
     metadata = first(root, "metadata")
     for element in metadata.iter() if metadata is not None else ():
-        name, text = name_of(element), text_of(element).strip()
+        name, text = local_name(element), text_of(element).strip()
         if name == "title":
             draft.title = draft.title or text
         elif name in _PROPERTIES:
-            draft.note(_PROPERTIES[name], text)
+            draft.add_metadata(_PROPERTIES[name], text)

@@ -118,7 +118,7 @@ _CODE = (
     " gradle groovy h hh hpp hs hxx ini java jl js jsx kt less lisp lua m make mak ml mm nim pas patch php pl pm"
     " properties proto ps1 py pyi r rb rs s scala scm scss sh sql swift tcl tex toml ts tsx v vb vbs vhdl yaml yml zig"
 )
-BY_ENDING = {
+BY_EXTENSION = {
     **dict.fromkeys(_CODE.split(), "code"),
     **dict.fromkeys(("txt", "text", "log", "nfo", "rst", "adoc", "org", "srt", "vtt", "ics", "vcf"), "text"),
     **dict.fromkeys(("md", "markdown", "mkd"), "markdown"),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from crawler.parse.documents.format_names import BY_ENDING, BY_TYPE, COMPOUND, MAGIC, WITH_MAGIC, ZIPPED
-from crawler.parse.encodings.utf16 import wide
+from crawler.parse.documents.format_names import BY_EXTENSION, BY_TYPE, COMPOUND, MAGIC, WITH_MAGIC, ZIPPED
+from crawler.parse.encodings.utf16 import detect_utf16_or_utf32
 from crawler.parse.html import looks_like_html
 
-SNIFFED = 4_096  # bytes that are looked at, but for the directories of containers
+SNIFFED_BYTES = 4_096  # bytes that are looked at, but for the directories of containers
 _NEVER_TEXT = ("image/", "audio/", "video/", "font/")
 
 # Names in a ZIP file that tell; the first that is there counts.
-_IN_ZIP: tuple[tuple[bytes, str], ...] = (
+_ZIP_MEMBER_FORMATS: tuple[tuple[bytes, str], ...] = (
     (b"word/document", "docx"),
     (b"xl/workbook.bin", "xlsb"),
     (b"xl/workbook", "xlsx"),
@@ -29,7 +29,7 @@ _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _IWORK = re.compile(rb"(?<![\w/.-])index\.(?:xml|apxl)")
 _MIMETYPE = re.compile(rb"mimetype(application/[a-z0-9.+-]+)")
 # Names of streams in an OLE2 file, as its directory has them.
-_IN_OLE: tuple[tuple[str, str], ...] = (
+_OLE_STREAM_FORMATS: tuple[tuple[str, str], ...] = (
     ("WordDocument", "doc"),
     ("PowerPoint Document", "ppt"),
     ("Workbook", "xls"),
@@ -38,7 +38,7 @@ _IN_OLE: tuple[tuple[str, str], ...] = (
     ("Quill", "pub"),
 )
 _MAIL_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,60}:[ \t\r\n]")
-_MAIL_TELLS = re.compile(
+_TYPICAL_MAIL_FIELD = re.compile(
     rb"^(?:Received|Return-Path|Message-ID|MIME-Version|From|Delivered-To|X-[A-Za-z-]{1,40}):",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -59,13 +59,13 @@ def format_of(body: bytes, url: str, content_type: str | None = None) -> str | N
     declared = declared_format(content_type)
     if declared == "html" and body[:1] == b"<":  # most of what there is
         return "html"
-    beginning, ending = body[:SNIFFED], BY_ENDING.get(_ending(url))
+    beginning, ending = body[:SNIFFED_BYTES], BY_EXTENSION.get(_file_extension(url))
     start = beginning.lstrip(b"\xef\xbb\xbf \t\r\n\0")
     for magic, found in MAGIC:
         if (beginning.startswith(magic) or start.startswith(magic)) and (len(magic) > 2 or b"\0" in beginning):
             if found is None:
                 return None
-            return _contained(found, body, declared or ending) if found in ("zip", "ole") else found
+            return _format_in_container(found, body, declared or ending) if found in ("zip", "ole") else found
     if b"%PDF-" in beginning[:1_024] and "pdf" in (declared, ending):
         return "pdf"
     if beginning[4:8] == b"ftyp":
@@ -98,7 +98,7 @@ def _text_format(
     """Of what has no mark of its own."""
     if declared == "html":
         return "html" if beginning else None  # in whatever encoding
-    is_wide = "utf-16" in (content_type or "").lower() or wide(beginning) is not None
+    is_wide = "utf-16" in (content_type or "").lower() or detect_utf16_or_utf32(beginning) is not None
     if not beginning or not (is_wide or _is_text(beginning)):
         return None
     if _XML.match(beginning) or beginning.startswith(_XML_16):
@@ -128,7 +128,7 @@ def _is_text(beginning: bytes) -> bool:
 
 def _is_mail(beginning: bytes) -> bool:
     head = beginning.lstrip()
-    return _MAIL_FIELD.match(head) is not None and len(set(_MAIL_TELLS.findall(head))) >= 2
+    return _MAIL_FIELD.match(head) is not None and len(set(_TYPICAL_MAIL_FIELD.findall(head))) >= 2
 
 
 def _xml_format(beginning: bytes) -> str:
@@ -145,21 +145,21 @@ def _xml_format(beginning: bytes) -> str:
     return "html" if b"<html" in text else "xml"
 
 
-def _ending(url: str) -> str:
+def _file_extension(url: str) -> str:
     """In lower case, without the dot."""
     path = url.partition("#")[0].partition("?")[0]
     return path.rpartition("/")[2].rpartition(".")[2][:10].lower() if "." in path else ""
 
 
-def _contained(found: str, body: bytes, called: str | None) -> str:
+def _format_in_container(found: str, body: bytes, called: str | None) -> str:
     """What is in a container; if it does not tell, for its directory is lost, what it is called."""
-    inside = _in_zip(body) if found == "zip" else _in_ole(body)
+    inside = _format_in_zip(body) if found == "zip" else _format_in_ole(body)
     is_lost = found == "ole" or b"PK\x05\x06" not in body
     kinds = ZIPPED if found == "zip" else COMPOUND
     return called if inside == found and is_lost and called in kinds else inside
 
 
-def _in_zip(body: bytes) -> str:
+def _format_in_zip(body: bytes) -> str:
     """By the type that the first member says, else by the names of members."""
     typed = _MIMETYPE.search(body[:200])
     kind = typed[1].decode("ascii") if typed is not None else ""
@@ -171,7 +171,7 @@ def _in_zip(body: bytes) -> str:
     start = max(end - int.from_bytes(body[end + 12 : end + 16], "little"), 0) if end >= 0 else 0
     directory = body[start:]
     is_package = b"[Content_Types].xml" in directory
-    for name, inside in _IN_ZIP:
+    for name, inside in _ZIP_MEMBER_FORMATS:
         if name in directory and (is_package or end < 0 or inside in ("epub", "xps")):
             return inside
     if b"META-INF/manifest.xml" in directory and b"content.xml" in directory:
@@ -180,8 +180,8 @@ def _in_zip(body: bytes) -> str:
     return "iwork" if is_iwork else "zip"
 
 
-def _in_ole(body: bytes) -> str:
+def _format_in_ole(body: bytes) -> str:
     from crawler.parse.documents.compound import top_names
 
     names = top_names(body)
-    return next((found for name, found in _IN_OLE if name.lower() in names), "ole")
+    return next((found for name, found in _OLE_STREAM_FORMATS if name.lower() in names), "ole")

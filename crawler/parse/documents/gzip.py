@@ -16,7 +16,7 @@ def read(body: bytes, draft: Draft) -> None:
     plain = plain_body(body, [("content-encoding", "gzip")], limit=min(MOST_MEMBER, draft.budget.unpacked), ratio=100)
     draft.budget.unpacked -= len(plain.data)
     if plain.problem:
-        draft.trouble(_PROBLEMS.get(plain.problem, Problem.CORRUPT))
+        draft.report_problem(_PROBLEMS.get(plain.problem, Problem.CORRUPT))
     name = _name(body) or base_name((draft.name or draft.url).partition("?")[0]).removesuffix(".gz")
     embed(draft, name, plain.data)
 

@@ -8,7 +8,7 @@ from typing import Any
 import turbohtml
 from turbohtml import Element, Text
 
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 from crawler.parse.documents.draft import Draft, TextRun
 from crawler.parse.elements import BLOCKS
 from crawler.urls.canonical import resolve
@@ -22,25 +22,25 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = BLOCKS | {"frameset", "html", "iframe", "option"}
 _BOLD, _ITALIC = frozenset({"b", "strong"}), frozenset({"i", "em", "cite"})
 _METAS = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
-_LARGE = frozenset({"table", "ul", "ol", "pre", "blockquote"})  # blocks that no cell of a table of data has
+_LAYOUT_BLOCKS = frozenset({"table", "ul", "ol", "pre", "blockquote"})  # blocks that no cell of a table of data has
 _MOST_FRAMES = 20
 
 
 def read(body: bytes, draft: Draft) -> None:
-    read_html(draft.decoded(body), draft)
+    read_html(draft.decode_text(body), draft)
 
 
 def read_html(text: str, draft: Draft) -> None:
     """Of a whole page or a part of one."""
     document = turbohtml.parse(text, positions=False)
     title = document.find("title")
-    draft.title = draft.title or (phrase(title.text) if title is not None else "")
+    draft.title = draft.title or (one_line(title.text) if title is not None else "")
     for meta in document.iter_elements("meta"):
         name = _METAS.get((meta.attr("name") or "").strip().lower())
         if name is not None:
-            draft.note(name, meta.attr("content") or "")
+            draft.add_metadata(name, meta.attr("content") or "")
     if document.root is not None:
-        draft.note("language", document.root.attr("lang") or "")
+        draft.add_metadata("language", document.root.attr("lang") or "")
     base = next((href for element in document.iter_elements("base") if (href := element.attr("href"))), None)
     if base is not None and (url := resolve(base[:8_192], draft.url)) is not None and url.startswith(WEB_PREFIXES):
         draft.url = url
@@ -113,7 +113,7 @@ class _Reader:
 
     def _enter_block(self, tag: str) -> None:
         table = self._tables[-1] if self._tables else None
-        if table is not None and not table.is_layout and (tag in _HEADINGS or tag in _LARGE):
+        if table is not None and not table.is_layout and (tag in _HEADINGS or tag in _LAYOUT_BLOCKS):
             table.is_layout = True
             self._flush("p")
             self._end_row(table)
@@ -151,7 +151,7 @@ class _Reader:
 
     def _end_row(self, table: _Table) -> None:
         if table.cells:
-            self._draft.row([_trimmed(cell) for cell in table.cells], is_head=table.is_head)
+            self._draft.row([_strip_runs(cell) for cell in table.cells], is_head=table.is_head)
         table.cells, table.is_head = [], True
 
     def _flush(self, tag: str) -> None:
@@ -161,7 +161,7 @@ class _Reader:
         if self._tables and not self._tables[-1].is_layout and tag not in ("caption", "table"):
             self._runs.append(TextRun("\n"))
             return
-        runs, self._runs = _trimmed(self._runs), []
+        runs, self._runs = _strip_runs(self._runs), []
         if tag in _HEADINGS:
             self._draft.heading(_HEADINGS[tag], runs)
         elif tag == "li":
@@ -174,7 +174,7 @@ class _Reader:
             self._draft.paragraph(runs)
 
 
-def _trimmed(runs: list[TextRun]) -> list[TextRun]:
+def _strip_runs(runs: list[TextRun]) -> list[TextRun]:
     """Without the white space at its ends."""
     while runs and not runs[-1].text.strip():
         runs.pop()

@@ -11,7 +11,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 
 from crawler.parse.charset import decode
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
@@ -28,40 +28,40 @@ _LONGEST_FIELD = 10_000
 def read(body: bytes, draft: Draft) -> None:
     starts = [(found.start(), found.end()) for found in _FROM_LINE.finditer(body)] if body.startswith(b"From ") else []
     if starts:
-        _read_box(body, starts, draft)
+        _read_mailbox(body, starts, draft)
     else:
-        read_letter(message_from_bytes(body), draft)
+        read_message(message_from_bytes(body), draft)
 
 
-def _read_box(body: bytes, starts: list[tuple[int, int]], draft: Draft) -> None:
-    draft.note("messages", len(starts))
+def _read_mailbox(body: bytes, starts: list[tuple[int, int]], draft: Draft) -> None:
+    draft.add_metadata("messages", len(starts))
     if len(starts) > MOST_PARTS:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
     ends = [start for start, _ in starts[1:]] + [len(body)]
     for number, ((_, start), end) in enumerate(zip(starts, ends, strict=True), 1):
         if number > MOST_PARTS or draft.is_full:
             break
-        letter = draft.inner(str(number))
+        letter = draft.inner_draft(str(number))
         with draft.section("message", number):
-            read_letter(message_from_bytes(body[start:end]), letter)
+            read_message(message_from_bytes(body[start:end]), letter)
         for name in letter.metadata.get("embedded", "").split("\n"):
-            draft.note_name("embedded", name)
+            draft.add_name("embedded", name)
 
 
-def read_letter(letter: Message, draft: Draft) -> None:
-    subject = field(letter, "Subject")
+def read_message(letter: Message, draft: Draft) -> None:
+    subject = header_field(letter, "Subject")
     draft.title = draft.title or subject
     draft.heading(1, subject)
     for name in _SHOWN:
-        value = field(letter, name)
+        value = header_field(letter, name)
         if value:
             draft.paragraph(f"{name}: {value}")
-    draft.note("author", field(letter, "From"))
-    draft.note("created", _moment(field(letter, "Date")))
-    _Parts(draft).read(letter, 0)
+    draft.add_metadata("author", header_field(letter, "From"))
+    draft.add_metadata("created", _iso_date(header_field(letter, "Date")))
+    _MessageParts(draft).read(letter, 0)
 
 
-class _Parts:
+class _MessageParts:
     """Of one letter."""
 
     def __init__(self, draft: Draft) -> None:
@@ -70,18 +70,18 @@ class _Parts:
 
     def read(self, part: Message, depth: int) -> None:
         if depth > _DEEPEST or self._draft.is_full:
-            self._draft.trouble(Problem.TOO_LARGE)
+            self._draft.report_problem(Problem.TOO_LARGE)
             return
         if part.get_content_type() == "multipart/alternative":
-            self.read(_richest(part), depth + 1)
+            self.read(_best_alternative(part), depth + 1)
         elif part.is_multipart() and part.get_content_type() == "message/rfc822":
-            for letter in _parts(part):
-                letter = _unwrapped(letter, part)
-                inner = self._draft.inner("message")
-                with self._draft.section("message", field(letter, "Subject")):
-                    read_letter(letter, inner)
+            for letter in _subparts(part):
+                letter = _decode_attached_message(letter, part)
+                inner = self._draft.inner_draft("message")
+                with self._draft.section("message", header_field(letter, "Subject")):
+                    read_message(letter, inner)
         elif part.is_multipart():
-            for inner_part in _parts(part):
+            for inner_part in _subparts(part):
                 self.read(inner_part, depth + 1)
         else:
             self._read_leaf(part)
@@ -97,21 +97,21 @@ class _Parts:
             if self._attached <= _MOST_ATTACHED:
                 embed(self._draft, name or kind, data, kind)
         elif kind == "text/html":
-            read_html(_decoded(data, part), self._draft.inner(name))
+            read_html(_decoded(data, part), self._draft.inner_draft(name))
         elif kind in ("text/plain", "message/delivery-status"):
             read_text(_decoded(data, part), self._draft)
         else:
             embed(self._draft, name or kind, data, kind)
 
 
-def _parts(part: Message) -> Iterator[Message]:
+def _subparts(part: Message) -> Iterator[Message]:
     payload = part.get_payload()
     for inner in payload if isinstance(payload, list) else ():
         if isinstance(inner, Message):
             yield inner
 
 
-def _unwrapped(letter: Message, part: Message) -> Message:
+def _decode_attached_message(letter: Message, part: Message) -> Message:
     """A letter may not be encoded as a whole (RFC 2046 §5.2.1), but some programs do so."""
     if str(part.get("Content-Transfer-Encoding", "")).strip().lower() != "base64":
         return letter
@@ -120,9 +120,9 @@ def _unwrapped(letter: Message, part: Message) -> Message:
     return message_from_bytes(data) if isinstance(data, bytes) else letter
 
 
-def _richest(part: Message) -> Message:
+def _best_alternative(part: Message) -> Message:
     """Of parts that say the same, the one that says how it looks; the last of them counts (RFC 2046 §5.1.4)."""
-    parts = list(_parts(part))
+    parts = list(_subparts(part))
     for inner in reversed(parts):
         payload = inner.get_payload()
         if inner.is_multipart() or (inner.get_content_type() == "text/html" and str(payload).strip()):
@@ -130,7 +130,7 @@ def _richest(part: Message) -> Message:
     return parts[-1] if parts else Message()
 
 
-def field(letter: Message, name: str) -> str:
+def header_field(letter: Message, name: str) -> str:
     """A field of the head, with encoded words decoded."""
     value = letter.get(name)
     if value is None:
@@ -139,11 +139,11 @@ def field(letter: Message, name: str) -> str:
     try:
         pieces = decode_header(text)
     except (HeaderParseError, ValueError):
-        return phrase(text)
-    return phrase("".join(_piece(piece, charset) for piece, charset in pieces))
+        return one_line(text)
+    return one_line("".join(_decode_word(piece, charset) for piece, charset in pieces))
 
 
-def _piece(piece: bytes | str, charset: str | None) -> str:
+def _decode_word(piece: bytes | str, charset: str | None) -> str:
     if isinstance(piece, str):
         return _without_surrogates(piece)
     return decode(piece, f"text/plain; charset={charset}" if charset else None).text
@@ -162,7 +162,7 @@ def _file_name(part: Message) -> str:
     except (LookupError, ValueError, TypeError):
         return ""
     try:
-        return "".join(_piece(piece, charset) for piece, charset in decode_header(name))
+        return "".join(_decode_word(piece, charset) for piece, charset in decode_header(name))
     except (HeaderParseError, ValueError):
         return name
 
@@ -172,7 +172,7 @@ def _decoded(data: bytes, part: Message) -> str:
     return decode(data, f"text/plain; charset={charset}" if charset else None).text
 
 
-def _moment(date: str) -> str:
+def _iso_date(date: str) -> str:
     try:
         return parsedate_to_datetime(date).isoformat()
     except (ValueError, TypeError, IndexError, OverflowError):

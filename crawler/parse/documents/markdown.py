@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from crawler.parse.documents.draft import Draft, TextRun
-from crawler.parse.documents.text import linked
+from crawler.parse.documents.text import link_urls
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)")
@@ -19,7 +19,7 @@ _SPAN = re.compile(
 
 
 def read(body: bytes, draft: Draft) -> None:
-    text = draft.decoded(body).replace("\r\n", "\n").replace("\r", "\n")
+    text = draft.decode_text(body).replace("\r\n", "\n").replace("\r", "\n")
     _Reader(draft).read(text.split("\n"))
 
 
@@ -50,10 +50,10 @@ class _Reader:
         if not line.strip():
             self._flush("p")
         elif underline is not None and len(self._held) == 1 and self._kind == "p":
-            self._draft.heading(1 if underline[1].startswith("=") else 2, spans(self._held.pop()))
+            self._draft.heading(1 if underline[1].startswith("=") else 2, parse_spans(self._held.pop()))
         elif heading is not None:
             self._flush("p")
-            self._draft.heading(len(heading[1]), spans(heading[2].rstrip("# \t")))
+            self._draft.heading(len(heading[1]), parse_spans(heading[2].rstrip("# \t")))
         elif item is not None:
             self._flush("li")
             self._held.append(item[1])
@@ -69,7 +69,7 @@ class _Reader:
 
     def _row(self, line: str) -> None:
         if line.strip("|-: \t"):
-            self._draft.row([spans(cell.strip()) for cell in line.strip().strip("|").split("|")])
+            self._draft.row([parse_spans(cell.strip()) for cell in line.strip().strip("|").split("|")])
 
     def _flush(self, following: str) -> None:
         """End what is held; what follows is of this kind."""
@@ -78,24 +78,24 @@ class _Reader:
         if kind == "pre":
             self._draft.preformatted(text)
         elif kind == "li":
-            self._draft.item(spans(text))
+            self._draft.item(parse_spans(text))
         elif kind == "blockquote":
-            self._draft.quote(spans(text))
+            self._draft.quote(parse_spans(text))
         else:
-            self._draft.paragraph(spans(text))
+            self._draft.paragraph(parse_spans(text))
 
 
-def spans(text: str) -> list[TextRun]:
+def parse_spans(text: str) -> list[TextRun]:
     """A line with its emphasis and links.
 
-    >>> spans("a **b** [c](http://d.example/)")[1:]
+    >>> parse_spans("a **b** [c](http://d.example/)")[1:]
     [TextRun(text='b', bold=True, italic=False, href=''), TextRun(text=' ', bold=False, italic=False, href=''), \
 TextRun(text='c', bold=False, italic=False, href='http://d.example/')]
     """
     runs: list[TextRun] = []
     end = 0
     for found in _SPAN.finditer(text):
-        runs += linked(text[end : found.start()])
+        runs += link_urls(text[end : found.start()])
         bold = found["bold"] or found["strong"]
         if found["url"]:
             runs.append(TextRun(found["anchor"] or found["url"], href=found["url"]))
@@ -106,4 +106,4 @@ TextRun(text='c', bold=False, italic=False, href='http://d.example/')]
         else:
             runs.append(TextRun(found["auto"], href=found["auto"]))
         end = found.end()
-    return [run for run in [*runs, *linked(text[end:])] if run.text]
+    return [run for run in [*runs, *link_urls(text[end:])] if run.text]

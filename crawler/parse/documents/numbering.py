@@ -48,18 +48,18 @@ class Counters:
     def _number(self, depth: int, of: NumberingLevel) -> str:
         level = self.levels.get(depth, NumberingLevel())
         number = self._at.setdefault(depth, level.start)
-        return in_words("decimal" if of.is_legal else level.kind, number)
+        return format_number("decimal" if of.is_legal else level.kind, number)
 
 
-def in_words(kind: str, number: int) -> str:
+def format_number(kind: str, number: int) -> str:
     """
-    >>> in_words("lowerRoman", 14), in_words("upperLetter", 28), in_words("ordinal", 22), in_words("decimalZero", 5)
+    >>> format_number("lowerRoman", 14), format_number("upperLetter", 28), format_number("ordinal", 22), format_number("decimalZero", 5)
     ('xiv', 'BB', '22nd', '05')
     """
     if kind.endswith("Roman") and 0 < number < 4_000:
-        return _cased(kind, _roman(number))
+        return _upper_or_lower(kind, _roman(number))
     if kind.endswith("Letter") and 0 < number < 1_000:
-        return _cased(kind, chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1))
+        return _upper_or_lower(kind, chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1))
     if kind == "decimalZero":
         return f"{number:02}"
     if kind == "ordinal":
@@ -68,7 +68,7 @@ def in_words(kind: str, number: int) -> str:
     return "" if kind in ("none", "bullet") else str(number)
 
 
-def _cased(kind: str, text: str) -> str:
+def _upper_or_lower(kind: str, text: str) -> str:
     return text.upper() if kind.startswith("upper") else text
 
 

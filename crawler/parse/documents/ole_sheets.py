@@ -10,7 +10,7 @@ from crawler.parse.documents.cell_format import BUILT_IN
 from crawler.parse.documents.compound import MAGIC, Compound
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, TextRun
-from crawler.parse.documents.sheets import number_text, without_codes
+from crawler.parse.documents.sheets import number_text, strip_header_codes
 
 _BEGIN, _END, _CONTINUE, _PASSWORD = {0x809, 0x409, 0x209, 0x009}, 0x0A, 0x3C, 0x2F
 _SHEET, _STRINGS, _CODE_PAGE, _SINCE_1904 = 0x85, 0xFC, 0x42, 0x22
@@ -18,7 +18,7 @@ _FORMAT, _OLD_FORMAT, _STYLE, _OLD_STYLES = 0x41E, 0x1E, 0xE0, {0x43, 0x243, 0x4
 _LABEL_OF_LIST, _LABEL, _LABEL_2, _RICH_LABEL = 0xFD, 0x204, 0x04, 0xD6
 _NUMBER, _NUMBER_2, _INTEGER_2, _RK, _MANY_RK = 0x203, 0x03, 0x02, 0x27E, 0xBD
 _FORMULAS, _STRING_RESULTS, _BOOLEAN = {0x06, 0x206, 0x406}, {0x207, 0x07}, {0x205, 0x05}
-_AROUND = {0x14, 0x15}  # header, footer
+_HEADER_FOOTER = {0x14, 0x15}  # header, footer
 _NOTE, _TEXT_OBJECT, _LINK, _SERIES_TEXT, _SERIES = 0x1C, 0x1B6, 0x1B8, 0x100D, 0x1065
 _GLOBALS = 0x0005
 _ERRORS = {0x00: "#NULL!", 0x07: "#DIV/0!", 0x0F: "#VALUE!", 0x17: "#REF!", 0x1D: "#NAME?", 0x24: "#NUM!", 0x2A: "#N/A"}
@@ -69,18 +69,18 @@ class _Book:
         self._charted: list[dict[int, dict[int, str]]] = []
 
     def read(self, data: bytes) -> None:
-        for kind, parts in _joined(data):
+        for kind, parts in _join_continued(data):
             if kind == _PASSWORD:
-                self._draft.note("encrypted", "true")
-                self._draft.trouble(Problem.ENCRYPTED)
+                self._draft.add_metadata("encrypted", "true")
+                self._draft.report_problem(Problem.ENCRYPTED)
                 return
             if self._cells > _MOST_CELLS or self._draft.is_full or self._sheets > MOST_PARTS:
-                self._draft.trouble(Problem.TOO_LARGE)
+                self._draft.report_problem(Problem.TOO_LARGE)
                 break
             self._record(kind, parts)
         if self._rows or self._texts:
             self._end_sheet()  # whose end is missing
-        self._draft.note("sheets", len(self._names) or self._sheets)
+        self._draft.add_metadata("sheets", len(self._names) or self._sheets)
 
     def _record(self, kind: int, parts: list[bytes]) -> None:
         body = parts[0]
@@ -92,10 +92,10 @@ class _Book:
             self._end()
         elif kind == _STRINGS:
             self._strings = list(_strings(parts))
-        elif kind in _AROUND and body:
-            self._texts.append(without_codes(self._string(body, 2 if self._version == 8 else 1)))
+        elif kind in _HEADER_FOOTER and body:
+            self._texts.append(strip_header_codes(self._string(body, 2 if self._version == 8 else 1)))
         elif kind == _TEXT_OBJECT and len(parts) > 1:
-            self._texts.append(_unpacked(parts[1][1:], parts[1][0] & 1) if parts[1] else "")
+            self._texts.append(_decode_characters(parts[1][1:], parts[1][0] & 1) if parts[1] else "")
         elif kind == _SERIES and self._rows:  # the cells of charts stand at the same places again and again
             self._charted.append(self._rows)
             self._rows = {}
@@ -105,10 +105,10 @@ class _Book:
             self._link(body)
         elif kind == _NOTE and self._version < 8:
             self._texts.append(body[6:].decode(self._encoding, "replace"))
-        elif not self._setting(kind, body):
+        elif not self._read_setting(kind, body):
             self._cell(kind, body)
 
-    def _setting(self, kind: int, body: bytes) -> bool:
+    def _read_setting(self, kind: int, body: bytes) -> bool:
         """What holds for the cells that follow."""
         if kind == _SHEET:
             name = self._string(body[6:], 1)
@@ -135,51 +135,53 @@ class _Book:
     def _cell(self, kind: int, body: bytes) -> None:
         if len(body) < 6:
             if kind in _STRING_RESULTS and self._pending is not None:
-                self._put(*self._pending, self._string(body, 2))
+                self._set_cell(*self._pending, self._string(body, 2))
             return
         row, column, style = struct.unpack_from("<HHH", body)
         if kind == _LABEL_OF_LIST and len(body) >= 10:
             number = struct.unpack_from("<I", body, 6)[0]
-            self._put(row, column, self._strings[number] if number < len(self._strings) else "")
+            self._set_cell(row, column, self._strings[number] if number < len(self._strings) else "")
         elif kind in (_LABEL, _RICH_LABEL):
-            self._put(row, column, self._string(body[6:], 2))
+            self._set_cell(row, column, self._string(body[6:], 2))
         elif kind == _LABEL_2:
-            self._put(row, column, self._string(body[7:], 1))
+            self._set_cell(row, column, self._string(body[7:], 1))
         elif kind == _RK and len(body) >= 10:
-            self._put(row, column, self._shown(packed_number(body[6:10]), style))
+            self._set_cell(row, column, self._format_number(packed_number(body[6:10]), style))
         elif kind == _MANY_RK:
             for number in range((len(body) - 6) // 6):
                 style = struct.unpack_from("<H", body, 4 + 6 * number)[0]
-                self._put(row, column + number, self._shown(packed_number(body[6 + 6 * number :][:4]), style))
+                self._set_cell(
+                    row, column + number, self._format_number(packed_number(body[6 + 6 * number :][:4]), style)
+                )
         elif kind == _NUMBER and len(body) >= 14:
-            self._put(row, column, self._shown(struct.unpack_from("<d", body, 6)[0], style))
+            self._set_cell(row, column, self._format_number(struct.unpack_from("<d", body, 6)[0], style))
         elif kind == _NUMBER_2 and len(body) >= 15:
-            self._put(row, column, self._shown(struct.unpack_from("<d", body, 7)[0], body[5] & 63))
+            self._set_cell(row, column, self._format_number(struct.unpack_from("<d", body, 7)[0], body[5] & 63))
         elif kind == _INTEGER_2 and len(body) >= 9:
-            self._put(row, column, str(struct.unpack_from("<H", body, 7)[0]))
+            self._set_cell(row, column, str(struct.unpack_from("<H", body, 7)[0]))
         elif kind in _BOOLEAN and len(body) >= 8:
-            self._put(row, column, _boolean(body[6], is_error=body[7] == 1))
+            self._set_cell(row, column, _boolean(body[6], is_error=body[7] == 1))
         elif kind in _FORMULAS and len(body) >= 14:
             self._formula(row, column, style, body)
         elif kind in _STRING_RESULTS and self._pending is not None:
-            self._put(*self._pending, self._string(body, 2))
+            self._set_cell(*self._pending, self._string(body, 2))
 
     def _formula(self, row: int, column: int, style: int, body: bytes) -> None:
         """Its result: a number, or eight bytes that say what else."""
         self._pending = None
         if body[12:14] != b"\xff\xff":
-            self._put(row, column, self._shown(struct.unpack_from("<d", body, 6)[0], style))
+            self._set_cell(row, column, self._format_number(struct.unpack_from("<d", body, 6)[0], style))
         elif body[6] == 0:
             self._pending = (row, column)
         elif body[6] in (1, 2):
-            self._put(row, column, _boolean(body[8], is_error=body[6] == 2))
+            self._set_cell(row, column, _boolean(body[8], is_error=body[6] == 2))
 
-    def _put(self, row: int, column: int, text: str) -> None:
+    def _set_cell(self, row: int, column: int, text: str) -> None:
         self._cells += 1
         if text:
             self._rows.setdefault(row, {})[column] = text
 
-    def _shown(self, number: float, style: int) -> str:
+    def _format_number(self, number: float, style: int) -> str:
         code = self._styles[style] if style < len(self._styles) else 0
         pattern = self._formats.get(code) or BUILT_IN.get(code, "General")
         return number_text(number, str(number), pattern, since_1904=self._since_1904)
@@ -192,7 +194,7 @@ class _Book:
         if len(body) <= size:
             return ""
         length, is_wide = int.from_bytes(body[:size], "little"), body[size] & 1
-        return _unpacked(body[size + 1 : size + 1 + (2 * length if is_wide else length)], is_wide)
+        return _decode_characters(body[size + 1 : size + 1 + (2 * length if is_wide else length)], is_wide)
 
     def _link(self, body: bytes) -> None:
         """The URL stands as characters behind the mark of its kind."""
@@ -220,17 +222,17 @@ class _Book:
         with self._draft.section("sheet", name):
             self._draft.heading(2, name, is_title=False)
             for row, cells in sorted(self._rows.items()):
-                self._draft.row(self._line(row, cells))
+                self._draft.row(self._row_cells(row, cells))
             for chart in self._charted:
                 for row, cells in sorted(chart.items()):
-                    self._draft.row(self._line(row, cells))
+                    self._draft.row(self._row_cells(row, cells))
             for text in self._texts:
                 self._draft.paragraph(text)
             for url in self._links.values():
                 self._draft.link(url)
         self._rows, self._texts, self._links, self._charted = {}, [], {}, []
 
-    def _line(self, row: int, cells: dict[int, str]) -> list[Inline]:
+    def _row_cells(self, row: int, cells: dict[int, str]) -> list[Inline]:
         line: list[Inline] = []
         for column, text in sorted(cells.items()):
             line += [""] * min(column - len(line), _WIDEST)
@@ -238,7 +240,7 @@ class _Book:
         return line
 
 
-def _joined(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
+def _join_continued(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
     """Records with those that continue them."""
     kind, parts = -1, []
     for found, body in sheet_records(data):
@@ -252,7 +254,7 @@ def _joined(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
         yield kind, parts
 
 
-def _unpacked(data: bytes, is_wide: int) -> str:
+def _decode_characters(data: bytes, is_wide: int) -> str:
     return data.decode("utf-16-le" if is_wide else "latin-1", "replace")
 
 
@@ -295,7 +297,7 @@ class _Segments:
         while length and self._part < len(self._parts):
             size = 2 * length if is_wide else length
             piece = self._parts[self._part][self._at : self._at + size]
-            texts.append(_unpacked(piece, is_wide))
+            texts.append(_decode_characters(piece, is_wide))
             self._at += len(piece)
             length -= len(piece) // 2 if is_wide else len(piece)
             if length:

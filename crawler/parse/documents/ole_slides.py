@@ -29,14 +29,14 @@ _MOST_RECORDS = 500_000  # about a second; slides may be said to lie over each o
 
 
 def read(body: bytes, draft: Draft) -> None:
-    Compound(body, draft).read_with(read_storage)
+    Compound(body, draft).read_all(read_storage)
 
 
 def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
     data, user = compound.read(*folder, "powerpoint document"), compound.read(*folder, "current user")
     if len(user) >= 16 and int.from_bytes(user[12:16], "little") == _ENCRYPTED:
-        draft.note("encrypted", "true")
-        draft.trouble(Problem.ENCRYPTED)
+        draft.add_metadata("encrypted", "true")
+        draft.report_problem(Problem.ENCRYPTED)
         return
     _Presentation(data, user, draft).read()
 
@@ -44,7 +44,9 @@ def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
 class _Presentation:
     def __init__(self, data: bytes, user: bytes, draft: Draft) -> None:
         self._data, self._draft = data, draft
-        self._persisted = dict(_persisted(data, int.from_bytes(user[16:20], "little") if len(user) >= 20 else 0))
+        self._persisted = dict(
+            _persist_directory(data, int.from_bytes(user[16:20], "little") if len(user) >= 20 else 0)
+        )
         self._kind = 1  # of the text that follows: 0 and 6 are titles
         self._objects = self._visited = 0
 
@@ -53,10 +55,10 @@ class _Presentation:
         live = [found for at in dict.fromkeys(self._persisted.values()) for found in self._first(at)]
         records = live or list(slide_records(self._data, 0, len(self._data)))
         if not any(record.kind == _DOCUMENT for record in records):
-            self._draft.trouble(Problem.CORRUPT)
+            self._draft.report_problem(Problem.CORRUPT)
         listed = self._read_document([record for record in records if record.kind == _DOCUMENT][-1:])
         slides = [record for record in records if record.kind == _SLIDE and record.start not in listed]
-        self._draft.note("slides", len(slides) + len(listed))
+        self._draft.add_metadata("slides", len(slides) + len(listed))
         for record in slides[:MOST_PARTS]:
             with self._draft.section("part", "slide"):
                 self._texts(record)
@@ -107,7 +109,7 @@ class _Presentation:
             texts, number = [], number + 1
             slide = int.from_bytes(self._data[record.start : record.start + 4], "little")
         if number > MOST_PARTS + 1:
-            self._draft.trouble(Problem.TOO_LARGE)
+            self._draft.report_problem(Problem.TOO_LARGE)
         return listed
 
     def _texts(
@@ -116,9 +118,9 @@ class _Presentation:
         for record in slide_records(self._data, parent.start, parent.end):
             self._visited += 1
             if self._draft.is_full or depth > _DEEPEST or self._visited > _MOST_RECORDS:
-                self._draft.trouble(Problem.TOO_LARGE)
+                self._draft.report_problem(Problem.TOO_LARGE)
                 return
-            if is_master and record.kind == _SHAPE and self._is_hint(record):
+            if is_master and record.kind == _SHAPE and self._is_empty_placeholder(record):
                 continue
             if record.is_container:
                 strings = with_strings or record.kind in (_HEADERS, _COMMENT)
@@ -129,7 +131,7 @@ class _Presentation:
             else:
                 self._text(record)
 
-    def _is_hint(self, shape: SlideRecord) -> bool:
+    def _is_empty_placeholder(self, shape: SlideRecord) -> bool:
         for record in slide_records(self._data, shape.start, shape.end):
             for inner in slide_records(self._data, record.start, record.end) if record.is_container else ():
                 if inner.kind == _PLACEHOLDER and inner.start + 4 < len(self._data):
@@ -175,7 +177,7 @@ class _Presentation:
         embed(self._draft, f"object {self._objects}", data)
 
 
-def _persisted(data: bytes, edit: int) -> Iterator[tuple[int, int]]:
+def _persist_directory(data: bytes, edit: int) -> Iterator[tuple[int, int]]:
     """Ids of what is alive and where it is; what a later edit says comes last."""
     edits = []
     for _ in range(_MOST_EDITS):
@@ -187,11 +189,11 @@ def _persisted(data: bytes, edit: int) -> Iterator[tuple[int, int]]:
         directory = struct.unpack_from("<I", data, at + 20)[0]
         for record in slide_records(data, directory, len(data)):
             if record.kind == _PERSIST_DIRECTORY:
-                yield from _directory(data[record.start : record.end])
+                yield from _directory_entries(data[record.start : record.end])
             break
 
 
-def _directory(entries: bytes) -> Iterator[tuple[int, int]]:
+def _directory_entries(entries: bytes) -> Iterator[tuple[int, int]]:
     at = 0
     while at + 4 <= len(entries):
         head = struct.unpack_from("<I", entries, at)[0]

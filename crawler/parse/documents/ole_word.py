@@ -45,7 +45,7 @@ class _Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Formatting:
     """Of a paragraph or of characters."""
 
     style: int = 0
@@ -58,22 +58,22 @@ class _Look:
     list_number: int = 0
 
 
-_PLAIN = _Look()
+_NO_FORMATTING = _Formatting()
 
 
 def read(body: bytes, draft: Draft) -> None:
-    Compound(body, draft).read_with(read_storage)
+    Compound(body, draft).read_all(read_storage)
 
 
 def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
     main = compound.read(*folder, "worddocument")
     if len(main) < 0x60:
-        draft.trouble(Problem.CORRUPT)
+        draft.report_problem(Problem.CORRUPT)
         return
     flags = struct.unpack_from("<H", main, 0x0A)[0]
     if flags & _IS_ENCRYPTED:
-        draft.note("encrypted", "true")
-        draft.trouble(Problem.ENCRYPTED)
+        draft.add_metadata("encrypted", "true")
+        draft.report_problem(Problem.ENCRYPTED)
         return
     version = struct.unpack_from("<H", main, 0x02)[0]
     if version < _WORD_97:
@@ -81,26 +81,28 @@ def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
         return
     table = compound.read(*folder, "1table" if flags & _OTHER_TABLE else "0table")
     table = table or compound.read(*folder, "0table") or compound.read(*folder, "1table")
-    pieces = list(_bounded(_decoded(main, *found) for found in _pieces(_part(main, table, 0x1A2))))
+    pieces = list(_limit_pieces(_decode_piece(main, *found) for found in _piece_table(_table_part(main, table, 0x1A2))))
     text = _Text(
         draft,
-        pieces or [_only_piece(main)],
-        _Looks(main, _part(main, table, 0x102), are_paragraphs=True),
-        _Looks(main, _part(main, table, 0xFA), are_paragraphs=False),
-        NumberingLists(table, *_place(main, 0x2E2), *_place(main, 0x2EA)) if len(main) >= 0x2F2 else None,
+        pieces or [_single_piece(main)],
+        _FormattingTable(main, _table_part(main, table, 0x102), are_paragraphs=True),
+        _FormattingTable(main, _table_part(main, table, 0xFA), are_paragraphs=False),
+        NumberingLists(table, *_offset_and_size(main, 0x2E2), *_offset_and_size(main, 0x2EA))
+        if len(main) >= 0x2F2
+        else None,
     )
     text.read([(name, max(struct.unpack_from("<i", main, at)[0], 0)) for name, at in _STORIES])
 
 
-def _place(main: bytes, at: int) -> tuple[int, int]:
+def _offset_and_size(main: bytes, at: int) -> tuple[int, int]:
     offset, size = struct.unpack_from("<II", main, at)
     return offset, size
 
 
-def _part(main: bytes, table: bytes, at: int) -> bytes:
+def _table_part(main: bytes, table: bytes, at: int) -> bytes:
     if len(main) < at + 8:
         return b""
-    offset, size = _place(main, at)
+    offset, size = _offset_and_size(main, at)
     return table[offset : offset + size]
 
 
@@ -110,15 +112,15 @@ def _old_pieces(main: bytes, *, is_complex: bool) -> list[_Piece]:
     start, end = struct.unpack_from("<II", main, 0x18)
     if is_complex and len(main) >= 0x168:
         pieces = []
-        for begin, count, offset in _pieces(_part(main, main, 0x160))[:_MOST_PIECES]:
+        for begin, count, offset in _piece_table(_table_part(main, main, 0x160))[:_MOST_PIECES]:
             place, end = offset & 0x3FFFFFFF, (offset & 0x3FFFFFFF) + min(count, MOST_TEXT)
             pieces.append(_Piece(begin, main[place:end].decode(encoding, "replace"), place, 1))
         if pieces:
-            return list(_bounded(pieces))
+            return list(_limit_pieces(pieces))
     return [_Piece(0, main[start:end].decode(encoding, "replace"), start, 1)]
 
 
-def _pieces(table: bytes) -> list[tuple[int, int, int]]:
+def _piece_table(table: bytes) -> list[tuple[int, int, int]]:
     """From the table of pieces: where each starts, how many characters it has, where it is."""
     at = 0
     while at + 5 <= len(table) and table[at] == 1:  # what comes before are looks
@@ -135,7 +137,7 @@ def _pieces(table: bytes) -> list[tuple[int, int, int]]:
     ]
 
 
-def _bounded(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+def _limit_pieces(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
     """As much as we read: pieces may lie over each other."""
     room = 2 * MOST_TEXT
     for count, piece in enumerate(pieces):
@@ -145,7 +147,7 @@ def _bounded(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
         yield piece
 
 
-def _only_piece(main: bytes) -> _Piece:
+def _single_piece(main: bytes) -> _Piece:
     """All of the text, for want of the table of pieces: it lies in one place unless it was saved in a hurry."""
     start, end = struct.unpack_from("<II", main, 0x18)
     data = main[start:end]
@@ -153,7 +155,7 @@ def _only_piece(main: bytes) -> _Piece:
     return _Piece(0, data.decode("utf-16-le" if is_wide else "cp1252", "replace"), start, 2 if is_wide else 1)
 
 
-def _decoded(main: bytes, start: int, count: int, offset: int) -> _Piece:
+def _decode_piece(main: bytes, start: int, count: int, offset: int) -> _Piece:
     if offset & 0x40000000:
         offset = (offset & 0x3FFFFFFF) // 2
         return _Piece(start, main[offset : offset + count].decode("cp1252", "replace"), offset, 1)
@@ -161,12 +163,12 @@ def _decoded(main: bytes, start: int, count: int, offset: int) -> _Piece:
     return _Piece(start, text, offset, 2)
 
 
-class _Looks:
+class _FormattingTable:
     """Which look has what stands at a place of the stream? Kept in pages of 512 bytes, listed in a table."""
 
     def __init__(self, main: bytes, table: bytes, *, are_paragraphs: bool) -> None:
         self._starts: list[int] = []
-        self._looks: list[_Look] = []
+        self._looks: list[_Formatting] = []
         count = max((len(table) - 4) // 8, 0)
         for number in range(count):
             page = int.from_bytes(table[4 * (count + 1) + 4 * number :][:4], "little") & 0x3FFFFF
@@ -186,11 +188,11 @@ class _Looks:
         for number in range(count):
             at = 2 * page[4 * (count + 1) + width * number]
             self._starts.append(int.from_bytes(page[4 * number : 4 * number + 4], "little"))
-            self._looks.append(_paragraph_look(page, at) if are_paragraphs else _character_look(page, at))
+            self._looks.append(_paragraph_formatting(page, at) if are_paragraphs else _character_formatting(page, at))
 
-    def at(self, place: int) -> _Look:
+    def at(self, place: int) -> _Formatting:
         found = bisect_right(self._starts, place) - 1
-        return self._looks[found] if found >= 0 else _PLAIN
+        return self._looks[found] if found >= 0 else _NO_FORMATTING
 
     def next_after(self, place: int) -> int:
         """Where the look may change."""
@@ -198,15 +200,15 @@ class _Looks:
         return self._starts[found] if found < len(self._starts) else 1 << 60
 
 
-def _paragraph_look(page: bytes, at: int) -> _Look:
+def _paragraph_formatting(page: bytes, at: int) -> _Formatting:
     if not at or at + 2 > 511:
-        return _PLAIN
+        return _NO_FORMATTING
     size, start = 2 * page[at] - 1, at + 1
     if page[at] == 0:
         size, start = 2 * page[at + 1], at + 2
     data = page[start : start + size]
     operators = dict(_operators(data[2:]))
-    return _Look(
+    return _Formatting(
         style=int.from_bytes(data[:2], "little"),
         ends_row=bool(operators.get(_ROW_END)),
         outline=operators.get(_OUTLINE, 9),
@@ -215,11 +217,11 @@ def _paragraph_look(page: bytes, at: int) -> _Look:
     )
 
 
-def _character_look(page: bytes, at: int) -> _Look:
+def _character_formatting(page: bytes, at: int) -> _Formatting:
     if not at:
-        return _PLAIN
+        return _NO_FORMATTING
     operators = dict(_operators(page[at + 1 : at + 1 + page[at]]))
-    return _Look(
+    return _Formatting(
         bold=operators.get(_BOLD) in (1, 0x81),
         italic=operators.get(_ITALIC) in (1, 0x81),
         is_hidden=bool(operators.get(_DELETED)) or operators.get(_HIDDEN) == 1,
@@ -244,8 +246,8 @@ class _Text:
         self,
         draft: Draft,
         pieces: list[_Piece],
-        paragraphs: _Looks | None = None,
-        characters: _Looks | None = None,
+        paragraphs: _FormattingTable | None = None,
+        characters: _FormattingTable | None = None,
         lists: NumberingLists | None = None,
     ) -> None:
         self._draft, self._pieces, self._paragraphs, self._characters = draft, pieces, paragraphs, characters
@@ -261,13 +263,13 @@ class _Text:
         for name, length in stories:
             end += length
             ends.append((end, name))
-        for name, pieces in _split(self._pieces, ends):
+        for name, pieces in _split_into_stories(self._pieces, ends):
             with self._draft.section("part", name or "text"):
                 for piece in pieces:
                     if self._draft.is_full:
                         return
                     self._read_piece(piece)
-                self._end_paragraph("\r", _PLAIN)
+                self._end_paragraph("\r", _NO_FORMATTING)
                 self._end_row()
                 self._fields = []
 
@@ -279,7 +281,7 @@ class _Text:
             look = (
                 self._paragraphs.at(piece.offset + end.start() * piece.width)
                 if self._paragraphs is not None
-                else _PLAIN
+                else _NO_FORMATTING
             )
             self._end_paragraph(end[0], look)
         self._add(piece, start, len(piece.text))
@@ -287,7 +289,7 @@ class _Text:
     def _add(self, piece: _Piece, start: int, end: int) -> None:
         """Characters, in runs of one look."""
         if self._characters is None:
-            self._add_run(piece.text[start:end], _PLAIN)
+            self._add_run(piece.text[start:end], _NO_FORMATTING)
             return
         while start < end:
             place = piece.offset + start * piece.width
@@ -295,7 +297,7 @@ class _Text:
             self._add_run(piece.text[start:stop], self._characters.at(place))
             start = stop
 
-    def _add_run(self, text: str, look: _Look) -> None:
+    def _add_run(self, text: str, look: _Formatting) -> None:
         start = 0
         for mark in _FIELD.finditer(text):
             self._add_text(text[start : mark.start()], look)
@@ -308,7 +310,7 @@ class _Text:
                 self._fields.pop()
         self._add_text(text[start:], look)
 
-    def _add_text(self, text: str, look: _Look) -> None:
+    def _add_text(self, text: str, look: _Formatting) -> None:
         if not text or look.is_hidden:
             return
         if self._fields and self._fields[-1][0] != "shown":
@@ -317,7 +319,7 @@ class _Text:
         href = next((field[1] for field in reversed(self._fields) if field[1]), "")
         self._runs.append(TextRun(text.translate(_REPLACED), look.bold, look.italic, href))
 
-    def _end_paragraph(self, mark: str, look: _Look) -> None:
+    def _end_paragraph(self, mark: str, look: _Formatting) -> None:
         if mark == "\x07":
             self._end_cell(look)
             return
@@ -337,10 +339,10 @@ class _Text:
         else:
             self._draft.paragraph(runs)
 
-    def _number(self, look: _Look) -> str:
+    def _number(self, look: _Formatting) -> str:
         return self._lists.number(look.list_number, look.depth) if self._lists is not None and look.list_number else ""
 
-    def _end_cell(self, look: _Look) -> None:
+    def _end_cell(self, look: _Formatting) -> None:
         is_row_end = look.ends_row or (self._paragraphs is None and self._was_cell and not self._runs)
         if is_row_end:
             self._end_row()
@@ -355,7 +357,7 @@ class _Text:
         self._cells, self._was_cell = [], False
 
 
-def _split(pieces: list[_Piece], ends: list[tuple[int, str]]) -> Iterator[tuple[str, list[_Piece]]]:
+def _split_into_stories(pieces: list[_Piece], ends: list[tuple[int, str]]) -> Iterator[tuple[str, list[_Piece]]]:
     """The pieces of each story; the stories' ends are given."""
     rest = list(reversed(pieces))
     for end, name in ends:

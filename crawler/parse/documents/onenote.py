@@ -16,13 +16,13 @@ _WIDE = re.compile(rb"(?=([\x04-\xff][\x00-\x7f])\x00\x00(?:[\x20-\x7e]\x00|[\x0
 _NARROW = re.compile(rb"(?=([\x04-\xff][\x00-\x0f])\x00\x00[\x20-\x7e]{4})")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufff0-\uffff]")
 _MOST_TEXTS = 20_000
-_MOST_TRIED = 64 << 20  # bytes that look like a text and are none
-_ALIKE = 0.8  # of the characters of a text that are of one kind: what is no text is of all kinds
+_MOST_BYTES_TRIED = 64 << 20  # bytes that look like a text and are none
+_SHARE_OF_ONE_SCRIPT = 0.8  # of the characters of a text that are of one kind: what is no text is of all kinds
 
 
 def read(body: bytes, draft: Draft) -> None:
     found: dict[int, str] = {}
-    end, room = 0, _MOST_TRIED
+    end, room = 0, _MOST_BYTES_TRIED
     for place in chain(_WIDE.finditer(body), _NARROW.finditer(body)):
         start, size = place.start(), int.from_bytes(place[1], "little")
         if (found and start in found) or (place.re is _WIDE and start < end):
@@ -35,7 +35,7 @@ def read(body: bytes, draft: Draft) -> None:
         else:
             room -= size
         if room < 0 or len(found) > _MOST_TEXTS:
-            draft.trouble(Problem.TOO_LARGE)
+            draft.report_problem(Problem.TOO_LARGE)
             break
     for text in dict.fromkeys(text for _, text in sorted(found.items())[:_MOST_TEXTS]):
         draft.paragraph(text)
@@ -48,11 +48,11 @@ def _narrow(raw: bytes) -> str:
 
 def _wide(raw: bytes) -> str:
     text = raw.decode("utf-16-le", "replace").rstrip("\0")
-    return text if len(text) >= 2 and not _CONTROL.search(text) and _is_alike(text) else ""
+    return text if len(text) >= 2 and not _CONTROL.search(text) and _is_one_script(text) else ""
 
 
-def _is_alike(text: str) -> bool:
+def _is_one_script(text: str) -> bool:
     kinds = [
         0 if character < "\u0250" else 0x4E if character >= "\u3000" else ord(character) >> 8 for character in text
     ]
-    return kinds.count(max(set(kinds), key=kinds.count)) >= _ALIKE * len(text)
+    return kinds.count(max(set(kinds), key=kinds.count)) >= _SHARE_OF_ONE_SCRIPT * len(text)

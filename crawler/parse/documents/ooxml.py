@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.draft import Draft
-from crawler.parse.documents.xml_tree import attribute, elements, name_of, text_of, tree_and_problem
-from crawler.parse.documents.zip_reader import ZipArchive, base_name, opened
+from crawler.parse.documents.xml_tree import attribute, iterate_elements, local_name, parse_xml_with_problem, text_of
+from crawler.parse.documents.zip_reader import ZipArchive, base_name, open_zip
 
 _PROPERTIES = {
     "creator": "author",
@@ -43,15 +43,15 @@ class Package:
 
     def __init__(self, body: bytes, draft: Draft) -> None:
         self.draft = draft
-        self.archive: ZipArchive = opened(body, draft)
+        self.archive: ZipArchive = open_zip(body, draft)
         self._relations: dict[str, dict[str, Relation]] = {}
 
-    def tree(self, part: str) -> Any:
+    def parse_part(self, part: str) -> Any:
         """The root of a part; None if there is no such part."""
         if not part or part not in self.archive:
             return None
-        root, problem = tree_and_problem(self.archive.read(part))
-        self.draft.trouble(problem)
+        root, problem = parse_xml_with_problem(self.archive.read(part))
+        self.draft.report_problem(problem)
         return root
 
     def relations(self, part: str) -> dict[str, Relation]:
@@ -61,7 +61,7 @@ class Package:
             path = f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels"
             self._relations[part] = {
                 attribute(element, "Id"): _relation(element, folder)
-                for element in elements(self.archive.read(path), "Relationship")
+                for element in iterate_elements(self.archive.read(path), "Relationship")
             }
         return self._relations[part]
 
@@ -69,29 +69,29 @@ class Package:
         """The parts of one kind, in the order of their relations."""
         return [found.target for found in self.relations(part).values() if found.kind == kind and not found.is_external]
 
-    def main(self, fallback: str) -> str:
+    def main_part(self, fallback: str) -> str:
         """The part that is the document."""
         found = self.related("", "officeDocument")
         return found[0] if found and found[0] in self.archive else fallback
 
     def read_properties(self) -> None:
         for part in ("docprops/core.xml", "docprops/app.xml"):
-            root = self.tree(part)
+            root = self.parse_part(part)
             for element in root.iter() if root is not None else ():
-                name, text = name_of(element), (element.text or "").strip()
+                name, text = local_name(element), (element.text or "").strip()
                 if name == "title":
                     self.draft.title = self.draft.title or text
                 elif name in _PROPERTIES:
-                    self.draft.note(_PROPERTIES[name], text)
-        for element in elements(self.archive.read("docprops/custom.xml"), "property"):
-            self.draft.note(f"custom: {attribute(element, 'name')[:100]}", text_of(element))
+                    self.draft.add_metadata(_PROPERTIES[name], text)
+        for element in iterate_elements(self.archive.read("docprops/custom.xml"), "property"):
+            self.draft.add_metadata(f"custom: {attribute(element, 'name')[:100]}", text_of(element))
         if self.archive.names(ending="vbaproject.bin"):
-            self.draft.note("has_macro", "true")
+            self.draft.add_metadata("has_macro", "true")
 
-    def read_rest(self) -> None:
+    def read_links_and_embedded(self) -> None:
         """What lies in the file, and what it refers to without showing it."""
         for path in self.archive.names(ending=".rels"):
-            for element in elements(self.archive.read(path), "Relationship"):
+            for element in iterate_elements(self.archive.read(path), "Relationship"):
                 found = _relation(element, "")
                 if found.is_external and found.kind == "hyperlink":
                     self.draft.link(found.target)

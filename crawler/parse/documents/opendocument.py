@@ -7,8 +7,8 @@ from typing import Any
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, TextRun
-from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree, tree_and_problem
-from crawler.parse.documents.zip_reader import ZipArchive, base_name, opened
+from crawler.parse.documents.xml_tree import attribute, first, local_name, parse_xml, parse_xml_with_problem, text_of
+from crawler.parse.documents.zip_reader import ZipArchive, base_name, open_zip
 
 _PROPERTIES = {
     "creator": "modified_by",
@@ -32,25 +32,25 @@ _MOST_EMBEDDED = 100
 
 def read(body: bytes, draft: Draft) -> None:
     if not body.startswith(b"PK"):
-        root, problem = tree_and_problem(body)
-        draft.trouble(problem)
+        root, problem = parse_xml_with_problem(body)
+        draft.report_problem(problem)
         _read_flat(root, draft)
         return
-    archive = opened(body, draft)
-    _read_properties(tree(archive.read("meta.xml")), draft)
+    archive = open_zip(body, draft)
+    _read_properties(parse_xml(archive.read("meta.xml")), draft)
     if b"manifest:encryption-data" in archive.read("META-INF/manifest.xml"):
-        draft.note("encrypted", "true")
-        draft.trouble(Problem.ENCRYPTED)
+        draft.add_metadata("encrypted", "true")
+        draft.report_problem(Problem.ENCRYPTED)
         return
     if archive.names("basic/") or archive.names("scripts/"):
-        draft.note("has_macro", "true")
-    content, problem = tree_and_problem(archive.read("content.xml"))
-    styles = tree(archive.read("styles.xml"))
-    draft.trouble(problem)
+        draft.add_metadata("has_macro", "true")
+    content, problem = parse_xml_with_problem(archive.read("content.xml"))
+    styles = parse_xml(archive.read("styles.xml"))
+    draft.report_problem(problem)
     reader = _Reader(draft, content, styles)
-    reader.read_around(styles, "header")
+    reader.read_headers_or_footers(styles, "header")
     reader.read(first(content, "body"))
-    reader.read_around(styles, "footer")
+    reader.read_headers_or_footers(styles, "footer")
     _read_embedded(archive, draft)
 
 
@@ -59,28 +59,28 @@ def _read_flat(root: Any, draft: Draft) -> None:
         return
     _read_properties(first(root, "meta"), draft)
     reader = _Reader(draft, root)
-    reader.read_around(root, "header")
+    reader.read_headers_or_footers(root, "header")
     reader.read(first(root, "body"))
-    reader.read_around(root, "footer")
+    reader.read_headers_or_footers(root, "footer")
 
 
 def _read_properties(root: Any, draft: Draft) -> None:
     keywords: list[str] = []
     for element in root.iter() if root is not None else ():
-        name, text = name_of(element), (element.text or "").strip()
+        name, text = local_name(element), (element.text or "").strip()
         if name == "title":
             draft.title = draft.title or text
         elif name == "keyword":
             keywords.append(text)
         elif name in _PROPERTIES:
-            draft.note(_PROPERTIES[name], text)
+            draft.add_metadata(_PROPERTIES[name], text)
         elif name == "user-defined":
-            draft.note(f"custom: {attribute(element, 'name')[:100]}", text)
+            draft.add_metadata(f"custom: {attribute(element, 'name')[:100]}", text)
         elif name == "document-statistic":
             for count, key in _COUNTS.items():
-                draft.note(key, attribute(element, count))
-    draft.note("keywords", ", ".join(keywords))
-    draft.note("author", draft.metadata.get("modified_by", ""))
+                draft.add_metadata(key, attribute(element, count))
+    draft.add_metadata("keywords", ", ".join(keywords))
+    draft.add_metadata("author", draft.metadata.get("modified_by", ""))
 
 
 def _read_embedded(archive: ZipArchive, draft: Draft) -> None:
@@ -91,8 +91,8 @@ def _read_embedded(archive: ZipArchive, draft: Draft) -> None:
     for name in objects[:_MOST_EMBEDDED]:
         folder, _, last = name.rpartition("/")
         if folder and last == "content.xml":
-            draft.note_name("embedded", folder)
-            root = tree(archive.read(name))
+            draft.add_name("embedded", folder)
+            root = parse_xml(archive.read(name))
             with draft.section("file", folder):
                 _Reader(draft, root).read(first(root, "body") if first(root, "body") is not None else root)
         elif "/" not in name and "." not in name and name.startswith("Object"):
@@ -107,9 +107,9 @@ class _Reader:
         self._later: list[Any] = []  # boxes and notes that are anchored in a paragraph
         self._slides = 0
         for root in roots:
-            self._learn(root)
+            self._collect_styles(root)
 
-    def _learn(self, root: Any) -> None:
+    def _collect_styles(self, root: Any) -> None:
         """Which styles are bold, which are italic?"""
         for style in root.iter("{*}style") if root is not None else ():
             look = first(style, "text-properties")
@@ -118,11 +118,11 @@ class _Reader:
             if look is not None and attribute(look, "font-style") == "italic":
                 self._italic.add(attribute(style, "name"))
 
-    def read_around(self, styles: Any, wanted: str) -> None:
+    def read_headers_or_footers(self, styles: Any, wanted: str) -> None:
         """Headers or footers, which stand with the styles of pages."""
         for master in styles.iter("{*}master-page") if styles is not None else ():
             for element in master:
-                if _STYLE_PARTS.get(name_of(element)) == wanted:
+                if _STYLE_PARTS.get(local_name(element)) == wanted:
                     with self._draft.section("part", wanted):
                         self._blocks(element)
 
@@ -137,14 +137,14 @@ class _Reader:
             self._block(element)
 
     def _block(self, element: Any) -> None:
-        name = name_of(element)
+        name = local_name(element)
         if name == "h":
             level = attribute(element, "outline-level")
             self._draft.heading(int(level) if level.isdigit() and len(level) == 1 else 1, self._runs(element))
-            self._after()
+            self._read_anchored()
         elif name == "p":
             self._draft.paragraph(self._runs(element))
-            self._after()
+            self._read_anchored()
         elif name == "list":
             self._list(element)
         elif name == "table":
@@ -160,7 +160,7 @@ class _Reader:
             if name not in ("title", "desc"):
                 self._blocks(element)
 
-    def _after(self) -> None:
+    def _read_anchored(self) -> None:
         later, self._later = self._later, []
         for element in later:
             self._block(element)
@@ -168,19 +168,19 @@ class _Reader:
     def _list(self, parent: Any) -> None:
         """Of all levels; what is no paragraph in an item is a block of its own."""
         for element in parent.iter():
-            name = name_of(element)
+            name = local_name(element)
             if name == "p":
                 self._draft.item(self._runs(element))
             elif name == "h":
                 self._block(element)
             elif name == "table":
                 self._table(element)
-        self._after()
+        self._read_anchored()
 
     def _page(self, page: Any) -> None:
         self._slides += 1
         if self._slides > MOST_PARTS:
-            self._draft.trouble(Problem.TOO_LARGE)
+            self._draft.report_problem(Problem.TOO_LARGE)
             return
         self._draft.metadata["slides"] = str(self._slides)
         with self._draft.section("slide", self._slides):
@@ -188,24 +188,24 @@ class _Reader:
                 if attribute(element, "class") == "title":
                     for paragraph in element.iter("{*}p"):
                         self._draft.heading(2, self._runs(paragraph))
-                    self._after()
-                elif name_of(element) == "notes":
+                    self._read_anchored()
+                elif local_name(element) == "notes":
                     with self._draft.section("part", "notes"):
                         self._blocks(element)
                 else:
                     self._block(element)
 
     def _note(self, element: Any) -> None:
-        with self._draft.section("part", name_of(element)):
+        with self._draft.section("part", local_name(element)):
             for part in element:
-                if name_of(part) in ("p", "list", "h", "note-body"):
+                if local_name(part) in ("p", "list", "h", "note-body"):
                     self._block(part)
-                elif name_of(part) == "creator":
+                elif local_name(part) == "creator":
                     self._draft.paragraph(text_of(part))
 
     def _table(self, table: Any) -> None:
         name = attribute(table, "name")
-        is_sheet = name_of(table.getparent()) == "spreadsheet"
+        is_sheet = local_name(table.getparent()) == "spreadsheet"
         if not is_sheet:
             self._rows(table)
             return
@@ -216,14 +216,14 @@ class _Reader:
 
     def _rows(self, table: Any) -> None:
         for element in table:
-            name = name_of(element)
+            name = local_name(element)
             if self._draft.is_full:
                 return
             if name == "table-row":
                 cells = self._cells(element)
-                for _ in range(_repeated(element) if any(cells) else 0):
+                for _ in range(_repeat_count(element) if any(cells) else 0):
                     self._draft.row(cells)
-                self._after()
+                self._read_anchored()
             elif name in ("shapes", "annotation"):
                 self._block(element)
             elif name.startswith("table-") and name not in ("table-columns", "table-column"):
@@ -232,18 +232,18 @@ class _Reader:
     def _cells(self, row: Any) -> list[Inline]:
         cells: list[Inline] = []
         for cell in row:
-            if name_of(cell) not in ("table-cell", "covered-table-cell"):
+            if local_name(cell) not in ("table-cell", "covered-table-cell"):
                 continue
             runs: list[TextRun] = []
             for part in cell:
-                if name_of(part) in ("p", "h"):
+                if local_name(part) in ("p", "h"):
                     runs += [*([TextRun("\n")] if runs else []), *self._runs(part)]
-                elif name_of(part) == "list":
+                elif local_name(part) == "list":
                     for paragraph in part.iter("{*}p"):
                         runs += [*([TextRun("\n")] if runs else []), *self._runs(paragraph)]
-                elif name_of(part) != "covered-table-cell":
+                elif local_name(part) != "covered-table-cell":
                     self._later.append(part)
-            cells += [runs] * _repeated(cell)
+            cells += [runs] * _repeat_count(cell)
         return cells
 
     # ── inside of a paragraph ──
@@ -251,7 +251,7 @@ class _Reader:
     def _runs(self, element: Any, bold: bool = False, italic: bool = False, href: str = "") -> list[TextRun]:
         runs = [TextRun(element.text or "", bold, italic, href)]
         for child in element:
-            name = name_of(child)
+            name = local_name(child)
             if name == "s":
                 count = attribute(child, "c")
                 runs.append(TextRun(" " * (min(int(count), 100) if count.isdigit() and len(count) < 6 else 1)))
@@ -270,7 +270,7 @@ class _Reader:
         return [run for run in runs if run.text]
 
 
-def _repeated(element: Any) -> int:
+def _repeat_count(element: Any) -> int:
     """How often a row or a cell stands there; a sheet is filled up to its end in this way."""
     count = attribute(element, "number-rows-repeated") or attribute(element, "number-columns-repeated")
     number = int(count) if count.isdigit() and len(count) < 8 else 1

@@ -10,7 +10,7 @@ from crawler.parse.documents.compound import Compound
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.html import read_html
-from crawler.parse.documents.properties import moment
+from crawler.parse.documents.properties import iso_of_filetime
 from crawler.parse.documents.text import read_text
 
 _SUBJECT, _SENDER, _SENDER_ADDRESS, _SENDER_SMTP = "0037", "0c1a", "0c1f", "5d01"
@@ -28,7 +28,7 @@ _MOST_ATTACHED = 200
 _DEEPEST = 5
 _MOST_UNPACKED = 8 << 20
 # What every compressed text is taken to begin with, so that it can be referred to (MS-OXRTFCP §2.1.2.1).
-_BEFORE = (
+_INITIAL_DICTIONARY = (
     b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans"
     b" SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab"
     b"\\tx"
@@ -36,15 +36,15 @@ _BEFORE = (
 
 
 def read(body: bytes, draft: Draft) -> None:
-    _Letter(Compound(body, draft), (), draft).read()
+    _Message(Compound(body, draft), (), draft).read()
 
 
-class _Letter:
+class _Message:
     """The letter in one folder of the file: the outermost, or one that is attached to another."""
 
     def __init__(self, compound: Compound, folder: tuple[str, ...], draft: Draft) -> None:
         self._compound, self._folder, self._draft = compound, folder, draft
-        self._fixed = _fixed(compound.read(*folder, "__properties_version1.0"), 24 if folder else 32)
+        self._fixed = _fixed_properties(compound.read(*folder, "__properties_version1.0"), 24 if folder else 32)
         page = self._fixed.get(_INTERNET_CODE_PAGE) or self._fixed.get(_CODE_PAGE) or 0
         encoding = _ENCODINGS.get(page & 0xFFFF)
         self._label = f"text/html; charset={encoding}" if encoding is not None else None
@@ -53,9 +53,9 @@ class _Letter:
         draft, subject = self._draft, self._text(_SUBJECT)
         draft.title = draft.title or subject
         draft.heading(1, subject)
-        sender = _person(self._text(_SENDER), self._text(_SENDER_SMTP) or self._text(_SENDER_ADDRESS))
-        draft.note("author", sender)
-        draft.note("created", self._moment())
+        sender = _name_and_address(self._text(_SENDER), self._text(_SENDER_SMTP) or self._text(_SENDER_ADDRESS))
+        draft.add_metadata("author", sender)
+        draft.add_metadata("created", self._moment())
         for name, value in (
             ("From", sender),
             ("To", self._text(_TO)),
@@ -66,7 +66,7 @@ class _Letter:
                 draft.paragraph(f"{name}: {value}")
         for folder in self._folders("__recip_version1.0"):
             draft.paragraph(
-                _person(self._text(_NAME, folder), self._text(_SMTP, folder) or self._text(_ADDRESS, folder))
+                _name_and_address(self._text(_NAME, folder), self._text(_SMTP, folder) or self._text(_ADDRESS, folder))
             )
         self._read_text()
         for folder in self._folders("__attach_version1.0")[:_MOST_ATTACHED]:
@@ -77,11 +77,11 @@ class _Letter:
         html = decode(self._data(_HTML), self._label).text or self._text(_HTML)
         packed, plain = self._data(_RTF), self._text(_BODY)
         if html:
-            read_html(html, self._draft.inner(""))
+            read_html(html, self._draft.inner_draft(""))
         elif plain:
             read_text(plain, self._draft)
         elif packed:
-            rtf.read(unpacked(packed), self._draft.inner(""))
+            rtf.read(decompress_rtf(packed), self._draft.inner_draft(""))
 
     def _read_attached(self, folder: str) -> None:
         name = next(filter(None, (self._text(key, folder) for key in _FILE_NAMES)), "")
@@ -91,9 +91,9 @@ class _Letter:
         elif (*(part.lower() for part in inner), "__properties_version1.0") in self._compound and len(
             inner
         ) < 3 * _DEEPEST:
-            self._draft.note_name("embedded", name)
+            self._draft.add_name("embedded", name)
             with self._draft.section("message", name):
-                _Letter(self._compound, inner, self._draft.inner(name)).read()
+                _Message(self._compound, inner, self._draft.inner_draft(name)).read()
 
     def _folders(self, beginning: str) -> list[str]:
         return [name for name in self._compound.folders(self._folder) if name.startswith(beginning)]
@@ -111,14 +111,14 @@ class _Letter:
         return decode(narrow, self._label).text
 
     def _moment(self) -> str:
-        return moment(self._fixed.get(_SENT) or self._fixed.get(_RECEIVED) or 0)
+        return iso_of_filetime(self._fixed.get(_SENT) or self._fixed.get(_RECEIVED) or 0)
 
 
-def _person(name: str, address: str) -> str:
+def _name_and_address(name: str, address: str) -> str:
     return f"{name} <{address}>" if address and "@" in address and address != name else name or address
 
 
-def _fixed(data: bytes, start: int) -> dict[int, int]:
+def _fixed_properties(data: bytes, start: int) -> dict[int, int]:
     """Properties of a fixed size: their ids and values."""
     found = {}
     for at in range(start, len(data) - 15, 16):
@@ -127,14 +127,14 @@ def _fixed(data: bytes, start: int) -> dict[int, int]:
     return found
 
 
-def unpacked(data: bytes) -> bytes:
+def decompress_rtf(data: bytes) -> bytes:
     """Rich Text that was compressed by referring to what came before."""
     if len(data) < 16:
         return b""
     if data[8:12] == b"MELA":
         return data[16:]
-    window = bytearray(_BEFORE.ljust(4_096, b"\0"))
-    write, at, result = len(_BEFORE), 16, bytearray()
+    window = bytearray(_INITIAL_DICTIONARY.ljust(4_096, b"\0"))
+    write, at, result = len(_INITIAL_DICTIONARY), 16, bytearray()
     while at < len(data) and len(result) < _MOST_UNPACKED:
         flags, at = data[at], at + 1
         for bit in range(8):

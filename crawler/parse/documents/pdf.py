@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from crawler.parse.documents.broken_pdf import mended
+from crawler.parse.documents.broken_pdf import repair_pdf
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, MOST_TEXT, Draft, TextRun
-from crawler.parse.documents.xml_tree import name_of, tree
+from crawler.parse.documents.xml_tree import local_name, parse_xml
 
 _PROPERTIES = {
     "Author": "author",
@@ -35,14 +35,14 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-]\d\d)'?
 _MOST_LETTERS = 200_000  # of a page
 _MOST_LINKS_OF_PAGE = 1_000
 _MOST_ATTACHED = 50
-_MOST_PACKET = 1 << 20
+_LONGEST_XMP = 1 << 20
 _MOST_ATTACHMENT = 16 << 20
 _MOST_UNENDED = 500  # streams without an end: PDFium reads on from each of them, 8 seconds for 8,000 in 340 kB
 _LARGER = 1.15  # than most letters: a heading
 _LONGEST_HEADING = 200
 _BOLD = 600
 _HEAVY = re.compile(r"bold|black|heavy|semibold", re.IGNORECASE)
-_ENDS = 1_024  # the last bytes, in which the mark of the end stands
+_END_BYTES = 1_024  # the last bytes, in which the mark of the end stands
 
 
 class _Line(NamedTuple):
@@ -58,95 +58,95 @@ _Page = tuple[list[_Line], list[tuple[str, str]], list[str]]  # lines, links wit
 
 
 def read(body: bytes, draft: Draft) -> None:
-    if b"%%EOF" not in body[-_ENDS:]:
-        draft.trouble(Problem.TRUNCATED)
+    if b"%%EOF" not in body[-_END_BYTES:]:
+        draft.report_problem(Problem.TRUNCATED)
     if body.count(b"stream") - 2 * body.count(b"endstream") > _MOST_UNENDED:
-        draft.trouble(Problem.CORRUPT)
+        draft.report_problem(Problem.CORRUPT)
         return
-    document = _opened(body, draft)
+    document = _open_pdf(body, draft)
     if document is None:
         return
     try:
         _read_properties(document, draft)
-        _read_packet(body, draft)
+        _read_xmp(body, draft)
         pages = list(_pages(document, draft))
-        body_size = _usual_size(pages)
+        body_size = _body_font_size(pages)
         for number, (lines, links, texts) in enumerate(pages, 1):
             with draft.section("page", number):
-                _write(lines, links, body_size, draft)
+                _write_page(lines, links, body_size, draft)
                 for text in texts:
                     draft.paragraph(text)
         _read_outline(document, draft)
-        _read_attached(document, draft)
-        _read_form(document, draft)
+        _read_attachments(document, draft)
+        _read_xfa_form(document, draft)
     finally:
         document.close()
 
 
-def _opened(body: bytes, draft: Draft) -> Any:
+def _open_pdf(body: bytes, draft: Draft) -> Any:
     """The document; if its end is missing, one made of the pages that are there."""
     with suppress(pypdfium2.PdfiumError):
-        return _loaded(body)
+        return _load_pdf(body)
     if pdfium.FPDF_GetLastError() == pdfium.FPDF_ERR_PASSWORD:
-        draft.note("encrypted", "true")
-        draft.trouble(Problem.ENCRYPTED)
+        draft.add_metadata("encrypted", "true")
+        draft.report_problem(Problem.ENCRYPTED)
         return None
-    draft.trouble(Problem.CORRUPT)
-    repaired = mended(body)
+    draft.report_problem(Problem.CORRUPT)
+    repaired = repair_pdf(body)
     with suppress(pypdfium2.PdfiumError):
-        return _loaded(repaired) if repaired else None
+        return _load_pdf(repaired) if repaired else None
     return None
 
 
-def _loaded(body: bytes) -> Any:
+def _load_pdf(body: bytes) -> Any:
     return pypdfium2.PdfDocument(body)
 
 
 def _pages(document: Any, draft: Draft) -> Iterator[_Page]:
     """As many as we read."""
     count, room = len(document), MOST_TEXT
-    draft.note("pages", count)
+    draft.add_metadata("pages", count)
     for number in range(min(count, MOST_PARTS)):
         page = _page(document, number, room, draft)
         yield page
         room -= sum(len(line.text) for line in page[0]) + sum(map(len, page[2]))
         if room <= 0:
-            draft.trouble(Problem.TOO_LARGE)
+            draft.report_problem(Problem.TOO_LARGE)
             return
     if count > MOST_PARTS:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
 
 
 def _read_properties(document: Any, draft: Draft) -> None:
     found = document.get_metadata_dict(skip_empty=True)
     draft.title = found.get("Title", "")
     for name, key in _PROPERTIES.items():
-        draft.note(key, found.get(name, ""))
+        draft.add_metadata(key, found.get(name, ""))
     for name, key in (("CreationDate", "created"), ("ModDate", "modified")):
-        draft.note(key, _moment(found.get(name, "")))
+        draft.add_metadata(key, _iso_date(found.get(name, "")))
     if pdfium.FPDFDoc_GetJavaScriptActionCount(document) > 0:
-        draft.note("has_js", "true")
-    language = _string(lambda buffer, size: pdfium.FPDFCatalog_GetLanguage(document, buffer, size))
-    draft.note("language", language)
+        draft.add_metadata("has_js", "true")
+    language = _utf16_string(lambda buffer, size: pdfium.FPDFCatalog_GetLanguage(document, buffer, size))
+    draft.add_metadata("language", language)
 
 
-def _read_packet(body: bytes, draft: Draft) -> None:
+def _read_xmp(body: bytes, draft: Draft) -> None:
     """Properties in XML, of which the last version counts: several authors stand apart only there."""
     start = body.rfind(b"<x:xmpmeta")
     end = body.find(b"</x:xmpmeta>", start)
-    root = tree(body[start : min(end + 12, start + _MOST_PACKET)]) if 0 <= start < end else None
+    root = parse_xml(body[start : min(end + 12, start + _LONGEST_XMP)]) if 0 <= start < end else None
     for element in root.iter("{*}creator", "{*}title") if root is not None else ():
         texts = [text for item in element.iter("{*}li") if (text := (item.text or "").strip())]
-        if name_of(element) == "title":
+        if local_name(element) == "title":
             draft.title = draft.title or " ".join(texts[:1])
         elif len(texts) > 1 or "author" not in draft.metadata:
             draft.metadata.pop("author", None)
-            draft.note("author", ", ".join(texts))
+            draft.add_metadata("author", ", ".join(texts))
 
 
-def _moment(date: str) -> str:
+def _iso_date(date: str) -> str:
     """
-    >>> _moment("D:20260102030405+01'00'"), _moment("D:2026"), _moment("yesterday")
+    >>> _iso_date("D:20260102030405+01'00'"), _iso_date("D:2026"), _iso_date("yesterday")
     ('2026-01-02T03:04:05+01:00', '2026-01-01T00:00:00', '')
     """
     found = _DATE.match(date)
@@ -163,12 +163,12 @@ def _page(document: Any, number: int, room: int, draft: Draft) -> _Page:
     try:
         page = document[number]
     except pypdfium2.PdfiumError:
-        draft.trouble(Problem.CORRUPT)
+        draft.report_problem(Problem.CORRUPT)
         return [], [], []
     try:
         text_page = page.get_textpage()
     except pypdfium2.PdfiumError:
-        draft.trouble(Problem.CORRUPT)
+        draft.report_problem(Problem.CORRUPT)
         page.close()
         return [], [], []
     try:
@@ -185,7 +185,7 @@ def _page(document: Any, number: int, room: int, draft: Draft) -> _Page:
 def _lines(text_page: Any, draft: Draft) -> Iterator[_Line]:
     count = text_page.count_chars()
     if count > _MOST_LETTERS:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
         count = _MOST_LETTERS
     if not count:
         return
@@ -197,16 +197,16 @@ def _lines(text_page: Any, draft: Draft) -> Iterator[_Line]:
         stripped = line.strip()
         if stripped:
             offset = start + line.index(stripped[0])
-            index = offset if is_direct else _index(text_page, offset)
-            yield _measured(text_page, stripped, index, min(index + len(stripped), count) - 1)
+            index = offset if is_direct else _char_index(text_page, offset)
+            yield _measure_line(text_page, stripped, index, min(index + len(stripped), count) - 1)
         start += len(line)
 
 
-def _index(text_page: Any, offset: int) -> int:
+def _char_index(text_page: Any, offset: int) -> int:
     return max(int(pdfium.FPDFText_GetCharIndexFromTextIndex(text_page, offset)), 0)
 
 
-def _measured(text_page: Any, text: str, index: int, last: int) -> _Line:
+def _measure_line(text_page: Any, text: str, index: int, last: int) -> _Line:
     """By its first letter; bold is a line whose last letter is so too. PDFium marks where a word was divided."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     pdfium.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
@@ -225,7 +225,7 @@ def _is_bold(text_page: Any, index: int) -> bool:
     return 0 < size <= 128 and _HEAVY.search(buffer.raw[:size].decode("utf-8", "replace")) is not None
 
 
-def _usual_size(pages: list[_Page]) -> float:
+def _body_font_size(pages: list[_Page]) -> float:
     sizes: Counter[float] = Counter()
     for lines, _, _ in pages:
         for line in lines:
@@ -233,13 +233,13 @@ def _usual_size(pages: list[_Page]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _write(lines: list[_Line], links: list[tuple[str, str]], usual: float, draft: Draft) -> None:
+def _write_page(lines: list[_Line], links: list[tuple[str, str]], usual: float, draft: Draft) -> None:
     by_text = {text: url for url, text in links if len(text) > 2}
     wide = _wide_gap(lines)
     full = 0.6 * max((len(line.text) for line in lines), default=0)
     paragraph: list[_Line] = []
     for line in lines:
-        if paragraph and not _goes_on(paragraph, line, wide if len(paragraph[-1].text) >= full else 0.0):
+        if paragraph and not _continues_paragraph(paragraph, line, wide if len(paragraph[-1].text) >= full else 0.0):
             _write_paragraph(paragraph, by_text, usual, draft)
             paragraph = []
         paragraph.append(line)
@@ -256,7 +256,7 @@ def _wide_gap(lines: list[_Line]) -> float:
     return 1.3 * usual if lines and 0 < usual < 1.5 * lines[-1].size else 0.0
 
 
-def _goes_on(paragraph: list[_Line], line: _Line, wide: float) -> bool:
+def _continues_paragraph(paragraph: list[_Line], line: _Line, wide: float) -> bool:
     """Whether a line is of the same paragraph; after one that is full it may be so at a greater distance."""
     last = paragraph[-1]
     if abs(last.size - line.size) > 0.6 or last.is_bold != line.is_bold:
@@ -272,10 +272,10 @@ def _write_paragraph(paragraph: list[_Line], links: dict[str, str], usual: float
         ratio = first.size / usual
         draft.heading(1 if ratio > 1.7 else 2 if ratio > 1.35 else 3, text)
     else:
-        draft.paragraph(_linked(text, links, is_bold=first.is_bold))
+        draft.paragraph(_link_anchors(text, links, is_bold=first.is_bold))
 
 
-def _linked(text: str, links: dict[str, str], *, is_bold: bool) -> list[TextRun]:
+def _link_anchors(text: str, links: dict[str, str], *, is_bold: bool) -> list[TextRun]:
     """The first place of the text of each link leads there."""
     runs, rest = [], text
     for anchor, url in links.items():
@@ -295,7 +295,7 @@ def _links(document: Any, page: Any, text_page: Any) -> Iterator[tuple[str, str]
         action = pdfium.FPDFLink_GetAction(link)
         if not action or pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_URI:
             continue
-        url = _bytes(lambda buffer, size, of=action: pdfium.FPDFAction_GetURIPath(document, of, buffer, size))
+        url = _utf8_string(lambda buffer, size, of=action: pdfium.FPDFAction_GetURIPath(document, of, buffer, size))
         box = pdfium.FS_RECTF()
         text = ""
         if pdfium.FPDFLink_GetAnnotRect(link, box):
@@ -314,18 +314,18 @@ def _annotations(page: Any, room: int, draft: Draft) -> Iterator[str]:
             continue
         try:
             for key in (b"Contents", b"V"):
-                text = _string(
+                text = _utf16_string(
                     lambda buffer, size, of=annotation, name=key: pdfium.FPDFAnnot_GetStringValue(
                         of, name, buffer, size
                     )
                 )
                 room -= len(text)
                 if room <= 0:
-                    draft.trouble(Problem.TOO_LARGE)
+                    draft.report_problem(Problem.TOO_LARGE)
                     return
                 yield text
             if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_FILEATTACHMENT:
-                _read_file(pdfium.FPDFAnnot_GetFileAttachment(annotation), draft)
+                _read_attachment(pdfium.FPDFAnnot_GetFileAttachment(annotation), draft)
         finally:
             pdfium.FPDFPage_CloseAnnot(annotation)
 
@@ -342,19 +342,19 @@ def _read_outline(document: Any, draft: Draft) -> None:
                 draft.item(title)
 
 
-def _read_attached(document: Any, draft: Draft) -> None:
+def _read_attachments(document: Any, draft: Draft) -> None:
     for index in range(min(pdfium.FPDFDoc_GetAttachmentCount(document), _MOST_ATTACHED)):
-        _read_file(pdfium.FPDFDoc_GetAttachment(document, index), draft)
+        _read_attachment(pdfium.FPDFDoc_GetAttachment(document, index), draft)
 
 
-def _read_file(file: Any, draft: Draft) -> None:
+def _read_attachment(file: Any, draft: Draft) -> None:
     if not file:
         return
-    name = _string(lambda buffer, size: pdfium.FPDFAttachment_GetName(file, buffer, size))
+    name = _utf16_string(lambda buffer, size: pdfium.FPDFAttachment_GetName(file, buffer, size))
     needed = ctypes.c_ulong()
     pdfium.FPDFAttachment_GetFile(file, None, 0, needed)
     if not 0 < needed.value <= min(_MOST_ATTACHMENT, draft.budget.unpacked):
-        draft.note_name("embedded", name)
+        draft.add_name("embedded", name)
         draft.paragraph(name)
         return
     buffer = ctypes.create_string_buffer(needed.value)
@@ -363,7 +363,7 @@ def _read_file(file: Any, draft: Draft) -> None:
     embed(draft, name, buffer.raw)
 
 
-def _read_form(document: Any, draft: Draft) -> None:
+def _read_xfa_form(document: Any, draft: Draft) -> None:
     """Forms of the XML kind keep what stands in them apart from the pages."""
     for index in range(min(max(pdfium.FPDF_GetXFAPacketCount(document), 0), 20)):
         needed = ctypes.c_ulong()
@@ -372,7 +372,7 @@ def _read_form(document: Any, draft: Draft) -> None:
             continue
         buffer = ctypes.create_string_buffer(needed.value)
         pdfium.FPDF_GetXFAPacketContent(document, index, buffer, needed.value, needed)
-        root = tree(buffer.raw)
+        root = parse_xml(buffer.raw)
         if root is None:
             continue
         with draft.section("part", "form"):
@@ -382,7 +382,7 @@ def _read_form(document: Any, draft: Draft) -> None:
                 draft.paragraph(" ".join("".join(element.itertext()).split()))
 
 
-def _string(ask: Any) -> str:
+def _utf16_string(ask: Any) -> str:
     """What PDFium writes as UTF-16 into a buffer of the size that it asks for."""
     size = ask(None, 0)
     if not 2 < size <= 1 << 20:
@@ -392,7 +392,7 @@ def _string(ask: Any) -> str:
     return buffer.raw[: size - 2].decode("utf-16-le", "replace")
 
 
-def _bytes(ask: Any) -> str:
+def _utf8_string(ask: Any) -> str:
     size = ask(None, 0)
     if not 1 < size <= 1 << 16:
         return ""

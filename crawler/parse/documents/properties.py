@@ -25,10 +25,10 @@ def property_sets(data: bytes) -> Iterator[dict[int | str, Value]]:
         at = 28 + 20 * number + 16
         start = int.from_bytes(data[at : at + 4], "little")
         if at + 4 <= len(data) and start + 8 <= len(data):
-            yield _set(data, start)
+            yield _property_set(data, start)
 
 
-def _set(data: bytes, start: int) -> dict[int | str, Value]:
+def _property_set(data: bytes, start: int) -> dict[int | str, Value]:
     count = min(int.from_bytes(data[start + 4 : start + 8], "little"), _MOST)
     places = {}
     for number in range(count):
@@ -60,7 +60,7 @@ def _value(data: bytes, at: int, encoding: str) -> Value | None:
     if kind == _INTEGER:
         return size
     if kind == _MOMENT:
-        return moment(int.from_bytes(data[at + 4 : at + 12], "little"))
+        return iso_of_filetime(int.from_bytes(data[at + 4 : at + 12], "little"))
     return None
 
 
@@ -77,10 +77,10 @@ def _names(data: bytes, at: int, encoding: str) -> Iterator[tuple[int, str]]:
         at += 8 + size + (-size % 4 if encoding == "utf-16-le" else 0)
 
 
-def moment(ticks: int) -> str:
+def iso_of_filetime(ticks: int) -> str:
     """Of a number of tenths of microseconds since 1601; nothing if it is none of our time, as the time that was spent.
 
-    >>> moment(132539328000000000), moment(600000000)
+    >>> iso_of_filetime(132539328000000000), iso_of_filetime(600000000)
     ('2021-01-01T00:00:00+00:00', '')
     """
     if not 1 << 55 < ticks < 1 << 59:

@@ -31,7 +31,7 @@ _CHARACTERS = {
     "zwj": "\u200d", "zwnj": "\u200c", "softline": "\n",
 }  # fmt: skip
 _SYMBOLS = {b"~": "\xa0", b"_": "\u2011", b"-": "\xad", b"{": "{", b"}": "}", b"\\": "\\", b"\n": "\n", b"\r": "\n"}
-_SKIPPED = frozenset(
+_SKIPPED_DESTINATIONS = frozenset(
     [
         "colortbl",
         "pict",
@@ -65,12 +65,14 @@ _SKIPPED = frozenset(
     ]
 )
 # Marked as "skip this if you do not know it"; we know it.
-_SHOWN = frozenset(["shpinst", "shptxt", "annotation", "shppict", "htmltag", "field", "footnote", "do", "dptxbxtext"])
+_SHOWN_DESTINATIONS = frozenset(
+    ["shpinst", "shptxt", "annotation", "shppict", "htmltag", "field", "footnote", "do", "dptxbxtext"]
+)
 _PROPERTIES = {
     "title": "title", "subject": "subject", "author": "author", "operator": "modified_by", "keywords": "keywords",
     "doccomm": "description", "company": "company", "manager": "manager", "category": "category",
 }  # fmt: skip
-_COLLECTED = frozenset({"info", "stylesheet", "fonttbl", "fldinst", "atnid", "atnauthor", "objdata"})
+_COLLECTED_DESTINATIONS = frozenset({"info", "stylesheet", "fonttbl", "fldinst", "atnid", "atnauthor", "objdata"})
 _TIMES = {"creatim": "created", "revtim": "modified"}
 _STORIES = frozenset(["header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "footnote"])
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -135,7 +137,7 @@ class _Reader:
             position = token.end()
             count += 1
             if count > _MOST_TOKENS:
-                self._draft.trouble(Problem.TOO_LARGE)
+                self._draft.report_problem(Problem.TOO_LARGE)
                 break
             if self._draft.is_full:
                 break
@@ -158,7 +160,7 @@ class _Reader:
             elif kind == "close":
                 self._close()
         if self._stack:
-            self._draft.trouble(Problem.TRUNCATED)
+            self._draft.report_problem(Problem.TRUNCATED)
         self._paragraph()
         self._row()
         if self._is_html:
@@ -196,9 +198,9 @@ class _Reader:
             if target == "title":
                 self._draft.title = self._draft.title or text
             else:
-                self._draft.note(_PROPERTIES[target], text)
+                self._draft.add_metadata(_PROPERTIES[target], text)
         elif target in _TIMES:
-            self._draft.note(_TIMES[target], _moment(self._time))
+            self._draft.add_metadata(_TIMES[target], _iso_date(self._time))
         elif target == "fldinst" and self._state.field is not None:
             self._state.field.instruction += text
         elif target == "objdata":
@@ -230,7 +232,7 @@ class _Reader:
         elif word in _CHARACTERS and word != "par":
             self._add(_CHARACTERS[word])
         else:
-            self._look(word, value)
+            self._set_formatting(word, value)
             self._structure(word)
 
     def _destination(self, word: str, *, is_marked: bool) -> bool:
@@ -243,7 +245,7 @@ class _Reader:
             if state.target == "info":
                 self._begin(word)
                 return True
-        if word in _COLLECTED:
+        if word in _COLLECTED_DESTINATIONS:
             self._begin(word)
         elif word in ("listtext", "pntext"):
             self._begin("listtext")
@@ -257,7 +259,7 @@ class _Reader:
             state.apart = word == "annotation"
             if not self._in_table and not state.apart:
                 self._paragraph()
-        elif word in _SKIPPED or (is_marked and word not in _SHOWN):
+        elif word in _SKIPPED_DESTINATIONS or (is_marked and word not in _SHOWN_DESTINATIONS):
             state.skip = True
         elif state.target == "stylesheet":
             self._style = 0
@@ -267,7 +269,7 @@ class _Reader:
             return False
         return True
 
-    def _look(self, word: str, value: int | None) -> None:
+    def _set_formatting(self, word: str, value: int | None) -> None:
         state, is_on = self._state, value != 0
         if word == "b":
             state.bold = is_on
@@ -287,7 +289,7 @@ class _Reader:
             if value in _CHARSETS:
                 self._fonts[self._font] = _CHARSETS[value]
         elif word in ("cpg", "ansicpg") and value is not None:
-            encoding = _known(_CODE_PAGES.get(value, f"cp{value}"))
+            encoding = _known_encoding(_CODE_PAGES.get(value, f"cp{value}"))
             if word == "cpg":
                 self._fonts[self._font] = encoding
             else:
@@ -308,7 +310,7 @@ class _Reader:
         elif word == "htmlrtf":
             self._is_rtf_only = is_on
         elif word in ("nofpages", "nofwords") and value is not None:
-            self._draft.note({"nofpages": "pages", "nofwords": "words"}[word], value)
+            self._draft.add_metadata({"nofpages": "pages", "nofwords": "words"}[word], value)
 
     def _structure(self, word: str) -> None:
         if self._state.target:
@@ -374,7 +376,7 @@ class _Reader:
             self._collected.setdefault(state.target, []).append(text)
 
     def _paragraph(self) -> None:
-        runs, self._runs = _whole(self._runs), []
+        runs, self._runs = _join_surrogates(self._runs), []
         is_item, self._is_item = self._is_item, False
         if self._level:
             self._draft.heading(self._level, runs)
@@ -385,7 +387,7 @@ class _Reader:
 
     def _row(self) -> None:
         if self._cells:
-            self._draft.row([_whole(cell) for cell in self._cells])
+            self._draft.row([_join_surrogates(cell) for cell in self._cells])
             self._cells = []
 
     def _object(self, text: str) -> None:
@@ -399,7 +401,7 @@ class _Reader:
             read_package(data[found + 8 + 12 :], self._draft)
 
 
-def _whole(runs: list[TextRun]) -> list[TextRun]:
+def _join_surrogates(runs: list[TextRun]) -> list[TextRun]:
     """With the halves of characters put together; halves without the other cannot be shown."""
     whole = []
     for look, parts in groupby(runs, key=lambda run: run[1:]):
@@ -408,7 +410,7 @@ def _whole(runs: list[TextRun]) -> list[TextRun]:
     return whole
 
 
-def _known(encoding: str) -> str:
+def _known_encoding(encoding: str) -> str:
     try:
         "".encode(encoding)
     except LookupError:
@@ -416,7 +418,7 @@ def _known(encoding: str) -> str:
     return encoding
 
 
-def _moment(time: dict[str, int]) -> str:
+def _iso_date(time: dict[str, int]) -> str:
     if not time.get("yr"):
         return ""
     day = f"{time['yr']:04}-{time.get('mo', 1):02}-{time.get('dy', 1):02}"

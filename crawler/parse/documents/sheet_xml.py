@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.parse.documents.draft import Draft, Inline, TextRun
-from crawler.parse.documents.xml_tree import attribute, name_of, text_of, tree_and_problem
+from crawler.parse.documents.xml_tree import attribute, local_name, parse_xml_with_problem, text_of
 
 _PROPERTIES = {
     "Author": "author",
@@ -18,18 +18,18 @@ _WIDEST = 200
 
 
 def read(body: bytes, draft: Draft) -> None:
-    root, problem = tree_and_problem(body)
-    draft.trouble(problem)
+    root, problem = parse_xml_with_problem(body)
+    draft.report_problem(problem)
     if root is None:
         return
     for element in root.iter("{*}DocumentProperties"):
         for part in element:
-            if name_of(part) == "Title":
+            if local_name(part) == "Title":
                 draft.title = part.text or ""
-            elif name_of(part) in _PROPERTIES:
-                draft.note(_PROPERTIES[name_of(part)], part.text or "")
+            elif local_name(part) in _PROPERTIES:
+                draft.add_metadata(_PROPERTIES[local_name(part)], part.text or "")
     sheets = list(root.iter("{*}Worksheet"))
-    draft.note("sheets", len(sheets))
+    draft.add_metadata("sheets", len(sheets))
     for sheet in sheets:
         name = attribute(sheet, "Name")
         with draft.section("sheet", name):

@@ -7,12 +7,12 @@ from functools import lru_cache
 from string import digits
 from typing import Any
 
-from crawler.parse.documents.cell_format import BUILT_IN, plain_number, shown
+from crawler.parse.documents.cell_format import BUILT_IN, format_value, plain_number
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft, Inline, TextRun
-from crawler.parse.documents.drawings import read_drawn
+from crawler.parse.documents.drawings import read_drawings
 from crawler.parse.documents.ooxml import Package, Relation
-from crawler.parse.documents.xml_tree import attribute, elements, first, name_of, text_of
+from crawler.parse.documents.xml_tree import attribute, first, iterate_elements, local_name, text_of
 
 # &L &C &R begin the left, the middle and the right; the others are looks, or what the program fills in.
 _CODE = re.compile(r'&(?:[LCR]|"[^"]*"|K[0-9A-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]|(&))')
@@ -23,24 +23,24 @@ _WIDEST = 200  # empty cells that are shown before one that is not
 def read(body: bytes, draft: Draft) -> None:
     package = Package(body, draft)
     package.read_properties()
-    part = package.main("xl/workbook.xml")
+    part = package.main_part("xl/workbook.xml")
     book = _Workbook(package, part)
     sheets = book.sheets()
-    draft.note("sheets", len(sheets))
+    draft.add_metadata("sheets", len(sheets))
     if len(sheets) > MOST_PARTS:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
     for name, target in sheets[:MOST_PARTS]:
         with draft.section("sheet", name):
             draft.heading(2, name, is_title=False)
             book.read_sheet(target)
     for target in package.related(part, "externalLink"):
-        _read_outside(package, target)
-    package.read_rest()
+        _read_external_links(package, target)
+    package.read_links_and_embedded()
 
 
-def _read_outside(package: Package, part: str) -> None:
+def _read_external_links(package: Package, part: str) -> None:
     """Other programs and files that cells get their values from."""
-    root = package.tree(part)
+    root = package.parse_part(part)
     for link in root.iter("{*}ddeLink", "{*}oleLink") if root is not None else ():
         package.draft.paragraph(f"{attribute(link, 'ddeService')}|{attribute(link, 'ddeTopic')}")
 
@@ -50,11 +50,11 @@ class _Workbook:
 
     def __init__(self, package: Package, part: str) -> None:
         self._package, self._part, self._draft = package, part, package.draft
-        self._root = package.tree(part)
+        self._root = package.parse_part(part)
         properties = first(self._root, "workbookPr")
         self._since_1904 = properties is not None and attribute(properties, "date1904") in ("1", "true")
-        self._strings = [rich(element) for element in elements(self._data("sharedStrings"), "si")]
-        self._formats = _formats(package.tree((package.related(part, "styles") or [""])[0]))
+        self._strings = [rich_text(element) for element in iterate_elements(self._data("sharedStrings"), "si")]
+        self._formats = _formats(package.parse_part((package.related(part, "styles") or [""])[0]))
 
     def _data(self, kind: str) -> bytes:
         found = self._package.related(self._part, kind)
@@ -72,19 +72,19 @@ class _Workbook:
 
     def read_sheet(self, part: str) -> None:
         links = self._links(part)
-        for element in elements(self._package.archive.read(part), "row", "headerFooter"):
+        for element in iterate_elements(self._package.archive.read(part), "row", "headerFooter"):
             if self._draft.is_full:
                 break
-            if name_of(element) == "row":
+            if local_name(element) == "row":
                 self._draft.row(self._row(element, links))
             else:
                 for text in element:
-                    self._draft.paragraph(without_codes(text.text or ""))
+                    self._draft.paragraph(strip_header_codes(text.text or ""))
         for kind in ("comments", "threadedComment"):
             for target in self._package.related(part, kind):
-                for comment in elements(self._package.archive.read(target), "comment", "threadedComment"):
+                for comment in iterate_elements(self._package.archive.read(target), "comment", "threadedComment"):
                     self._draft.paragraph(text_of(comment))
-        read_drawn(self._package, part)
+        read_drawings(self._package, part)
 
     def _links(self, part: str) -> dict[str, str]:
         """Cell → where it leads to."""
@@ -93,7 +93,7 @@ class _Workbook:
             return {}
         return {
             attribute(element, "ref").partition(":")[0]: relations[attribute(element, "id")].target
-            for element in elements(self._package.archive.read(part), "hyperlink")
+            for element in iterate_elements(self._package.archive.read(part), "hyperlink")
             if attribute(element, "id") in relations
         }
 
@@ -110,7 +110,7 @@ class _Workbook:
     def _text(self, cell: Any) -> str:
         kind = cell.get("t")
         if kind == "inlineStr":
-            return rich(cell)
+            return rich_text(cell)
         value = cell.findtext("{*}v") or ""
         if kind == "s":
             return self._strings[int(value)] if value.isdigit() and int(value) < len(self._strings) else ""
@@ -131,19 +131,19 @@ def number_text(number: float, written: str, pattern: str, *, since_1904: bool) 
     """As it is shown; without a format, as many digits as a cell has."""
     if pattern == "General" or number != number or abs(number) > 1e300:
         return plain_number(number) if abs(number) <= 1e300 else written
-    return shown(number, pattern, since_1904=since_1904)
+    return format_value(number, pattern, since_1904=since_1904)
 
 
-def rich(element: Any) -> str:
+def rich_text(element: Any) -> str:
     """A string with its parts, without the readings of its characters."""
-    texts = [text.text or "" for text in element.iter("{*}t") if name_of(text.getparent()) != "rPh"]
+    texts = [text.text or "" for text in element.iter("{*}t") if local_name(text.getparent()) != "rPh"]
     return "".join(texts)
 
 
-def without_codes(text: str) -> str:
+def strip_header_codes(text: str) -> str:
     """A header without its codes.
 
-    >>> without_codes('&L&"Arial,Bold"&12Left&CPage &P&RR&&D')
+    >>> strip_header_codes('&L&"Arial,Bold"&12Left&CPage &P&RR&&D')
     'Left Page  R&D'
     """
     return _CODE.sub(lambda code: code[1] or (" " if code[0] in ("&C", "&R") else ""), text).strip()
@@ -169,5 +169,7 @@ def _formats(root: Any) -> list[str]:
         for element in (root.iter("{*}numFmt") if root is not None else ())
     }
     styles = first(root, "cellXfs")
-    numbers = [attribute(style, "numFmtId") for style in styles if name_of(style) == "xf"] if styles is not None else []
+    numbers = (
+        [attribute(style, "numFmtId") for style in styles if local_name(style) == "xf"] if styles is not None else []
+    )
     return [own.get(number) or BUILT_IN.get(int(number) if number.isdigit() else 0, "General") for number in numbers]

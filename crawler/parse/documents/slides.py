@@ -6,9 +6,9 @@ from typing import Any
 
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_PARTS, Draft
-from crawler.parse.documents.drawings import read_drawn, runs_of
+from crawler.parse.documents.drawings import read_drawings, runs_of
 from crawler.parse.documents.ooxml import Package, Relation
-from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of
+from crawler.parse.documents.xml_tree import attribute, first, local_name, text_of
 
 _TITLES = frozenset({"title", "ctrTitle"})
 _SHOWN_OF_MASTERS = frozenset({"ftr", "hdr", "dt", "sldNum"})  # placeholders that are more than a hint for the author
@@ -17,11 +17,11 @@ _SHOWN_OF_MASTERS = frozenset({"ftr", "hdr", "dt", "sldNum"})  # placeholders th
 def read(body: bytes, draft: Draft) -> None:
     package = Package(body, draft)
     package.read_properties()
-    part = package.main("ppt/presentation.xml")
+    part = package.main_part("ppt/presentation.xml")
     slides = _slides(package, part)
-    draft.note("slides", len(slides))
+    draft.add_metadata("slides", len(slides))
     if len(slides) > MOST_PARTS:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
     seen: set[str] = set()
     for number, slide in enumerate(slides[:MOST_PARTS], 1):
         with draft.section("slide", number):
@@ -29,12 +29,12 @@ def read(body: bytes, draft: Draft) -> None:
     for kind in ("slideMaster", "notesMaster", "handoutMaster"):
         for target in package.related(part, kind):
             _read_master(package, target, seen)
-    package.read_rest()
+    package.read_links_and_embedded()
 
 
 def _slides(package: Package, part: str) -> list[str]:
     """In the order in which they are shown; those of the archive if the list is lost."""
-    root, relations = package.tree(part), package.relations(part)
+    root, relations = package.parse_part(part), package.relations(part)
     listed = [
         relations[identity].target
         for element in (root.iter("{*}sldId") if root is not None else ())
@@ -50,11 +50,11 @@ def _relation_id(element: Any) -> str:
 
 def _read_slide(package: Package, part: str, seen: set[str]) -> None:
     _read_shapes(package, part, is_master=False)
-    read_drawn(package, part)
+    read_drawings(package, part)
     for notes in package.related(part, "notesSlide"):
         with package.draft.section("part", "notes"):
             _read_shapes(package, notes, is_master=False)
-            read_drawn(package, notes)
+            read_drawings(package, notes)
     for comments in package.related(part, "comments"):
         _read_comments(package, comments)
     for layout in package.related(part, "slideLayout"):
@@ -72,14 +72,14 @@ def _read_master(package: Package, part: str, seen: set[str]) -> None:
 
 
 def _read_comments(package: Package, part: str) -> None:
-    root = package.tree(part)
+    root = package.parse_part(part)
     with package.draft.section("part", "comments"):
         for element in root.iter("{*}cm") if root is not None else ():
             package.draft.paragraph(" ".join(text_of(text) for text in element.iter("{*}text", "{*}t")))
 
 
 def _read_shapes(package: Package, part: str, *, is_master: bool) -> None:
-    root, relations = package.tree(part), package.relations(part)
+    root, relations = package.parse_part(part), package.relations(part)
     shapes = first(root, "spTree")
     if shapes is not None:
         _read_group(package, shapes, relations, is_master=is_master)
@@ -87,7 +87,7 @@ def _read_shapes(package: Package, part: str, *, is_master: bool) -> None:
 
 def _read_group(package: Package, group: Any, relations: dict[str, Relation], *, is_master: bool) -> None:
     for shape in group:
-        name = name_of(shape)
+        name = local_name(shape)
         if package.draft.is_full:
             return
         if name in ("sp", "cxnSp"):

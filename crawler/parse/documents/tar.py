@@ -23,12 +23,12 @@ def read(body: bytes, draft: Draft) -> None:
             for file in islice(tape, max(draft.budget.entries, 0) + 1):
                 files += [file] if file.isreg() else []
         except tarfile.TarError:
-            draft.trouble(Problem.TRUNCATED)
+            draft.report_problem(Problem.TRUNCATED)
         if len(files) > draft.budget.entries:
-            draft.trouble(Problem.TOO_LARGE)
+            draft.report_problem(Problem.TOO_LARGE)
             files = files[: draft.budget.entries]
         draft.budget.entries -= len(files)
-        draft.note("files", len(files))
+        draft.add_metadata("files", len(files))
         for file in files:
             draft.item(file.name)
         for file in files:

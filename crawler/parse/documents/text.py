@@ -12,7 +12,7 @@ _PARAGRAPHS = re.compile(r"\n\n+")
 
 
 def read(body: bytes, draft: Draft) -> None:
-    text = draft.decoded(body)
+    text = draft.decode_text(body)
     if draft.format == "text":
         read_text(text, draft)
     else:
@@ -24,13 +24,13 @@ def read_text(text: str, draft: Draft) -> None:
     for paragraph in _PARAGRAPHS.split(_LINES.sub("\n", text)):
         if draft.is_full:
             return
-        draft.paragraph(linked(paragraph.strip("\n")))
+        draft.paragraph(link_urls(paragraph.strip("\n")))
 
 
-def linked(text: str) -> list[TextRun]:
+def link_urls(text: str) -> list[TextRun]:
     """The text with its URLs as links.
 
-    >>> [run.href for run in linked("see http://a.example/b.")]
+    >>> [run.href for run in link_urls("see http://a.example/b.")]
     ['', 'http://a.example/b', '']
     """
     runs, end = [], 0

@@ -9,11 +9,11 @@ from typing import Any
 
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.draft import Draft, TextRun
-from crawler.parse.documents.drawings import read_drawn
+from crawler.parse.documents.drawings import read_drawings
 from crawler.parse.documents.fields import hyperlink, references
 from crawler.parse.documents.numbering import Counters, NumberingLevel
 from crawler.parse.documents.ooxml import Package, Relation
-from crawler.parse.documents.xml_tree import attribute, first, name_of, text_of, tree_and_problem
+from crawler.parse.documents.xml_tree import attribute, first, local_name, parse_xml_with_problem, text_of
 from crawler.parse.documents.zip_reader import base_name
 
 _TRANSPARENT = frozenset(
@@ -40,7 +40,7 @@ _KINDS_OF_2003 = {"1": "upperRoman", "2": "lowerRoman", "3": "upperLetter", "4":
 _HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
 _LONGEST_FIELD = 10_000
 _FALSE = frozenset({"0", "false", "off", "none"})
-_APART = (  # stories that are no part of the main one, and what we call them
+_SECONDARY_STORIES = (  # stories that are no part of the main one, and what we call them
     ("footnotes", "footnotes"),
     ("endnotes", "endnotes"),
     ("comments", "comments"),
@@ -57,45 +57,45 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def _read_package(package: Package) -> None:
-    draft, part = package.draft, package.main("word/document.xml")
+    draft, part = package.draft, package.main_part("word/document.xml")
     package.read_properties()
-    root = package.tree(part)
+    root = package.parse_part(part)
     folder = part.rpartition("/")[0]
-    styles = _Styles(package.tree((package.related(part, "styles") or [f"{folder}/styles.xml"])[0]))
-    numbers = _Numbers(package.tree((package.related(part, "numbering") or [f"{folder}/numbering.xml"])[0]))
+    styles = _Styles(package.parse_part((package.related(part, "styles") or [f"{folder}/styles.xml"])[0]))
+    numbers = _Numbers(package.parse_part((package.related(part, "numbering") or [f"{folder}/numbering.xml"])[0]))
 
     def story(target: str, root: Any) -> None:
         _Story(draft, styles, numbers, package, target).read(root)
 
     for target in dict.fromkeys(package.related(part, "header")):
         with draft.section("part", "header"):
-            story(target, package.tree(target))
+            story(target, package.parse_part(target))
     story(part, root)
-    for kind, name in _APART:
+    for kind, name in _SECONDARY_STORIES:
         for target in dict.fromkeys(package.related(part, kind)):
             with draft.section("part", name):
-                story(target, package.tree(target))
-                read_drawn(package, target)
-    read_drawn(package, part)
-    package.read_rest()
+                story(target, package.parse_part(target))
+                read_drawings(package, target)
+    read_drawings(package, part)
+    package.read_links_and_embedded()
 
 
 def _read_flat(body: bytes, draft: Draft) -> None:
     """Word 2003, or all parts of a package in one file."""
-    root, problem = tree_and_problem(body)
-    draft.trouble(problem)
+    root, problem = parse_xml_with_problem(body)
+    draft.report_problem(problem)
     if root is None:
         return
     for element in root.iter("{*}Title"):
         draft.title = draft.title or (element.text or "")
     for element in root.iter("{*}Author", "{*}creator"):
-        draft.note("author", element.text or "")
+        draft.add_metadata("author", element.text or "")
     styles, numbers = _Styles(root), _Numbers(root)
     for name in ("hdr", "body", "footnotes", "endnotes", "comments", "ftr"):
         for element in root.iter(f"{{*}}{name}"):
             _Story(draft, styles, numbers, None, "").read(element)
     for element in root.iter("{*}binData", "{*}binaryData"):
-        if name_of(element) == "binaryData":
+        if local_name(element) == "binaryData":
             continue  # images, for the most part
         embed(draft, attribute(element, "name"), b64decode(text_of(element).encode("ascii", "ignore")))
 
@@ -187,8 +187,8 @@ class _Numbers:
 
     def text(self, numbered: Any, inherited: Any) -> tuple[bool, str]:
         """Whether the paragraph is an item of a list, and what stands before it."""
-        number = _of(numbered, "numId", "ilfo") or _of(inherited, "numId", "ilfo")
-        depth = _number(_of(numbered, "ilvl") or _of(inherited, "ilvl"))
+        number = _value_of(numbered, "numId", "ilfo") or _value_of(inherited, "numId", "ilfo")
+        depth = _number(_value_of(numbered, "ilvl") or _value_of(inherited, "ilvl"))
         counters = self._lists.get(self._abstract.get(number, ""))
         if counters is None:
             return False, ""
@@ -198,7 +198,7 @@ class _Numbers:
 
 
 def _level(element: Any) -> tuple[int, NumberingLevel]:
-    found = {name_of(part): attribute(part, "val") for part in element}
+    found = {local_name(part): attribute(part, "val") for part in element}
     kind = found.get("numFmt") or _KINDS_OF_2003.get(found.get("nfc", ""), "decimal")
     return _number(attribute(element, "ilvl")), NumberingLevel(
         kind,
@@ -225,7 +225,7 @@ class _Story:
 
     def _blocks(self, parent: Any) -> None:
         for element in parent:
-            name = name_of(element)
+            name = local_name(element)
             if self._draft.is_full:
                 return
             if name == "p":
@@ -252,7 +252,7 @@ class _Story:
             self._draft.item(runs)
         else:
             self._draft.paragraph(runs)
-        self._after()
+        self._write_anchored()
 
     def _kind(self, element: Any) -> tuple[str, int, Any]:
         """Its style, its level if it is a heading, its numbering."""
@@ -265,7 +265,7 @@ class _Story:
         numbered = look.find("{*}numPr")
         return style, level if level <= 9 else 0, numbered if numbered is not None else look.find("{*}listPr")
 
-    def _after(self) -> None:
+    def _write_anchored(self) -> None:
         """What the paragraph has with it."""
         boxes, self._boxes = self._boxes, []
         for box in boxes:
@@ -276,15 +276,15 @@ class _Story:
 
     def _table(self, table: Any) -> None:
         for row in table.iter("{*}tr"):
-            if _parent(row, "tbl") is table:
-                cells = [self._cell(cell) for cell in row.iter("{*}tc") if _parent(cell, "tr") is row]
+            if _ancestor(row, "tbl") is table:
+                cells = [self._cell(cell) for cell in row.iter("{*}tc") if _ancestor(cell, "tr") is row]
                 self._draft.row(cells)
-        self._after()
+        self._write_anchored()
 
     def _cell(self, cell: Any) -> list[TextRun]:
         runs: list[TextRun] = []
         for paragraph in cell.iter("{*}p"):
-            if name_of(next(paragraph.iterancestors("{*}txbxContent", "{*}tc"))) == "txbxContent":
+            if local_name(next(paragraph.iterancestors("{*}txbxContent", "{*}tc"))) == "txbxContent":
                 continue  # which comes behind the table
             found, (style, _, numbered) = self._runs(paragraph), self._kind(paragraph)
             number = self._numbers.text(numbered, self._styles.numbering(style))[1] if found else ""
@@ -297,7 +297,7 @@ class _Story:
     def _runs(self, element: Any, href: str = "") -> list[TextRun]:
         runs: list[TextRun] = []
         for child in element:
-            name = name_of(child)
+            name = local_name(child)
             if name == "r":
                 runs += self._run(child, href)
             elif name in ("hyperlink", "hlink"):
@@ -323,10 +323,10 @@ class _Story:
 
     def _run(self, run: Any, href: str) -> list[TextRun]:
         look = run.find("{*}rPr")
-        bold, italic = _is_on(look, "b"), _is_on(look, "i")
+        bold, italic = _is_switched_on(look, "b"), _is_switched_on(look, "i")
         runs: list[TextRun] = []
         for child in run:
-            name = name_of(child)
+            name = local_name(child)
             text = ""
             if name == "t":
                 text = text_of(child)
@@ -362,12 +362,12 @@ class _Story:
 
     def _drawing(self, element: Any) -> None:
         """Its text boxes, which stand in it twice, the second time for old programs; letters as art; its link."""
-        choice = element.find("{*}Choice") if name_of(element) == "AlternateContent" else None
+        choice = element.find("{*}Choice") if local_name(element) == "AlternateContent" else None
         if choice is not None and first(choice, "txbxContent") is None and first(choice, "wgp") is None:
             choice = None
         shown = choice if choice is not None else element
-        around = _parent(element, "txbxContent")
-        self._boxes += [box for box in shown.iter("{*}txbxContent") if _parent(box, "txbxContent") is around]
+        around = _ancestor(element, "txbxContent")
+        self._boxes += [box for box in shown.iter("{*}txbxContent") if _ancestor(box, "txbxContent") is around]
         for art in shown.iter("{*}textpath"):
             self._draft.paragraph(attribute(art, "string"))
         for shape in shown.iter("{*}shape", "{*}rect", "{*}group", "{*}oval", "{*}line"):
@@ -378,11 +378,11 @@ class _Story:
             self._references += [relation.target] if relation is not None and relation.is_external else []
 
 
-def _parent(element: Any, name: str) -> Any:
+def _ancestor(element: Any, name: str) -> Any:
     return next(element.iterancestors(f"{{*}}{name}"), None)
 
 
-def _of(element: Any, *names: str) -> str:
+def _value_of(element: Any, *names: str) -> str:
     for name in names if element is not None else ():
         found = first(element, name)
         if found is not None:
@@ -390,7 +390,7 @@ def _of(element: Any, *names: str) -> str:
     return ""
 
 
-def _is_on(look: Any, name: str) -> bool:
+def _is_switched_on(look: Any, name: str) -> bool:
     element = look.find(f"{{*}}{name}") if look is not None else None
     return element is not None and attribute(element, "val").lower() not in _FALSE
 

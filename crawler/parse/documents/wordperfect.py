@@ -21,11 +21,11 @@ _UNDO = 0xF1
 def read(body: bytes, draft: Draft) -> None:
     start, product, kind, version = int.from_bytes(body[4:8], "little"), body[8], body[9], body[10]
     if product != _WORD_PERFECT or kind != _DOCUMENT:
-        draft.trouble(Problem.UNSUPPORTED)
+        draft.report_problem(Problem.UNSUPPORTED)
         return
     if body[12:14] != b"\0\0":
-        draft.note("encrypted", "true")
-        draft.trouble(Problem.ENCRYPTED)
+        draft.add_metadata("encrypted", "true")
+        draft.report_problem(Problem.ENCRYPTED)
         return
     text = _version_6(body, start) if version else _version_5(body, start)
     for paragraph in text.split("\n"):

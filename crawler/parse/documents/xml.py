@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.parse.documents.draft import Draft
-from crawler.parse.documents.xml_tree import attribute, name_of, tree_and_problem
+from crawler.parse.documents.xml_tree import attribute, local_name, parse_xml_with_problem
 from crawler.urls.schemes import WEB_PREFIXES
 
 _TITLES = ("title", "Title", "book-title", "entry_title")
 
 
 def read(body: bytes, draft: Draft) -> None:
-    root, problem = tree_and_problem(body)
-    draft.trouble(problem)
+    root, problem = parse_xml_with_problem(body)
+    draft.report_problem(problem)
     if root is None:
         return
-    draft.note("root", name_of(root))
+    draft.add_metadata("root", local_name(root))
     for element in root.iter():
         if draft.is_full:
             break
@@ -25,7 +25,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 def _add(element: Any, draft: Draft) -> None:
     """Its own text and what follows it; the text of those below comes with them."""
-    name = name_of(element)
+    name = local_name(element)
     if name:
         text = (element.text or "").strip()
         if name in _TITLES:

@@ -24,12 +24,12 @@ _SAFE = {
 }
 
 
-def tree(data: bytes) -> Any:
+def parse_xml(data: bytes) -> Any:
     """The root element, of as much as can be read; None if that is nothing."""
-    return tree_and_problem(data)[0]
+    return parse_xml_with_problem(data)[0]
 
 
-def tree_and_problem(data: bytes) -> tuple[Any, Problem]:
+def parse_xml_with_problem(data: bytes) -> tuple[Any, Problem]:
     """Also what is wrong with it. That an entity means nothing is not: we would not have believed it anyway."""
     parser = etree.XMLParser(**_SAFE)
     try:
@@ -42,7 +42,7 @@ def tree_and_problem(data: bytes) -> tuple[Any, Problem]:
     return root, Problem.TRUNCATED if errors & _AT_THE_END else Problem.CORRUPT if errors else Problem.NONE
 
 
-def elements(data: bytes, *names: str) -> Iterator[Any]:
+def iterate_elements(data: bytes, *names: str) -> Iterator[Any]:
     """The elements of these local names, one at a time, each forgotten afterwards: memory is not that of the tree."""
     try:
         for _, element in etree.iterparse(BytesIO(data), ("end",), tag=[f"{{*}}{name}" for name in names], **_SAFE):
@@ -54,7 +54,7 @@ def elements(data: bytes, *names: str) -> Iterator[Any]:
         return
 
 
-def name_of(element: Any) -> str:
+def local_name(element: Any) -> str:
     """Its local name."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""

@@ -16,16 +16,16 @@ _NUMBERS = re.compile(r"\d+")
 def read(body: bytes, draft: Draft) -> None:
     package = Package(body, draft)
     package.read_properties()
-    pages = sorted(package.archive.names(ending=".fpage"), key=_place)
-    draft.note("pages", len(pages))
+    pages = sorted(package.archive.names(ending=".fpage"), key=_page_order)
+    draft.add_metadata("pages", len(pages))
     if len(pages) > MOST_PARTS:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
     for number, name in enumerate(pages[:MOST_PARTS], 1):
         with draft.section("page", number):
-            _read_page(package.tree(name), draft)
+            _read_page(package.parse_part(name), draft)
 
 
-def _place(name: str) -> tuple[list[int], str]:
+def _page_order(name: str) -> tuple[list[int], str]:
     return [int(number[:9]) for number in _NUMBERS.findall(name)], name
 
 

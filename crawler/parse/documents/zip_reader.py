@@ -14,7 +14,7 @@ from typing import NamedTuple
 from crawler.parse.charset import decode
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_ENTRIES, Draft
-from crawler.parse.encodings.labels import text_in
+from crawler.parse.encodings.labels import decode_as
 
 MOST_MEMBER = 32 << 20  # bytes: a tree of XML takes several times as many
 _MIB = 1 << 20
@@ -26,8 +26,8 @@ _LOCAL = struct.Struct("<4s5H3I2H")  # the header before a member's data
 _LOCAL_MARK, _ENTRY_MARK, _END_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 _ZIP64_MARK = b"PK\x06\x07"
 _IS_ENCRYPTED, _IS_UTF8 = 0x1, 0x800
-_UNKNOWN = re.compile("[\udc80-\udcff]")
-_LATER = 0x8  # sizes stand behind the data
+_SURROGATE = re.compile("[\udc80-\udcff]")
+_SIZES_AFTER_DATA = 0x8  # sizes stand behind the data
 
 
 class ZipMember(NamedTuple):
@@ -48,58 +48,66 @@ class ZipArchive:
         self.members = members
         self._body = memoryview(body)
         self._draft = draft
-        self._by_name = {_plain(member.name): member for member in reversed(members)}
+        self._by_name = {_normalized_name(member.name): member for member in reversed(members)}
 
     def __contains__(self, name: str) -> bool:
-        return _plain(name) in self._by_name
+        return _normalized_name(name) in self._by_name
 
     def names(self, beginning: str = "", ending: str = "") -> list[str]:
         """In the order of the archive."""
         names = [member.name for member in self.members]
-        return [name for name in names if _plain(name).startswith(beginning) and _plain(name).endswith(ending)]
+        return [
+            name
+            for name in names
+            if _normalized_name(name).startswith(beginning) and _normalized_name(name).endswith(ending)
+        ]
 
     def beginning(self, name: str) -> bytes:
         """Enough to tell what it is."""
-        member = self._by_name.get(_plain(name))
-        return _unpacked(self._body, member, _BEGINNING)[0] if member is not None and not member.is_encrypted else b""
+        member = self._by_name.get(_normalized_name(name))
+        return (
+            _decompress_member(self._body, member, _BEGINNING)[0]
+            if member is not None and not member.is_encrypted
+            else b""
+        )
 
     def read(self, name: str) -> bytes:
         """Nothing if there is no such member; the beginning if it is too large or broken."""
-        member = self._by_name.get(_plain(name))
+        member = self._by_name.get(_normalized_name(name))
         if member is None:
             return b""
         if member.is_encrypted:
-            self._draft.trouble(Problem.ENCRYPTED)
+            self._draft.report_problem(Problem.ENCRYPTED)
             return b""
         budget = self._draft.budget
-        data, problem = _unpacked(self._body, member, min(MOST_MEMBER, budget.unpacked))
+        data, problem = _decompress_member(self._body, member, min(MOST_MEMBER, budget.unpacked))
         budget.unpacked -= len(data)
-        self._draft.trouble(problem)
+        self._draft.report_problem(problem)
         return data
 
 
-def _plain(name: str) -> str:
+def _normalized_name(name: str) -> str:
     return name.replace("\\", "/").lstrip("/").lower()
 
 
-def opened(body: bytes, draft: Draft) -> ZipArchive:
+def open_zip(body: bytes, draft: Draft) -> ZipArchive:
     """The archive, if it keeps to our limits; else one without members, and the draft says why."""
-    members = _listed(body, draft)
+    members = _members_in_directory(body, draft)
     if members is None:
-        draft.trouble(Problem.TRUNCATED)
-        members = list(_found(body))
+        draft.report_problem(Problem.TRUNCATED)
+        members = list(_members_by_local_headers(body))
     size = sum(member.unpacked for member in members)
     if len(members) > draft.budget.entries:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
         members = []
     elif size > draft.budget.unpacked or (size > _MIB and size > _MOST_RATIO * len(body)):
-        draft.trouble(Problem.BOMB)
+        draft.report_problem(Problem.BOMB)
         members = []
     draft.budget.entries -= len(members)
-    return ZipArchive(body, _named(members), draft)
+    return ZipArchive(body, _decode_names(members), draft)
 
 
-def _listed(body: bytes, draft: Draft) -> list[ZipMember] | None:
+def _members_in_directory(body: bytes, draft: Draft) -> list[ZipMember] | None:
     """By the central directory; None if it is missing."""
     end = body.rfind(_END_MARK)
     if end < 0:
@@ -108,7 +116,7 @@ def _listed(body: bytes, draft: Draft) -> list[ZipMember] | None:
     size = int.from_bytes(body[end + 12 : end + 16], "little")
     size = end if body[end - 20 : end - 16] == _ZIP64_MARK else size  # another record says how large it is
     if body.count(_ENTRY_MARK, max(end - size, 0), end) > MOST_ENTRIES:
-        draft.trouble(Problem.TOO_LARGE)
+        draft.report_problem(Problem.TOO_LARGE)
         return []
     try:
         with zipfile.ZipFile(BytesIO(body)) as archive:
@@ -126,7 +134,7 @@ def _member(body: bytes, entry: zipfile.ZipInfo) -> ZipMember | None:
         return None
     name_size, extra_size = struct.unpack_from("<2H", body, at + 26)
     return ZipMember(
-        entry.filename if entry.flag_bits & _IS_UTF8 else _kept(entry.filename.encode("cp437", "replace")),
+        entry.filename if entry.flag_bits & _IS_UTF8 else _surrogate_name(entry.filename.encode("cp437", "replace")),
         at + _LOCAL.size + name_size + extra_size,
         entry.compress_size,
         entry.file_size,
@@ -135,17 +143,17 @@ def _member(body: bytes, entry: zipfile.ZipInfo) -> ZipMember | None:
     )
 
 
-def _found(body: bytes) -> Iterator[ZipMember]:
+def _members_by_local_headers(body: bytes) -> Iterator[ZipMember]:
     """By the headers before the data, for want of a directory."""
     at, count = body.find(_LOCAL_MARK), 0
     while 0 <= at <= len(body) - _LOCAL.size and count < MOST_ENTRIES:
         _, _, flags, method, _, _, _, packed, unpacked, name_size, extra_size = _LOCAL.unpack_from(body, at)
         start = at + _LOCAL.size
         raw = body[start : start + name_size]
-        name = raw.decode("utf-8", "replace") if flags & _IS_UTF8 else _kept(raw)
+        name = raw.decode("utf-8", "replace") if flags & _IS_UTF8 else _surrogate_name(raw)
         data_at = start + name_size + extra_size
-        following = body.find(_LOCAL_MARK, max(data_at + (0 if flags & _LATER else packed), at + 4))
-        if flags & _LATER or data_at + packed > len(body):
+        following = body.find(_LOCAL_MARK, max(data_at + (0 if flags & _SIZES_AFTER_DATA else packed), at + 4))
+        if flags & _SIZES_AFTER_DATA or data_at + packed > len(body):
             packed = max((following if following >= 0 else len(body)) - data_at, 0)
             unpacked = min(unpacked, _MOST_RATIO * packed) or packed
         if name and not name.endswith("/"):
@@ -154,38 +162,40 @@ def _found(body: bytes) -> Iterator[ZipMember]:
         at = following
 
 
-def _kept(name: bytes) -> str:
+def _surrogate_name(name: bytes) -> str:
     """A name of unknown encoding, with all its bytes."""
     return name.decode("ascii", "surrogateescape")
 
 
-def _named(members: list[ZipMember]) -> list[ZipMember]:
+def _decode_names(members: list[ZipMember]) -> list[ZipMember]:
     """Names that are not marked as UTF-8 are in whatever encoding the packer used, most likely one for all."""
-    odd = [member.name for member in members if _UNKNOWN.search(member.name)]
+    odd = [member.name for member in members if _SURROGATE.search(member.name)]
     if not odd:
         return members
     encoding = decode("\n".join(odd).encode("utf-8", "surrogateescape")).encoding
     return [
-        member._replace(name=text_in(encoding, member.name.encode("utf-8", "surrogateescape")))
-        if _UNKNOWN.search(member.name)
+        member._replace(name=decode_as(encoding, member.name.encode("utf-8", "surrogateescape")))
+        if _SURROGATE.search(member.name)
         else member
         for member in members
     ]
 
 
-def _unpacked(body: memoryview, member: ZipMember, most: int) -> tuple[bytes, Problem]:
+def _decompress_member(body: memoryview, member: ZipMember, most: int) -> tuple[bytes, Problem]:
     """The data, whatever sizes and checksums say."""
     data = body[member.data_at : member.data_at + member.packed]
     if member.method == _STORED:
         return bytes(data[:most]), Problem.TOO_LARGE if len(data) > most else Problem.NONE
     if member.method == _DEFLATED:
-        return _decompressed(zlib.decompressobj(-zlib.MAX_WBITS), data, most)
+        return _decompress_stream(zlib.decompressobj(-zlib.MAX_WBITS), data, most)
     if member.method == _BZIP2:
-        return _decompressed(BZ2Decompressor(), data, most)
+        return _decompress_stream(BZ2Decompressor(), data, most)
     return b"", Problem.UNSUPPORTED
 
 
-def _decompressed(stream: zlib._Decompress | BZ2Decompressor, data: memoryview, most: int) -> tuple[bytes, Problem]:
+def _decompress_stream(
+    stream: zlib._Decompress | BZ2Decompressor, data: memoryview, most: int
+) -> tuple[bytes, Problem]:
     parts: list[bytes] = []
     for at in range(0, len(data), _BLOCK):
         try:

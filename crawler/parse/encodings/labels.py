@@ -31,7 +31,7 @@ NAMES: Final = (
     *("GBK", "gb18030", "Big5", "EUC-JP", "ISO-2022-JP", "Shift_JIS", "EUC-KR", "replacement", "x-user-defined"),
 )
 _NAMES: Final = {name.lower(): name for name in NAMES}
-_WRITERS: Final = {
+_ENCODERS: Final = {
     **BEYOND_THE_STANDARD,
     "x-mac-cyrillic": "mac-cyrillic",
     "windows-874": "cp874",
@@ -46,10 +46,10 @@ _WRITERS: Final = {
 
 
 @lru_cache(maxsize=256)
-def name_of(label: str) -> str | None:
+def encoding_of_label(label: str) -> str | None:
     """The encoding that a label of the standard means; None for other labels.
 
-    >>> name_of(" Latin1 "), name_of("gb2312"), name_of("iso-2022-kr"), name_of("zlib")
+    >>> encoding_of_label(" Latin1 "), encoding_of_label("gb2312"), encoding_of_label("iso-2022-kr"), encoding_of_label("zlib")
     ('windows-1252', 'GBK', 'replacement', None)
     """
     if not label.isascii():
@@ -58,13 +58,13 @@ def name_of(label: str) -> str | None:
     return _NAMES[encoding.name] if encoding is not None else None
 
 
-def text_in(name: str, body: bytes) -> str:
+def decode_as(name: str, body: bytes) -> str:
     r"""Bytes read in an encoding of this name. What is no character becomes U+FFFD and takes no ASCII with it.
 
     Python's codecs of similar names differ from the standard's by hundreds of characters and are slower. All of a body
     that is "replacement" is one U+FFFD: a label of an encoding in which ASCII hides what it means.
 
-    >>> text_in("windows-1252", b"caf\xe9 \x81"), text_in("Shift_JIS", b"\x81<b>")
+    >>> decode_as("windows-1252", b"caf\xe9 \x81"), decode_as("Shift_JIS", b"\x81<b>")
     ('café \x81', '�<b>')
     """
     if name == UTF_8:
@@ -79,4 +79,4 @@ def codec_of(name: str) -> str:
     >>> codec_of("windows-1251"), codec_of("Shift_JIS"), codec_of("UTF-16LE")
     ('windows-1251', 'cp932', 'utf-8')
     """
-    return _WRITERS.get(name, name.lower())
+    return _ENCODERS.get(name, name.lower())

@@ -13,7 +13,7 @@ from typing import Final
 import turbohtml
 from turbohtml import TokenType
 
-from crawler.parse.encodings.labels import DEFAULT, UTF_8, name_of
+from crawler.parse.encodings.labels import DEFAULT, UTF_8, encoding_of_label
 
 _BEGINNING: Final = 1_024  # bytes in which the standard wants it
 _LONGEST_HEAD: Final = 12_288  # of 28 pages in 297 that have it later, 26 have it here
@@ -41,29 +41,33 @@ _WIDE_XML: Final = {b"<\0?\0x\0": "UTF-16LE", b"\0<\0?\0x": "UTF-16BE"}
 Attributes = Mapping[str, str]  # of one tag; of two of a name the first counts
 
 
-def in_xml(body: bytes) -> str | None:
+def encoding_in_xml(body: bytes) -> str | None:
     """The encoding that an XML declaration names.
 
-    >>> in_xml(b"<?xml version='1.0' encoding='koi8-r'?>"), in_xml(b"<?xml version='1.0' encoding='UTF-16'?>")
+    >>> encoding_in_xml(b"<?xml version='1.0' encoding='koi8-r'?>"), encoding_in_xml(b"<?xml version='1.0' encoding='UTF-16'?>")
     ('KOI8-R', 'UTF-8')
     """
     wide = _WIDE_XML.get(body[:6])
     if wide is not None:
         return wide
     found = _XML.match(body[:_BEGINNING])
-    return _readable(name_of((found[1] or found[2] or b"").decode("latin-1"))) if found is not None else None
+    return (
+        _ascii_compatible(encoding_of_label((found[1] or found[2] or b"").decode("latin-1")))
+        if found is not None
+        else None
+    )
 
 
-def in_meta(body: bytes) -> str | None:
+def encoding_in_meta(body: bytes) -> str | None:
     """The encoding that a page's meta elements name.
 
-    >>> in_meta(b"<!-- <meta charset=big5> --><meta charset=latin1>"), in_meta(b"<p title='<meta charset=big5>'>")
+    >>> encoding_in_meta(b"<!-- <meta charset=big5> --><meta charset=latin1>"), encoding_in_meta(b"<p title='<meta charset=big5>'>")
     ('windows-1252', None)
     """
-    return _in_beginning(body[:_BEGINNING]) or _in_head(body[:_LONGEST_HEAD])
+    return _prescan_beginning(body[:_BEGINNING]) or _scan_head(body[:_LONGEST_HEAD])
 
 
-def _named(attributes: Attributes) -> str | None:
+def _encoding_in_meta_element(attributes: Attributes) -> str | None:
     """The encoding that a meta element names: in charset, or in content if it says that it stands for the header."""
     label = attributes.get("charset")
     if label is None:
@@ -71,14 +75,14 @@ def _named(attributes: Attributes) -> str | None:
             return None
         found = _CHARSET.search(attributes.get("content", ""))
         label = found[1] or found[2] or found[3] or "" if found is not None else ""
-    return _of_page(name_of(label))
+    return _page_encoding(encoding_of_label(label))
 
 
-def _of_page(name: str | None) -> str | None:
-    return DEFAULT if name == "x-user-defined" else _readable(name)
+def _page_encoding(name: str | None) -> str | None:
+    return DEFAULT if name == "x-user-defined" else _ascii_compatible(name)
 
 
-def _readable(name: str | None) -> str | None:
+def _ascii_compatible(name: str | None) -> str | None:
     """The standard: a declaration that could be read as ASCII is not in UTF-16, and most likely means UTF-8."""
     return UTF_8 if name in ("UTF-16LE", "UTF-16BE") else name
 
@@ -86,7 +90,7 @@ def _readable(name: str | None) -> str | None:
 # ── the beginning, tag by tag ──
 
 
-def _in_beginning(data: bytes) -> str | None:
+def _prescan_beginning(data: bytes) -> str | None:
     """As the standard's prescan finds it: in scripts and titles too, not in comments.
 
     Where a comment, a tag or a quoted value does not end, nothing more is seen.
@@ -94,7 +98,7 @@ def _in_beginning(data: bytes) -> str | None:
     name, position = None, 0
     while name is None and (before := _BEFORE_META.match(data, position)) and (tag := _META.match(data, before.end())):
         if b"charset" in tag[0].lower():
-            name = _named(_attributes(tag[0][len(b"<meta") :]))
+            name = _encoding_in_meta_element(_attributes(tag[0][len(b"<meta") :]))
         position = tag.end()
     return name
 
@@ -107,13 +111,13 @@ def _attributes(tag: bytes) -> Attributes:
 # ── a long head ──
 
 
-def _in_head(data: bytes) -> str | None:
+def _scan_head(data: bytes) -> str | None:
     """As a parser finds it, until something begins or ends that heads do not hold."""
     name = None
     for token in turbohtml.tokenize(data[: _last_candidate(data.lower())].decode("latin-1")):
         if token.type is TokenType.START_TAG:
             if token.tag == "meta":
-                name = _named({key: value or "" for key, value in token.attrs or ()})
+                name = _encoding_in_meta_element({key: value or "" for key, value in token.attrs or ()})
             elif token.tag not in _IN_HEAD:
                 break
         elif token.type is TokenType.END_TAG and token.tag not in _ENDING_IN_HEAD:

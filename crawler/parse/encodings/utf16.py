@@ -8,7 +8,7 @@ from unicodedata import category
 
 _LONGEST_SAMPLE: Final = 4_096
 _PRINTABLE: Final = bytes(range(0x20, 0x7F))
-_NO_TEXT: Final = ("Cc", "Cn", "Co")  # controls, what is no character, what is anybody's
+_NON_TEXT_CATEGORIES: Final = ("Cc", "Cn", "Co")  # controls, what is no character, what is anybody's
 _SPACES: Final = "\t\n\f\r"
 _MOSTLY: Final = 0.8
 _MARKUP_IN_UTF_32: Final = (
@@ -17,21 +17,21 @@ _MARKUP_IN_UTF_32: Final = (
 )
 
 
-def wide(body: bytes) -> str | None:
+def detect_utf16_or_utf32(body: bytes) -> str | None:
     r"""UTF-16 or UTF-32 without a byte order mark, which the zeros in it give away.
 
-    >>> wide("Où ?".encode("utf-16-be")), wide("Où ?".encode("utf-32-le")), wide(b"What?\0 Where?")
+    >>> detect_utf16_or_utf32("Où ?".encode("utf-16-be")), detect_utf16_or_utf32("Où ?".encode("utf-32-le")), detect_utf16_or_utf32(b"What?\0 Where?")
     ('UTF-16BE', 'UTF-32LE', None)
     """
     sample = body[:_LONGEST_SAMPLE]
     if b"\0" not in sample:
         return None
-    if _text(sample, "utf-32-le"):
+    if _decodable_text(sample, "utf-32-le"):
         return "UTF-32LE"
-    if _text(sample, "utf-32-be"):
+    if _decodable_text(sample, "utf-32-be"):
         return "UTF-32BE"
-    little, big = _ascii(_text(sample, "utf-16-le")), _ascii(_text(sample, "utf-16-be"))
-    needed = len(sample) // 4 if _is_narrow(sample) else 1
+    little, big = _count_ascii(_decodable_text(sample, "utf-16-le")), _count_ascii(_decodable_text(sample, "utf-16-be"))
+    needed = len(sample) // 4 if _is_mostly_ascii(sample) else 1
     if max(little, big) < needed or little == big:
         return None
     return "UTF-16LE" if little > big else "UTF-16BE"
@@ -42,21 +42,21 @@ def is_markup_in_utf_32(body: bytes) -> bool:
     return body.startswith(_MARKUP_IN_UTF_32)
 
 
-def _text(sample: bytes, codec: str) -> str:
+def _decodable_text(sample: bytes, codec: str) -> str:
     """The sample in this codec; nothing if that is no text."""
     try:
         text = codecs.getincrementaldecoder(codec)().decode(sample)  # whose last character may be cut
     except UnicodeDecodeError:
         return ""
-    strange = sum(category(character) in _NO_TEXT and character not in _SPACES for character in text)
+    strange = sum(category(character) in _NON_TEXT_CATEGORIES and character not in _SPACES for character in text)
     return text if "\0" not in text and strange <= len(text) // 100 else ""
 
 
-def _ascii(text: str) -> int:
+def _count_ascii(text: str) -> int:
     """How much of it is ASCII: some of every text is, be it only spaces, and next to nothing of one read the wrong way."""
     return sum(character < "\x80" for character in text)
 
 
-def _is_narrow(sample: bytes) -> bool:
+def _is_mostly_ascii(sample: bytes) -> bool:
     """Whether these are letters with a stray zero here or there: any two letters of ASCII make one of Chinese."""
     return len(sample.translate(None, _PRINTABLE)) < (1 - _MOSTLY) * len(sample)

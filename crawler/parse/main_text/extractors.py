@@ -24,7 +24,10 @@ EXTRACTORS: Final[Mapping[str, Callable[[ParsedPage], MainText]]] = {
     "trafilatura": trafilatura,
     "everything": everything,
 }
-NEEDED: Final = {"resiliparse": "resiliparse", "trafilatura": "trafilatura"}  # packages that some methods are
+REQUIRED_PACKAGES: Final = {
+    "resiliparse": "resiliparse",
+    "trafilatura": "trafilatura",
+}  # packages that some methods are
 
 
 def extract(source: ParsedPage, method: str = DEFAULT, second: str = "") -> MainText:

@@ -51,7 +51,7 @@ _FIRST_OF_TWO = (
 )
 _FIRST: Final = frozenset(_FIRST_OF_TWO.split())
 _WORD: Final = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_STATED: Final = re.compile("[@$][A-Za-z]+")
+_STATED_ROLE: Final = re.compile("[@$][A-Za-z]+")
 
 
 @lru_cache(maxsize=8_192)  # the pages of a site share their names; each has at most 200 characters
@@ -63,7 +63,7 @@ def hints(names: str) -> tuple[str, ...]:
     """
     found: set[str] = set()
     if names[:1] in ("@", "$", "!"):  # see names_of
-        found.update(f"is {word.lower()}" for word in _STATED.findall(names))
+        found.update(f"is {word.lower()}" for word in _STATED_ROLE.findall(names))
     before = ""
     for word in _WORD.findall(names):
         lower = word.lower()

@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import Final, cast
 
 from crawler.errors import Misconfigured
-from crawler.parse.clean_text import lines
+from crawler.parse.clean_text import nonempty_lines
 from crawler.parse.main_text.outline import Outline, blocks_of, outline_of
 from crawler.parse.main_text.result import MainText, ParsedPage, main_text
 
 _RUN: Final = 4  # words, by which text is known again
-_MOST_WORDS_APART: Final = 0.5  # runs of a block that the library's text may lack: it cuts and joins as it likes
+_LEAST_SHARE_OF_RUNS: Final = 0.5  # runs of a block that the library's text may lack: it cuts and joins as it likes
 
 
 def everything(source: ParsedPage) -> MainText:
@@ -23,20 +23,22 @@ def turbohtml(source: ParsedPage) -> MainText:
     """Its scored container, our text of it: its own drawing of a table can be a thousand times as long as the page."""
     container = source.document.main_content()
     text = "\n".join(part.text for part in outline_of(container) if part.text) if container is not None else ""
-    return _told(source.parts, text)
+    return _match_blocks(source.parts, text)
 
 
 def resiliparse(source: ParsedPage) -> MainText:
-    extract = cast("Callable[..., str]", _from("resiliparse", "resiliparse.extract.html2text", "extract_plain_text"))
-    return _told(source.parts, extract(source.html, main_content=True, alt_texts=False))
+    extract = cast(
+        "Callable[..., str]", _import_name("resiliparse", "resiliparse.extract.html2text", "extract_plain_text")
+    )
+    return _match_blocks(source.parts, extract(source.html, main_content=True, alt_texts=False))
 
 
 def trafilatura(source: ParsedPage) -> MainText:
-    extract = cast("Callable[..., str | None]", _from("trafilatura", "trafilatura", "extract"))
-    return _told(source.parts, extract(source.html, fast=True, include_comments=False) or "")
+    extract = cast("Callable[..., str | None]", _import_name("trafilatura", "trafilatura", "extract"))
+    return _match_blocks(source.parts, extract(source.html, fast=True, include_comments=False) or "")
 
 
-def _from(package: str, module: str, name: str) -> object:
+def _import_name(package: str, module: str, name: str) -> object:
     try:
         return getattr(import_module(module), name)
     except ImportError as error:
@@ -45,17 +47,17 @@ def _from(package: str, module: str, name: str) -> object:
         ) from error
 
 
-def _told(parts: Outline, text: str) -> MainText:
+def _match_blocks(parts: Outline, text: str) -> MainText:
     """The library's own text, and which of our blocks are in it."""
-    text = lines(text)
+    text = nonempty_lines(text)
     known = set(text.split("\n"))
     words = text.split()
     runs = {tuple(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1)}
-    importance = [1.0 if part.text and _is_in(part.text, known, runs) else 0.0 for part in parts]
+    importance = [1.0 if part.text and _is_in_text(part.text, known, runs) else 0.0 for part in parts]
     return MainText(blocks=blocks_of(parts, importance), text=text)
 
 
-def _is_in(text: str, known: set[str], runs: set[tuple[str, ...]]) -> bool:
+def _is_in_text(text: str, known: set[str], runs: set[tuple[str, ...]]) -> bool:
     words = text.split()
     own = [tuple(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1)]
-    return text in known or (bool(own) and sum(run in runs for run in own) > _MOST_WORDS_APART * len(own))
+    return text in known or (bool(own) and sum(run in runs for run in own) > _LEAST_SHARE_OF_RUNS * len(own))

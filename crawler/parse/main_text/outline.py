@@ -13,14 +13,14 @@ from typing import Final, cast
 from turbohtml import Document, Element, Node, Text
 
 from crawler.items import TextBlock
-from crawler.parse.clean_text import cleaned, phrase
+from crawler.parse.clean_text import normalize_text, one_line
 from crawler.parse.elements import BLOCKS, FORMATTING, PREFORMATTED, UNREAD
 
 _NOT_IN_LEAVES: Final = BLOCKS | UNREAD
 HIDDEN: Final = "! "  # begins the names of what is not shown
 _LONGEST_NAMES: Final = 200  # of class and id, looked at
 _RUNNING_TEXT: Final = 80  # characters
-_LONG_WORDS: Final = 200
+_LEAST_ENCODED_DATA: Final = 200
 
 
 class OutlinePart:
@@ -53,16 +53,16 @@ def outline(document: Document, *, menus_whole: bool = True, text_only: bool = F
 
 def outline_of(element: Element, *, menus_whole: bool = True, text_only: bool = False) -> Outline:
     """The parts of what is in an element, itself the first."""
-    parts = _Walk(UNREAD, menus_whole=menus_whole, text_only=text_only).parts_of(element)
+    parts = _OutlineWalk(UNREAD, menus_whole=menus_whole, text_only=text_only).parts_of(element)
     if not any(part.size >= _RUNNING_TEXT for part in parts) and element.find("noscript") is not None:
         # The page says it all by a script, or to those who have none.
-        parts = _Walk(UNREAD - {"noscript"}, menus_whole=menus_whole, text_only=text_only).parts_of(element)
+        parts = _OutlineWalk(UNREAD - {"noscript"}, menus_whole=menus_whole, text_only=text_only).parts_of(element)
     return parts if len(parts) > 1 else ()
 
 
-def is_garbled(text: str) -> bool:
+def is_encoded_data(text: str) -> bool:
     """Whether it cannot be words: encoded data, hidden in a page, is long and has no spaces."""
-    if len(text) < _LONG_WORDS or text.count(" ", 0, 120) >= 10 or not text.isascii():  # as most are, soon seen
+    if len(text) < _LEAST_ENCODED_DATA or text.count(" ", 0, 120) >= 10 or not text.isascii():  # as most are, soon seen
         return False
     return text.count(" ", 0, 400) * 40 < min(len(text), 400)
 
@@ -76,7 +76,7 @@ def blocks_of(parts: Outline, importance: Sequence[float]) -> list[TextBlock]:
             continue
         is_cell = part.tag in ("td", "th") and not part.is_bare
         if is_cell and part.parent == row and (weight >= 0.5) == (blocks[-1].importance >= 0.5):
-            blocks[-1] = _joined(blocks[-1], part, weight)
+            blocks[-1] = _join_cell(blocks[-1], part, weight)
         else:
             blocks.append(TextBlock(part.text, "tr" if is_cell else part.tag, position, weight))
         position += part.size
@@ -84,13 +84,13 @@ def blocks_of(parts: Outline, importance: Sequence[float]) -> list[TextBlock]:
     return blocks
 
 
-def _joined(row: TextBlock, cell: OutlinePart, weight: float) -> TextBlock:
+def _join_cell(row: TextBlock, cell: OutlinePart, weight: float) -> TextBlock:
     size = len(row.text)
     mean = (row.importance * size + weight * cell.size) / (size + cell.size)
     return TextBlock(f"{row.text} {cell.text}", "tr", row.position, mean)
 
 
-class _Walk:
+class _OutlineWalk:
     """One pass over a document, without recursion: pages may be nested as deep as they like."""
 
     def __init__(self, unread: AbstractSet[str], *, menus_whole: bool, text_only: bool) -> None:
@@ -189,7 +189,7 @@ class _Walk:
             if inner.tag in self._unread or inner.tag == "nav":  # and is looked at in its turn
                 return False
             tags += 2 * (inner.tag not in FORMATTING)
-        text = phrase(" ".join(element.strings))
+        text = one_line(" ".join(element.strings))
         linked = sum([len(piece.strip()) for link in element.iter_elements("a") for piece in link.strings])
         if not text or 2 * linked < len(text):
             return False
@@ -213,10 +213,10 @@ class _Walk:
                     holders.append(inner)
             elif tag == "br":
                 return False
-        text = phrase(element.text)
+        text = one_line(element.text)
         if name in PREFORMATTED or not text:
             return False
-        if not is_garbled(text):
+        if not is_encoded_data(text):
             part = OutlinePart(current, name, "" if self._text_only else names_of(element), self._tags)
             part.text, part.size = text, len(text)
             if holders and not self._text_only:
@@ -229,8 +229,8 @@ class _Walk:
     def _end_block(self, current: int, in_pre: int) -> None:
         joined = "".join(self._pieces)
         self._pieces.clear()
-        text = cleaned(joined).strip("\n") if in_pre else phrase(joined)
-        if text and not text.isspace() and not is_garbled(text):
+        text = normalize_text(joined).strip("\n") if in_pre else one_line(joined)
+        if text and not text.isspace() and not is_encoded_data(text):
             part = OutlinePart(current, self._parts[current].tag, "", self._tags)
             part.text, part.size, part.is_bare = text, len(text), True
             part.link_size = min(self._link_size, part.size)

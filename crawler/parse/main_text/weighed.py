@@ -25,9 +25,9 @@ from crawler.parse.main_text.weights import WEIGHTS
 
 Weight = tuple[float, float, float]  # for being on the way, for entering, for staying
 _NEARLY_ALL: Final = 0.75
-_KEPT: Final = 32_768  # facets of a kind that are remembered
-_NOTHING: Final = (0.0, 0.0, 0.0)
-_LEAST: Final = 1e-12  # keeps logarithms finite where all children are surely outside
+_CACHE_SIZE: Final = 32_768  # facets of a kind that are remembered
+_NO_WEIGHT: Final = (0.0, 0.0, 0.0)
+_EPSILON: Final = 1e-12  # keeps logarithms finite where all children are surely outside
 
 
 class PartWeights(NamedTuple):
@@ -40,7 +40,7 @@ class PartWeights(NamedTuple):
 
 def weighed(source: ParsedPage) -> MainText:
     parts = source.parts
-    return weighed_text(parts, sums(features(parts, source.title.lower(), _WEIGHED)))
+    return weighed_text(parts, sum_weights(features(parts, source.title.lower(), _FACET_WEIGHTS)))
 
 
 def weighed_text(parts: Outline, weights: PartWeights) -> MainText:
@@ -54,29 +54,29 @@ def weight_of(names: Iterable[str], table: Mapping[str, Weight] = WEIGHTS) -> We
     """Of things that are seen together; what was never learned weighs nothing."""
     through = enter = stay = 0.0
     for name in names:
-        weight = table.get(name, _NOTHING)
+        weight = table.get(name, _NO_WEIGHT)
         through += weight[0]
         enter += weight[1]
         stay += weight[2]
     return through, enter, stay
 
 
-def _remembered(name: Callable[..., Facet]) -> Callable[..., Weight]:
+def _cached_weight(name: Callable[..., Facet]) -> Callable[..., Weight]:
     """What facets of a kind weigh: most have been seen on other pages."""
-    return lru_cache(maxsize=_KEPT)(lambda *seen: weight_of(name(*seen)))
+    return lru_cache(maxsize=_CACHE_SIZE)(lambda *seen: weight_of(name(*seen)))
 
 
-_WEIGHED: Final = Facets(
-    shape=_remembered(NAMES.shape),
-    neighbours=_remembered(NAMES.neighbours),
-    container=_remembered(NAMES.container),
-    holding=_remembered(NAMES.holding),
-    standing=_remembered(NAMES.standing),
-    names=_remembered(NAMES.names),
+_FACET_WEIGHTS: Final = Facets(
+    shape=_cached_weight(NAMES.shape),
+    neighbours=_cached_weight(NAMES.neighbours),
+    container=_cached_weight(NAMES.container),
+    holding=_cached_weight(NAMES.holding),
+    standing=_cached_weight(NAMES.standing),
+    names=_cached_weight(NAMES.names),
 )
 
 
-def sums(seen: Iterable[Iterable[Weight]]) -> PartWeights:
+def sum_weights(seen: Iterable[Iterable[Weight]]) -> PartWeights:
     """Of each part, what its facets weigh together."""
     weights = PartWeights([], [], [])
     for facets in seen:
@@ -125,7 +125,7 @@ def probabilities(parts: Outline, weights: PartWeights) -> list[float]:
     passed[0] = 1.0
     for number in range(1, count):
         parent = parts[number].parent
-        some = passed[parent] / -expm1(-max(on_way[parent], _LEAST))  # at least one child is not outside
+        some = passed[parent] / -expm1(-max(on_way[parent], _EPSILON))  # at least one child is not outside
         passed[number] = some * through[number]
         inside[number] = min(some * enter[number] + inside[parent] * stay[number], 1.0)
     return inside
@@ -155,7 +155,7 @@ def _with_some_text(parts: Outline, inside: list[float]) -> list[float]:
 
 
 def _log_expm1(value: float) -> float:
-    value = max(value, _LEAST)
+    value = max(value, _EPSILON)
     return value + log(-expm1(-value))
 
 

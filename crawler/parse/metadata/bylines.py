@@ -12,7 +12,7 @@ from turbohtml import Document, Element
 
 from crawler.parse.metadata.dates import dates_in
 from crawler.parse.metadata.titles import words
-from crawler.parse.page_scan import Beside, PageScan, is_elsewhere, text_of
+from crawler.parse.page_scan import NearbyLines, PageScan, is_outside_article, text_of
 
 MOST_AUTHORS = 20
 LONGEST_NAME = 80
@@ -34,15 +34,15 @@ METAS = (
 _LAST_FIRST = frozenset({"citation_author", "dc.creator", "dc:creator", "dcterms.creator"})  # as libraries do
 _PROFILES = "a[href*='/aut']"  # one look at each link; whose are no profiles is told below
 _PROFILE = re.compile("/(?:author|autor|autoren|auteur)/")
-_NAMED = (
+_AUTHOR_ELEMENTS = (
     "[rel~=author],[itemprop~=author],[class*=byline i],[class*=author i],[class*=autor i],[class*=auteur i],[class~=fn],"
     f"address,[id=author i],[data-testid*=author i],{_PROFILES}"
 )
-_INNER = (
+_NAME_ELEMENTS = (
     "[itemprop~=name],[rel~=author],[class~=fn],[class*=author-name i],[class*=author__name i],[class*=authorname i],"
     + _PROFILES
 )
-_MOST_NAMED = 30
+_MOST_AUTHOR_ELEMENTS = 30
 _LONGEST_LINE = 160  # characters of a byline: more is what is said of the author
 _LONGEST_NAME_WORDS = 6
 _LABELS = frozenset(
@@ -50,7 +50,7 @@ _LABELS = frozenset(
 )
 
 # "By", "Posted by", "Zeige alle Beiträge von", "Text:" …
-_BEFORE = re.compile(
+_PREFIX = re.compile(
     r"(?:(?:[^\W\d_]+\s+){0,3}(?:written|posted|published|created|story|articles?|posts?|erstellt|geschrieben|verfasst"
     r"|veröffentlicht|gepostet|eingestellt|beiträge|beitrag|artikel|publié|écrit|rédigé|escrito|publicado|scritto|pubblicato"
     r"|geschreven|gepubliceerd)\s+)?(?:by|von|par|por|di|da|door|av|af)\s+"
@@ -58,13 +58,13 @@ _BEFORE = re.compile(
     r"|(?:texte?|texto|testo|redaktion|words|reporter)\s*:\s*",
     re.IGNORECASE,
 )
-_SMALL_WORDS = frozenset({"by", "von", "par", "por", "di", "da", "door", "av", "af"})  # one of the first five
-_FIRST_WORDS = ("auteur", "author", "autor", "name", "redaktion", "reporter", "testo", "text", "verfasser", "words")
-_PICTURES = re.compile(r"(?:foto|photo|bild|image|illustration|quelle|source|credit)s?\b", re.IGNORECASE)
-_AFTER = re.compile(
+_PREFIX_WORDS = frozenset({"by", "von", "par", "por", "di", "da", "door", "av", "af"})  # one of the first five
+_PREFIX_STARTS = ("auteur", "author", "autor", "name", "redaktion", "reporter", "testo", "text", "verfasser", "words")
+_PICTURE_CREDIT = re.compile(r"(?:foto|photo|bild|image|illustration|quelle|source|credit)s?\b", re.IGNORECASE)
+_SUFFIX = re.compile(
     r"\s*(?:[|•·–—(@]|\s-\s|\b(?:am|on|le|el|um|at)\s+\S*\d|\b(?:says|writes|schreibt)\b).*", re.IGNORECASE | re.DOTALL
 )
-_BETWEEN = re.compile(r"\s*[;,/|&]\s*|\s+(?:and|und|et|y|e|en|och|og|i)\s+", re.IGNORECASE)
+_SEPARATOR = re.compile(r"\s*[;,/|&]\s*|\s+(?:and|und|et|y|e|en|och|og|i)\s+", re.IGNORECASE)
 _NO_NAME = re.compile(r"https?:|www\.\S+/|\S@\S|[<>{}\[\]=?!…\"„“]|\d{3}", re.IGNORECASE)
 _NOBODY = """
 admin administrator author autor autoren authors editor root user webmaster unknown anonymous anonym guest gast none null
@@ -76,11 +76,11 @@ _PARTICLES = frozenset(_SMALL.split())  # words of a name that are written small
 
 
 def authors_of(
-    document: Document, marks: PageScan, declared: Sequence[str], beside: Beside, site_names: Sequence[str]
+    document: Document, scan: PageScan, declared: Sequence[str], nearby: NearbyLines, site_names: Sequence[str]
 ) -> list[str]:
     """Their names, from those that JSON-LD declares, from metas, or from the byline."""
     fallback: list[str] = []
-    for names in filter(None, _sources(document, marks, declared, beside)):
+    for names in filter(None, _name_sources(document, scan, declared, nearby)):
         sites = {"".join(words(name)) for name in site_names}
         people = [name for name in names if "".join(words(name)) not in sites]
         if people:
@@ -96,26 +96,28 @@ def names_in(text: str) -> list[str]:
     (['Ada Lovelace', 'Alan Turing'], [])
     """
     text = text.strip()[:_LONGEST_LINE]
-    if _PICTURES.match(text):
+    if _PICTURE_CREDIT.match(text):
         return []
-    text = _AFTER.sub("", _without_lead(text))
-    names = [_name(part) for part in _BETWEEN.split(text)[:MOST_AUTHORS]] if not _NO_NAME.search(text) else []
+    text = _SUFFIX.sub("", _without_prefix(text))
+    names = [_valid_name(part) for part in _SEPARATOR.split(text)[:MOST_AUTHORS]] if not _NO_NAME.search(text) else []
     return list(dict.fromkeys(filter(None, names)))
 
 
-def _sources(document: Document, marks: PageScan, declared: Sequence[str], beside: Beside) -> Iterator[list[str]]:
+def _name_sources(
+    document: Document, scan: PageScan, declared: Sequence[str], nearby: NearbyLines
+) -> Iterator[list[str]]:
     """Places where names may stand, the best first."""
-    yield _all(declared)
+    yield _all_names(declared)
     for name in METAS:
-        if texts := marks.metas.get(name):
-            yield _all(map(_turned, texts) if name in _LAST_FIRST else texts)
-    if marks.meta(("twitter:label1",)).lower() in _LABELS:
-        yield _all(marks.metas.get("twitter:data1", ())[:1])
-    for element in document.select(_NAMED)[:_MOST_NAMED]:
-        if not is_elsewhere(element) and _is_profile(element):
-            inner = next(filter(_is_profile, element.select(_INNER)[:_MOST_NAMED]), None)
-            yield _people(text_of(inner if inner is not None else element, _LONGEST_LINE))
-    yield from _after_a_lead(beside())
+        if texts := scan.metas.get(name):
+            yield _all_names(map(_first_name_first, texts) if name in _LAST_FIRST else texts)
+    if scan.meta(("twitter:label1",)).lower() in _LABELS:
+        yield _all_names(scan.metas.get("twitter:data1", ())[:1])
+    for element in document.select(_AUTHOR_ELEMENTS)[:_MOST_AUTHOR_ELEMENTS]:
+        if not is_outside_article(element) and _is_profile(element):
+            inner = next(filter(_is_profile, element.select(_NAME_ELEMENTS)[:_MOST_AUTHOR_ELEMENTS]), None)
+            yield _personal_names(text_of(inner if inner is not None else element, _LONGEST_LINE))
+    yield from _names_after_prefix(nearby())
 
 
 def _is_profile(element: Element) -> bool:
@@ -129,43 +131,43 @@ def _is_profile(element: Element) -> bool:
     )
 
 
-def _after_a_lead(lines: Iterable[str]) -> Iterator[list[str]]:
+def _names_after_prefix(lines: Iterable[str]) -> Iterator[list[str]]:
     """Of lines that begin with "By", or that follow one that says no more."""
-    led = False
+    follows_prefix = False
     for line in lines:
         if len(line) > _LONGEST_LINE:
-            led = False
+            follows_prefix = False
             continue
-        rest = _without_lead(line)
-        if led or (rest and rest != line):
-            yield _people(line)
-        led = not rest
+        rest = _without_prefix(line)
+        if follows_prefix or (rest and rest != line):
+            yield _personal_names(line)
+        follows_prefix = not rest
 
 
-def _without_lead(text: str) -> str:
-    lead = _BEFORE.match(f"{text} ") if _may_have_lead(text) else None
+def _without_prefix(text: str) -> str:
+    lead = _PREFIX.match(f"{text} ") if _may_have_prefix(text) else None
     return text[lead.end() :] if lead is not None else text
 
 
-def _may_have_lead(text: str) -> bool:
+def _may_have_prefix(text: str) -> bool:
     """What most lines are told by in a third of the time: none begins without one of these words."""
     if not text.isascii():
         return True
     lower = text.lower()
-    return lower.startswith(_FIRST_WORDS) or not _SMALL_WORDS.isdisjoint(lower.split(None, 5)[:5])
+    return lower.startswith(_PREFIX_STARTS) or not _PREFIX_WORDS.isdisjoint(lower.split(None, 5)[:5])
 
 
-def _turned(text: str) -> str:
+def _first_name_first(text: str) -> str:
     """Lovelace, Ada."""
     last, comma, first = text.partition(",")
     return f"{first.strip()} {last.strip()}" if comma and "," not in first else text
 
 
-def _all(texts: Iterable[str]) -> list[str]:
+def _all_names(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for text in texts for name in names_in(text)))
 
 
-def _people(text: str) -> list[str]:
+def _personal_names(text: str) -> list[str]:
     """Names in a text for readers, if all of it is names: they are written in capitals, unless there is but one word."""
     names = names_in(text)
     return names if len(names) == 1 and " " not in names[0] else [name for name in names if _is_capital(name)]
@@ -175,7 +177,7 @@ def _is_capital(name: str) -> bool:
     return all(not word[0].islower() or word.lower() in _PARTICLES for word in name.split())
 
 
-def _name(text: str) -> str:
+def _valid_name(text: str) -> str:
     """A name, or nothing if it does not look like one."""
     text = text.strip(" \t,.:;–-")
     own = words(text)

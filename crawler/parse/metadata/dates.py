@@ -78,7 +78,7 @@ def seconds_of(text: str) -> float | None:
     (1104537600.0, 86400.0, 86401.0, None)
     """
     text = text.strip()
-    return _day(text) if len(text) <= 10 else _moment(text)
+    return _cached_seconds(text) if len(text) <= 10 else _seconds(text)
 
 
 def date_of(text: str, *, month_first: bool | None = None) -> Date | None:
@@ -96,19 +96,19 @@ def date_of(text: str, *, month_first: bool | None = None) -> Date | None:
         seconds = seconds_of(text)
         return Date(seconds, short[0]) if seconds is not None else None
     if _STAMP.fullmatch(text):
-        return _at(datetime.fromtimestamp(int(text[:10]), UTC))
+        return _date_of_moment(datetime.fromtimestamp(int(text[:10]), UTC))
     if text.isdecimal() and len(text) not in (8, 14):
         return None
     with suppress(ValueError):
         found = datetime.fromisoformat(_FIGURES.sub(r"\1T\2", text))
-        return _at(found) if len(text) > 10 else _on(found.date())
+        return _date_of_moment(found) if len(text) > 10 else _date_of_day(found.date())
     if ":" in text and _HALF_DAY.search(text) is None:  # which mail does not know: 10:30 PM would be in the morning
         with suppress(ValueError, OverflowError, IndexError, TypeError):
-            return _at(parsedate_to_datetime(text))
+            return _date_of_moment(parsedate_to_datetime(text))
     return next(dates_in(text, month_first=month_first), None)
 
 
-def may_name_a_day(text: str) -> bool:
+def may_contain_date(text: str) -> bool:
     """Whether it is worth looking for the days that a text names: ten times as fast again."""
     return "19" in text or "20" in text
 
@@ -124,15 +124,15 @@ def dates_in(text: str, *, month_first: bool | None = None) -> Iterator[Date]:
     if _SOME_YEAR.search(text) is None:  # ten times as fast as to look for all of a date
         return
     for found in _IN_WORDS.finditer(text):
-        day = _day_of(found.groupdict(), month_first)
+        day = _calendar_day(found.groupdict(), month_first)
         if day is not None:
-            yield _on(day)
+            yield _date_of_day(day)
 
 
-def _day_of(parts: dict[str, str | None], month_first: bool | None) -> date | None:
+def _calendar_day(parts: dict[str, str | None], month_first: bool | None) -> date | None:
     year = parts["y1"] or parts["y2"] or parts["y3"] or parts["y4"] or parts["y5"] or ""
     if parts["y2"]:
-        month, day = _in_order(int(parts["a"] or 0), int(parts["b"] or 0), parts["s2"] or "", month_first)
+        month, day = _month_and_day(int(parts["a"] or 0), int(parts["b"] or 0), parts["s2"] or "", month_first)
     else:
         name = (parts["n3"] or parts["n4"] or "").lower()
         month = _MONTH_OF.get(name, 0) if name else int(parts["m1"] or parts["m5"] or 0)
@@ -143,7 +143,7 @@ def _day_of(parts: dict[str, str | None], month_first: bool | None) -> date | No
         return None
 
 
-def _in_order(first: int, second: int, separator: str, month_first: bool | None) -> tuple[int, int]:
+def _month_and_day(first: int, second: int, separator: str, month_first: bool | None) -> tuple[int, int]:
     """(month, day), or none that there is: with full stops the day is first, with others it depends on who writes."""
     if separator == "." or first > 12 or first == second:
         return second, first
@@ -154,11 +154,11 @@ def _in_order(first: int, second: int, separator: str, month_first: bool | None)
     return (first, second) if month_first else (second, first)
 
 
-def _on(day: date) -> Date:
+def _date_of_day(day: date) -> Date:
     return Date(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp(), day.isoformat())
 
 
-def _at(moment: datetime) -> Date | None:
+def _date_of_moment(moment: datetime) -> Date | None:
     try:
         aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
         return Date(aware.timestamp(), moment.isoformat(timespec="seconds"))
@@ -166,7 +166,7 @@ def _at(moment: datetime) -> Date | None:
         return None
 
 
-def _moment(text: str) -> float | None:
+def _seconds(text: str) -> float | None:
     if len(text) <= 7 and (date := _SHORT.fullmatch(text)) is not None:
         text = f"{date[1]}-{date[2] or '01'}-01"
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
@@ -178,4 +178,4 @@ def _moment(text: str) -> float | None:
     return None
 
 
-_day = lru_cache(maxsize=4096)(_moment)  # moments do not come again, days do
+_cached_seconds = lru_cache(maxsize=4096)(_seconds)  # moments do not come again, days do

@@ -12,7 +12,7 @@ from html import unescape
 from itertools import islice
 from typing import Any
 
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 
 Thing = Mapping[str, Any]
 MOST_THINGS = 200
@@ -25,11 +25,11 @@ _WRAPPING = re.compile(r"(?:[\s;]|<!--|//|/\*|\*/|<!\[CDATA\[)*+")
 _LAST_COMMA = re.compile(r",\s*+(?=[}\]])")
 
 # Things that every page of a site names: no page is about them if it has others.
-_SURROUNDINGS = """
+_SITE_TYPES = """
 website organization newsmediaorganization corporation localbusiness person brand breadcrumblist imageobject itemlist
 listitem sitenavigationelement wpheader wpfooter wpsidebar searchaction readaction offer aggregaterating postaladdress
 """
-_OF_THE_SITE = frozenset(_SURROUNDINGS.split())
+_SITE_TYPE_NAMES = frozenset(_SITE_TYPES.split())
 
 
 def things_in(scripts: Iterable[str]) -> list[Thing]:
@@ -38,8 +38,8 @@ def things_in(scripts: Iterable[str]) -> list[Thing]:
     >>> things_in(['{"@graph": [{"@type": "Article", "name": "a"}]};', "<nonsense>"])
     [{'@type': 'Article', 'name': 'a'}]
     """
-    copy = _Copy()
-    found = (copy.of(thing) for script in scripts for thing in _top(_decoded(script), 0))
+    copy = _BoundedCopy()
+    found = (copy.copy(thing) for script in scripts for thing in _top_level_things(_decode_script(script), 0))
     return [thing for thing in islice(found, MOST_THINGS) if isinstance(thing, dict) and thing]
 
 
@@ -54,28 +54,32 @@ def kinds_of(thing: Thing) -> list[str]:
     return [name for kind in listed if isinstance(kind, str) and (name := re.split("[/#:]", kind.rstrip("/"))[-1])]
 
 
-def by_weight(things: Sequence[Thing], urls: frozenset[str], title: str) -> list[Thing]:
+def rank_things(things: Sequence[Thing], urls: frozenset[str], title: str) -> list[Thing]:
     """First what the page is about, then what speaks of the page as such; not what belongs to the site.
 
     Where several things could be what the page is about, it is the one that has the page's URL or its title, or none: a
     list of articles is none of them.
     """
-    articles = [thing for thing in things if _weight(thing) == 3]
-    others = [thing for thing in things if _weight(thing) == 2]
-    pages = [thing for thing in things if _weight(thing) == 1]
-    return [*_the_one(articles, urls, title), *_the_one(others, urls, title), *_the_one(pages, urls, title)]
+    articles = [thing for thing in things if _rank(thing) == 3]
+    others = [thing for thing in things if _rank(thing) == 2]
+    pages = [thing for thing in things if _rank(thing) == 1]
+    return [
+        *_select_subject(articles, urls, title),
+        *_select_subject(others, urls, title),
+        *_select_subject(pages, urls, title),
+    ]
 
 
-def texts(thing: Thing, name: str, things: Sequence[Thing] = ()) -> list[str]:
+def property_texts(thing: Thing, name: str, things: Sequence[Thing] = ()) -> list[str]:
     """What a property says: strings, and the names of things, which may be described elsewhere on the page.
 
-    >>> texts({"author": [{"name": "A"}, "B", {"@id": "#c"}]}, "author", [{"@id": "#c", "name": "C"}])
+    >>> property_texts({"author": [{"name": "A"}, "B", {"@id": "#c"}]}, "author", [{"@id": "#c", "name": "C"}])
     ['A', 'B', 'C']
     """
     value = thing.get(name)
     found = (_text(part, things) for part in (value if isinstance(value, list) else [value])[:_MOST_TEXTS])
     # Scripts have no character references, but many a system writes them there.
-    return [phrase(unescape(text)) if "&" in text else text for text in found if text]
+    return [one_line(unescape(text)) if "&" in text else text for text in found if text]
 
 
 def _text(value: Any, things: Sequence[Thing]) -> str:
@@ -94,29 +98,29 @@ def _text(value: Any, things: Sequence[Thing]) -> str:
     return next((name for name in named if isinstance(name, str)), "")
 
 
-def _weight(thing: Thing) -> int:
+def _rank(thing: Thing) -> int:
     kinds = [kind.lower() for kind in kinds_of(thing)]
     if any(kind.endswith(("article", "posting", "report")) and kind != "jobposting" for kind in kinds):
         return 3
     if any(kind.endswith("page") for kind in kinds):
         return 1
-    return 0 if not kinds or not _OF_THE_SITE.isdisjoint(kinds) else 2
+    return 0 if not kinds or not _SITE_TYPE_NAMES.isdisjoint(kinds) else 2
 
 
-def _the_one(things: Sequence[Thing], urls: frozenset[str], title: str) -> Sequence[Thing]:
+def _select_subject(things: Sequence[Thing], urls: frozenset[str], title: str) -> Sequence[Thing]:
     if len(things) <= 1:
         return things
     for thing in things:
-        if not urls.isdisjoint(_places(thing)):
+        if not urls.isdisjoint(_urls_of(thing)):
             return [thing]
     for thing in things:
-        name = next(iter(texts(thing, "headline") or texts(thing, "name")), "")
+        name = next(iter(property_texts(thing, "headline") or property_texts(thing, "name")), "")
         if name and name in title:
             return [thing]
     return things[:1] if len({str(thing.get("headline") or thing.get("name")) for thing in things}) == 1 else ()
 
 
-def _places(thing: Thing) -> Iterator[str]:
+def _urls_of(thing: Thing) -> Iterator[str]:
     for name in ("url", "@id", "mainEntityOfPage"):
         value = thing.get(name)
         if isinstance(value, Mapping):
@@ -125,7 +129,7 @@ def _places(thing: Thing) -> Iterator[str]:
             yield value.partition("#")[0]
 
 
-def _decoded(script: str) -> Any:
+def _decode_script(script: str) -> Any:
     """A value, whatever stands around it; None if there is none."""
     start = _WRAPPING.match(script)
     text = script[start.end() :] if start is not None else script
@@ -137,32 +141,32 @@ def _decoded(script: str) -> Any:
     return None
 
 
-def _top(value: Any, depth: int) -> Iterator[Any]:
+def _top_level_things(value: Any, depth: int) -> Iterator[Any]:
     if depth > 4:
         return
     if isinstance(value, list):
         for part in value:
-            yield from _top(part, depth + 1)
+            yield from _top_level_things(part, depth + 1)
     elif isinstance(value, dict):
         if "@type" in value:
             yield value
         for name in ("@graph", "mainEntity"):
             if isinstance(value.get(name), list | dict):
-                yield from _top(value[name], depth + 1)
+                yield from _top_level_things(value[name], depth + 1)
 
 
-class _Copy:
+class _BoundedCopy:
     """Copies values with clean and bounded strings, up to so many and so deep: what is beyond is left out."""
 
     def __init__(self) -> None:
         self._left = _MOST_VALUES
 
-    def of(self, value: Any, depth: int = 0) -> Any:
+    def copy(self, value: Any, depth: int = 0) -> Any:
         self._left -= 1
         if isinstance(value, str):
-            return phrase(value[:_LONGEST])
+            return one_line(value[:_LONGEST])
         if isinstance(value, dict) and depth < _DEEPEST:
-            return {phrase(key[:100]): self.of(part, depth + 1) for key, part in value.items() if self._left > 0}
+            return {one_line(key[:100]): self.copy(part, depth + 1) for key, part in value.items() if self._left > 0}
         if isinstance(value, list) and depth < _DEEPEST:
-            return [self.of(part, depth + 1) for part in value if self._left > 0]
+            return [self.copy(part, depth + 1) for part in value if self._left > 0]
         return value if isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < 1e15) else None

@@ -15,9 +15,9 @@ from math import inf
 
 from turbohtml import Document, Element
 
-from crawler.parse.clean_text import phrase
+from crawler.parse.clean_text import one_line
 from crawler.parse.metadata.bylines import authors_of
-from crawler.parse.metadata.json_ld import Thing, by_weight, kinds_of, texts, things_in
+from crawler.parse.metadata.json_ld import Thing, kinds_of, property_texts, rank_things, things_in
 from crawler.parse.metadata.page_dates import page_dates
 from crawler.parse.metadata.titles import best_title
 from crawler.parse.page_scan import (
@@ -25,9 +25,9 @@ from crawler.parse.page_scan import (
     LONGEST_TEXT,
     Heading,
     PageScan,
-    items_of,
-    lines_beside,
-    marks_of,
+    lines_near_headline,
+    microdata_of,
+    scan_page,
     text_of,
 )
 from crawler.urls.canonical import resolve
@@ -106,72 +106,72 @@ def metadata_of(document: Document, url: str, base: str, *, latest: float = inf)
     >>> found.title, found.authors, found.published_iso
     ('It rains', ['Ada Lovelace'], '2019-05-04')
     """
-    marks = marks_of(document)
-    things = things_in(marks.scripts)
-    about = by_weight(things, frozenset({url, base}), marks.title)
-    site = _site_name(marks, things)
-    names = _site_names(site, url)
-    title = best_title(marks.title, _declared_titles(marks, about), marks.headings, names)
-    beside = cache(partial(lines_beside, _headline(marks, title)))
-    language = _language(document, marks, about)
+    scan = scan_page(document)
+    things = things_in(scan.scripts)
+    about = rank_things(things, frozenset({url, base}), scan.title)
+    site_name = _site_name(scan, things)
+    site_names = _site_names(site_name, url)
+    title = best_title(scan.title, _declared_titles(scan, about), scan.headings, site_names)
+    nearby = cache(partial(lines_near_headline, _headline(scan, title)))
+    language = _language(document, scan, about)
     dates = page_dates(
         document,
-        marks,
+        scan,
         _declared_dates(document, about),
         url,
-        beside,
+        nearby,
         latest=latest,
-        month_first=_is_month_first(language or marks.meta(("og:locale",))),
+        month_first=_is_month_first(language or scan.meta(("og:locale",))),
     )
     return Metadata(
         title=title[:LONGEST_PHRASE].rstrip(),
-        plain_title=marks.title,
-        description=marks.meta(_DESCRIPTIONS) or _said(about, "description"),
-        authors=authors_of(document, marks, _all(about, "author", things), beside, names),
-        site_name=site,
+        plain_title=scan.title,
+        description=scan.meta(_DESCRIPTIONS) or _first_text(about, "description"),
+        authors=authors_of(document, scan, _all_texts(about, "author", things), nearby, site_names),
+        site_name=site_name,
         published=dates.published.seconds if dates.published is not None else None,
         published_iso=dates.published.iso if dates.published is not None else "",
         modified=dates.modified.seconds if dates.modified is not None else None,
         modified_iso=dates.modified.iso if dates.modified is not None else "",
         language_declared=language,
-        canonical=_first(_absolute(link.href, base) for link in marks.links if "canonical" in link.rel),
-        hreflang=list(islice(_alternates(marks, base), MOST_ALTERNATES)),
-        kind=_kind(marks, about, things),
-        image=_absolute(marks.meta(_IMAGES) or _said(about, "image"), base),
-        keywords=_keywords(marks, about),
-        headings=marks.headings,
-        bold=marks.bold,
-        license=_license(document, marks, about, base),
+        canonical=_first_nonempty(_absolute(link.href, base) for link in scan.links if "canonical" in link.rel),
+        hreflang=list(islice(_alternates(scan, base), MOST_ALTERNATES)),
+        kind=_page_type(scan, about, things),
+        image=_absolute(scan.meta(_IMAGES) or _first_text(about, "image"), base),
+        keywords=_keywords(scan, about),
+        headings=scan.headings,
+        bold=scan.bold,
+        license=_license(document, scan, about, base),
         json_ld=things,
     )
 
 
-def _declared_titles(marks: PageScan, about: Sequence[Thing]) -> list[str]:
-    headlines = [title for title in _all(about, "headline")[:1] if title]
-    return headlines + [found[0] for name in _TITLES if (found := marks.metas.get(name))]
+def _declared_titles(scan: PageScan, about: Sequence[Thing]) -> list[str]:
+    headlines = [title for title in _all_texts(about, "headline")[:1] if title]
+    return headlines + [found[0] for name in _TITLES if (found := scan.metas.get(name))]
 
 
 def _declared_dates(document: Document, about: Sequence[Thing]) -> dict[str, list[str]]:
     """By name in lower case, what JSON-LD says before what elements say."""
-    found = {name.lower(): _all(about, name) for name in _DATES}
-    for name, element in items_of(document, _DATE_ITEMS):
+    found = {name.lower(): _all_texts(about, name) for name in _DATES}
+    for name, element in microdata_of(document, _DATE_ITEMS):
         found[name].append(element.attr("content") or element.attr("datetime") or text_of(element))
     return found
 
 
-def _headline(marks: PageScan, title: str) -> Element | None:
+def _headline(scan: PageScan, title: str) -> Element | None:
     """The heading that is the title, else the first of the highest level."""
-    for element in marks.headlines:
+    for element in scan.headlines:
         if text_of(element) == title:
             return element
-    return min(marks.headlines, key=lambda element: element.tag, default=None)
+    return min(scan.headlines, key=lambda element: element.tag, default=None)
 
 
-def _site_name(marks: PageScan, things: Sequence[Thing]) -> str:
-    declared = marks.meta(_SITES)
+def _site_name(scan: PageScan, things: Sequence[Thing]) -> str:
+    declared = scan.meta(_SITES)
     if not declared:
         sites = [thing for thing in things if "WebSite" in kinds_of(thing)]
-        declared = _said(sites, "name") or _said(things, "publisher", things)
+        declared = _first_text(sites, "name") or _first_text(things, "publisher", things)
     return declared[:LONGEST_PHRASE].rstrip()
 
 
@@ -181,10 +181,10 @@ def _site_names(declared: str, url: str) -> list[str]:
     return [name for name in (declared, host, (registered_domain(host) or host).partition(".")[0]) if name]
 
 
-def _language(document: Document, marks: PageScan, about: Sequence[Thing]) -> str:
+def _language(document: Document, scan: PageScan, about: Sequence[Thing]) -> str:
     root = document.root
     said = (root.attr("lang") or root.attr("xml:lang") or "") if root is not None else ""
-    declared = phrase(said[:LONGEST_PHRASE]) or marks.meta(_LANGUAGES) or _said(about, "inLanguage")
+    declared = one_line(said[:LONGEST_PHRASE]) or scan.meta(_LANGUAGES) or _first_text(about, "inLanguage")
     return declared[:_LONGEST_CODE].strip()
 
 
@@ -194,33 +194,33 @@ def _is_month_first(language: str) -> bool | None:
     return None if language in ("", "en") else language.startswith(("en-us", "en-ph", "es-us"))
 
 
-def _alternates(marks: PageScan, base: str) -> Iterator[tuple[str, str]]:
-    for link in marks.links:
+def _alternates(scan: PageScan, base: str) -> Iterator[tuple[str, str]]:
+    for link in scan.links:
         if link.language and "alternate" in link.rel and (url := _absolute(link.href, base)):
             yield link.language[:_LONGEST_CODE], url
 
 
-def _kind(marks: PageScan, about: Sequence[Thing], things: Sequence[Thing]) -> str:
+def _page_type(scan: PageScan, about: Sequence[Thing], things: Sequence[Thing]) -> str:
     kinds = [kind for thing in (*about[:1], *things[:1]) for kind in kinds_of(thing)]
-    return (kinds[0] if about and kinds else marks.meta(("og:type",)) or _first(kinds))[:LONGEST_PHRASE]
+    return (kinds[0] if about and kinds else scan.meta(("og:type",)) or _first_nonempty(kinds))[:LONGEST_PHRASE]
 
 
-def _keywords(marks: PageScan, about: Sequence[Thing]) -> list[str]:
-    said = [*(text for name in _KEYWORDS for text in marks.metas.get(name, ())), *_all(about, "keywords")]
+def _keywords(scan: PageScan, about: Sequence[Thing]) -> list[str]:
+    said = [*(text for name in _KEYWORDS for text in scan.metas.get(name, ())), *_all_texts(about, "keywords")]
     words = (
         word.strip()[:LONGEST_PHRASE] for text in said for word in text.replace(";", ",").split(",", MOST_KEYWORDS)
     )
     return list(islice(dict.fromkeys(filter(None, words)), MOST_KEYWORDS))
 
 
-def _license(document: Document, marks: PageScan, about: Sequence[Thing], base: str) -> str:
-    for link in marks.links:
+def _license(document: Document, scan: PageScan, about: Sequence[Thing], base: str) -> str:
+    for link in scan.links:
         if "license" in link.rel:
             return _absolute(link.href, base)
     named = document.select_one("a[rel~=license]")
     if named is not None:
         return _absolute(named.attr("href") or "", base)
-    return (_said(about, "license") or marks.meta(_LICENSES))[:LONGEST_PHRASE].rstrip()
+    return (_first_text(about, "license") or scan.meta(_LICENSES))[:LONGEST_PHRASE].rstrip()
 
 
 def _absolute(href: str, base: str) -> str:
@@ -228,13 +228,13 @@ def _absolute(href: str, base: str) -> str:
     return found if found is not None and found.startswith(WEB_PREFIXES) else ""
 
 
-def _all(things: Iterable[Thing], name: str, known: Sequence[Thing] = ()) -> list[str]:
-    return [text for thing in things for text in texts(thing, name, known)]
+def _all_texts(things: Iterable[Thing], name: str, known: Sequence[Thing] = ()) -> list[str]:
+    return [text for thing in things for text in property_texts(thing, name, known)]
 
 
-def _said(things: Iterable[Thing], name: str, known: Sequence[Thing] = ()) -> str:
-    return _first(_all(things, name, known))
+def _first_text(things: Iterable[Thing], name: str, known: Sequence[Thing] = ()) -> str:
+    return _first_nonempty(_all_texts(things, name, known))
 
 
-def _first(texts: Iterable[str]) -> str:
+def _first_nonempty(texts: Iterable[str]) -> str:
     return next(filter(None, texts), "")

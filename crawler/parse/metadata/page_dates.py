@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from turbohtml import Document
 
-from crawler.parse.metadata.dates import Date, date_of, dates_in, may_name_a_day
-from crawler.parse.page_scan import Beside, PageScan, is_elsewhere, text_of
+from crawler.parse.metadata.dates import Date, date_of, dates_in, may_contain_date
+from crawler.parse.page_scan import NearbyLines, PageScan, is_outside_article, text_of
 
 EARLIEST = -2208902400.0  # 1900-01-02: machines that know no date write the first
 _DAY = 86_400.0
-_EARLIEST_SEEN = 631_152_000.0  # 1990: of a day before that, a text tells a story
-_NO_DATES = frozenset({"1970-01-01", "1969-12-31"})  # nothing was published that day, but zero is that moment
+_EARLIEST_VISIBLE = 631_152_000.0  # 1990: of a day before that, a text tells a story
+_NULL_DATES = frozenset({"1970-01-01", "1969-12-31"})  # nothing was published that day, but zero is that moment
 
 PUBLISHED = (
     "article:published_time",
@@ -80,17 +80,17 @@ MODIFIED = (
 )
 
 _IN_URL = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})([-/_.]?)([01]?[0-9])\2([0-3]?[0-9])(?![0-9])")
-_NAMED = (
+_DATE_ELEMENTS = (
     "[class*=date i],[class*=publi i],[class*=posted i],[class*=time i],[class*=byline i],[class*=meta i],[class*=created i],"
     "[class*=datum i],[class*=fecha i],[id*=date i],[id*=publish i]"
 )
-_MOST_NAMED = 40  # elements whose text is read
-_LONGEST_NAMED = 200  # characters: an element with more is no date but a text that has one
+_MOST_DATE_ELEMENTS = 40  # elements whose text is read
+_LONGEST_DATE_ELEMENT = 200  # characters: an element with more is no date but a text that has one
 _LONGEST_LINE = (
     60  # characters: a date beside the headline has a line of its own; in a sentence it is of something else
 )
 _LONGEST_DATE = 18  # characters: "18. September 2019" at the beginning of a text is its dateline
-_OF_CHANGE = re.compile(
+_CHANGE_WORDS = re.compile(
     r"\b(?:updated?|modified|revised|reviewed|aktualisier|geändert|änderung|bearbeitet|mise? à jour|modifié|actualiza"
     r"|atualiza|aggiorna|bijgewerkt|gewijzigd|zaktualizowan|oppdatert|uppdatera|opdatere|обновлен|copyright)|©",
     re.IGNORECASE,
@@ -110,15 +110,15 @@ class PlausibleDates(NamedTuple):
     latest: float
 
     def has(self, found: Date, earliest: float = EARLIEST) -> bool:
-        return earliest <= found.seconds <= self.latest and found.iso[:10] not in _NO_DATES
+        return earliest <= found.seconds <= self.latest and found.iso[:10] not in _NULL_DATES
 
 
 def page_dates(
     document: Document,
-    marks: PageScan,
+    scan: PageScan,
     declared: Mapping[str, Sequence[str]],
     url: str,
-    beside: Beside,
+    nearby: NearbyLines,
     *,
     latest: float = float("inf"),
     month_first: bool | None = None,
@@ -133,22 +133,22 @@ def page_dates(
     published = first(
         [
             *declared.get("datepublished", ()),
-            *_metas(marks, PUBLISHED),
+            *_metas(scan, PUBLISHED),
             *declared.get("uploaddate", ()),
             *declared.get("datecreated", ()),
         ]
     )
-    modified = first([*declared.get("datemodified", ()), *_metas(marks, MODIFIED)])
+    modified = first([*declared.get("datemodified", ()), *_metas(scan, MODIFIED)])
     in_url = date_in_url(url)
     if in_url is not None and window.has(in_url):
-        published = _agreed(published, in_url)
+        published = _prefer_url_date(published, in_url)
     if published is None:
-        seen = _seen(document, marks, beside, month_first)
-        published = next((when for when in seen if window.has(when, _EARLIEST_SEEN)), None)
+        seen = _visible_dates(document, scan, nearby, month_first)
+        published = next((when for when in seen if window.has(when, _EARLIEST_VISIBLE)), None)
     return PageDates(published, modified)
 
 
-def likely_date(text: str, now: float) -> Date | None:
+def plausible_date(text: str, now: float) -> Date | None:
     """A date that a file tells of itself, if it can be true."""
     found = date_of(text) if text else None
     return found if found is not None and PlausibleDates(now + _DAY).has(found) else None
@@ -171,33 +171,33 @@ def date_in_url(url: str) -> Date | None:
     return None
 
 
-def _metas(marks: PageScan, names: Iterable[str]) -> Iterator[str]:
+def _metas(scan: PageScan, names: Iterable[str]) -> Iterator[str]:
     for name in names:
-        yield from marks.metas.get(name, ())
+        yield from scan.metas.get(name, ())
 
 
-def _agreed(declared: Date | None, in_url: Date) -> Date:
+def _prefer_url_date(declared: Date | None, in_url: Date) -> Date:
     """The URL was made when the page was; a declared date near it says more, another is of some later event."""
     return declared if declared is not None and abs(declared.seconds - in_url.seconds) <= 2 * _DAY else in_url
 
 
-def _seen(document: Document, marks: PageScan, beside: Beside, month_first: bool | None) -> Iterator[Date]:
+def _visible_dates(document: Document, scan: PageScan, nearby: NearbyLines, month_first: bool | None) -> Iterator[Date]:
     """Dates that readers see, the likeliest first."""
-    for line in beside():
-        yield from _of_publication(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_DATE], month_first)
-    for element in marks.times:
+    for line in nearby():
+        yield from _publication_dates(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_DATE], month_first)
+    for element in scan.times:
         found = date_of(element.attr("datetime") or text_of(element), month_first=month_first)
-        if found is not None and not is_elsewhere(element):
+        if found is not None and not is_outside_article(element):
             yield found
-    for element in document.select(_NAMED)[:_MOST_NAMED]:
-        text = text_of(element, _LONGEST_NAMED + 1)
-        if len(text) <= _LONGEST_NAMED and not is_elsewhere(element):
-            yield from _of_publication(text, month_first)
+    for element in document.select(_DATE_ELEMENTS)[:_MOST_DATE_ELEMENTS]:
+        text = text_of(element, _LONGEST_DATE_ELEMENT + 1)
+        if len(text) <= _LONGEST_DATE_ELEMENT and not is_outside_article(element):
+            yield from _publication_dates(text, month_first)
 
 
-def _of_publication(text: str, month_first: bool | None) -> list[Date]:
+def _publication_dates(text: str, month_first: bool | None) -> list[Date]:
     """Dates of a line that does not tell of a change."""
-    if not may_name_a_day(text):
+    if not may_contain_date(text):
         return []
     found = list(dates_in(text, month_first=month_first))
-    return found if found and _OF_CHANGE.search(text) is None else []
+    return found if found and _CHANGE_WORDS.search(text) is None else []

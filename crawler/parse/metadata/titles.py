@@ -37,10 +37,12 @@ def best_title(plain: str, declared: Sequence[str], headings: Sequence[Heading],
     """
     sites = frozenset(filter(None, map(_key, site_names)))
     bare = [without_site(title, sites) for title in (*declared, plain) if title]
-    heading = _confirmed(_likely(headings, 1, sites), bare) or _part_of_a_title(_likely(headings, 3, sites), bare)
+    heading = _most_confirmed(_candidate_headings(headings, 1, sites), bare) or _heading_in_title(
+        _candidate_headings(headings, 3, sites), bare
+    )
     if heading or not bare:
         return heading or (headings[0].text if headings else "")
-    return bare[0] if bare[0] != plain else _without_short_end(plain)
+    return bare[0] if bare[0] != plain else _without_short_suffix(plain)
 
 
 def without_site(title: str, sites: frozenset[str]) -> str:
@@ -64,7 +66,7 @@ def _parts(title: str) -> list[tuple[int, int]]:
     return parts if len(parts) <= _MOST_PARTS else [(0, len(title))]
 
 
-def _confirmed(headings: Sequence[str], titles: Sequence[str]) -> str:
+def _most_confirmed(headings: Sequence[str], titles: Sequence[str]) -> str:
     """The heading that shares most with the other titles, the first of equals; empty if none shares enough."""
     best, most = "", _CONFIRMED
     known = [set(words(title)) for title in titles]
@@ -76,12 +78,12 @@ def _confirmed(headings: Sequence[str], titles: Sequence[str]) -> str:
     return best
 
 
-def _likely(headings: Sequence[Heading], lowest: int, sites: frozenset[str]) -> list[str]:
+def _candidate_headings(headings: Sequence[Heading], lowest: int, sites: frozenset[str]) -> list[str]:
     """Headings down to a level that are not the name of the site."""
     return [heading.text for heading in headings if heading.level <= lowest and not _is_site(heading.text, sites)]
 
 
-def _part_of_a_title(headings: Sequence[str], titles: Sequence[str]) -> str:
+def _heading_in_title(headings: Sequence[str], titles: Sequence[str]) -> str:
     """The longest heading of the upper levels that is, word for word, a part of a title, but not a short last one."""
     known: set[str] = set()
     for title in titles:
@@ -90,7 +92,7 @@ def _part_of_a_title(headings: Sequence[str], titles: Sequence[str]) -> str:
     return max((heading for heading in headings if _key(heading) in known), key=len, default="")
 
 
-def _without_short_end(title: str) -> str:
+def _without_short_suffix(title: str) -> str:
     """Without a last part of a few words, which is likely to be the site, if the rest says more."""
     parts = _parts(title)
     rest = title[: parts[-2][1]] if len(parts) > 1 else ""
@@ -99,10 +101,10 @@ def _without_short_end(title: str) -> str:
 
 def _is_site(text: str, sites: frozenset[str]) -> bool:
     key = _key(text)
-    return not key or any(_is_nearly(key, site) for site in sites)
+    return not key or any(_is_similar_name(key, site) for site in sites)
 
 
-def _is_nearly(key: str, site: str) -> bool:
+def _is_similar_name(key: str, site: str) -> bool:
     shorter, longer = sorted((key, site), key=len)
     return shorter in longer and len(shorter) >= _SAME_SITE * len(longer)
 

@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from crawler.parse.documents import Problem, cell_format, convert, numbering, sheets
-from crawler.parse.documents.cell_format import shown
+from crawler.parse.documents.cell_format import format_value
 from crawler.parse.documents.numbering import Counters, NumberingLevel
 from tests.parse.documents.files import (
     DRAWING,
@@ -329,11 +329,11 @@ def test_drawings_of_visio_and_pages_of_xps():
     ],
 )
 def test_how_numbers_are_shown(value, pattern, text):
-    assert shown(value, pattern) == text
+    assert format_value(value, pattern) == text
 
 
 def test_dates_may_count_from_1904():
-    assert shown(0, "yyyy-mm-dd", since_1904=True) == "1904-01-01"
+    assert format_value(0, "yyyy-mm-dd", since_1904=True) == "1904-01-01"
 
 
 def test_levels_restart_unless_they_say_not():

@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from crawler.parse.documents import convert, csv, fields, markdown, text, zip_reader
-from crawler.parse.documents.outlook import unpacked
+from crawler.parse.documents.outlook import decompress_rtf
 from tests.parse.documents.files import LETTER, RTF
 
 
@@ -103,9 +103,9 @@ def test_letters_in_letters_have_an_end():
 def test_compressed_rich_text_of_outlook():
     # A token of 0x00 0x0d-ish refers to what every text begins with: "{\rtf1\ansi".
     packed_text = bytes.fromhex("0000000000000000") + b"LZFu" + b"\0\0\0\0" + b"\x01" + b"\x00\x04" + b"abc"
-    assert unpacked(packed_text).startswith(b"{\\rtf1")
-    assert unpacked(b"\0" * 8 + b"MELA" + b"\0" * 4 + b"{\\rtf1 x}") == b"{\\rtf1 x}"
-    assert unpacked(b"") == b""
+    assert decompress_rtf(packed_text).startswith(b"{\\rtf1")
+    assert decompress_rtf(b"\0" * 8 + b"MELA" + b"\0" * 4 + b"{\\rtf1 x}") == b"{\\rtf1 x}"
+    assert decompress_rtf(b"") == b""
 
 
 def test_markdown():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.parse.encodings import detection
-from crawler.parse.encodings.detection import LONGEST_SAMPLE, detected, escaped
+from crawler.parse.encodings.detection import LONGEST_SAMPLE, detect_encoding, detect_iso_2022
 
 RUSSIAN = "Мой дядя самых честных правил, когда не в шутку занемог, он уважать себя заставил и лучше выдумать не мог. "
 GERMAN = "Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du kaum einen Hauch; die Vöglein schweigen im Walde. "
@@ -45,32 +45,32 @@ GREEK = "Μῆνιν ἄειδε; Την οργή τραγούδα, θεά, το
 @pytest.mark.parametrize("frame", ["{}", "<p>{}<p>", "<script>var a = 'plain';</script>" * 1_000 + "<p>{}</p>"])
 def test_words_tell_their_encoding(text, name, codec, frame):
     body = frame.format(text).encode(codec)
-    found = detected(body)
+    found = detect_encoding(body)
     assert found is not None
-    assert found == name or detection.text_in(found, body) == detection.text_in(name, body)
+    assert found == name or detection.decode_as(found, body) == detection.text_in(name, body)
 
 
 @pytest.mark.parametrize("codec", ["euc-jp", "cp932"])
 @pytest.mark.parametrize("text", [JAPANESE, f"<p>{JAPANESE}<p>天", f"<p>{JAPANESE * 1_000}天"])
 def test_a_cut_inside_a_character_does_not_mislead(codec, text):
-    assert detected((f"猫は\n{text}").encode(codec)[:-1]) in ("EUC-JP", "Shift_JIS")
+    assert detect_encoding((f"猫は\n{text}").encode(codec)[:-1]) in ("EUC-JP", "Shift_JIS")
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"\xe6", b"na\xefve caf\xe9", b"\xa9 2001 \xbb 5 \xa3 \x96 10 \xa3 \xb1 1 \x93quoted\x94" * 10]
 )
 def test_a_letter_or_two_and_signs_prove_nothing(body):
-    assert detected(body) is None
+    assert detect_encoding(body) is None
 
 
 def test_the_words_count_and_not_the_tags_around_them():
     page = b"<p class='a'>plain</p>\n" * 3_000 + f"<p>{CZECH}</p>".encode("cp1250") + b"<p>plain</p>" * 3_000
-    assert detected(page) == "windows-1250"
+    assert detect_encoding(page) == "windows-1250"
 
 
 def test_russian_and_ukrainian_are_told_apart_by_the_letters_of_one():
-    assert detected(RUSSIAN.encode("koi8-u")) == "KOI8-R"
-    assert detected("Її їжак їсть ґрунт, і є в нього ще й інші цікаві звички".encode("koi8-u")) == "KOI8-U"
+    assert detect_encoding(RUSSIAN.encode("koi8-u")) == "KOI8-R"
+    assert detect_encoding("Її їжак їсть ґрунт, і є в нього ще й інші цікаві звички".encode("koi8-u")) == "KOI8-U"
 
 
 @pytest.mark.parametrize("body", [b"\xe9" * 100_000, b"\xe9<" * 100_000, b"a" * 100_000 + b"\xe9\xe8\xe7"])
@@ -90,14 +90,14 @@ def test_the_sample_is_bounded(body):
     ],
 )
 def test_escape_sequences_tell_the_encodings_that_have_them(body, name):
-    assert escaped(body) == name
+    assert detect_iso_2022(body) == name
 
 
 @settings(deadline=None)
 @given(st.binary())
 def test_any_bytes_have_an_answer(body):
-    name = detected(body)
-    assert name is None or detection.text_in(name, body) is not None
+    name = detect_encoding(body)
+    assert name is None or detection.decode_as(name, body) is not None
 
 
 def test_the_examples_are_true():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.parse.encodings import labels
-from crawler.parse.encodings.labels import BEYOND_THE_STANDARD, NAMES, codec_of, name_of, text_in
+from crawler.parse.encodings.labels import BEYOND_THE_STANDARD, NAMES, codec_of, decode_as, encoding_of_label
 
 ASCII_ALIKE = [
     name for name in (*NAMES, *BEYOND_THE_STANDARD) if not name.startswith(("UTF-16", "UTF-32", "ISO-2022", "repl"))
@@ -16,19 +16,19 @@ ASCII_ALIKE = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_encoding_is_a_label_of_itself(name):
-    assert name_of(name.upper()) == name_of(f"\t{name.lower()}\n") == name
+    assert encoding_of_label(name.upper()) == encoding_of_label(f"\t{name.lower()}\n") == name
 
 
 @pytest.mark.parametrize(
     "label", ["", "utf", "utf_8", "utf-32", "latin-1", "johab", "ibm855", "zlib", "\xa0utf-8", "\u212aoi8-r"]
 )
 def test_other_labels_mean_nothing(label):
-    assert name_of(label) is None
+    assert encoding_of_label(label) is None
 
 
 @pytest.mark.parametrize("name", BEYOND_THE_STANDARD)
 def test_what_the_standard_does_not_know_cannot_be_asked_for(name):
-    assert name_of(name) in (None, "replacement")
+    assert encoding_of_label(name) in (None, "replacement")
 
 
 @pytest.mark.parametrize(
@@ -56,26 +56,26 @@ def test_what_the_standard_does_not_know_cannot_be_asked_for(name):
     ],
 )
 def test_bytes_are_read_as_the_standard_reads_them(name, body, text):
-    assert text_in(name, body) == text
+    assert decode_as(name, body) == text
 
 
 @pytest.mark.parametrize("name", ASCII_ALIKE)
 def test_ascii_is_read_as_ascii(name):
     ascii_bytes = bytes(range(0x20, 0x7F)).replace(b"\\", b"")  # which Johab has a currency for
-    assert text_in(name, ascii_bytes) == ascii_bytes.decode()
+    assert decode_as(name, ascii_bytes) == ascii_bytes.decode()
 
 
 @pytest.mark.parametrize("name", ASCII_ALIKE)
 def test_a_bad_byte_takes_no_markup_with_it(name):
     for bad in range(0x80, 0x100):
-        assert text_in(name, bytes([bad]) + b"<b>").endswith("b>")
-        assert text_in(name, bytes([bad]) + b"\n<b>").endswith("\n<b>")
+        assert decode_as(name, bytes([bad]) + b"<b>").endswith("b>")
+        assert decode_as(name, bytes([bad]) + b"\n<b>").endswith("\n<b>")
 
 
 @pytest.mark.parametrize("name", [*NAMES, *BEYOND_THE_STANDARD])
 @given(body=st.binary())
 def test_any_bytes_are_some_text_in_any_encoding(name, body):
-    text_in(name, body).encode("utf-8")
+    decode_as(name, body).encode("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.parse.encodings import prescan
-from crawler.parse.encodings.prescan import in_meta, in_xml
+from crawler.parse.encodings.prescan import encoding_in_meta, encoding_in_xml
 
 FILLER = b"<!-- %s -->" % (b"x" * 1_100)
 SPACES = b"\t\n\f\r "
@@ -44,7 +44,7 @@ SPACES = b"\t\n\f\r "
     ],
 )
 def test_the_beginning_is_scanned_as_the_standard_says(body, encoding):
-    assert in_meta(body) == encoding
+    assert encoding_in_meta(body) == encoding
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_beginning_is_scanned_as_the_standard_says(body, encoding):
     ],
 )
 def test_a_long_head_is_read_as_a_parser_reads_it(body, encoding):
-    assert in_meta(body) == encoding
+    assert encoding_in_meta(body) == encoding
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_long_head_is_read_as_a_parser_reads_it(body, encoding):
     ],
 )
 def test_an_xml_declaration_is_read_at_the_very_beginning(body, encoding):
-    assert in_xml(body) == encoding
+    assert encoding_in_xml(body) == encoding
 
 
 # ── the standard's algorithm, byte by byte, which is slow and easily compared with its text ──
@@ -174,7 +174,9 @@ class Scan:
 
 def slowly(data):
     for attributes in Scan(data).metas():
-        name = prescan._named({name.decode("latin-1"): value.decode("latin-1") for name, value in attributes.items()})
+        name = prescan._encoding_in_meta_element(
+            {name.decode("latin-1"): value.decode("latin-1") for name, value in attributes.items()}
+        )
         if name is not None:
             return name
     return None
@@ -211,7 +213,7 @@ PARTS += [
 
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map(b"".join))
 def test_the_quick_scan_finds_what_the_standard_spells_out(data):
-    assert prescan._in_beginning(data) == slowly(data)
+    assert prescan._prescan_beginning(data) == slowly(data)
 
 
 def test_the_examples_are_true():

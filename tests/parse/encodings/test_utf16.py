@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.parse.encodings import utf16 as module
-from crawler.parse.encodings.utf16 import wide
+from crawler.parse.encodings.utf16 import detect_utf16_or_utf32
 
 ENGLISH = "It was a bright cold day in April, and the clocks were striking.\n"
 RUSSIAN = "Все счастливые семьи похожи друг на друга.\n"
@@ -17,7 +17,7 @@ CHINESE = "道可道，非常道。名可名，非常名。一二三\n"
 @pytest.mark.parametrize("text", [ENGLISH, RUSSIAN, CHINESE, CHINESE * 400, "<p>" + RUSSIAN, "𝒜 b " + ENGLISH])
 @pytest.mark.parametrize("name", ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
 def test_wide_text_is_recognised(text, name):
-    assert wide(text.encode(name)) == name
+    assert detect_utf16_or_utf32(text.encode(name)) == name
 
 
 @pytest.mark.parametrize(
@@ -36,18 +36,18 @@ def test_wide_text_is_recognised(text, name):
     ],
 )
 def test_zeros_alone_do_not_make_it_wide(body):
-    assert wide(body) is None
+    assert detect_utf16_or_utf32(body) is None
 
 
 @pytest.mark.parametrize("name", ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
 @pytest.mark.parametrize("text", [RUSSIAN, RUSSIAN * 100])
 def test_a_cut_inside_a_character_does_not_hide_it(text, name):
-    assert wide(text.encode(name)[:-1]) == name
+    assert detect_utf16_or_utf32(text.encode(name)[:-1]) == name
 
 
 @given(st.binary())
 def test_any_bytes_have_an_answer(body):
-    assert wide(body) in (None, "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE")
+    assert detect_utf16_or_utf32(body) in (None, "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE")
 
 
 def test_the_examples_are_true():

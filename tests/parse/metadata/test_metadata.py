@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crawler.parse.metadata import bylines, json_ld, metadata, page_dates, titles
 from crawler.parse.metadata.bylines import names_in
-from crawler.parse.metadata.json_ld import by_weight, things_in
+from crawler.parse.metadata.json_ld import rank_things, things_in
 from crawler.parse.metadata.metadata import Metadata, metadata_of
 from crawler.parse.metadata.titles import best_title
 from crawler.parse.page_scan import MOST_BOLD, MOST_HEADINGS, Heading
@@ -186,7 +186,7 @@ WORDS = ["By", "by", "VON", "Posted", "posté", "written", "x", "author:", "Text
 
 @given(st.lists(st.sampled_from(WORDS)).map(" ".join))
 def test_no_lead_is_overlooked(text: str) -> None:
-    assert bylines._may_have_lead(text) or bylines._BEFORE.match(f"{text} ") is None
+    assert bylines._may_have_prefix(text) or bylines._PREFIX.match(f"{text} ") is None
 
 
 # ── the rest ──
@@ -244,9 +244,9 @@ def test_a_list_of_articles_is_none_of_them() -> None:
     one, other = (
         {"@type": "Article", "headline": name, "url": f"http://a.example/{name}"} for name in ("one", "other")
     )
-    assert by_weight([one, other], frozenset(), "News") == []
-    assert by_weight([one, other], frozenset({"http://a.example/other"}), "News") == [other]
-    assert by_weight([one, other], frozenset(), "one | Paper") == [one]
+    assert rank_things([one, other], frozenset(), "News") == []
+    assert rank_things([one, other], frozenset({"http://a.example/other"}), "News") == [other]
+    assert rank_things([one, other], frozenset(), "one | Paper") == [one]
 
 
 # ── hostile pages ──
