@@ -1,1 +1,1 @@
-"""From bytes to text and links."""
+"""Parsing: from the bytes of a response to text, links and metadata."""

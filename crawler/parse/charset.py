@@ -1,4 +1,4 @@
-"""Which characters do these bytes mean?"""
+"""Decode the bytes of a body to text: find the character encoding and apply it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOURCE_DESCRIPTIONS: Final[dict[str, str]] = {
 }
 _BYTE_ORDER_MARKS: Final = {
     codecs.BOM_UTF8: UTF_8,
-    codecs.BOM_UTF32_LE: "UTF-32LE",  # begins like the next
+    codecs.BOM_UTF32_LE: "UTF-32LE",  # before UTF-16LE, whose mark is a prefix of it
     codecs.BOM_UTF16_LE: "UTF-16LE",
     codecs.BOM_UTF16_BE: "UTF-16BE",
     codecs.BOM_UTF32_BE: "UTF-32BE",
@@ -34,7 +34,7 @@ _PAGES: Final = ("text/html", "application/xhtml+xml")
 
 
 class Decoded(NamedTuple):
-    """Text, and how its encoding came to be known."""
+    """Decoded text, its encoding, and how that encoding was determined."""
 
     text: str
     encoding: str  # the Encoding Standard's name, or one of labels.BEYOND_THE_STANDARD
@@ -42,9 +42,9 @@ class Decoded(NamedTuple):
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
-    """The text of a body, by its byte order mark, else its header, else its own declaration, else its look.
+    """Decode a body by its byte order mark, else its header, else its own declaration, else by detection.
 
-    What does not decode becomes U+FFFD; labels the standard does not know are as good as none.
+    Undecodable bytes become U+FFFD; labels that the Encoding Standard does not know are ignored.
 
     >>> decode("né".encode("latin-1"), "text/html; charset=ISO-8859-1")
     Decoded(text='né', encoding='windows-1252', source='header')
@@ -72,9 +72,9 @@ def _byte_order_mark(body: bytes) -> tuple[bytes, str | None]:
     return next(known, (b"", None))
 
 
-@lru_cache(maxsize=128)  # servers send few different ones
+@lru_cache(maxsize=128)  # servers send few different values
 def _charset_in_header(content_type: str) -> tuple[str, str | None]:
-    """The type, and the encoding that its first charset names."""
+    """The media type of a Content-Type header, and the encoding of its first charset parameter."""
     essence = content_type.partition(";")[0].partition(",")[0].strip().lower()
     for name, quoted, token in _PARAMETER.findall(content_type):
         if name.lower() == "charset":
@@ -83,7 +83,7 @@ def _charset_in_header(content_type: str) -> tuple[str, str | None]:
 
 
 def _declared_encoding(body: bytes, essence: str) -> tuple[str | None, Source]:
-    """What the document says: in XML its declaration counts first, in HTML its meta elements, in other text nothing."""
+    """The encoding that a document declares: in XML by its declaration first, in HTML by a meta element first."""
     in_declaration = encoding_in_xml(body)
     if in_declaration is not None and essence != "text/html":
         return in_declaration, "xml"
@@ -107,7 +107,7 @@ def _decode_undeclared(body: bytes) -> Decoded:
 
 
 def _decode_by_statistics(body: bytes) -> Decoded:
-    """Bytes that are valid UTF-8 are UTF-8, even if a size limit cut them inside the last character."""
+    """Decode as UTF-8 if valid, even if a size limit cut the last character, else by statistical detection."""
     try:
         text, length = codecs.utf_8_decode(body, "strict", False)  # noqa: FBT003 - the codec takes no keywords
     except UnicodeDecodeError:

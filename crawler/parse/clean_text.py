@@ -1,4 +1,4 @@
-"""Text as it is kept: in the composed form of Unicode, without control characters, with the white space that means something."""
+"""Normalize extracted text: Unicode NFC, no control characters, no superfluous white space."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 import unicodedata
 from typing import Final
 
-# Control characters of both kinds, halves of surrogate pairs, and noncharacters: databases, JSON readers and terminals choke on one or another.
+# Control characters (C0 and C1), lone surrogates and noncharacters: databases, JSON readers and terminals fail on them.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 _PRINTABLE: Final = bytes(range(0x20, 0x7F))
 
 
 def normalize_text(text: str) -> str:
-    """Without control characters, in NFC.
+    """Remove control characters and compose the text (NFC).
 
     >>> normalize_text("e\\u0301\\x00t\\u00e9") == "\\u00e9t\\u00e9"
     True
@@ -30,25 +30,25 @@ def _to_nfc(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """On one line, with single spaces.
+    """Put a text on one line with single spaces, normalized.
 
     >>> one_line("  a\\n\\tb ")
     'a b'
     """
-    if _is_printable(text) and "  " not in text:  # then spelling is all there is to clean
+    if _is_printable(text) and "  " not in text:  # then only composition is left to do
         text = text.strip(" ")
         return text if text.isascii() else _to_nfc(text)
     return normalize_text(" ".join(text.split()))
 
 
 def _is_printable(text: str) -> bool:
-    if len(text) > 50 and text.isascii():  # as the method of strings, in a quarter of the time
+    if len(text) > 50 and text.isascii():  # same as str.isprintable, in a quarter of the time
         return not text.encode().translate(None, _PRINTABLE)
     return text.isprintable()
 
 
 def nonempty_lines(text: str) -> str:
-    """Without empty lines, and without white space at the ends of the others.
+    """Normalize a text and drop empty lines and the white space at the ends of the others.
 
     >>> nonempty_lines(" a \\n\\n b")
     'a\\nb'

@@ -1,4 +1,4 @@
-"""Undo transfer and content codings, under limits."""
+"""Undo the transfer and content codings of a response body, within limits on size and ratio."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from dataclasses import dataclass, replace
 from isal import isal_zlib
 
 MIB = 1 << 20
-MOST_DECODED = 16 * MIB  # of a body, codings undone
+MOST_DECODED = 16 * MIB  # bytes of a body after its codings are undone
 _GZIP_MAGIC = b"\x1f\x8b"
-_GZIP, _ZLIB, _RAW = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS  # how zlib is told what wraps the data
+_GZIP, _ZLIB, _RAW = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS  # values of zlib's wbits, by wrapper
 _BLOCK = 64 * 1024
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainBody:
-    """A body without its codings, as far as they could be undone."""
+    """A response body after its codings were undone, as far as that was possible."""
 
     data: bytes
-    problem: str = ""  # what stood in the way
+    problem: str = ""  # the first thing that kept a coding from being undone
     complete: bool = True  # nothing is known to be missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackLimits:
-    """How much we unpack. A body that would grow beyond is taken for a bomb."""
+    """Limits on decompression; a body that would grow beyond them is reported as a bomb."""
 
-    size: int = MOST_DECODED  # of the result
-    ratio: int = 200  # of the result to what it came from, once it is beyond 1 MiB
-    members: int = 64  # of one gzip stream
-    codings: int = 3
+    size: int = MOST_DECODED  # bytes of the result
+    ratio: int = 200  # result to compressed input, where the result exceeds 1 MiB
+    members: int = 64  # in one gzip stream
+    codings: int = 3  # applied one after the other
 
 
 def plain_body(
     body: bytes, headers: Sequence[tuple[str, str]], *, limit: int = MOST_DECODED, ratio: int = 200, members: int = 64
 ) -> PlainBody:
-    """The body the server meant, given what came over the wire and its headers.
+    """Undo the transfer and content codings that the headers name and return the plain body.
 
-    Where a coding cannot be undone, what was decoded until then is kept, or the body as it came.
+    Where a coding cannot be undone, the result is what was decoded so far, or else the body as it was received.
     """
     limits = UnpackLimits(size=limit, ratio=ratio, members=members)
     transfer = _tokens(headers, "transfer-encoding")
@@ -70,7 +70,7 @@ def _undo_codings(plain: PlainBody, codings: Sequence[str], limits: UnpackLimits
 
 
 def _undo_chunks(body: bytes) -> PlainBody:
-    """RFC 9112 §7.1; extensions and trailers are dropped."""
+    """Join the chunks of a chunked body (RFC 9112 §7.1); extensions and trailers are dropped."""
     chunks: list[bytes] = []
     position = 0
     while (line_end := body.find(b"\n", position)) >= 0:
@@ -96,7 +96,7 @@ def _chunk_size(line: bytes) -> int | None:
 
 
 def _broken_chunks(body: bytes, chunks: Sequence[bytes]) -> PlainBody:
-    """A body that does not even begin with a chunk is better kept whole."""
+    """The result for a malformed chunk: the chunks before it, or the whole body if even the first is malformed."""
     if chunks:
         return PlainBody(data=b"".join(chunks), problem="bad chunk", complete=False)
     return PlainBody(data=body, problem="not chunked")
@@ -112,19 +112,19 @@ def _undo_gzip(data: bytes, limits: UnpackLimits) -> PlainBody:
 
 
 def _undo_deflate(data: bytes, limits: UnpackLimits) -> PlainBody:
-    """Deflate is meant to come in a zlib wrapper, but some servers send it bare."""
+    """Inflate a body: deflate should come in a zlib wrapper, but some servers send it without one."""
     if not data:
         return PlainBody(data=b"")
     plain = _decompress(data, _ZLIB, limits)
     if plain.problem == "not packed":
         plain = _decompress(data, _RAW, limits)
-        if plain.problem in ("not packed", "corrupt"):  # bare deflate has no mark: other bytes may pass for its start
+        if plain.problem in ("not packed", "corrupt"):  # raw deflate has no magic number: other bytes may pass for it
             return PlainBody(data=data, problem="not deflate")
     return plain
 
 
 def _decompress(data: bytes, wrapper: int, limits: UnpackLimits) -> PlainBody:
-    """All members of a stream. Bytes behind the last that begin no other are padding."""
+    """Decompress all members of a stream; bytes after the last one that start no further member are padding."""
     room = min(limits.size, max(MIB, limits.ratio * len(data)))
     whole = _decompress_at_once(data, wrapper, room)
     if whole is not None:
@@ -145,7 +145,7 @@ def _decompress(data: bytes, wrapper: int, limits: UnpackLimits) -> PlainBody:
 
 
 def _decompress_at_once(data: bytes, wrapper: int, room: int) -> bytes | None:
-    """What most bodies are, one member without fault and of decent size, in a third of zlib's time; else None."""
+    """Decompress a stream of one intact member within the limit (most bodies), in a third of zlib's time; else None."""
     stream = isal_zlib.decompressobj(wrapper)
     try:
         whole = stream.decompress(data, room + 1)
@@ -155,7 +155,7 @@ def _decompress_at_once(data: bytes, wrapper: int, room: int) -> bytes | None:
 
 
 def _decompress_member(data: bytes, start: int, wrapper: int, room: int) -> tuple[bytes, int, str]:
-    """What one member holds, where it ends, and what is wrong with it."""
+    """Decompress one member; return its data, where it ends, and its problem."""
     stream = zlib.decompressobj(wrapper)
     parts: list[bytes] = []
     for position in range(start, len(data), _BLOCK):
@@ -165,8 +165,8 @@ def _decompress_member(data: bytes, start: int, wrapper: int, room: int) -> tupl
             part = stream.decompress(block, room + 1)
         except zlib.error as error:
             parts.append(_salvage_block(before, block, room))
-            held = b"".join(parts)
-            return held, len(data), _problem_of(error, found=bool(held))
+            decoded = b"".join(parts)
+            return decoded, len(data), _problem_of(error, has_output=bool(decoded))
         parts.append(part[:room])
         if len(part) > room:
             return b"".join(parts), len(data), "bomb"
@@ -177,7 +177,7 @@ def _decompress_member(data: bytes, start: int, wrapper: int, room: int) -> tupl
 
 
 def _salvage_block(stream: zlib._Decompress, block: bytes, room: int) -> bytes:
-    """What a block holds before it goes wrong: zlib drops the output of a call that ends in an error."""
+    """Decompress a block byte by byte up to its error: zlib drops the output of a call that ends in an error."""
     parts: list[bytes] = []
     with suppress(zlib.error):
         for position in range(len(block)):
@@ -187,8 +187,8 @@ def _salvage_block(stream: zlib._Decompress, block: bytes, room: int) -> bytes:
     return b"".join(parts)
 
 
-def _problem_of(error: zlib.error, *, found: bool) -> str:
+def _problem_of(error: zlib.error, *, has_output: bool) -> str:
     message = str(error)
     if "incorrect data check" in message or "incorrect length check" in message:
         return "checksum"
-    return "corrupt" if found else "not packed"
+    return "corrupt" if has_output else "not packed"

@@ -1,6 +1,6 @@
-"""What does a page ask of crawlers, in its `X-Robots-Tag` headers and its `<meta name="robots">`?
+"""Robots directives of a page: `X-Robots-Tag` headers and `<meta name="robots">`.
 
-Whoever is named, all crawlers or we, of what they are asked the strictest holds.
+Directives for all crawlers and those for ours are combined; the strictest one applies.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from crawler.items import ROBOTS_TOKEN
 from crawler.parse.metadata.dates import seconds_of
 
-# Those that have values of their own after a colon: what stands before it is no crawler's name.
+# Directives with a value after a colon: what stands before that colon is not a crawler's name.
 _WITH_VALUE = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
 _AGENT = re.compile(r"\s*([\w.-]+)\s*:\s*(.*)", re.DOTALL)
 _UNAVAILABLE = re.compile(r"unavailable_after\s*:?\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -22,19 +22,19 @@ _WORDS = re.compile(r"[\w-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directives:
-    """What is asked for."""
+    """The directives that apply to our crawler."""
 
-    noindex: bool = False  # it is not to be found
-    nofollow: bool = False  # its links are not to be followed
-    noarchive: bool = False  # no copy is to be shown
-    unavailable_after: float | None = None  # after this time it is not to be found
+    noindex: bool = False  # keep the page out of search results
+    nofollow: bool = False  # do not follow its links
+    noarchive: bool = False  # do not show a cached copy
+    unavailable_after: float | None = None  # keep it out of search results after this time
 
 
 NONE = Directives()
 
 
 def from_headers(values: Iterable[str]) -> Directives:
-    """Of `X-Robots-Tag` headers, each for all crawlers or for one.
+    """Parse `X-Robots-Tag` headers, each of which is for all crawlers or for the one it names.
 
     >>> from_headers(["noarchive", "otherbot: noindex, nofollow", "orbweaver: none"])
     Directives(noindex=True, nofollow=True, noarchive=True, unavailable_after=None)
@@ -50,7 +50,7 @@ def from_headers(values: Iterable[str]) -> Directives:
 
 
 def parse(values: Iterable[str]) -> Directives:
-    """Of texts that are meant for us.
+    """Parse directives that apply to our crawler.
 
     >>> parse(["NOINDEX,nofollow"]).noindex, parse(["all"]) == NONE
     (True, True)
@@ -76,7 +76,7 @@ def parse(values: Iterable[str]) -> Directives:
 
 
 def merged(first: Directives, second: Directives) -> Directives:
-    """The stricter of each."""
+    """Combine two sets of directives: of each, the stricter one."""
     ends = [end for end in (first.unavailable_after, second.unavailable_after) if end is not None]
     return Directives(
         noindex=first.noindex or second.noindex,
@@ -87,7 +87,7 @@ def merged(first: Directives, second: Directives) -> Directives:
 
 
 def _unavailable_time(text: str) -> tuple[float | None, list[str]]:
-    """The time that a text begins with, and the directives after it: dates may hold commas, too."""
+    """The time at the start of a text, and the directives after it (dates may contain commas, too)."""
     parts = text.split(",")
     for end in range(1, len(parts) + 1):
         when = seconds_of(",".join(parts[:end]))

@@ -1,4 +1,4 @@
-"""Which elements of HTML break the flow of text, and which only change its look?"""
+"""Classes of HTML elements: those that start a new block of text, those that only format it, those without text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def _tags(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-# What is never text for a reader: programs, drawings, controls, and what shows only where scripts do not run.
+# Elements without text for readers: scripts, drawings, controls, and what is shown only where scripts do not run.
 UNREAD: Final = _tags(
     "script style noscript template svg annotation iframe object embed applet canvas audio video map noframes noembed "
     "select option optgroup datalist textarea input meter progress head title link meta base frameset"
@@ -17,8 +17,8 @@ UNREAD: Final = _tags(
 HEADINGS: Final = _tags("h1 h2 h3 h4 h5 h6")
 BLOCKS: Final = HEADINGS | _tags(
     "address article aside blockquote body button caption center col colgroup dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form header hgroup hr legend li listing main menu nav noscript ol p plaintext pre search section "
-    "summary table tbody td tfoot th thead tr ul xmp"
+    "figcaption figure footer form header hgroup hr legend li listing main menu nav noscript ol p plaintext pre search "
+    "section summary table tbody td tfoot th thead tr ul xmp"
 )
 FORMATTING: Final = _tags(
     "abbr acronym b bdi bdo big br cite code del dfn em font i ins kbd mark nobr q rp rt ruby s samp small span strike "

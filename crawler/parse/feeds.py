@@ -1,7 +1,7 @@
-"""A feed: what is new on a site, and how often should one ask?
+"""Parse feeds: the entries of RSS, RSS 1.0 (RDF), Atom, CDF and JSON Feed, and how often a feed asks to be visited.
 
-RSS, RSS 1.0 (RDF), Atom and CDF are read by feedparser, JSON Feed by ourselves. feedparser is forgiving, and so can be made to
-work hard: an author's name of 100 kB takes it 38 seconds. Feeds of strangers are for processes whose time is limited.
+JSON Feed is parsed here, the other formats by feedparser. feedparser tolerates broken input and can therefore be made
+very slow (an author's name of 100 kB takes it 38 seconds), so parse untrusted feeds in a process with a time limit.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ MOST_ENTRIES = 1_000
 LONGEST_TITLE = 500
 LONGEST_SUMMARY = 1_000
 _LONGEST_URL = 8_192
-_LONGEST_MARKUP = 20_000  # of which a title or a summary is made
-_BEGINNING = 2_048
-_MOST_NEWEST = 20  # entries that tell the rhythm
+_LONGEST_MARKUP = 20_000  # characters of markup from which the text of a title or a summary is taken
+_BEGINNING = 2_048  # bytes, then characters, that are sniffed
+_MOST_NEWEST = 20  # entries from which the publishing interval is computed
 
-# feedparser keeps the entities of a document type (100 kB of them became 850 MB) and takes the square of the time for white
-# space before it (100 kB: 22 seconds), so it is given what begins with the root.
+# feedparser expands the entities of a document type (100 kB of them became 850 MB) and takes quadratic time for white
+# space before it (100 kB: 22 seconds), so it is given the text from the root element on.
 _PROLOG = re.compile(
     r"(?:[\s\ufeffï»¿]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?+>)*+", re.IGNORECASE | re.DOTALL
 )
 _ROOT = re.compile(r"<((?:[\w.-]+:)?(rss|feed|rdf|(?<!:)channel))(?=[\s/>])", re.IGNORECASE)
 _FORM_OF_ROOT = {"rss": "rss", "feed": "atom", "rdf": "rdf", "channel": "cdf"}
-# Other RDF is no feed, nor is every channel: one of CDF has items that lead somewhere, have a date or begin with a title.
+# Not all RDF is a feed, nor is every <channel>: in CDF the items have a link, a date, or a title as first element.
 _FEED_MARKERS = {
     "rdf": re.compile(r"purl\.org/rss/1\.0/|netscape\.com/rdf/simple/0\.9", re.IGNORECASE),
     "channel": re.compile(
@@ -58,9 +58,9 @@ _PERIODS = {"hourly": 3_600, "daily": 86_400, "weekly": 604_800, "monthly": 2_59
 
 
 class FeedEntry(NamedTuple):
-    """What a feed says of a page."""
+    """One entry of a feed: a page and what the feed says about it."""
 
-    link: str = ""  # absolute, of http or https
+    link: str = ""  # absolute, http or https
     title: str = ""
     published: float | None = None
     updated: float | None = None
@@ -70,7 +70,7 @@ class FeedEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """What is in a file; without a form it is no feed."""
+    """The content of a feed; an empty form means that the body is not a feed."""
 
     title: str = ""
     ttl: float | None = None  # seconds between visits, as the feed asks
@@ -80,7 +80,7 @@ class Feed:
 
 
 def looks_like_feed(body: bytes, content_type: str) -> bool:
-    """Whether these bytes begin like a feed, whatever their type says, which is often wrong.
+    """Whether a body begins like a feed. Its content type serves for decoding only: as a type it is often wrong.
 
     >>> looks_like_feed(b"<?xml version='1.0'?><rss>", "text/html"), looks_like_feed(b"<html><rss>", "text/xml")
     (True, False)
@@ -92,9 +92,9 @@ def looks_like_feed(body: bytes, content_type: str) -> bool:
 
 
 def parse_feed(body: bytes, url: str, content_type: str | None = None) -> Feed:
-    """Read a feed that was fetched from this URL. Any bytes give an answer.
+    """Parse the body of a feed that was fetched from this URL; never raises, whatever the bytes.
 
-    >>> parse_feed(b"<rss><channel><ttl>60</ttl><item><link>/a</link></item></channel></rss>", "http://a.com/feed").entries
+    >>> parse_feed(b"<rss><channel><item><link>/a</link></item></channel></rss>", "http://a.com/feed").entries
     [FeedEntry(link='http://a.com/a', title='', published=None, updated=None, guid='http://a.com/a', summary='')]
     """
     text = _decoded_text(body, content_type)
@@ -105,7 +105,7 @@ def parse_feed(body: bytes, url: str, content_type: str | None = None) -> Feed:
 
 
 def median_interval(entries: Iterable[FeedEntry]) -> float | None:
-    """The usual time between the newest entries; None if three dates or more do not tell it.
+    """The median time in seconds between the newest entries; None with fewer than three dates, or if it is zero.
 
     >>> median_interval([FeedEntry(published=day * 86_400.0) for day in (1, 2, 3, 9)])
     86400.0
@@ -118,17 +118,17 @@ def median_interval(entries: Iterable[FeedEntry]) -> float | None:
 
 
 def _decoded_text(body: bytes, content_type: str | None) -> str:
-    if body[:2] in (b"<\0", b"{\0"):  # UTF-16 that does not say so
+    if body[:2] in (b"<\0", b"{\0"):  # UTF-16 without a byte order mark
         body = b"\xff\xfe" + body
     elif body[:2] in (b"\0<", b"\0{"):
         body = b"\xfe\xff" + body
-    elif body.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # which counts here, though not in pages
+    elif body.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # valid in XML, though not in HTML
         return body.decode("utf-32", "replace")
     return decode(body, content_type).text
 
 
 def _feed_root(text: str) -> re.Match[str] | None:
-    """The first element, if it is a feed's."""
+    """The start tag of the root element, if it is that of a feed."""
     prolog = _PROLOG.match(text)
     root = _ROOT.match(text, prolog.end() if prolog is not None else 0)
     proof = _FEED_MARKERS.get(root[2].lower()) if root is not None else None
@@ -159,7 +159,10 @@ def _read_xml(text: str, root: re.Match[str], url: str) -> Feed:
 
 
 def _cut_to_entries(text: str, root: re.Match[str], form: str) -> tuple[str, str]:
-    """From the root to the last entry that counts: 10,000 would take feedparser 5 seconds, and 12 if they are broken."""
+    """Cut the text to the root element and its first 1,000 entries; the second value is the problem, if any.
+
+    10,000 entries would take feedparser 5 seconds, or 12 if they are broken.
+    """
     beyond = next(islice(_ENTRY.finditer(text, root.end()), MOST_ENTRIES, None), None)
     if beyond is None:
         return text[root.start() :], ""
@@ -168,10 +171,10 @@ def _cut_to_entries(text: str, root: re.Match[str], form: str) -> tuple[str, str
 
 
 def _feedparser_result(text: str) -> Any:
-    """What feedparser makes of it, or None if it cannot.
+    """Run feedparser on the text; None if it raises.
 
-    It is given a stream: strings, even of bytes, it would take for the names of files or URLs and open them. It does not
-    learn the document's URL, or it would make URLs of whatever stands in a guid.
+    feedparser is given a stream, because it takes strings and bytes for names of files or URLs and opens them. It is
+    not given the document's URL, because it would then turn any guid into a URL.
     """
     import feedparser
 
@@ -179,10 +182,10 @@ def _feedparser_result(text: str) -> Any:
         return feedparser.parse(
             io.BytesIO(text.encode("utf-8", "replace")),
             response_headers={"content-type": "application/xml; charset=utf-8"},
-            resolve_relative_uris=False,  # those in texts, of which the tags go anyway; this is half of the time
+            resolve_relative_uris=False,  # in HTML texts, whose tags we drop anyway; this takes half of the time
             sanitize_html=False,
         )
-    except Exception:  # much code, and a hostile feed can drive it into any corner
+    except Exception:  # a large library: a hostile feed can make it raise anything
         return None
 
 
@@ -191,7 +194,7 @@ def _entry(entry: dict[str, Any], url: str, form: str) -> FeedEntry:
     return FeedEntry(
         link=link,
         title=_plain_text(*_text_and_type(entry, "title", form), LONGEST_TITLE),
-        published=_seconds(dict.get(entry, "published_parsed")),  # entry.get puts one date in the other's place
+        published=_seconds(dict.get(entry, "published_parsed")),  # entry.get may return the other date instead
         updated=_seconds(dict.get(entry, "updated_parsed")),
         guid=_guid(_string_of(entry, "id"), link),
         summary=_plain_text(*_text_and_type(entry, "summary", form), LONGEST_SUMMARY),
@@ -199,7 +202,7 @@ def _entry(entry: dict[str, Any], url: str, form: str) -> FeedEntry:
 
 
 def _entry_link(entry: Mapping[str, Any]) -> str:
-    """The entry's page: its link, or its guid if that is a whole URL."""
+    """The link of an entry, or its guid if that is an absolute URL."""
     link = _string_of(entry, "link")
     if link != _string_of(entry, "id") or _ABSOLUTE.match(link):
         return link
@@ -208,9 +211,9 @@ def _entry_link(entry: Mapping[str, Any]) -> str:
 
 
 def _text_and_type(about: Mapping[str, Any], name: str, form: str) -> tuple[str, bool]:
-    """A text, and whether it is HTML."""
+    """A text of an entry or feed, and whether it is HTML."""
     text, detail = _string_of(about, name), about.get(f"{name}_detail")
-    if name == "summary" and not (text and detail):  # then it is a copy of the content
+    if name == "summary" and not (text and detail):  # feedparser then copied it from the content
         contents = about.get("content")
         detail = contents[0] if isinstance(contents, list) and contents else None
         text = text or (_string_of(detail, "value") if detail else "")
@@ -219,7 +222,7 @@ def _text_and_type(about: Mapping[str, Any], name: str, form: str) -> tuple[str,
 
 
 def _string_of(about: Mapping[str, Any], name: str) -> str:
-    """Elements of any name become keys, so any value may be there."""
+    """The string under this key, or "": feedparser makes keys of all element names, so the value may be of any type."""
     value = about.get(name)
     return value if isinstance(value, str) else ""
 
@@ -246,7 +249,7 @@ def _positive_number(value: str | float) -> float | None:
 def _seconds(date: Any) -> float | None:
     try:
         return float(calendar.timegm(date))
-    except (TypeError, ValueError, OverflowError):  # no date, or none that there is
+    except (TypeError, ValueError, OverflowError):  # no date, or an impossible one
         return None
 
 
@@ -285,7 +288,7 @@ def _json_entry(item: Mapping[str, Any], url: str) -> FeedEntry:
     )
 
 
-# ── texts and links of both ──
+# ── texts and links, for XML and JSON ──
 
 
 def _resolved_link(link: str, url: str) -> str:
@@ -300,16 +303,16 @@ def _guid(guid: str, link: str) -> str:
 
 
 def _plain_text(text: str, is_html: bool, longest: int) -> str:
-    """On one line, without tags."""
+    """The text on one line, without tags, at most so many characters."""
     text = _without_surrogates(text[:_LONGEST_MARKUP])
     if is_html and ("<" in text or "&" in text):
         document = turbohtml.parse(text, positions=False)
-        for part in list(document.iter_elements(_TABLE_PARTS)):  # they would be drawn as grids
+        for part in list(document.iter_elements(_TABLE_PARTS)):  # to_text would draw them as grids
             part.tag = "div"
         text = document.to_text(_COMPACT)
     return " ".join(text.split())[:longest].rstrip()
 
 
 def _without_surrogates(text: str) -> str:
-    """Without halves of surrogate pairs, which nobody could write down."""
+    """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

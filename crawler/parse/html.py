@@ -1,6 +1,6 @@
-"""What does a page say, and where does it lead?
+"""Parse an HTML page into title, main text, links, metadata and robots directives.
 
-One parse, by the rules of the HTML Standard, so that we see the page that browsers see.
+The page is parsed once, by the rules of the HTML Standard, so that the crawler sees the page as browsers do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_t
 from crawler.parse.metadata.metadata import NO_METADATA, Metadata, metadata_of
 from crawler.urls import canonical
 
-_DAY = 86_400.0  # of grace for zones of time
+_DAY = 86_400.0  # tolerance for time zones
 _MOST_WORDS_OF_LOGIN = 60  # a page that asks for a password and says little else is a login
 
 _OPENING = re.compile(
@@ -39,17 +39,17 @@ _OPENING = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How pages are read."""
+    """Options for parsing pages."""
 
-    extractor: str = DEFAULT  # the method that finds the main text
-    second: str = ""  # the method that is asked where that one is not sure
-    context: bool = True  # links come with where on the page they stand, and the words around them
-    links_in_data: bool = False  # URLs that only JSON-LD has are links
-    links_in_text: bool = False  # URLs that stand in the text are links
+    extractor: str = DEFAULT  # the method that extracts the main text
+    second: str = ""  # the method to use where the first is not sure of its result
+    context: bool = True  # links have their position on the page and the words around them
+    links_in_data: bool = False  # take URLs that only JSON-LD has as links
+    links_in_text: bool = False  # take URLs in the text as links
     skip_rel: tuple[str, ...] = ("nofollow", "sponsored")  # links with one of these words are not followed
 
     def follows(self, link: HtmlLink) -> bool:
-        """Whether a link is one to visit: what a form is sent to is an answer to questions that we did not ask."""
+        """Whether to crawl a link: not the action of a form, nor a link with a rel of `skip_rel`."""
         if link.tag == "form":
             return False
         return not link.rel or not any(word in self.skip_rel for word in link.rel.split())
@@ -60,15 +60,15 @@ DEFAULT_READING = Reading()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Html:
-    """Everything a page tells about itself."""
+    """A parsed page."""
 
-    title: str = ""  # what <title> says, or else the best that can be had
-    blocks: Sequence[TextBlock] = ()  # all of its text, each with how much it matters
-    main_text: str = ""  # of those that matter, a line each
+    title: str = ""  # the text of <title>, else the best title found
+    blocks: Sequence[TextBlock] = ()  # all text, each block with its importance
+    main_text: str = ""  # the text of the important blocks, a line each
     is_sure: bool = False  # the main text is probably right
-    weights: bytes = b""  # by which the main text can be had again in half the time
+    weights: bytes = b""  # with which the main text can be extracted again in half the time
     links: Sequence[HtmlLink] = ()  # in document order, each URL once
-    base: str = ""  # against which its links are read
+    base: str = ""  # the URL against which links are resolved
     canonical: str | None = None
     directives: Directives = directives.NONE
     metadata: Metadata = NO_METADATA
@@ -81,7 +81,7 @@ class Html:
 
     @property
     def all_text(self) -> str:
-        """A line for each block."""
+        """The text of all blocks, a line each."""
         return "\n".join([block.text for block in self.blocks])
 
     @property
@@ -114,10 +114,12 @@ class Html:
 
 
 def looks_like_html(body: bytes, content_type: str | None) -> bool:
-    """Whether to read this body as HTML: its type says so, or it has none and begins like a page.
+    """Whether to parse a body as HTML: by its content type, or, without one, by its beginning.
 
-    >>> looks_like_html(b"", "Text/HTML; charset=x"), looks_like_html(b"<p>", "text/plain"), looks_like_html(b"<p>", None)
-    (True, False, True)
+    >>> looks_like_html(b"", "Text/HTML; charset=x"), looks_like_html(b"<p>", "text/plain")
+    (True, False)
+    >>> looks_like_html(b"<p>", None)
+    True
     """
     essence = (content_type or "").partition(";")[0].partition(",")[0].strip().lower()
     if "/" in essence:
@@ -134,7 +136,7 @@ def parse_html(
     canonicalize: Canonicalize = canonical.canonicalize,
     now: float = inf,
 ) -> Html:
-    """Read a page that was fetched from this URL. Any bytes give an answer; dates that lie after now are none."""
+    """Parse a page that was fetched from this URL; never raises. Dates later than `now` (plus a day) are ignored."""
     decoded = decode(body, content_type)
     if not decoded.text:
         return Html(encoding=decoded.encoding, encoding_source=decoded.source)
@@ -143,7 +145,7 @@ def parse_html(
     links, problem = links_of(
         document, base, decoded.encoding, canonicalize, context=reading.context, in_data=reading.links_in_data
     )
-    document.remove("template")  # what it holds is no text of the page until a script says so
+    document.remove("template")  # its content is not text of the page unless a script inserts it
     metadata = metadata_of(document, url, base, latest=now + _DAY)
     robots_directives = directives.parse(_robots_metas(document))
     asks_password = any((field.attr("type") or "").lower() == "password" for field in document.iter_elements("input"))
@@ -179,10 +181,10 @@ def main_text_of(
     *,
     with_blocks: bool = True,
 ) -> tuple[MainText, Directives]:
-    """What a page is about and what it asks of crawlers, and no more: half the time of all.
+    """Extract only the main text and the robots directives of a page, in half the time of `parse_html`.
 
-    A quarter, if the weights are known from when it was read before, and what they give `is_right`; then there need be no
-    blocks.
+    With the weights of an earlier extraction it takes a quarter; their result is used if `is_right` accepts its text,
+    and may then come without blocks.
     """
     decoded = decode(body, content_type)
     if not decoded.text:
@@ -206,7 +208,7 @@ def _add_urls_in_text(text: str, links: list[HtmlLink], base: str, canonicalize:
 
 
 def _robots_metas(document: Document) -> list[str]:
-    """What the page asks of all crawlers, and of us."""
+    """The contents of the robots metas for all crawlers and for ours."""
     return [
         meta.attr("content") or ""
         for meta in document.iter_elements("meta")

@@ -1,6 +1,6 @@
-"""In which language is a text written? What it says counts for more than what its page declares, if it says enough.
+"""Identify the language of a text: detection on a long enough text overrules what the page declares.
 
-Of 126 pages that declare a language, 4 are in another, all 4 declared English and are German; a detector that reads
+Of 126 pages that declare a language, 4 are in another one: all 4 declare English and are German. A detector that reads
 1,000 characters is right about each of them.
 """
 
@@ -11,24 +11,24 @@ from typing import NamedTuple
 
 from turbohtml.detect import LanguageDetection, detect_language
 
-SAMPLE = 1_000  # characters that are looked at: more costs time and changes little
-_SHORT_SAMPLE = 160  # characters that confirm what is declared
-ENOUGH = 40  # characters below which a text in Latin letters does not tell
-_ENOUGH_TO_OVERRULE = 200  # characters below which a near relative of the declared language may only seem to be there
+SAMPLE = 1_000  # characters given to the detector: more costs time and changes little
+_SHORT_SAMPLE = 160  # characters that suffice to confirm the declared language
+ENOUGH = 40  # characters: shorter texts in Latin letters are not detected
+_ENOUGH_TO_OVERRULE = 200  # characters: in fewer the detector may confuse close languages
 _SURE = LanguageDetection(threshold=0.5)
 _DECLARED = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*)?\s*$", re.DOTALL)
-_TEMPLATE_DEFAULT = "en"  # what a page declares if nobody thought of it
+_TEMPLATE_DEFAULT = "en"  # what templates declare by default, so it is weak evidence
 
-# Addresses, names of files, dates and the like are in no language, though the detector would read them as English. Other
-# scripts have Latin words among theirs, but hardly ever the other way round. Both together: .61 to .93 of 83 old files
-# of the encoding corpus, whose beginnings are full of them.
+# URLs, file names, dates and the like are in no language, but the detector takes them for English, so they are dropped.
+# Texts in other scripts contain Latin words, hardly ever the reverse, so those are dropped, too. Both together raise
+# the share of correct answers from .61 to .93 on 83 old files of the encoding corpus, which begin with many of them.
 _NON_WORD = re.compile(r"[/@_=<>&\d]|[.:]\w")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\uffdc]+")
-_FEWEST_OTHER = 10  # letters of another script: these tell sooner
+_FEWEST_OTHER = 10  # letters of another script that decide: fewer are needed than of Latin
 _SHARE_OF_OTHER = 0.2  # of the letters
 
-# The detector answers in ISO 639-3; pages, and those who search, use the two letters of ISO 639-1.
+# The detector answers in ISO 639-3; pages and searchers use the two letters of ISO 639-1.
 _CODES = dict(
     pair.split(":")
     for pair in [
@@ -121,9 +121,9 @@ _OBSOLETE_CODES = {
 
 
 class Language(NamedTuple):
-    """What is known of it, in ISO 639-1 where that has a code, else ISO 639-3; empty where nothing is."""
+    """The language of a text, in ISO 639-1 where that has a code, else ISO 639-3; empty where it is unknown."""
 
-    code: str  # the likeliest
+    code: str  # the most likely one
     declared: str
     detected: str
     confidence: float  # of the detector, from 0 to 1
@@ -133,7 +133,7 @@ NO_LANGUAGE = Language("", "", "", 0.0)
 
 
 def language_of(text: str, declared: str = "") -> str:
-    """The likeliest; empty if neither the text nor its page tells.
+    """The code of the most likely language; empty if neither the text nor its page indicates one.
 
     >>> language_of("It was the best of times, it was the worst of times, it was the age of wisdom.", "tlh")
     'en'
@@ -144,13 +144,13 @@ def language_of(text: str, declared: str = "") -> str:
 
 
 def identify_language(text: str, declared: str = "") -> Language:
-    """What a short sample says, if it says it clearly, and what the page declares.
+    """Identify the language from a sample of the text and from what the page declares.
 
-    >>> identify_language("Es war die beste Zeit, es war die schlimmste Zeit, es war das Jahrhundert der Weisheit.", "en")[:3]
+    >>> identify_language("Es war die beste Zeit, es war die schlimmste Zeit, es war das Jahrhundert.", "en")[:3]
     ('de', 'en', 'de')
     """
     declared_code = declared_language(declared)
-    if declared_code:  # a page that is in the language that it declares is known at a glance
+    if declared_code:  # a short sample confirms a true declaration
         sample, is_latin = _sample(text[: 2 * _SHORT_SAMPLE])
         detected, confidence = _detect(sample[:_SHORT_SAMPLE]) if len(sample) >= _SHORT_SAMPLE // 2 else ("", 0.0)
         if detected == declared_code:
@@ -159,13 +159,13 @@ def identify_language(text: str, declared: str = "") -> Language:
     if is_latin and len(sample) < ENOUGH:
         return Language(declared_code, declared_code, "", 0.0)
     detected, confidence = _detect(sample)
-    believed = (
+    trusts_declared = (
         is_latin
         and len(sample) < _ENOUGH_TO_OVERRULE
         and declared_code in _DETECTABLE
         and declared_code != _TEMPLATE_DEFAULT
     )
-    return Language(declared_code if believed or not detected else detected, declared_code, detected, confidence)
+    return Language(declared_code if trusts_declared or not detected else detected, declared_code, detected, confidence)
 
 
 def _detect(sample: str) -> tuple[str, float]:
@@ -174,7 +174,8 @@ def _detect(sample: str) -> tuple[str, float]:
 
 
 def declared_language(declared: str) -> str:
-    """
+    """The language code in a declaration such as a `lang` attribute; empty if it is not a code.
+
     >>> declared_language("pt_BR"), declared_language("deu"), declared_language("english")
     ('pt', 'de', '')
     """
@@ -184,7 +185,7 @@ def declared_language(declared: str) -> str:
 
 
 def _sample(text: str) -> tuple[str, bool]:
-    """The words of the beginning, of one script, and whether that is the Latin one."""
+    """The words at the beginning of a text, in one script, and whether that is the Latin one."""
     words = text[: 3 * SAMPLE].split()
     sample = " ".join([word for word in words if word.isalpha() or not _NON_WORD.search(word)])[:SAMPLE]
     if sample.isascii():

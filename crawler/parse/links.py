@@ -1,4 +1,4 @@
-"""Where does a page lead, what does it call that, and where on the page does it say so?"""
+"""Extract the links of an HTML page: URL, anchor text, rel, position on the page, and the words around them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from crawler.urls.schemes import WEB_PREFIXES
 
 MOST_LINKS = 5_000
 LONGEST_ANCHOR = 200
-WORDS_AROUND = 10  # on each side
+WORDS_AROUND = 10  # taken as context, on each side of a link
 LONGEST_HREF = 65_536
-_MOST_LINK_ELEMENTS = 20 * MOST_LINKS  # looked at, however few different URLs they name
-_MOST_OUTER_LINKS = 100  # links around links whose text is read: each contains what the inner ones do
-_CONTEXT_REACH = 200  # characters in which the words around a link are looked for, on each side
-_MOST_TEXT_AROUND = 4_000_000  # characters read for that on a page: what lies in each other is read again and again
-_MOST_JSON_LD_VALUES = 10_000  # values of JSON-LD that are looked at
+_MOST_LINK_ELEMENTS = 20 * MOST_LINKS  # elements examined, however few different URLs they have
+_MOST_OUTER_LINKS = 100  # links containing links whose text is read: it includes that of the inner ones
+_CONTEXT_REACH = 200  # characters on each side of a link from which the words around it are taken
+_MOST_TEXT_AROUND = 4_000_000  # characters read for that on a page: nested blocks are read once for each level
+_MOST_JSON_LD_VALUES = 10_000  # values of JSON-LD that are examined
 
 _LINK_ELEMENTS = ("a", "area", "form", "frame", "iframe", "link", "meta")
-_RESERVED_RELS = frozenset({"nofollow", "sponsored", "ugc"})  # what a rel may say against a link
-_LINK_TYPES = frozenset({"alternate", "next", "prev"})  # of <link>
+_RESERVED_RELS = frozenset({"nofollow", "sponsored", "ugc"})  # rel values by which authors do not vouch for a link
+_LINK_TYPES = frozenset({"alternate", "next", "prev"})  # rel values of <link> elements that are links to other pages
 _FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "text/rss+xml"}
 )
@@ -36,33 +36,33 @@ _INLINE = FORMATTING | {"a", "label"}
 _REFRESH = re.compile(r"\s*[0-9.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.IGNORECASE | re.DOTALL)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _URL_IN_TEXT = re.compile(r"\bhttps?://[^\s<>\"'`{}|\\^]{4,2000}")
-_PUNCTUATION_AFTER_URL = ".,;:!?*_~…»”’"  # ends a sentence rather than a URL
+_PUNCTUATION_AFTER_URL = ".,;:!?*_~…»”’"  # ends a sentence rather than the URL
 _URL_PROPERTIES = frozenset({"url", "@id", "mainEntityOfPage", "item", "sameAs", "isPartOf", "contentUrl", "embedUrl"})
 
-Canonicalize = Callable[[str, str], str | None]  # the one form of a link, relative to a base
+Canonicalize = Callable[[str, str], str | None]  # (href, base) → canonical URL
 
 
 class Position(StrEnum):
-    """In which part of a page a link stands."""
+    """The part of a page that a link is in."""
 
     CONTENT = "content"
-    NAVIGATION = "navigation"  # and whatever else stands beside what the page is about
+    NAVIGATION = "navigation"  # and other parts outside of the content
     FOOTER = "footer"
 
 
 class HtmlLink(NamedTuple):
-    """A link as the page has it."""
+    """A link of a page."""
 
     url: str  # canonical
     anchor: str
-    rel: str  # in lower case, as the author wrote it; "refresh" for a page that sends its readers on by itself, "feed" for its feed
-    tag: str = "a"  # of the element: "form" is where it would be sent to by GET; "json-ld" and "text" are no elements
+    rel: str  # in lower case as written; "refresh" for a meta refresh, "feed" for a <link> to a feed
+    tag: str = "a"  # of its element, "form" for the action of a GET form; or "json-ld" or "text", where the URL stood
     position: Position = Position.CONTENT
     around: str = ""  # the words before and after it, " … " between them
 
 
 def base_of(document: Document, url: str) -> str:
-    """The page's URL, or what its first <base> with a href puts in its place."""
+    """The base URL of a page: its first <base href>, if that is a web URL, else the page's own URL."""
     for element in document.iter_elements("base"):
         href = element.attr("href")
         if href is not None and element.closest("template") is None:
@@ -80,10 +80,10 @@ def links_of(
     context: bool = True,
     in_data: bool = False,
 ) -> tuple[list[HtmlLink], str]:
-    """The links in document order, each URL once, and what kept us from taking them all.
+    """Extract the links in document order, each URL once, and the reason if they are not complete.
 
-    Those in a <template> count: scripts put them on the page, menus above all. `context` asks where on the page
-    they stand and for the words around them, a third of the time; `in_data` for those that only JSON-LD has.
+    Links in a <template> count: scripts put them on the page, menus above all. `context` adds the position on the page
+    and the words around a link, which takes a third of the time; `in_data` adds URLs that only JSON-LD has.
     """
     links: dict[str, HtmlLink] = {}
     anchors, surroundings = _Anchors(), _LinkContext() if context else None
@@ -112,7 +112,7 @@ def links_of(
 
 
 def urls_in(text: str, most: int = 1_000) -> Iterator[tuple[int, str]]:
-    """URLs that stand in plain text, and where, without what only ends the sentence.
+    """Find URLs in plain text: (offset, URL), without the punctuation that ends the sentence.
 
     >>> list(urls_in("See http://a.example/b_(c), or (https://d.example/e)."))
     [(4, 'http://a.example/b_(c)'), (32, 'https://d.example/e')]
@@ -127,7 +127,7 @@ def urls_in(text: str, most: int = 1_000) -> Iterator[tuple[int, str]]:
 
 
 def _reference(element: Element) -> tuple[str | None, str]:
-    """What an element refers to, if it is a link, and the kind of link."""
+    """The href of an element, None if it is not a link, and its rel."""
     tag = element.tag
     if tag == "meta":
         return _refresh(element), "refresh"
@@ -155,19 +155,19 @@ def _refresh(meta: Element) -> str | None:
 
 
 def _merge_links(first: HtmlLink, second: HtmlLink) -> HtmlLink:
-    """Two links to one URL: what the first says that says something, and with reservations only if both have some."""
+    """Merge two links to one URL: the first anchor that is not empty; nofollow and the like only if both have one."""
     rel = (
         first.rel
         if _RESERVED_RELS.isdisjoint(first.rel.split()) or not _RESERVED_RELS.isdisjoint(second.rel.split())
         else second.rel
     )
     tag = second.tag if first.tag == "form" else first.tag
-    told = first if first.anchor or not second.anchor else second
-    return told._replace(rel=rel, tag=tag if told is first else second.tag)
+    described = first if first.anchor or not second.anchor else second
+    return described._replace(rel=rel, tag=tag if described is first else second.tag)
 
 
 def _encode_query(encoding: str, href: str) -> str:
-    """A link whose query is escaped in the encoding of its page, as browsers send it; the URL Standard assumes UTF-8."""
+    """Percent-encode a link's query in the encoding of its page, as browsers do; the URL Standard assumes UTF-8."""
     before, mark, query = href.partition("?")
     query, hash_mark, fragment = query.partition("#")
     if not mark or query.isascii() or "#" in before or encoding.startswith("UTF"):
@@ -181,14 +181,14 @@ def _escapes(character: str, codec: str) -> str:
     try:
         return "".join(f"%{octet:02X}" for octet in character.encode(codec))
     except UnicodeEncodeError:
-        return f"%26%23{ord(character)}%3B"  # a character reference, as in the forms of old
+        return f"%26%23{ord(character)}%3B"  # an escaped character reference, as the URL Standard wants
 
 
 class _Anchors:
-    """Reads what links are called.
+    """Extracts anchor texts.
 
-    A link may lie inside a link. The text of all others is read once, that of the outer ones once more each, which
-    a page could make as slow as it likes; hence a limit.
+    Links may be nested, and the text of an outer link includes that of the inner ones. A hostile page could make this
+    take quadratic time, so only a limited number of outer links is read.
     """
 
     def __init__(self) -> None:
@@ -206,7 +206,7 @@ class _Anchors:
         return one_line(element.text)[:LONGEST_ANCHOR]
 
 
-# ── where on the page ──
+# ── position and context ──
 
 _POSITION_BY_TAG = {
     **dict.fromkeys(("nav", "menu", "aside"), Position.NAVIGATION),
@@ -225,7 +225,8 @@ _POSITION_BY_WORDS = (
     (
         Position.NAVIGATION,
         re.compile(
-            r"(?:^|[\s_-])(?:(?:main|site|top|sub|page|primary|secondary|side)?(?:nav|menu|navigation|navbar|header|bar)"
+            r"(?:^|[\s_-])(?:(?:main|site|top|sub|page|primary|secondary|side)?"
+            r"(?:nav|menu|navigation|navbar|header|bar)"
             r"|breadcrumbs?|sidebar|masthead|pagination|pager|toc|related|skip-?link)(?:[\s_-]|$)"
         ),
     ),
@@ -233,7 +234,7 @@ _POSITION_BY_WORDS = (
 
 
 class _Positions:
-    """Where elements stand, by the nearest element around them that tells. Each element is asked once."""
+    """Finds the position of elements by their nearest ancestor that indicates one; caches the result by ancestor."""
 
     def __init__(self) -> None:
         self._known: dict[Element, Position] = {}
@@ -256,11 +257,11 @@ class _Positions:
 
 
 def _position_of(element: Element) -> Position | None:
-    """What an element says of the place of all that it holds."""
+    """The position that an element gives to its content, by tag, role, class and id; None if it indicates none."""
     tag = element.tag
     if tag in _POSITION_BY_TAG:
         return _POSITION_BY_TAG[tag]
-    if tag == "header":  # of a page, not of an article
+    if tag == "header":  # of the page, not of an article
         return Position.NAVIGATION if element.closest("article, main") is None else None
     role = element.attr("role")
     if role is not None and role in _POSITION_BY_ROLE:
@@ -276,19 +277,19 @@ def _position_by_words(words: str) -> Position | None:
 
 
 class _LinkContext:
-    """Where links stand, and if that is in the content, the words around them in their block of text."""
+    """Finds the position of links and, for those in the content, the words around them in their block of text."""
 
     def __init__(self) -> None:
         self._positions = _Positions()
-        self._blocks: dict[Element, tuple[str, int]] = {}  # the text, and how far it has been looked through
+        self._blocks: dict[Element, tuple[str, int]] = {}  # the block's text, and the end of the last link found in it
         self._left = _MOST_TEXT_AROUND
 
     def context_of(self, element: Element) -> tuple[Position, str]:
         position = self._positions.position_of(element)
-        is_told = element.tag == "a" and position is Position.CONTENT
-        return position, self._words(element) if is_told else ""
+        needs_words = element.tag == "a" and position is Position.CONTENT
+        return position, self._words_around(element) if needs_words else ""
 
-    def _words(self, element: Element) -> str:
+    def _words_around(self, element: Element) -> str:
         block: Any = element.parent
         for _ in range(5):
             if not isinstance(block, Element) or block.tag not in _INLINE:
@@ -316,7 +317,7 @@ class _LinkContext:
 
 
 def _find_whole_words(text: str, words: str, start: int) -> int:
-    """Where words stand by themselves, not in others; -1 if nowhere near."""
+    """The offset at which the words occur, not as part of longer words; -1 if not among the first 20 occurrences."""
     for _ in range(20):
         at = text.find(words, start) if words else -1
         if at < 0:
@@ -332,7 +333,7 @@ def _find_whole_words(text: str, words: str, start: int) -> int:
 
 
 def _json_ld_urls(document: Document) -> Iterator[str]:
-    """URLs in JSON-LD, by the names under which they stand."""
+    """URLs in JSON-LD: values of properties that hold URLs of pages."""
     looked_at = 0
     waiting: list[tuple[str, Any]] = [("", value) for value in document.json_ld()]
     while waiting and looked_at < _MOST_JSON_LD_VALUES:

@@ -1,4 +1,4 @@
-"""What has a page marked as being about itself? One walk over its elements, that never reads more than it keeps."""
+"""Scan a page once for the elements that metadata is taken from, within limits on what is kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from turbohtml import Document, Element, Namespace, Text
 
 from crawler.parse.clean_text import one_line
 
-MOST_ELEMENTS = 20_000  # looked at in one walk; of 197 pages the fullest has 1,200 of these
+MOST_ELEMENTS = 20_000  # examined in one scan; of 197 pages the one with the most has 1,200
 MOST_HEADINGS = 200
 MOST_BOLD = 100
 LONGEST_PHRASE = 200  # of a heading, a bold phrase and the like
@@ -23,7 +23,7 @@ _MOST_TIMES = 50
 _LONGEST_URL = 8_192
 _LONGEST_SCRIPTS = 500_000  # characters of JSON, all scripts together: 6 ms
 _MOST_MICRODATA = 200
-_MOST_LINES_AFTER, _MOST_LINES_BEFORE = 20, 8  # pieces of text around the headline
+_MOST_LINES_AFTER, _MOST_LINES_BEFORE = 20, 8  # pieces of text near the headline
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BOLD = ("b", "strong")
@@ -37,14 +37,14 @@ _NAMES = ("property", "name", "itemprop", "http-equiv")
 
 
 class Heading(NamedTuple):
-    """A heading that says something."""
+    """A heading with text."""
 
     level: int  # 1 to 6
     text: str
 
 
 class LinkMark(NamedTuple):
-    """A <link> as it is written."""
+    """A <link> element as written."""
 
     rel: frozenset[str]
     href: str
@@ -53,25 +53,25 @@ class LinkMark(NamedTuple):
 
 @dataclass(slots=True)
 class PageScan:
-    """What the walk has found, in document order."""
+    """The result of the scan, in document order."""
 
     title: str = ""
-    metas: dict[str, list[str]] = field(default_factory=dict)  # by name, in lower case
+    metas: dict[str, list[str]] = field(default_factory=dict)  # contents of <meta>, by name in lower case
     links: list[LinkMark] = field(default_factory=list)
-    scripts: list[str] = field(default_factory=list)  # of JSON-LD
-    script_room: int = _LONGEST_SCRIPTS  # characters that more of them may have
+    scripts: list[str] = field(default_factory=list)  # sources of JSON-LD
+    script_room: int = _LONGEST_SCRIPTS  # characters that further scripts may have
     times: list[Element] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
-    headlines: list[Element] = field(default_factory=list)  # of the first three levels, of those above
+    headlines: list[Element] = field(default_factory=list)  # elements of the headings of levels 1 to 3
     bold: list[str] = field(default_factory=list)
 
     def meta(self, names: Iterable[str]) -> str:
-        """What the first of these names that is there says."""
+        """The first content of the first of these names that the page has."""
         found = self.all_metas(names)
         return found[0] if found else ""
 
     def all_metas(self, names: Iterable[str]) -> list[str]:
-        """All that the first of these names that is there says."""
+        """All contents of the first of these names that the page has."""
         for name in names:
             if found := self.metas.get(name):
                 return found
@@ -79,7 +79,7 @@ class PageScan:
 
 
 def scan_page(document: Document) -> PageScan:
-    """All that later questions are answered from. The document stays as it is."""
+    """Scan a document for its title, metas, links, JSON-LD, times, headings and bold text; it is not changed."""
     scan, titled = PageScan(), False
     for element in islice(document.iter_elements(_SCANNED), MOST_ELEMENTS):
         tag = element.tag
@@ -103,7 +103,7 @@ def scan_page(document: Document) -> PageScan:
 
 
 def microdata_of(document: Document, names: frozenset[str]) -> Iterator[tuple[str, Element]]:
-    """Elements that are properties of something, in microdata or RDFa, with those names of theirs that are asked for."""
+    """Elements that are microdata or RDFa properties of these names, each with its name in lower case."""
     for attribute in ("itemprop", "property"):
         for element in document.find_all(attrs={attribute: True}, limit=_MOST_MICRODATA):
             for name in (element.attr(attribute) or "")[:LONGEST_PHRASE].lower().split():
@@ -113,16 +113,16 @@ def microdata_of(document: Document, names: frozenset[str]) -> Iterator[tuple[st
 
 
 def is_outside_article(element: Element) -> bool:
-    """Whether it lies in a part that is not about the page: comments, other articles, the edges."""
+    """Whether an element is in a part such as comments, related articles, a sidebar or the footer."""
     part = element.closest(_OUTSIDE_ARTICLE)
     return part is not None and part.find("h1") is None
 
 
-NearbyLines = Callable[[], Sequence[str]]  # the pieces of text beside the headline, read when the first asks
+NearbyLines = Callable[[], Sequence[str]]  # the pieces of text near the headline, read on the first call
 
 
 def lines_near_headline(headline: Element | None) -> list[str]:
-    """The pieces of text below a headline, then those above it, the nearest first."""
+    """The pieces of text after a headline, then those before it, the nearest first."""
     lines: list[str] = []
     for nodes, most in (
         ((headline.following, _MOST_LINES_AFTER), (headline.preceding, _MOST_LINES_BEFORE))
@@ -139,8 +139,8 @@ def lines_near_headline(headline: Element | None) -> list[str]:
 
 
 def text_of(element: Element, longest: int = LONGEST_PHRASE) -> str:
-    """What an element says, up to a length: elements lie in each other, and to read each whole could take for ever."""
-    parts, left = [], 2 * longest  # before white space is squeezed
+    """The text of an element up to a length: reading nested elements whole could take quadratic time."""
+    parts, left = [], 2 * longest  # before white space is collapsed
     for part in element.strings:
         parts.append(part[:left])
         left -= len(part)

@@ -1,4 +1,4 @@
-"""What does a body say, whatever its format?"""
+"""Parse a response body of any format: HTML pages and converted documents behind one interface."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ParsedBody = Html | Document
 
 
 def text_of(parsed: ParsedBody) -> str:
-    """The main text of a page, all of another document."""
+    """The text to index: the main text of a page, all text of another document."""
     return parsed.main_text if isinstance(parsed, Html) else parsed.text
 
 
 def blocks_of(parsed: ParsedBody) -> Sequence[TextBlock]:
-    """All text in parts: that of a page by what it matters, of another document all matters alike."""
+    """All text in blocks: those of a page have their importance, those of other documents are equally important."""
     if isinstance(parsed, Html):
         return parsed.blocks
     document = turbohtml.parse(parsed.html, positions=False)
@@ -40,7 +40,7 @@ def parse_body(
     canonicalize: Canonicalize = canonical.canonicalize,
     now: float = inf,
 ) -> ParsedBody:
-    """A page, or a document of another format. Any bytes give an answer: that of a format that is not read has no text."""
+    """Parse a page, or convert a document of another format; an unsupported format yields a document without text."""
     if format_of(body, url, content_type) == "html":
         return parse_html(body, url, content_type, reading=reading, canonicalize=canonicalize, now=now)
     return convert(body, url, content_type)

@@ -1,8 +1,8 @@
-"""Entries of a sitemap as nearly everybody writes them, read by expressions: twice as fast as by a parser.
+"""Match sitemap entries in their usual form with regular expressions: twice as fast as an XML parser.
 
-What they fit is a part of XML that needs no parser: no attributes but those of links to other languages, no comments, no
-CDATA, and of references only the five that XML itself knows. Classes of one character are several times as fast as
-others; what they let pass is looked for afterwards.
+The expressions accept a subset of XML: no attributes except those of links to translations, no comments, no CDATA, and
+of references only the five predefined ones. Negated classes of a single character are several times as fast as larger
+ones, so what they wrongly accept is checked afterwards.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import NamedTuple
 _SPACE = r"[ \t\n]*+"
 
 
-def _optional_element(name: str, group: int) -> str:
-    """An element that may come anywhere among others, but not twice."""
+def _at_most_one(name: str, group: int) -> str:
+    """The pattern of an element that may occur anywhere among its siblings, at most once."""
     return rf"<{name}>(?({group})(?!))([^<]*+)</{name}>"
 
 
-_HREF = r'"[^"<\t\n]*+"'  # a "<" is an error there, and of the others a parser makes spaces
+_HREF = r'"[^"<\t\n]*+"'  # "<" is an error there, and a parser would turn tabs and line feeds into blanks
 _LINK = rf'<[a-z]++:link rel="alternate" (?:hreflang="[\w-]*+" href={_HREF}|href={_HREF} hreflang="[\w-]*+") ?/>'
 _MEDIUM = rf"<([a-z]++:(?:image|video))>{_SPACE}(?:<([a-z]++:[a-z_]++)>[^<]*+</\8>{_SPACE})*</\7>"
 _ENTRY = re.compile(
     rf"{_SPACE}<(url|sitemap)>{_SPACE}<loc>([^<]*+)</loc>{_SPACE}"
-    rf"(?:(?:{_optional_element('lastmod', 3)}|{_optional_element('changefreq', 4)}|{_optional_element('priority', 5)}){_SPACE})*"
+    rf"(?:(?:{_at_most_one('lastmod', 3)}|{_at_most_one('changefreq', 4)}|{_at_most_one('priority', 5)}){_SPACE})*"
     rf"((?:(?:{_LINK}|{_MEDIUM}){_SPACE})*)</\1>"
 )
 _REFERENCE = re.compile(r"&(?:lt|gt|quot|apos|amp);")
@@ -35,19 +35,19 @@ _LOCATIONS = re.compile(r":(?:content_)?loc>([^<]++)</")
 
 
 class EntryFields(NamedTuple):
-    """What an entry says, as text; None of what it does not say."""
+    """The fields of a sitemap entry as text; None where it has none."""
 
     loc: str
     lastmod: str | None = None
     changefreq: str | None = None
     priority: str | None = None
-    more: str = ""  # its links and media, still as XML: few ask for them, and read they would take far more memory
+    more: str = ""  # alternates and media, still as XML: rarely used, and parsed they would take far more memory
 
 
 def match_simple_entry(text: str, start: int) -> tuple[EntryFields, int] | None:
-    """The entry that starts there, perhaps after white space, and where it ends; None if it takes a parser to read it.
+    """Match the entry that starts at `start` (after optional white space) and its end; None if it needs an XML parser.
 
-    The place must be between entries, lines must end in "\\n", and the text must not hold what XML forbids.
+    `start` must be between entries, lines must end in "\\n", and the text must have no character that XML forbids.
 
     >>> match_simple_entry("<url><loc>http://a.test/?b&amp;c</loc></url>", 0)
     (EntryFields(loc='http://a.test/?b&c', lastmod=None, changefreq=None, priority=None, more=''), 44)
@@ -66,7 +66,7 @@ def match_simple_entry(text: str, start: int) -> tuple[EntryFields, int] | None:
 
 
 def alternates_in(more: str) -> tuple[tuple[str, str], ...]:
-    """Languages and the URLs of pages in them.
+    """(language, URL) of each translation in an entry's `more`.
 
     >>> alternates_in(more_xml([("de", "http://a.test/?b&c")], []))
     (('de', 'http://a.test/?b&c'),)
@@ -78,7 +78,7 @@ def alternates_in(more: str) -> tuple[tuple[str, str], ...]:
 
 
 def media_in(more: str) -> tuple[str, ...]:
-    """URLs of images and videos.
+    """URLs of images and videos in an entry's `more`.
 
     >>> media_in(more_xml([], ["http://a.test/?b&c"]))
     ('http://a.test/?b&c',)
@@ -87,7 +87,7 @@ def media_in(more: str) -> tuple[str, ...]:
 
 
 def more_xml(alternates: Iterable[tuple[str, str]], media: Iterable[str]) -> str:
-    """As a plain entry would say it."""
+    """Write alternates and media as XML in the form that the functions above read."""
     links = [
         f'<x:link rel="alternate" hreflang="{_escape(name)}" href="{_escape(href)}"/>' for name, href in alternates
     ]
@@ -95,7 +95,7 @@ def more_xml(alternates: Iterable[tuple[str, str]], media: Iterable[str]) -> str
 
 
 def _unescape(text: str) -> str:
-    if "&" in text:  # the last of these makes no other
+    if "&" in text:  # "&amp;" last, so that no reference is made by unescaping another
         text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&apos;", "'")
         text = text.replace("&amp;", "&")
     return text.strip()

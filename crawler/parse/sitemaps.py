@@ -1,7 +1,8 @@
-"""Which URLs does a site want to be visited, and what does it say of them?
+"""Parse sitemaps: the URLs that a site wants crawled, with lastmod, changefreq, priority, alternates and media.
 
-XML sitemaps and their indexes, lists of URLs as plain text, and feeds, all of them packed or not. Read piece by piece, so that
-a file of the greatest size needs no more memory than its entries; of one that is cut or broken the complete entries count.
+A sitemap may be an XML sitemap, a sitemap index, a plain-text list of URLs, or a feed, gzipped or not. It is parsed in
+chunks, so that even the largest file needs no more memory than its entries; of a truncated or malformed file the
+complete entries are returned.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from crawler.parse.sitemap_entries import EntryFields, alternates_in, match_simp
 from crawler.urls.canonical import resolve
 from crawler.urls.schemes import WEB_PREFIXES
 
-MOST_ENTRIES = 50_000  # the protocol's limits, of one file
-MOST_BYTES = 50 * 1024 * 1024  # unpacked
+MOST_ENTRIES = 50_000  # per file, as the sitemap protocol limits it
+MOST_BYTES = 50 * 1024 * 1024  # per file after decompression, the protocol's limit too
 _CHUNK = 64 * 1024
-_LONGEST_ENTRY = 4 * _CHUNK  # that is looked for as a whole
+_LONGEST_ENTRY = 4 * _CHUNK  # characters: longer entries are left to the XML parser
 _LONGEST_URL = 8_192
-_TEXT_ELEMENTS = frozenset({"loc", "lastmod", "changefreq", "priority"})  # elements of which only the text counts
+_TEXT_ELEMENTS = frozenset({"loc", "lastmod", "changefreq", "priority"})  # elements with plain text only
 _FEED_DATES = ("updated", "modified", "pubDate", "published", "issued", "date")
 _GZIP = b"\x1f\x8b"
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
@@ -44,16 +45,16 @@ _FORBIDDEN = bytes({*range(32)} - {*b"\t\n\r"})  # XML 1.0 §2.2
 
 
 class SitemapForm(StrEnum):
-    """What a sitemap is written as."""
+    """The format of a sitemap."""
 
-    NONE = ""  # it is no sitemap
+    NONE = ""  # not a sitemap
     URLSET = "urlset"
     INDEX = "index"  # of other sitemaps
     FEED = "feed"
     TEXT = "text"
 
 
-# Names without their namespaces: many sitemaps have another one, or none.
+# Local names: many sitemaps declare another namespace than the protocol's, or none.
 _ROOTS = {
     "urlset": SitemapForm.URLSET,
     "sitemapindex": SitemapForm.INDEX,
@@ -70,68 +71,71 @@ _ENTRIES = {
 
 
 class SitemapEntry(NamedTuple):
-    """What a sitemap says of a URL."""
+    """One entry of a sitemap: a URL and what the sitemap says about it."""
 
-    loc: str  # as it is written, unless it is relative
-    lastmod: float | None = None  # seconds
+    loc: str  # as written; relative URLs are resolved
+    lastmod: float | None = None  # seconds since the epoch
     changefreq: str = ""  # one of the protocol's words
     priority: float | None = None  # from 0 to 1
-    more: str = ""  # see the properties
+    more: str = ""  # alternates and media as XML; parsed by the properties below
 
     @property
     def alternates(self) -> tuple[tuple[str, str], ...]:
-        """(language, URL), as they are written."""
+        """(language, URL) of the page's translations, as written."""
         return alternates_in(self.more)
 
     @property
     def media(self) -> tuple[str, ...]:
-        """URLs of images and videos, as they are written."""
+        """URLs of images and videos, as written."""
         return media_in(self.more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sitemap:
-    """What is in a file. An index has sitemaps, every other has entries."""
+    """A parsed sitemap file: an index has sitemaps, all other forms have entries."""
 
     kind: SitemapForm
     entries: list[SitemapEntry]
     sitemaps: list[SitemapEntry]
-    problem: str = ""  # why there may be more than was read
+    problem: str = ""  # why the file may have more entries than were read
 
 
 def parse_sitemap(body: bytes, url: str) -> Sitemap:
-    """Any bytes give an answer. Relative URLs are resolved against the file's own, and none but those of the web count.
+    """Parse a sitemap; never raises, whatever the bytes.
 
-    >>> found = parse_sitemap(b"<urlset><url><loc> /a </loc><priority>.8</priority></url><url><loc>/b", "http://a.test/")
-    >>> found.entries, found.problem
+    Relative URLs are resolved against `url`; entries that are not http or https are dropped.
+
+    >>> body = b"<urlset><url><loc> /a </loc><priority>.8</priority></url><url><loc>/b"
+    >>> sitemap = parse_sitemap(body, "http://a.test/")
+    >>> sitemap.entries, sitemap.problem
     ([SitemapEntry(loc='http://a.test/a', lastmod=None, changefreq='', priority=0.8, more='')], 'cut')
     """
     beginning = next(iter(_BodyChunks(body)), b"")
     for read in (_read_xml, _read_broken_xml) if _is_xml(beginning) else (_read_text,):
-        pieces, found = _BodyChunks(body), _EntryCollector(url)
+        chunks, collector = _BodyChunks(body), _EntryCollector(url)
         try:
-            is_read = read(pieces, found)
+            is_read = read(chunks, collector)
         except _TooManyEntries:
-            is_read, found.problem = True, "too_many"
+            is_read, collector.problem = True, "too_many"
         except _HasDtdDeclarations:
             return Sitemap(kind=SitemapForm.NONE, entries=[], sitemaps=[], problem="dtd")
         if is_read:
             break
-    problem = pieces.problem or found.problem or ("" if found.form else "unparsable")
-    entries, sitemaps = ([], found.entries) if found.form is SitemapForm.INDEX else (found.entries, [])
-    return Sitemap(kind=found.form, entries=entries, sitemaps=sitemaps, problem=problem)
+    problem = chunks.problem or collector.problem or ("" if collector.form else "unparsable")
+    entries, sitemaps = ([], collector.entries) if collector.form is SitemapForm.INDEX else (collector.entries, [])
+    return Sitemap(kind=collector.form, entries=entries, sitemaps=sitemaps, problem=problem)
 
 
 class _TooManyEntries(Exception):
-    """There are as many entries as there may be."""
+    """The file has more entries than the protocol allows."""
 
 
 class _HasDtdDeclarations(Exception):
-    """The document type has declarations of its own: entities could swell without end, or name a file of ours."""
+    """The document type declares entities or elements: entities could expand without bound or name a local file."""
 
 
 class _EntryCollector:
-    """What was found in a file so far."""
+    """Collects the valid entries of a file, its form and its problem."""
 
     __slots__ = ("entries", "form", "problem", "url")
 
@@ -141,9 +145,9 @@ class _EntryCollector:
         self.entries: list[SitemapEntry] = []
         self.problem = ""
 
-    def add(self, facts: EntryFields) -> None:
-        """Keep an entry, if it has a URL that somebody could visit."""
-        loc = facts.loc
+    def add(self, fields: EntryFields) -> None:
+        """Convert and keep an entry, if its URL is http or https and not too long."""
+        loc = fields.loc
         if not loc or len(loc) > _LONGEST_URL:
             return
         if not loc.startswith(WEB_PREFIXES):
@@ -152,20 +156,20 @@ class _EntryCollector:
                 return
         if len(self.entries) >= MOST_ENTRIES:
             raise _TooManyEntries
-        changefreq = facts.changefreq.strip().lower() if facts.changefreq else ""
+        changefreq = fields.changefreq.strip().lower() if fields.changefreq else ""
         self.entries.append(
             SitemapEntry(
                 loc,
-                seconds_of(facts.lastmod) if facts.lastmod else None,
+                seconds_of(fields.lastmod) if fields.lastmod else None,
                 changefreq if changefreq in _FREQUENCIES else "",
-                _priority(facts.priority) if facts.priority else None,
-                facts.more,
+                _priority(fields.priority) if fields.priority else None,
+                fields.more,
             )
         )
 
 
 class _BodyChunks:
-    """The file, unpacked while it is read."""
+    """The body in chunks, decompressed on the fly if it is gzipped."""
 
     def __init__(self, body: bytes) -> None:
         self.problem = ""
@@ -182,22 +186,22 @@ class _BodyChunks:
 
     def _decompress(self, body: bytes) -> Iterator[bytes]:
         size, packed = 0, body
-        while packed.startswith(_GZIP):  # some are several files in one
+        while packed.startswith(_GZIP):  # a stream may have several members
             unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
             rest = packed
             while not unpacker.eof:
                 try:
-                    piece = unpacker.decompress(rest, _CHUNK)
+                    chunk = unpacker.decompress(rest, _CHUNK)
                 except zlib.error:
                     self.problem = "bad_coding"
                     return
                 rest = unpacker.unconsumed_tail
-                size += len(piece)
+                size += len(chunk)
                 if size > MOST_BYTES:
                     self.problem = "too_big"
                     return
-                if piece:
-                    yield piece
+                if chunk:
+                    yield chunk
                 elif not rest:
                     break
             if not unpacker.eof:
@@ -214,63 +218,63 @@ def _is_xml(beginning: bytes) -> bool:
 
 
 class _EntryBuilder:
-    """An entry while it is read."""
+    """Collects the elements of one entry until it is complete."""
 
-    __slots__ = ("alternates", "attributes", "facts", "links", "media")
+    __slots__ = ("alternates", "attributes", "fields", "links", "media")
 
     def __init__(self, attributes: Mapping[str, str]) -> None:
         self.attributes = attributes
-        self.facts: dict[str, str] = {}  # by the names of elements; the first of a name counts
+        self.fields: dict[str, str] = {}  # text by element name; the first element of a name counts
         self.links: list[Mapping[str, str]] = []
         self.alternates: list[tuple[str, str]] = []
         self.media: list[str] = []
 
     def add(self, name: str, text: str, attributes: Mapping[str, str], parts: Sequence[tuple[str, str]]) -> None:
-        """An element of the entry, with those that it holds."""
+        """Add a child element of the entry, with its own children (`parts`)."""
         if name == "link" and attributes.get("href"):
             self.links.append(attributes)
             self.alternates.append((attributes.get("hreflang", ""), attributes["href"].strip()))
         elif name in ("image", "video"):
             self.media += [part for kind, part in parts if kind in ("loc", "content_loc") and part]
-        elif name not in self.facts:
-            self.facts[name] = text
+        elif name not in self.fields:
+            self.fields[name] = text
 
     def build(self, form: SitemapForm) -> EntryFields:
-        facts = self.facts
+        fields = self.fields
         if form is SitemapForm.FEED:
-            lastmod = next(filter(None, map(facts.get, _FEED_DATES)), None)
+            lastmod = next(filter(None, map(fields.get, _FEED_DATES)), None)
             return EntryFields(self._feed_url(), lastmod, None, None, more_xml((), self.media))
         more = more_xml(self.alternates, self.media) if self.alternates or self.media else ""
         return EntryFields(
-            facts.get("loc", ""), facts.get("lastmod"), facts.get("changefreq"), facts.get("priority"), more
+            fields.get("loc", ""), fields.get("lastmod"), fields.get("changefreq"), fields.get("priority"), more
         )
 
     def _feed_url(self) -> str:
-        """An entry's page: its link, or its guid if that is one."""
+        """The URL of a feed's entry: its link, or its guid if that is a URL."""
         for link in self.links:
             if link.get("rel", "alternate") == "alternate":
                 return link["href"].strip()
         for name in ("link", "guid"):
-            if _URL.match(self.facts.get(name, "")):
-                return self.facts[name]
+            if _URL.match(self.fields.get(name, "")):
+                return self.fields[name]
         return next((value for name, value in self.attributes.items() if name.rpartition(":")[2] == "about"), "")
 
 
 class _ExpatReader:
-    """Takes the events of a fast parser, which knows well-formed files only."""
+    """Builds entries from the events of expat, a fast parser that accepts well-formed XML only."""
 
-    def __init__(self, found: _EntryCollector) -> None:
-        self._found = found
-        self._around: list[str] = []  # names of the elements outside of entries
-        self._draft: _EntryBuilder | None = None
-        self._depth = 0  # in the entry
+    def __init__(self, collector: _EntryCollector) -> None:
+        self._collector = collector
+        self._open_elements: list[str] = []  # names of the open elements outside of entries
+        self._builder: _EntryBuilder | None = None
+        self._depth = 0  # of open elements inside the entry
         self._attributes: dict[str, str] = {}
-        self._parts: list[tuple[str, str]] = []
+        self._child_parts: list[tuple[str, str]] = []
         self._texts: list[str] = []
-        self._part_from = 0
-        self._fed = self._held_size = self._unfinished = 0
-        self._held: list[bytes] = []
-        self._closed_at = -1  # where the last tag was that closed an entry
+        self._part_start = 0
+        self._parsed_size = self._buffered_size = self._unfinished_size = 0
+        self._buffered: list[bytes] = []
+        self._closed_at = -1  # byte offset of the last tag that closed an entry
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
@@ -278,71 +282,71 @@ class _ExpatReader:
 
     @property
     def is_open(self) -> bool:
-        """More should follow."""
-        return bool(self._around)
+        """Whether elements are still open, so that the file is incomplete."""
+        return bool(self._open_elements)
 
-    def feed(self, piece: bytes) -> None:
-        """Parse it, or keep it for later: expat looks at all of an unfinished comment or tag again with each piece."""
-        self._held.append(piece)
-        self._held_size += len(piece)
-        if self._held_size >= self._unfinished:
+    def feed(self, chunk: bytes) -> None:
+        """Parse a chunk, or buffer it: expat rescans all of an unfinished comment or tag with each chunk."""
+        self._buffered.append(chunk)
+        self._buffered_size += len(chunk)
+        if self._buffered_size >= self._unfinished_size:
             self.flush()
 
     def flush(self) -> None:
-        self._parser.Parse(b"".join(self._held), False)  # noqa: FBT003
-        self._fed += self._held_size
-        unfinished = self._fed - self._parser.CurrentByteIndex
-        self._unfinished = unfinished if unfinished > _CHUNK else 0
-        self._held, self._held_size = [], 0
+        self._parser.Parse(b"".join(self._buffered), False)  # noqa: FBT003
+        self._parsed_size += self._buffered_size
+        unfinished = self._parsed_size - self._parser.CurrentByteIndex
+        self._unfinished_size = unfinished if unfinished > _CHUNK else 0
+        self._buffered, self._buffered_size = [], 0
 
     def closes_entry(self, tag: bytes) -> bool:
-        """Feed a tag; whether it really was one, and closed an entry."""
-        start = self._fed + self._held_size
+        """Feed a closing tag; whether the parser took it as the end of an entry (it may stand in a comment)."""
+        start = self._parsed_size + self._buffered_size
         self.feed(tag)
         return self._closed_at == start
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if self._draft is not None:
+        if self._builder is not None:
             self._depth += 1
             if self._depth == 1:
                 self._attributes = attributes
                 self._texts.clear()
             elif self._depth == 2:
-                self._part_from = len(self._texts)
+                self._part_start = len(self._texts)
             return
         name = name.rpartition(":")[2]
-        if name in _ENTRIES and self._around:
-            self._found.form = self._found.form or _form_of(name, self._around[-1])
-            self._draft = _EntryBuilder(attributes)
+        if name in _ENTRIES and self._open_elements:
+            self._collector.form = self._collector.form or _form_of(name, self._open_elements[-1])
+            self._builder = _EntryBuilder(attributes)
         else:
-            if not self._around:
-                self._found.form = _ROOTS.get(name, SitemapForm.NONE)
-            self._around.append(name)
+            if not self._open_elements:
+                self._collector.form = _ROOTS.get(name, SitemapForm.NONE)
+            self._open_elements.append(name)
 
     def _end(self, name: str) -> None:
-        draft = self._draft
-        if draft is None:
-            self._around.pop()
+        builder = self._builder
+        if builder is None:
+            self._open_elements.pop()
         elif self._depth == 1:
             self._depth = 0
             text = "".join(self._texts).strip()
-            if name == "loc" and name in draft.facts:  # somebody forgot to close the one before
-                self._found.add(draft.build(self._found.form))
-                draft = self._draft = _EntryBuilder(draft.attributes)
+            if name == "loc" and name in builder.fields:  # the entry before was not closed
+                self._collector.add(builder.build(self._collector.form))
+                builder = self._builder = _EntryBuilder(builder.attributes)
             if name in _TEXT_ELEMENTS:
-                draft.facts.setdefault(name, text)
+                builder.fields.setdefault(name, text)
             else:
-                draft.add(name.rpartition(":")[2], text, self._attributes, self._parts)
-            if self._parts:
-                self._parts = []
+                builder.add(name.rpartition(":")[2], text, self._attributes, self._child_parts)
+            if self._child_parts:
+                self._child_parts = []
         elif self._depth:
             if self._depth == 2:
-                self._parts.append((name.rpartition(":")[2], "".join(self._texts[self._part_from :]).strip()))
+                self._child_parts.append((name.rpartition(":")[2], "".join(self._texts[self._part_start :]).strip()))
             self._depth -= 1
         else:
-            self._draft = None
+            self._builder = None
             self._closed_at = self._parser.CurrentByteIndex
-            self._found.add(draft.build(self._found.form))
+            self._collector.add(builder.build(self._collector.form))
 
     def _text(self, text: str) -> None:
         if self._depth:
@@ -353,97 +357,98 @@ class _ExpatReader:
             raise _HasDtdDeclarations
 
 
-def _read_xml(pieces: _BodyChunks, found: _EntryCollector) -> bool:
-    """Whether it is well-formed, as far as it goes."""
-    reader = _ExpatReader(found)
+def _read_xml(chunks: _BodyChunks, collector: _EntryCollector) -> bool:
+    """Parse with expat; False if the XML is not well-formed (a truncated file counts as well-formed)."""
+    reader = _ExpatReader(collector)
     try:
-        beginning = next(iter(pieces), b"").lstrip(b" \t\r\n")
-        rest = chain([beginning], pieces)
+        beginning = next(iter(chunks), b"").lstrip(b" \t\r\n")
+        rest = chain([beginning], chunks)
         if _OTHER_ENCODING.match(beginning):
-            for piece in rest:
-                reader.feed(piece)
+            for chunk in rest:
+                reader.feed(chunk)
         else:
-            _read_utf8(rest, reader, found)
+            _read_utf8(rest, reader, collector)
         reader.flush()
     except (expat.ExpatError, LookupError, ValueError):
         return False
     if reader.is_open:
-        found.problem = "cut"
+        collector.problem = "cut"
     return True
 
 
-def _read_utf8(pieces: Iterable[bytes], reader: _ExpatReader, found: _EntryCollector) -> None:
-    """What follows an entry that the parser has just closed are plain entries, or the parser gets it."""
-    text, is_between = "", False
-    for piece in _decoded(pieces):
-        text += piece
+def _read_utf8(chunks: Iterable[bytes], reader: _ExpatReader, collector: _EntryCollector) -> None:
+    """Feed the parser, but match simple entries that directly follow a closed entry with regular expressions."""
+    text, is_between_entries = "", False
+    for chunk in _decoded(chunks):
+        text += chunk
         start = 0
-        # The end of CDATA is an error elsewhere, and this end of a line is not ours to change.
-        is_odd = "]]>" in text or "\r" in text
+        # "]]>" outside CDATA is an error, and a lone "\r" is for the parser to normalize: leave both to the parser.
+        needs_parser = "]]>" in text or "\r" in text
         while True:
-            if is_between and not is_odd:
-                start = _skip_simple_entries(text, start, found)
+            if is_between_entries and not needs_parser:
+                start = _add_simple_entries(text, start, collector)
             tag = _CLOSING.search(text, start)
             if tag is None:
                 break
             reader.feed(text[start : tag.start()].encode())
             start = tag.end()
-            is_between = reader.closes_entry(tag[0].encode()) and found.form is not SitemapForm.FEED
-            if not is_between:  # it is in a comment, say: who tries each of them there never gets to an end
+            is_between_entries = reader.closes_entry(tag[0].encode()) and collector.form is not SitemapForm.FEED
+            if not is_between_entries:  # in a comment, for example: trying every such tag would take quadratic time
                 reader.feed(text[start:].encode())
                 start = len(text)
         text = text[start:]
         if len(text) > _LONGEST_ENTRY:
             reader.feed(text.encode())
-            text, is_between = "", False
+            text, is_between_entries = "", False
     reader.feed(text.encode())
 
 
-def _skip_simple_entries(text: str, start: int, found: _EntryCollector) -> int:
+def _add_simple_entries(text: str, start: int, collector: _EntryCollector) -> int:
+    """Add the simple entries that start here, one after the other; return where the last one ends."""
     while (plain := match_simple_entry(text, start)) is not None:
-        facts, start = plain
-        found.add(facts)
+        fields, start = plain
+        collector.add(fields)
     return start
 
 
-def _decoded(pieces: Iterable[bytes]) -> Iterator[str]:
-    """As text, with lines as a parser would end them; a ValueError if XML forbids one of the characters."""
+def _decoded(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Decode UTF-8 and turn "\\r\\n" into "\\n" as a parser does; ValueError on a character that XML forbids."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    held = ""
-    for piece in pieces:
-        text = held + decoder.decode(piece)
-        if len(piece.translate(None, _FORBIDDEN)) != len(piece) or not (
+    carried_over = ""
+    for chunk in chunks:
+        text = carried_over + decoder.decode(chunk)
+        if len(chunk.translate(None, _FORBIDDEN)) != len(chunk) or not (
             text.isascii() or ("\ufffe" not in text and "\uffff" not in text)
         ):
             raise ValueError("a character that XML forbids")
-        held = "\r" if text.endswith("\r") else ""  # its line feed may be in the next piece
-        yield text.removesuffix(held).replace("\r\n", "\n") if "\r" in text else text
-    yield held + decoder.decode(b"", final=False)
+        carried_over = "\r" if text.endswith("\r") else ""  # its line feed may be in the next chunk
+        yield text.removesuffix(carried_over).replace("\r\n", "\n") if "\r" in text else text
+    yield carried_over + decoder.decode(b"", final=False)
 
 
-def _read_broken_xml(pieces: _BodyChunks, found: _EntryCollector) -> bool:
-    # Entities are left alone. Nothing is ever fetched.
+def _read_broken_xml(chunks: _BodyChunks, collector: _EntryCollector) -> bool:
+    """Parse with lxml, which recovers from malformed XML; entities are not resolved and nothing is fetched."""
     parser = etree.XMLPullParser(
         ("end",), tag=[f"{{*}}{name}" for name in _ENTRIES], recover=True, resolve_entities=False, no_network=True,
         load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True,
     )  # fmt: skip
-    found.problem = "broken"
-    for number, piece in enumerate(pieces):
+    collector.problem = "broken"
+    for number, chunk in enumerate(chunks):
         try:
-            parser.feed(piece if number else piece.lstrip(b" \t\r\n"))
+            parser.feed(chunk if number else chunk.lstrip(b" \t\r\n"))
         except etree.XMLSyntaxError:
             break
         for _, element in parser.read_events():
             parent = element.getparent()
             if parent is None or _name(parent) == "loc":
                 continue
-            if not found.form:
+            if not collector.form:
                 _refuse_declarations(element)
-                found.form = _form_of(_name(element), _name(parent))
-            for draft in _entry_builders(element):
-                found.add(draft.build(found.form))
+                collector.form = _form_of(_name(element), _name(parent))
+            for builder in _entry_builders(element):
+                collector.add(builder.build(collector.form))
             element.clear()
-            while element.getprevious() is not None:  # what was read takes no memory any more
+            while element.getprevious() is not None:  # frees the memory of entries already read
                 del parent[0]
     return True
 
@@ -455,16 +460,16 @@ def _refuse_declarations(element: Any) -> None:
 
 
 def _entry_builders(element: Any) -> list[_EntryBuilder]:
-    """One; or several, if somebody forgot to close them."""
-    drafts = [_EntryBuilder(_attributes(element))]
+    """The entry in an element; several, if entries inside it were not closed."""
+    builders = [_EntryBuilder(_attributes(element))]
     for child in element:
         name = _name(child)
-        if name == "loc" and name in drafts[-1].facts:
-            drafts.append(_EntryBuilder(drafts[-1].attributes))
+        if name == "loc" and name in builders[-1].fields:
+            builders.append(_EntryBuilder(builders[-1].attributes))
         if name:
             parts = [(_name(part), _text(part)) for part in child if _name(part)]
-            drafts[-1].add(name, _text(child), _attributes(child), parts)
-    return drafts
+            builders[-1].add(name, _text(child), _attributes(child), parts)
+    return builders
 
 
 def _attributes(element: Any) -> dict[str, str]:
@@ -473,19 +478,19 @@ def _attributes(element: Any) -> dict[str, str]:
 
 def _name(element: Any) -> str:
     tag = element.tag
-    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""  # some use prefixes undeclared
+    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""  # undeclared prefixes occur
 
 
 def _text(element: Any) -> str:
-    return "".join(element.itertext(tag=etree.Element)).strip()  # without entities
+    return "".join(element.itertext(tag=etree.Element)).strip()  # skips unresolved entities
 
 
 def _form_of(name: str, parent: str) -> SitemapForm:
-    """Whatever the root is called."""
+    """The form by the parent's name, else by the entry's own, whatever the root is called."""
     return _ROOTS.get(parent) or _ENTRIES[name]
 
 
-@lru_cache(maxsize=1024)  # there are few
+@lru_cache(maxsize=1024)  # sitemaps use few different values
 def _priority(text: str) -> float | None:
     try:
         priority = float(text)
@@ -497,25 +502,25 @@ def _priority(text: str) -> float | None:
 # ── text ──
 
 
-def _read_text(pieces: _BodyChunks, found: _EntryCollector) -> bool:
-    """A URL a line; what else stands there is no list of URLs, or not a part of it."""
+def _read_text(chunks: _BodyChunks, collector: _EntryCollector) -> bool:
+    """Parse a plain-text sitemap: one URL per line; other lines are skipped."""
     line = b""
-    for piece in pieces:
-        *lines, line = (line + piece).replace(b"\0", b"").splitlines(keepends=True) or [b""]
+    for chunk in chunks:
+        *lines, line = (line + chunk).replace(b"\0", b"").splitlines(keepends=True) or [b""]
         if line.endswith((b"\r", b"\n")):
             lines, line = [*lines, line], b""
-        _add_lines(lines, found)
+        _add_lines(lines, collector)
         if len(line) > _LONGEST_URL:
             break
-    if not pieces.problem:  # the last of a cut file may be half a URL
-        _add_lines([line], found)
+    if not chunks.problem:  # the last line of a truncated file may be half a URL
+        _add_lines([line], collector)
     return True
 
 
-def _add_lines(lines: list[bytes], found: _EntryCollector) -> None:
+def _add_lines(lines: list[bytes], collector: _EntryCollector) -> None:
     for line in lines:
         text = line.decode("utf-8", "replace").lstrip("\ufeff").strip()
         url = f"http://{text}" if text.startswith("www.") else text
         if _URL.fullmatch(url):
-            found.form = SitemapForm.TEXT
-            found.add(EntryFields(url))
+            collector.form = SitemapForm.TEXT
+            collector.add(EntryFields(url))

@@ -1,4 +1,4 @@
-"""Do two pages say almost the same? A page's words as few numbers, by which that can be told later."""
+"""A small sketch of a page's text, to compare error pages: a bottom-k sketch of hashed word 3-grams."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from heapq import nsmallest
 
 from xxhash import xxh3_64_intdigest
 
-SIZE = 64  # numbers kept: the least of all, so that both pages keep the same ones of what they have in common
-_RUN = 3  # words that count as one
+SIZE = 64  # hashes kept: the smallest ones, so that two pages keep the same ones of what they have in common
+_RUN = 3  # words of a shingle
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def sketch(text: str, url: str) -> bytes:
-    """Of the words but those of the URL, which pages for what is not there like to repeat. Empty if there are none."""
-    named = set(_WORD.findall(url.lower()))
-    words = [word for word in _WORD.findall(text.lower()) if word not in named]
+    """Sketch a text without the words of its URL, which error pages often repeat; empty if no words are left."""
+    words_of_url = set(_WORD.findall(url.lower()))
+    words = [word for word in _WORD.findall(text.lower()) if word not in words_of_url]
     runs = {" ".join(words[at : at + _RUN]) for at in range(max(len(words) - _RUN + 1, 1))} - {""}
     least = nsmallest(SIZE, {xxh3_64_intdigest(run.encode("utf-8", "surrogatepass")) for run in runs})
     return struct.pack(f"<{len(least)}Q", *least)
 
 
 def similarity(one: bytes, other: bytes) -> float:
-    """The share of the runs of words that two pages have in common, as far as their sketches tell.
+    """Estimate the resemblance (Jaccard similarity of their shingles) of two pages from their sketches.
 
     >>> text = "We are sorry but there is no such page here any more"
     >>> similarity(sketch(text, "http://a.test/b"), sketch(text + " b", "http://a.test/b"))
