@@ -19,8 +19,8 @@ SOURCE_DESCRIPTIONS: Final[dict[str, str]] = {
     "meta": "by its meta element",
     "xml": "by its XML declaration",
     "utf-8": "because its bytes are valid UTF-8",
-    "detected": "by the look of its bytes",
-    "fallback": "for want of anything that tells",
+    "detected": "by detection from its bytes",
+    "fallback": "as the default, since nothing indicates another",
 }
 _BYTE_ORDER_MARKS: Final = {
     codecs.BOM_UTF8: UTF_8,

@@ -1,1 +1,1 @@
-"""How a page's bytes are encoded: declared names, the prescan of HTML, UTF-16 and UTF-32, detection."""
+"""Character encodings of bodies: labels, declarations in HTML and XML, UTF-16 and UTF-32, statistical detection."""

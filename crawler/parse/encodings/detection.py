@@ -1,9 +1,9 @@
-"""In which encoding are these bytes likely words?
+"""Detect the encoding of bytes that declare none, by statistics.
 
-turbohtml's detector tells the encodings of the standard apart, cchardet's knows a few more. Of 117 files of the chardet project
-without their declarations the first alone finds the encoding of 100, the second alone of 112, the two as here of 114; of 721
-texts in 43 languages 677, 660 and 700; of 280 pages of today's web, written in what was usual for their languages, 280, 269 and
-280.
+turbohtml's detector distinguishes the encodings of the Encoding Standard, cchardet's knows a few more. Files whose
+encoding is found by the first alone, the second alone, and the two combined as here: 100, 112 and 114 of 117 files of
+the chardet project without their declarations; 677, 660 and 700 of 721 texts in 43 languages; 280, 269 and 280 of 280
+pages of today's web, encoded as was usual for their languages.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from turbohtml.detect import detect
 
 from crawler.parse.encodings.labels import decode_as, encoding_of_label
 
-LONGEST_SAMPLE: Final = 8_192  # bytes, about half a millisecond: 4,096 read five of those above less, 65,536 none more
+# Bytes, about half a millisecond: with 4,096 five fewer of the files above are right, with 65,536 none more.
+LONGEST_SAMPLE: Final = 8_192
 _CONTEXT_BEFORE: Final = 64
-# Of English pages with as many letters of windows-1252 one in twenty is mistaken at two, one in fifty at three, none at five;
-# but a short text of eastern Europe may have no more of them than these.
+# Letters beyond ASCII that are needed. Of English pages in windows-1252 with two such letters one in twenty is detected
+# wrongly, with three one in fifty, with five none; but a short text from eastern Europe may have only three.
 _FEWEST_LETTERS: Final = 3
 
 _NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")
-_EDGE: Final = re.compile(rb"[\t\n\r -/:-?]")  # bytes that are part of no other character
+_EDGE: Final = re.compile(rb"[\t\n\r -/:-?]")  # bytes that are never part of a multi-byte character
 _RUN: Final = re.compile(rb"[\x80-\xff]{3,}+")
 _LETTER: Final = re.compile(
     rb"[\x83\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xaa\xb5\xba\xc0-\xd6\xd8-\xf6\xf8-\xff]"
@@ -32,14 +33,16 @@ _LETTER: Final = re.compile(
 _TWO_BYTE_ENCODINGS: Final = ("GBK", "gb18030", "Big5", "EUC-JP", "Shift_JIS", "EUC-KR")
 _ISO_2022_ENCODINGS: Final = ("ISO-2022-JP", "ISO-2022-KR")
 _NON_WEB_ENCODINGS: Final = {"IBM855": "IBM855", "maccyrillic": "x-mac-cyrillic", "Johab": "Johab"}
-_MISTAKEN_FOR: Final = ("windows-1251", "windows-1252")  # by the first
+_MISTAKEN_FOR: Final = ("windows-1251", "windows-1252")  # what turbohtml takes the encodings above for
 
 
 def detect_encoding(body: bytes) -> str | None:
-    """The likely encoding of what is neither declared nor valid UTF-8; None if there is too little to tell it by.
+    """Detect the encoding of a body that is neither declared nor valid UTF-8; None if it has too few letters.
 
-    >>> detect_encoding("<p>Добрый вечер".encode("koi8-r")), detect_encoding("<p>Gute Nacht » 5 £".encode("windows-1252"))
-    ('KOI8-R', None)
+    >>> detect_encoding("<p>Добрый вечер".encode("koi8-r"))
+    'KOI8-R'
+    >>> detect_encoding("<p>Gute Nacht » 5 £".encode("windows-1252")) is None
+    True
     """
     sample = _sample(body)
     if len(_LETTER.findall(sample)) < _FEWEST_LETTERS:
@@ -55,7 +58,7 @@ def detect_encoding(body: bytes) -> str | None:
 
 
 def detect_iso_2022(body: bytes) -> str | None:
-    """The encoding of ASCII in which escape sequences stand for characters of the east.
+    """Detect ISO-2022 encodings, in which escape sequences switch from ASCII to East Asian characters.
 
     >>> detect_iso_2022("猫".encode("iso2022_jp")), detect_iso_2022(b"\\x1b[1m")
     ('ISO-2022-JP', None)
@@ -68,7 +71,7 @@ def detect_iso_2022(body: bytes) -> str | None:
 
 
 def _has_characters(text: str) -> bool:
-    return not text.isascii() and text.count("\ufffd") <= 1  # the last may be cut
+    return not text.isascii() and text.count("\ufffd") <= 1  # the last character may be cut
 
 
 def _detect_web_encoding(sample: bytes) -> str | None:
@@ -76,7 +79,7 @@ def _detect_web_encoding(sample: bytes) -> str | None:
 
 
 def _detect_cut_two_byte(sample: bytes, body: bytes) -> str | None:
-    """What it is if a size limit cut the body inside its last character, which the first detector does not forgive."""
+    """Detect a two-byte encoding whose last character was cut by a size limit, which turbohtml does not accept."""
     name = _detect_web_encoding(sample[:-1]) if body[-1] >= 0x80 else None
     return name if name in _TWO_BYTE_ENCODINGS else None
 
@@ -86,7 +89,7 @@ def _detect_non_web_encoding(sample: bytes) -> str | None:
 
 
 def _koi8_variant(name: str | None, sample: bytes) -> str | None:
-    """The first detector knows one KOI8 for two languages, of which only one has letters that tell it."""
+    """KOI8-R in place of KOI8-U where the text has no Ukrainian letters: turbohtml reports KOI8-U for both."""
     is_russian = name == "KOI8-U" and decode_as("KOI8-R", sample) == decode_as(name, sample)
     return "KOI8-R" if is_russian else name
 
@@ -95,7 +98,7 @@ def _koi8_variant(name: str | None, sample: bytes) -> str | None:
 
 
 def _sample(body: bytes) -> bytes:
-    """The first pieces of text that are not ASCII, from tag to tag."""
+    """The first pieces of text with bytes beyond ASCII, from tag to tag."""
     pieces: list[bytes] = []
     room, end = LONGEST_SAMPLE, 0
     while room > 0 and (found := _NOT_ASCII.search(body, end)) is not None:
@@ -110,5 +113,5 @@ def _sample(body: bytes) -> bytes:
 
 
 def _is_dense(sample: bytes) -> bool:
-    """Whether what is not ASCII stands together, as the letters of other scripts do, not alone among Latin ones."""
+    """Whether most bytes beyond ASCII are in runs, as in other scripts, not single letters among Latin ones."""
     return 2 * sum(map(len, _RUN.findall(sample))) > len(_NOT_ASCII.findall(sample))

@@ -1,7 +1,7 @@
-"""Which encoding does a label mean, and which codec reads and writes it?
+"""Encoding labels: which encoding a label means, and how text in that encoding is decoded and encoded.
 
-The names are those of the Encoding Standard, whose labels are the only ones that a page or a server can ask for. Python knows
-more, some of which does not even give text, and a page that asks for one of those is mistaken or up to something.
+Names and labels are those of the Encoding Standard; others in a page or header are ignored. Python has more codecs,
+some of which do not even produce text, and a page that names one of those is mistaken or malicious.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import codecs
 from functools import lru_cache
 from typing import Final
 
-import turbohtml.detect  # noqa: F401 - it registers the decoders of the standard, as codecs with names in whatwg-
+import turbohtml.detect  # noqa: F401 - registers the standard's decoders as codecs named whatwg-…
 import webencodings
 
-DEFAULT: Final = "windows-1252"  # of a web whose first pages were western
+DEFAULT: Final = "windows-1252"  # the HTML Standard's default for western locales
 UTF_8: Final = "UTF-8"
 
-# What the standard does not know but text may be in; only detection or a byte order mark leads here, never a label.
+# Encodings that the standard does not have; only detection or a byte order mark yields them, never a label.
 BEYOND_THE_STANDARD: Final = {
     "IBM855": "cp855",
     "Johab": "johab",
@@ -40,7 +40,7 @@ _ENCODERS: Final = {
     "Shift_JIS": "cp932",
     "EUC-KR": "cp949",
     "x-user-defined": "ascii",
-    # The standard: what cannot be written is written in UTF-8, and nobody writes forms in UTF-16.
+    # The standard encodes to UTF-8 for "replacement" and UTF-16 (its "get an output encoding").
     **dict.fromkeys(("replacement", "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"), "utf-8"),
 }
 
@@ -49,8 +49,8 @@ _ENCODERS: Final = {
 def encoding_of_label(label: str) -> str | None:
     """The encoding that a label of the standard means; None for other labels.
 
-    >>> encoding_of_label(" Latin1 "), encoding_of_label("gb2312"), encoding_of_label("iso-2022-kr"), encoding_of_label("zlib")
-    ('windows-1252', 'GBK', 'replacement', None)
+    >>> [encoding_of_label(label) for label in (" Latin1 ", "gb2312", "iso-2022-kr", "zlib")]
+    ['windows-1252', 'GBK', 'replacement', None]
     """
     if not label.isascii():
         return None
@@ -59,10 +59,10 @@ def encoding_of_label(label: str) -> str | None:
 
 
 def decode_as(name: str, body: bytes) -> str:
-    r"""Bytes read in an encoding of this name. What is no character becomes U+FFFD and takes no ASCII with it.
+    r"""Decode bytes in the encoding of this name. Invalid sequences become U+FFFD and consume no ASCII after them.
 
-    Python's codecs of similar names differ from the standard's by hundreds of characters and are slower. All of a body
-    that is "replacement" is one U+FFFD: a label of an encoding in which ASCII hides what it means.
+    Python's codecs of similar names differ from the standard's by hundreds of characters and are slower. A body in
+    "replacement" decodes to one U+FFFD: this stands for labels of encodings in which ASCII bytes can hide markup.
 
     >>> decode_as("windows-1252", b"caf\xe9 \x81"), decode_as("Shift_JIS", b"\x81<b>")
     ('café \x81', '�<b>')
@@ -74,7 +74,7 @@ def decode_as(name: str, body: bytes) -> str:
 
 
 def codec_of(name: str) -> str:
-    """Python's codec that writes text for readers of this encoding, as in the query of a link.
+    """Python's codec for encoding text, as in the query of a link, on a page in this encoding.
 
     >>> codec_of("windows-1251"), codec_of("Shift_JIS"), codec_of("UTF-16LE")
     ('windows-1251', 'cp932', 'utf-8')

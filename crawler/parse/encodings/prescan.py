@@ -1,7 +1,6 @@
-"""Which encoding does a document itself say it is in?
+"""Find the encoding that a document declares in its XML declaration or its meta elements.
 
-First as the HTML Standard looks through the beginning of a page before it is read; then, as a parser would meet it, in a head
-that is longer.
+Meta elements are found by the HTML Standard's prescan of the first 1,024 bytes, then by tokenizing a longer head.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from turbohtml import TokenType
 
 from crawler.parse.encodings.labels import DEFAULT, UTF_8, encoding_of_label
 
-_BEGINNING: Final = 1_024  # bytes in which the standard wants it
-_LONGEST_HEAD: Final = 12_288  # of 28 pages in 297 that have it later, 26 have it here
+_BEGINNING: Final = 1_024  # bytes in which the standard requires the declaration
+_LONGEST_HEAD: Final = 12_288  # bytes; of 297 pages 28 have the declaration later than 1,024, 26 of them before this
 _LONGEST_TAG: Final = 1_024
 _IN_HEAD: Final = frozenset({"html", "head", "title", "base", "link", "meta", "script", "noscript", "style", "object"})
 _ENDING_IN_HEAD: Final = _IN_HEAD - {"html", "head"}
 
-# Nothing in these is tried twice, so that time is linear whatever the page.
+# Possessive quantifiers: no backtracking, so that time is linear for any page.
 _VALUE: Final = rb"\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*+)|(?=>)"
 _ATTRIBUTE: Final = rb"[\t\n\f\r /]*+(=?[^\t\n\f\r />=]++|=)[\t\n\f\r ]*+(?:=[\t\n\f\r ]*+(?:%s)|(?!=))" % _VALUE
 _ATTRIBUTES: Final = re.compile(_ATTRIBUTE.decode())
@@ -38,14 +37,16 @@ _CHARSET: Final = re.compile(
 _XML: Final = re.compile(rb"<\?xml(?=\s)[^>]*?\bencoding\s*+=\s*+(?:\"([^\">]*+)\"|'([^'>]*+)')[^>]*+>")
 _WIDE_XML: Final = {b"<\0?\0x\0": "UTF-16LE", b"\0<\0?\0x": "UTF-16BE"}
 
-Attributes = Mapping[str, str]  # of one tag; of two of a name the first counts
+Attributes = Mapping[str, str]  # of one tag; of duplicates the first counts
 
 
 def encoding_in_xml(body: bytes) -> str | None:
-    """The encoding that an XML declaration names.
+    """The encoding in the XML declaration of a document.
 
-    >>> encoding_in_xml(b"<?xml version='1.0' encoding='koi8-r'?>"), encoding_in_xml(b"<?xml version='1.0' encoding='UTF-16'?>")
-    ('KOI8-R', 'UTF-8')
+    >>> encoding_in_xml(b"<?xml version='1.0' encoding='koi8-r'?>")
+    'KOI8-R'
+    >>> encoding_in_xml(b"<?xml version='1.0' encoding='UTF-16'?>")
+    'UTF-8'
     """
     wide = _WIDE_XML.get(body[:6])
     if wide is not None:
@@ -59,16 +60,18 @@ def encoding_in_xml(body: bytes) -> str | None:
 
 
 def encoding_in_meta(body: bytes) -> str | None:
-    """The encoding that a page's meta elements name.
+    """The encoding in a page's meta elements.
 
-    >>> encoding_in_meta(b"<!-- <meta charset=big5> --><meta charset=latin1>"), encoding_in_meta(b"<p title='<meta charset=big5>'>")
-    ('windows-1252', None)
+    >>> encoding_in_meta(b"<!-- <meta charset=big5> --><meta charset=latin1>")
+    'windows-1252'
+    >>> encoding_in_meta(b"<p title='<meta charset=big5>'>") is None
+    True
     """
     return _prescan_beginning(body[:_BEGINNING]) or _scan_head(body[:_LONGEST_HEAD])
 
 
 def _encoding_in_meta_element(attributes: Attributes) -> str | None:
-    """The encoding that a meta element names: in charset, or in content if it says that it stands for the header."""
+    """The encoding that a meta element declares: in `charset`, or in `content` of http-equiv=content-type."""
     label = attributes.get("charset")
     if label is None:
         if attributes.get("http-equiv", "").lower() != "content-type":
@@ -83,7 +86,7 @@ def _page_encoding(name: str | None) -> str | None:
 
 
 def _ascii_compatible(name: str | None) -> str | None:
-    """The standard: a declaration that could be read as ASCII is not in UTF-16, and most likely means UTF-8."""
+    """UTF-8 in place of UTF-16, as the standard says: a declaration readable as ASCII cannot be in UTF-16."""
     return UTF_8 if name in ("UTF-16LE", "UTF-16BE") else name
 
 
@@ -91,9 +94,9 @@ def _ascii_compatible(name: str | None) -> str | None:
 
 
 def _prescan_beginning(data: bytes) -> str | None:
-    """As the standard's prescan finds it: in scripts and titles too, not in comments.
+    """The standard's prescan: it finds meta elements in scripts and titles, too, but not in comments.
 
-    Where a comment, a tag or a quoted value does not end, nothing more is seen.
+    It ends at a comment, a tag or a quoted value that is not closed.
     """
     name, position = None, 0
     while name is None and (before := _BEFORE_META.match(data, position)) and (tag := _META.match(data, before.end())):
@@ -112,7 +115,7 @@ def _attributes(tag: bytes) -> Attributes:
 
 
 def _scan_head(data: bytes) -> str | None:
-    """As a parser finds it, until something begins or ends that heads do not hold."""
+    """Tokenize the head and find the first meta declaration, up to a tag that cannot be in a head."""
     name = None
     for token in turbohtml.tokenize(data[: _last_candidate(data.lower())].decode("latin-1")):
         if token.type is TokenType.START_TAG:
@@ -128,7 +131,7 @@ def _scan_head(data: bytes) -> str | None:
 
 
 def _last_candidate(data: bytes) -> int:
-    """Where the last tag ends that could be what is sought: most heads have none and need not be read."""
+    """The end of the last tag that may be such a meta; 0 in most heads, which then need not be tokenized."""
     end, found = 0, data.find(b"charset")
     while found >= 0:
         start = data.rfind(b"<", max(end, found - _LONGEST_TAG), found)

@@ -1,4 +1,4 @@
-"""Is this text in units of two or four bytes, though nothing says so?"""
+"""Detect UTF-16 and UTF-32 without a byte order mark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from unicodedata import category
 
 _LONGEST_SAMPLE: Final = 4_096
 _PRINTABLE: Final = bytes(range(0x20, 0x7F))
-_NON_TEXT_CATEGORIES: Final = ("Cc", "Cn", "Co")  # controls, what is no character, what is anybody's
+_NON_TEXT_CATEGORIES: Final = ("Cc", "Cn", "Co")  # control characters, unassigned, private use
 _SPACES: Final = "\t\n\f\r"
 _MOSTLY: Final = 0.8
 _MARKUP_IN_UTF_32: Final = (
@@ -18,10 +18,12 @@ _MARKUP_IN_UTF_32: Final = (
 
 
 def detect_utf16_or_utf32(body: bytes) -> str | None:
-    r"""UTF-16 or UTF-32 without a byte order mark, which the zeros in it give away.
+    r"""Detect UTF-16 or UTF-32 without a byte order mark by the zero bytes; None if it is neither.
 
-    >>> detect_utf16_or_utf32("Où ?".encode("utf-16-be")), detect_utf16_or_utf32("Où ?".encode("utf-32-le")), detect_utf16_or_utf32(b"What?\0 Where?")
-    ('UTF-16BE', 'UTF-32LE', None)
+    >>> detect_utf16_or_utf32("Où ?".encode("utf-16-be")), detect_utf16_or_utf32("Où ?".encode("utf-32-le"))
+    ('UTF-16BE', 'UTF-32LE')
+    >>> detect_utf16_or_utf32(b"What?\0 Where?") is None
+    True
     """
     sample = body[:_LONGEST_SAMPLE]
     if b"\0" not in sample:
@@ -38,14 +40,14 @@ def detect_utf16_or_utf32(body: bytes) -> str | None:
 
 
 def is_markup_in_utf_32(body: bytes) -> bool:
-    """Whether a page begins here that browsers would not read: none of them knows UTF-32."""
+    """Whether a body is markup in UTF-32, which no browser supports."""
     return body.startswith(_MARKUP_IN_UTF_32)
 
 
 def _decodable_text(sample: bytes, codec: str) -> str:
-    """The sample in this codec; nothing if that is no text."""
+    """The sample decoded by this codec; empty if the result is not text."""
     try:
-        text = codecs.getincrementaldecoder(codec)().decode(sample)  # whose last character may be cut
+        text = codecs.getincrementaldecoder(codec)().decode(sample)  # the last character may be cut
     except UnicodeDecodeError:
         return ""
     strange = sum(category(character) in _NON_TEXT_CATEGORIES and character not in _SPACES for character in text)
@@ -53,10 +55,10 @@ def _decodable_text(sample: bytes, codec: str) -> str:
 
 
 def _count_ascii(text: str) -> int:
-    """How much of it is ASCII: some of every text is, be it only spaces, and next to nothing of one read the wrong way."""
+    """Count ASCII characters: every text has some, if only spaces, but hardly any in the wrong byte order."""
     return sum(character < "\x80" for character in text)
 
 
 def _is_mostly_ascii(sample: bytes) -> bool:
-    """Whether these are letters with a stray zero here or there: any two letters of ASCII make one of Chinese."""
+    """Whether this is ASCII with a few stray zeros: as UTF-16, any two ASCII letters make a Chinese character."""
     return len(sample.translate(None, _PRINTABLE)) < (1 - _MOSTLY) * len(sample)

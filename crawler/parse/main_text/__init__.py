@@ -1,1 +1,1 @@
-"""Which parts of a page are what it is about?"""
+"""Main-text extraction: separate the content of a page from navigation, advertising and other boilerplate."""

@@ -1,4 +1,4 @@
-"""The methods by name, and the one way to ask them."""
+"""The methods of main-text extraction by name, and `extract`, which applies them."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ EXTRACTORS: Final[Mapping[str, Callable[[ParsedPage], MainText]]] = {
 REQUIRED_PACKAGES: Final = {
     "resiliparse": "resiliparse",
     "trafilatura": "trafilatura",
-}  # packages that some methods are
+}  # method → the package that it needs
 
 
 def extract(source: ParsedPage, method: str = DEFAULT, second: str = "") -> MainText:
-    """What a page is about. Where the method is not sure of its answer, `second` names another whose word counts."""
+    """Extract the main text of a page. Where the method is not sure of its result, that of `second` is used instead."""
     found = _extractor(method)(source)
     return found if not second or found.is_sure else _extractor(second)(source)
 
 
 def _extractor(name: str) -> Callable[[ParsedPage], MainText]:
     if name not in EXTRACTORS:
-        raise Misconfigured(f"No method for the main text is called {name!r}; there are {', '.join(EXTRACTORS)}")
+        raise Misconfigured(f"There is no main-text method {name!r}; the methods are {', '.join(EXTRACTORS)}")
     return EXTRACTORS[name]

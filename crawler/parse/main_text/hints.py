@@ -1,7 +1,6 @@
-"""What do the names tell that authors give to the parts of their pages?
+"""Classify the classes and ids of elements by typical words: "sidebar", "entry-content", "related-posts".
 
-Sites share the words of their trade, and of the systems they are made with: "sidebar", "entry-content", "related-posts".
-What a word weighs is not said here: that is learned (weights.py).
+Sites share such words, and so do content management systems. How much a word counts is learned (weights.py).
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-# Looked for in single words, and in two that stand together, written as one.
+# Matched against single words, and against two adjacent words joined into one.
 _KINDS: Final = {
     "comment": "comment|disqus|discuss|replies|reply|respond|^reaction|guestbook|kommentar",
     "sidebar": "sidebar|^side$|rail$|(?:left|right)col|column(?:left|right)|marginal|^aside|widget",
@@ -44,7 +43,7 @@ _KINDS: Final = {
     "hidden": "hidden|hide$|screenreader|sronly|visually|invisible|collapsed?$|^dnone",
 }
 _KIND: Final = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()))
-# Words that tell something else, or anything at all, only with the next.
+# Words that have a meaning, or another meaning, only together with the next word.
 _FIRST_OF_TWO = (
     "side left right column most more read up sign log opt call pop page post next tool about tag article story entry "
     "news main body content rich text name single the blog table sr d screen no bread top site sub"
@@ -54,9 +53,9 @@ _WORD: Final = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _STATED_ROLE: Final = re.compile("[@$][A-Za-z]+")
 
 
-@lru_cache(maxsize=8_192)  # the pages of a site share their names; each has at most 200 characters
+@lru_cache(maxsize=8_192)  # pages of a site share names; each has at most 200 characters
 def hints(names: str) -> tuple[str, ...]:
-    """The kinds of words in names, and what the element states.
+    """The kinds of words in an element's names, and its role and itemprop.
 
     >>> hints("@main wp-content relatedPosts")
     ('is @main', 'name content', 'name related')

@@ -1,4 +1,4 @@
-"""What libraries say is the main text of a page, told in our blocks."""
+"""Main-text extraction by other libraries, with their results mapped to our blocks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from crawler.parse.clean_text import nonempty_lines
 from crawler.parse.main_text.outline import Outline, blocks_of, outline_of
 from crawler.parse.main_text.result import MainText, ParsedPage, main_text
 
-_RUN: Final = 4  # words, by which text is known again
-_LEAST_SHARE_OF_RUNS: Final = 0.5  # runs of a block that the library's text may lack: it cuts and joins as it likes
+_RUN: Final = 4  # words of the n-grams by which a block is recognized in the library's text
+_LEAST_SHARE_OF_RUNS: Final = 0.5  # n-grams of a block that must be there: libraries cut and join text differently
 
 
 def everything(source: ParsedPage) -> MainText:
+    """Take all text of the page as main text."""
     return main_text(source.parts, [1.0] * len(source.parts))
 
 
 def turbohtml(source: ParsedPage) -> MainText:
-    """Its scored container, our text of it: its own drawing of a table can be a thousand times as long as the page."""
+    """Use turbohtml's best-scored container, but our text of it: turbohtml may draw a table 1,000 times as long."""
     container = source.document.main_content()
     text = "\n".join(part.text for part in outline_of(container) if part.text) if container is not None else ""
     return _match_blocks(source.parts, text)
@@ -48,7 +49,7 @@ def _import_name(package: str, module: str, name: str) -> object:
 
 
 def _match_blocks(parts: Outline, text: str) -> MainText:
-    """The library's own text, and which of our blocks are in it."""
+    """Keep the library's text as main text, and mark those of our blocks that occur in it."""
     text = nonempty_lines(text)
     known = set(text.split("\n"))
     words = text.split()

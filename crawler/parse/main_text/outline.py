@@ -1,7 +1,7 @@
-"""A page as a tree of the elements that have text, down to its blocks: the one walk that all our own methods start from.
+"""The outline of a page: the tree of its elements that have text, down to the text blocks.
 
-A block is a run of text that no block-level element interrupts: inline markup does not split it, two line breaks do.
-The walk reads and changes nothing, so that others may look at the same document.
+All our own extraction methods work on it. A block is a run of text that no block-level element interrupts: inline
+markup does not split it, two line breaks do. Building the outline does not change the document.
 """
 
 from __future__ import annotations
@@ -17,58 +17,61 @@ from crawler.parse.clean_text import normalize_text, one_line
 from crawler.parse.elements import BLOCKS, FORMATTING, PREFORMATTED, UNREAD
 
 _NOT_IN_LEAVES: Final = BLOCKS | UNREAD
-HIDDEN: Final = "! "  # begins the names of what is not shown
-_LONGEST_NAMES: Final = 200  # of class and id, looked at
-_RUNNING_TEXT: Final = 80  # characters
-_LEAST_ENCODED_DATA: Final = 200
+HIDDEN: Final = "! "  # prefix of the names of elements that are not shown
+_LONGEST_NAMES: Final = 200  # characters of class, id, role and itemprop that are used
+_RUNNING_TEXT: Final = 80  # characters of a block that count as running text
+_LEAST_ENCODED_DATA: Final = 200  # characters
 
 
 class OutlinePart:
-    """An element that has text; if it holds nothing but one run of text, or is a run of text beside others, a block."""
+    """An element with text. It is a block if it has only one run of text, or is itself a run of text among blocks."""
 
     __slots__ = ("is_bare", "link_size", "names", "parent", "size", "tag", "tags_before", "text")
 
     def __init__(self, parent: int, tag: str, names: str, tags_before: int) -> None:
-        self.parent = parent  # its number in the outline, smaller than that of this; -1 for the first
+        self.parent = parent  # the parent's index in the outline, smaller than this part's; -1 for the first
         self.tag = tag
-        self.names = names  # its classes, its id, and what else it says that it is
-        self.text = ""  # of a block only
+        self.names = names  # classes, id, role, itemprop and hiddenness, see `names_of`
+        self.text = ""  # blocks only
         self.size = 0  # characters of a block's text
-        self.link_size = 0  # those in links
-        self.is_bare = False  # a run of text beside other blocks in one element, whose tag it has
-        self.tags_before = tags_before  # in the document, but for those that only format
+        self.link_size = 0  # characters of it in links
+        self.is_bare = False  # a run of text among other blocks of an element; it has that element's tag
+        self.tags_before = tags_before  # tags before it in the document, without those that only format
 
 
 Outline = Sequence[OutlinePart]  # in document order: parents before their children
 
 
 def outline(document: Document, *, menus_whole: bool = True, text_only: bool = False) -> Outline:
-    """The parts of a page; none, if it has no text. A menu is one block, or as many as it has entries.
+    """The outline of a page; empty if it has no text. A <nav> of links is one block, unless `menus_whole` is False.
 
-    If the text is all that is asked for, names and links are not looked at.
+    With `text_only`, names and link sizes of most blocks are not computed.
     """
     root = document.root
     return outline_of(root, menus_whole=menus_whole, text_only=text_only) if root is not None else ()
 
 
 def outline_of(element: Element, *, menus_whole: bool = True, text_only: bool = False) -> Outline:
-    """The parts of what is in an element, itself the first."""
+    """The outline of an element, which is itself the first part."""
     parts = _OutlineWalk(UNREAD, menus_whole=menus_whole, text_only=text_only).parts_of(element)
     if not any(part.size >= _RUNNING_TEXT for part in parts) and element.find("noscript") is not None:
-        # The page says it all by a script, or to those who have none.
+        # The page is rendered by a script; its text is only in <noscript>.
         parts = _OutlineWalk(UNREAD - {"noscript"}, menus_whole=menus_whole, text_only=text_only).parts_of(element)
     return parts if len(parts) > 1 else ()
 
 
 def is_encoded_data(text: str) -> bool:
-    """Whether it cannot be words: encoded data, hidden in a page, is long and has no spaces."""
-    if len(text) < _LEAST_ENCODED_DATA or text.count(" ", 0, 120) >= 10 or not text.isascii():  # as most are, soon seen
+    """Whether a text is encoded data instead of words: long and almost without spaces."""
+    if len(text) < _LEAST_ENCODED_DATA or text.count(" ", 0, 120) >= 10 or not text.isascii():  # most texts end here
         return False
     return text.count(" ", 0, 400) * 40 < min(len(text), 400)
 
 
 def blocks_of(parts: Outline, importance: Sequence[float]) -> list[TextBlock]:
-    """All blocks, given the importance of all parts. Cells of a row of a table that share their fate are one block."""
+    """The text blocks, given the importance of all parts.
+
+    Adjacent cells of a table row that are all content, or all not, are joined into one block.
+    """
     blocks: list[TextBlock] = []
     position, row = 0, -1
     for part, weight in zip(parts, importance, strict=True):
@@ -91,15 +94,15 @@ def _join_cell(row: TextBlock, cell: OutlinePart, weight: float) -> TextBlock:
 
 
 class _OutlineWalk:
-    """One pass over a document, without recursion: pages may be nested as deep as they like."""
+    """Builds the outline in one pass over the document, without recursion: pages may be nested to any depth."""
 
     def __init__(self, unread: AbstractSet[str], *, menus_whole: bool, text_only: bool) -> None:
         self._unread = unread
         self._menus_whole = menus_whole
         self._text_only = text_only
         self._parts: list[OutlinePart] = []
-        self._pieces: list[str] = []  # of the text since the last block
-        self._link_size = 0  # of it
+        self._pieces: list[str] = []  # text since the last block
+        self._link_size = 0  # characters of that text in links
         self._tags = 0
 
     def parts_of(self, root: Element) -> list[OutlinePart]:
@@ -154,7 +157,7 @@ class _OutlineWalk:
                             self._end_block(current, in_pre)
                     continue
                 inner = element.children
-                if len(inner) == 1 and type(inner[0]) is Text:  # as most have; to step in takes four times as long
+                if len(inner) == 1 and type(inner[0]) is Text:  # most elements; descending takes four times as long
                     data = inner[0].data
                     self._tags += not is_formatting
                     if not data.isspace():
@@ -183,10 +186,10 @@ class _OutlineWalk:
         return parts
 
     def _add_menu(self, element: Element, current: int) -> bool:
-        """Whether a <nav> is what its name says, mostly links; then all of it is one block, however many lists it has."""
+        """Add a <nav> as one block, if it consists mostly of links; whether it was added."""
         tags = 1
         for inner in element.iter_elements():
-            if inner.tag in self._unread or inner.tag == "nav":  # and is looked at in its turn
+            if inner.tag in self._unread or inner.tag == "nav":  # a nested <nav> is tested by itself
                 return False
             tags += 2 * (inner.tag not in FORMATTING)
         text = one_line(" ".join(element.strings))
@@ -200,9 +203,9 @@ class _OutlineWalk:
         return True
 
     def _add_leaf(self, element: Element, name: str, current: int, in_link: int) -> bool:
-        """Whether it holds nothing but a run of text and inline markup; then it is added, in a third of the time."""
+        """Add an element that has only text and inline markup as a block, in a third of the time; whether it was."""
         tags = 0
-        holders = [element] if in_link else []  # of the text in links
+        holders = [element] if in_link else []  # elements whose text is in links
         for inner in element.iter_elements():
             tag = inner.tag
             if tag not in FORMATTING:
@@ -238,7 +241,7 @@ class _OutlineWalk:
         self._link_size = 0
 
     def _close(self, current: int) -> None:
-        """An element without text goes; one that holds a single run of text is one with it."""
+        """Remove an element without text from the outline; merge one that has a single run of text with it."""
         parts = self._parts
         last = parts[-1]
         if current == len(parts) - 1:
@@ -250,13 +253,13 @@ class _OutlineWalk:
 
 
 def names_of(element: Element) -> str:
-    """What an element is called, and before that what it says it is, as in "! $articleBody @main story #post-1"."""
+    """The names of an element: hidden, itemprop, role, classes, id, as in "! $articleBody @main story #post-1"."""
     count = len(element.attrs)
     if not count:
         return ""
     attribute = element.attr
     names = attribute("class") or ""
-    if names and count == 1:  # as most that have any
+    if names and count == 1:  # most elements with attributes
         return names[:_LONGEST_NAMES]
     identity = attribute("id")
     if identity:

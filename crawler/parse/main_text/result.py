@@ -1,4 +1,4 @@
-"""What a method is given, and what it answers."""
+"""Input and output of the extraction methods: a parsed page in, its main text out."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from crawler.items import TextBlock
 from crawler.parse.clean_text import one_line
 from crawler.parse.main_text.outline import Outline, blocks_of, outline
 
-# Confidence from which no second opinion is worth its time. Of the marked pages, on sites that the weights were not learned
-# from, 7 % are below; trafilatura on those takes the mean F1 of three sets from .942 to .947, on all pages to .928. The limit
-# is the best of ten on those 20 pages, and its neighbours give .944 and .943: take the gain as the most that can be hoped for.
+# Confidence from which a second method is not worth its time. Of the annotated pages, on sites that the weights were
+# not learned from, 7 % are below; trafilatura on those raises the mean F1 of three sets from .942 to .947, on all pages
+# it lowers it to .928. The limit is the best of ten values on those 20 pages, and its neighbours give .944 and .943, so
+# the gain is an upper bound.
 MIN_CONFIDENCE = 0.93
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedPage:
-    """A page, decoded and parsed once by the caller. No method changes the document."""
+    """A page, decoded and parsed once by the caller; extraction methods must not change the document."""
 
     html: str
     document: Document
@@ -38,12 +39,12 @@ class ParsedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MainText:
-    """All blocks of a page, weighed, and the text of those that matter."""
+    """The text blocks of a page with their importance, and the text of the important ones."""
 
     blocks: Sequence[TextBlock]
     text: str
     confidence: float = 1.0  # from 0 to 1, that the text is right
-    weights: bytes = b""  # from 0 to 255, what each piece of text in the outline is worth: from 128 on it matters
+    weights: bytes = b""  # the importance of each block of the outline, from 0 to 255; content from 128 on
 
     @property
     def is_sure(self) -> bool:
@@ -54,7 +55,7 @@ NO_TEXT = MainText(blocks=(), text="", confidence=0.0)
 
 
 def main_text(parts: Outline, importance: Sequence[float], confidence: float = 1.0) -> MainText:
-    """From the importance of each part. The text is that of blocks that are more likely content than not, a line each."""
+    """Build the result from the importance of each part: the text of all blocks of at least 0.5, a line each."""
     blocks = blocks_of(parts, importance)
     text = "\n".join([block.text for block in blocks if block.importance >= 0.5])
     weights = bytes([int(255.5 * weight) for part, weight in zip(parts, importance, strict=True) if part.text])
@@ -62,7 +63,7 @@ def main_text(parts: Outline, importance: Sequence[float], confidence: float = 1
 
 
 def main_text_from_weights(parts: Outline, weights: bytes, *, with_blocks: bool = True) -> MainText | None:
-    """The same page read again, if what each piece of its text is worth is known; None if it has other pieces now."""
+    """Extract the main text with the weights of an earlier extraction; None if the number of blocks has changed."""
     pieces = [part for part in parts if part.text]
     if len(pieces) != len(weights):
         return None

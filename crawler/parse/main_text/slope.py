@@ -1,8 +1,8 @@
-"""The document slope curve: tags rise, words run level, and content is the plateau.
+"""Main-text extraction by the document slope curve: it rises with tags, is level over words; content is the plateau.
 
-Finn, Kushmerick and Smyth (2001) read a page as a row of tokens, tags and words, and take the part from i to j that has
-the most tags outside and words inside. Pinto et al. (2002) find more than one plateau: runs of windows in which the
-curve rises less than half as much as over all. Tags that only format are no tokens.
+Finn, Kushmerick and Smyth (2001) treat a page as a sequence of tokens, tags and words, and take the range that
+maximizes tags outside plus words inside. Pinto et al. (2002) find several plateaus: runs of windows in which the curve
+rises less than half as much as on average. Tags that only format do not count as tokens.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from crawler.parse.main_text.outline import Outline, outline
 from crawler.parse.main_text.result import MainText, ParsedPage, main_text
 
 _WINDOW: Final = 50  # tokens
-_STEEP: Final = 0.5  # of the slope of the whole page
-_LEAST_WINDOWS: Final = 3  # in a row, that begin a section; two steep ones end it
+_STEEP: Final = 0.5  # share of the page's mean slope from which a window is steep
+_LEAST_WINDOWS: Final = 3  # flat windows in a row that begin a section; two steep ones end it
 
 
 @dataclass(frozen=True, slots=True)
 class SlopeCurve:
-    """Corners of the curve, (tokens, tags among them) up to there, and the tokens between which the content lies."""
+    """The corners of the curve as (tokens so far, tags among them), and the range of tokens that is the content."""
 
     points: list[tuple[int, int]]
     chosen: tuple[int, int]
 
 
 def slope_curve(document: Document) -> SlopeCurve:
-    """To be drawn, and read by eye."""
+    """The slope curve of a page with the chosen plateau, for plotting."""
     parts = outline(document, menus_whole=False)
     points = _points(parts)
     first, last = _plateau(parts)
@@ -39,14 +39,16 @@ def slope_curve(document: Document) -> SlopeCurve:
 
 
 def slope(source: ParsedPage) -> MainText:
-    parts = outline(source.document, menus_whole=False)  # in which entries are between tags
+    """Extract the one best plateau of the curve (Finn et al.)."""
+    parts = outline(source.document, menus_whole=False)  # each menu entry is between tags
     first, last = _plateau(parts)
     numbers = iter(range(len(parts)))
     return main_text(parts, [1.0 if part.text and first <= next(numbers) < last else 0.0 for part in parts])
 
 
 def windows(source: ParsedPage) -> MainText:
-    parts = outline(source.document, menus_whole=False)  # in which entries are between tags
+    """Extract all flat sections of the curve, found by windows (Pinto et al.)."""
+    parts = outline(source.document, menus_whole=False)  # each menu entry is between tags
     points = _points(parts)
     sections = _sections(points)
     starts = [start for start, _ in sections]
@@ -64,7 +66,7 @@ def windows(source: ParsedPage) -> MainText:
 
 
 def _points(parts: Outline) -> list[tuple[int, int]]:
-    """(0, 0), then for each block where its words begin and where they end."""
+    """The corners of the curve: (0, 0), then the start and the end of each block's words."""
     points = [(0, 0)]
     words = 0
     for part in parts:
@@ -77,9 +79,10 @@ def _points(parts: Outline) -> list[tuple[int, int]]:
 
 
 def _plateau(parts: Outline) -> tuple[int, int]:
-    """The blocks, from the first to before the last, whose words exceed the tags between them by most.
+    """The range of blocks, the end excluded, whose words exceed the tags between them by most.
 
-    Tags outside and words inside are most where words inside less tags inside are: the best run, found in one pass.
+    Maximizing tags outside plus words inside is maximizing words inside minus tags inside: the maximum subarray, in one
+    pass.
     """
     best = (0, 0)
     most = gain = start = tags = 0
@@ -96,7 +99,7 @@ def _plateau(parts: Outline) -> tuple[int, int]:
 
 
 def _sections(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """From where to where, in tokens, the curve is flat."""
+    """The ranges of tokens in which the curve is flat."""
     tokens, tags = points[-1]
     if not tokens:
         return []
@@ -114,10 +117,10 @@ def _sections(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _heights(points: list[tuple[int, int]], tokens: int) -> list[int]:
-    """The tags up to the end of each window."""
+    """The number of tags up to the end of each window."""
     rises = [0] * (tokens // _WINDOW + 2)
     for (begin, low), (end, high) in pairwise(points):
-        if high > low:  # one tag a token
+        if high > low:  # in this range every token is a tag
             for window in range(begin // _WINDOW, end // _WINDOW + 1):
                 left, right = max(begin, window * _WINDOW), min(end, (window + 1) * _WINDOW)
                 rises[window + 1] += max(right - left, 0)

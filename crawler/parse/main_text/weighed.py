@@ -1,14 +1,14 @@
-"""Every element of a page is outside of its content, on the way to it, or inside: how likely is each?
+"""Main-text extraction by a learned model on the tree of the page: the probability that each element is content.
 
-A page is a tree, and its content is a few subtrees less what was put between: so what is said of a container holds for
-what is in it, unless that looks otherwise. Each part has a weight for being on the way ("through": it holds content and
-other things), for being where content begins ("enter": inside, in an element that is not) and for belonging to what is
-around it ("stay"), each the sum of the weights of what is seen of it (features.py, weights.py). Outside weighs nothing,
-and all in it is outside. What is on the way has at least one child that is not outside, and the root is on the way: each
-page has something to say.
+Every element is outside of the content, on the way to it (it contains content and other things), or inside. The content
+of a page is a few subtrees minus what was inserted into them, so the state of a container carries over to its children
+unless their features say otherwise. Each part has a weight for being on the way ("through"), for being inside while its
+parent is on the way ("enter"), and for being inside like its parent ("stay"); each is the sum of the weights of its
+features (features.py, weights.py). Outside has weight 0, and everything in it is outside. A part that is on the way has
+at least one child that is not outside, and the root is on the way, so that every page has content.
 
-The probability of a tree of such choices is proportional to the exponential of its weight. In a tree the probabilities
-of all parts are had exactly by one pass up and one down, so the cost is linear in the size of the page.
+The probability of an assignment of states is proportional to the exponential of its weight. On a tree the probabilities
+of all parts are computed exactly in one pass up and one pass down, so the cost is linear in the size of the page.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from crawler.parse.main_text.outline import HIDDEN, Outline
 from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text
 from crawler.parse.main_text.weights import WEIGHTS
 
-Weight = tuple[float, float, float]  # for being on the way, for entering, for staying
+Weight = tuple[float, float, float]  # through, enter, stay
 _NEARLY_ALL: Final = 0.75
-_CACHE_SIZE: Final = 32_768  # facets of a kind that are remembered
+_CACHE_SIZE: Final = 32_768  # results cached per kind of facet
 _NO_WEIGHT: Final = (0.0, 0.0, 0.0)
-_EPSILON: Final = 1e-12  # keeps logarithms finite where all children are surely outside
+_EPSILON: Final = 1e-12  # keeps logarithms finite where all children are certainly outside
 
 
 class PartWeights(NamedTuple):
-    """Of all parts, by number."""
+    """The weights of all parts, by index."""
 
     through: list[float]
     enter: list[float]
@@ -39,11 +39,13 @@ class PartWeights(NamedTuple):
 
 
 def weighed(source: ParsedPage) -> MainText:
+    """Extract the main text with the learned weights."""
     parts = source.parts
     return weighed_text(parts, sum_weights(features(parts, source.title.lower(), _FACET_WEIGHTS)))
 
 
 def weighed_text(parts: Outline, weights: PartWeights) -> MainText:
+    """Extract the main text with given weights of the parts."""
     if not parts:
         return NO_TEXT
     inside = _without_hidden(parts, probabilities(parts, weights))
@@ -51,7 +53,7 @@ def weighed_text(parts: Outline, weights: PartWeights) -> MainText:
 
 
 def weight_of(names: Iterable[str], table: Mapping[str, Weight] = WEIGHTS) -> Weight:
-    """Of things that are seen together; what was never learned weighs nothing."""
+    """The sum of the weights of features; features that were not learned have weight 0."""
     through = enter = stay = 0.0
     for name in names:
         weight = table.get(name, _NO_WEIGHT)
@@ -62,24 +64,24 @@ def weight_of(names: Iterable[str], table: Mapping[str, Weight] = WEIGHTS) -> We
 
 
 def _cached_weight(name: Callable[..., Facet]) -> Callable[..., Weight]:
-    """What facets of a kind weigh: most have been seen on other pages."""
-    return lru_cache(maxsize=_CACHE_SIZE)(lambda *seen: weight_of(name(*seen)))
+    """Cache the weights of one kind of facet: most occur on other pages, too."""
+    return lru_cache(maxsize=_CACHE_SIZE)(lambda *facet_weights: weight_of(name(*facet_weights)))
 
 
 _FACET_WEIGHTS: Final = Facets(
     shape=_cached_weight(NAMES.shape),
     neighbours=_cached_weight(NAMES.neighbours),
     container=_cached_weight(NAMES.container),
-    holding=_cached_weight(NAMES.holding),
-    standing=_cached_weight(NAMES.standing),
+    prose_share=_cached_weight(NAMES.prose_share),
+    position=_cached_weight(NAMES.position),
     names=_cached_weight(NAMES.names),
 )
 
 
-def sum_weights(seen: Iterable[Iterable[Weight]]) -> PartWeights:
-    """Of each part, what its facets weigh together."""
+def sum_weights(facet_weights: Iterable[Iterable[Weight]]) -> PartWeights:
+    """The weights of each part: the sum over its facets."""
     weights = PartWeights([], [], [])
-    for facets in seen:
+    for facets in facet_weights:
         through = enter = stay = 0.0
         for one, other, third in facets:
             through += one
@@ -92,23 +94,23 @@ def sum_weights(seen: Iterable[Iterable[Weight]]) -> PartWeights:
 
 
 def probabilities(parts: Outline, weights: PartWeights) -> list[float]:
-    """That each part is inside.
+    """The probability of each part to be inside the content.
 
-    Up: how much more than outside does each part weigh, with all that is in it? A child adds to a parent that is on the
-    way the logarithm of one (outside) + enter + through, to one that is inside that of one + stay. Down: given what the
-    parent is, what is the child?
+    The pass up computes the log-weight of each part with its subtree, relative to outside: a child adds
+    log(1 + enter + through) to a parent that is on the way, and log(1 + stay) to one that is inside, where 1 stands for
+    outside. The pass down computes the state of a child from that of its parent.
     """
     count = len(parts)
     if count == 1:
         return [1.0]
     to_pass, to_enter, to_stay = weights
-    on_way, within = [0.0] * count, [0.0] * count  # what the children add to a part that is on the way, inside
-    through, enter, stay = [0.0] * count, [0.0] * count, [0.0] * count  # the chances of each, the parent given
+    on_way, within = [0.0] * count, [0.0] * count  # log-weight that the children add to a part on the way, inside
+    through, enter, stay = [0.0] * count, [0.0] * count, [0.0] * count  # probabilities, given the parent's state
     for number in range(count - 1, 0, -1):
         part = parts[number]
         entering = to_enter[number] + within[number]
         staying = to_stay[number] + within[number]
-        if part.text:  # it leads nowhere
+        if part.text:  # a block cannot be on the way
             most = max(0.0, entering)
             added = most + log(exp(-most) + exp(entering - most))
         else:
@@ -117,10 +119,10 @@ def probabilities(parts: Outline, weights: PartWeights) -> list[float]:
             added = most + log(exp(-most) + exp(entering - most) + exp(passing - most))
             through[number] = exp(passing - added)
         enter[number] = exp(entering - added)
-        kept = staying + log1p(exp(-staying)) if staying > 0 else log1p(exp(staying))
-        stay[number] = exp(staying - kept)
+        added_inside = staying + log1p(exp(-staying)) if staying > 0 else log1p(exp(staying))
+        stay[number] = exp(staying - added_inside)
         on_way[part.parent] += added
-        within[part.parent] += kept
+        within[part.parent] += added_inside
     inside, passed = [0.0] * count, [0.0] * count
     passed[0] = 1.0
     for number in range(1, count):
@@ -132,11 +134,11 @@ def probabilities(parts: Outline, weights: PartWeights) -> list[float]:
 
 
 def _without_hidden(parts: Outline, inside: list[float]) -> list[float]:
-    """What is not shown is not content, unless it is nearly all there is: some pages show their text by a script."""
+    """Exclude hidden parts, unless they are nearly all of the content: some pages show their text by a script."""
     if not any(part.names.startswith(HIDDEN) for part in parts):
         return inside
     is_hidden: list[bool] = []
-    sizes = [0, 0]  # of what is chosen, shown and hidden
+    sizes = [0, 0]  # characters of content, visible and hidden
     for number, part in enumerate(parts):
         is_hidden.append(part.names.startswith(HIDDEN) or (number > 0 and is_hidden[part.parent]))
         if inside[number] >= 0.5:
@@ -147,7 +149,7 @@ def _without_hidden(parts: Outline, inside: list[float]) -> list[float]:
 
 
 def _with_some_text(parts: Outline, inside: list[float]) -> list[float]:
-    """Where no block is likely content, the likeliest ones are it: a page without main text would be lost to a search."""
+    """Where no block is likely content, take the most likely ones: search could not find a page without main text."""
     most = max(chance for part, chance in zip(parts, inside, strict=True) if part.text)
     if most >= 0.5:
         return inside
@@ -160,7 +162,7 @@ def _log_expm1(value: float) -> float:
 
 
 def _expected_f1(parts: Outline, inside: Sequence[float]) -> float:
-    """What the chosen blocks would score if the probabilities are right, by characters."""
+    """The expected F1 of the chosen blocks by characters, if the probabilities are right."""
     chosen = right = expected = 0.0
     for part, chance in zip(parts, inside, strict=True):
         expected += chance * part.size

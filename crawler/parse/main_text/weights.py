@@ -1,6 +1,6 @@
-"""What each thing that is seen of a part of a page is worth: through, enter, stay (weighed.py).
+"""The learned weights of the extraction model: for each feature its weights for through, enter, stay (weighed.py).
 
-Learned from marked pages by `python -m benchmarks learn-main-text`, which writes what follows; not to be edited by hand.
+Learned from annotated pages by `python -m benchmarks learn-main-text`, which writes the table; do not edit it by hand.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a page says of itself: title, authors, dates, description, and what JSON-LD adds."""
+"""Metadata of a page: title, authors, dates, description, and JSON-LD."""

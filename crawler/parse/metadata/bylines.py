@@ -1,6 +1,6 @@
-"""Who wrote a page? What it declares, else the line under the headline that says so.
+"""Find the authors of a page: in its declared metadata, else in the byline near the headline.
 
-The name of the site is an author only if there is no other: many systems put it where a person's should be.
+The name of the site is taken as author only if there is no other: many systems put it in place of a person's name.
 """
 
 from __future__ import annotations
@@ -31,19 +31,21 @@ METAS = (
     "author-name",
     "byl",
 )
-_LAST_FIRST = frozenset({"citation_author", "dc.creator", "dc:creator", "dcterms.creator"})  # as libraries do
-_PROFILES = "a[href*='/aut']"  # one look at each link; whose are no profiles is told below
+_LAST_FIRST = frozenset(
+    {"citation_author", "dc.creator", "dc:creator", "dcterms.creator"}
+)  # "Lovelace, Ada", as in library catalogues
+_PROFILES = "a[href*='/aut']"  # one cheap test per link; _PROFILE below decides
 _PROFILE = re.compile("/(?:author|autor|autoren|auteur)/")
 _AUTHOR_ELEMENTS = (
-    "[rel~=author],[itemprop~=author],[class*=byline i],[class*=author i],[class*=autor i],[class*=auteur i],[class~=fn],"
-    f"address,[id=author i],[data-testid*=author i],{_PROFILES}"
+    "[rel~=author],[itemprop~=author],[class*=byline i],[class*=author i],[class*=autor i],[class*=auteur i],"
+    f"[class~=fn],address,[id=author i],[data-testid*=author i],{_PROFILES}"
 )
 _NAME_ELEMENTS = (
     "[itemprop~=name],[rel~=author],[class~=fn],[class*=author-name i],[class*=author__name i],[class*=authorname i],"
     + _PROFILES
 )
 _MOST_AUTHOR_ELEMENTS = 30
-_LONGEST_LINE = 160  # characters of a byline: more is what is said of the author
+_LONGEST_LINE = 160  # characters of a byline: a longer text is about the author
 _LONGEST_NAME_WORDS = 6
 _LABELS = frozenset(
     {"written by", "verfasst von", "geschrieben von", "écrit par", "escrito por", "scritto da", "author"}
@@ -52,13 +54,15 @@ _LABELS = frozenset(
 # "By", "Posted by", "Zeige alle Beiträge von", "Text:" …
 _PREFIX = re.compile(
     r"(?:(?:[^\W\d_]+\s+){0,3}(?:written|posted|published|created|story|articles?|posts?|erstellt|geschrieben|verfasst"
-    r"|veröffentlicht|gepostet|eingestellt|beiträge|beitrag|artikel|publié|écrit|rédigé|escrito|publicado|scritto|pubblicato"
-    r"|geschreven|gepubliceerd)\s+)?(?:by|von|par|por|di|da|door|av|af)\s+"
+    r"|veröffentlicht|gepostet|eingestellt|beiträge|beitrag|artikel|publié|écrit|rédigé|escrito|publicado|scritto"
+    r"|pubblicato|geschreven|gepubliceerd)\s+)?(?:by|von|par|por|di|da|door|av|af)\s+"
     r"|(?:autor(?:in|en)?|authors?|auteurs?|autore|autora|verfasser(?:in)?|name)\b\s*[:|–-]?\s*"
     r"|(?:texte?|texto|testo|redaktion|words|reporter)\s*:\s*",
     re.IGNORECASE,
 )
-_PREFIX_WORDS = frozenset({"by", "von", "par", "por", "di", "da", "door", "av", "af"})  # one of the first five
+_PREFIX_WORDS = frozenset(
+    {"by", "von", "par", "por", "di", "da", "door", "av", "af"}
+)  # one is among the first five words
 _PREFIX_STARTS = ("auteur", "author", "autor", "name", "redaktion", "reporter", "testo", "text", "verfasser", "words")
 _PICTURE_CREDIT = re.compile(r"(?:foto|photo|bild|image|illustration|quelle|source|credit)s?\b", re.IGNORECASE)
 _SUFFIX = re.compile(
@@ -67,8 +71,8 @@ _SUFFIX = re.compile(
 _SEPARATOR = re.compile(r"\s*[;,/|&]\s*|\s+(?:and|und|et|y|e|en|och|og|i)\s+", re.IGNORECASE)
 _NO_NAME = re.compile(r"https?:|www\.\S+/|\S@\S|[<>{}\[\]=?!…\"„“]|\d{3}", re.IGNORECASE)
 _NOBODY = """
-admin administrator author autor autoren authors editor root user webmaster unknown anonymous anonym guest gast none null
-name kommentar kommentare comment comments share teilen more mehr follow folgen contact kontakt posts about über
+admin administrator author autor autoren authors editor root user webmaster unknown anonymous anonym guest gast none
+null name kommentar kommentare comment comments share teilen more mehr follow folgen contact kontakt posts about über
 """
 _NO_PERSON = frozenset(_NOBODY.split())  # what a name does not begin with
 _SMALL = "de da do dos das del della der den di du la le van von vom zu zur ter ten af av al el bin ibn st v d y e"
@@ -78,7 +82,7 @@ _PARTICLES = frozenset(_SMALL.split())  # words of a name that are written small
 def authors_of(
     document: Document, scan: PageScan, declared: Sequence[str], nearby: NearbyLines, site_names: Sequence[str]
 ) -> list[str]:
-    """Their names, from those that JSON-LD declares, from metas, or from the byline."""
+    """The names of the authors, from JSON-LD (`declared`), from metas, or from the byline."""
     fallback: list[str] = []
     for names in filter(None, _name_sources(document, scan, declared, nearby)):
         sites = {"".join(words(name)) for name in site_names}
@@ -90,7 +94,7 @@ def authors_of(
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a byline, without what stands around them.
+    """The names in a byline, without prefixes such as "By" and what follows the names.
 
     >>> names_in("By Ada Lovelace and Alan Turing | May 4, 2019"), names_in("Read more about our cookies here!")
     (['Ada Lovelace', 'Alan Turing'], [])
@@ -106,7 +110,7 @@ def names_in(text: str) -> list[str]:
 def _name_sources(
     document: Document, scan: PageScan, declared: Sequence[str], nearby: NearbyLines
 ) -> Iterator[list[str]]:
-    """Places where names may stand, the best first."""
+    """The names from each place that may have them, the most reliable first."""
     yield _all_names(declared)
     for name in METAS:
         if texts := scan.metas.get(name):
@@ -121,7 +125,7 @@ def _name_sources(
 
 
 def _is_profile(element: Element) -> bool:
-    """A link that was found by its address alone must be one of a profile."""
+    """Whether a link that was selected only by its href leads to an author's profile; True for other elements."""
     href = element.attr("href") or ""
     return (
         "/aut" not in href
@@ -132,7 +136,7 @@ def _is_profile(element: Element) -> bool:
 
 
 def _names_after_prefix(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Of lines that begin with "By", or that follow one that says no more."""
+    """The names in lines that begin with a prefix such as "By", or that follow a line with only that."""
     follows_prefix = False
     for line in lines:
         if len(line) > _LONGEST_LINE:
@@ -150,7 +154,7 @@ def _without_prefix(text: str) -> str:
 
 
 def _may_have_prefix(text: str) -> bool:
-    """What most lines are told by in a third of the time: none begins without one of these words."""
+    """Whether a line may begin with a prefix: a quick test that excludes most lines in a third of the time."""
     if not text.isascii():
         return True
     lower = text.lower()
@@ -158,7 +162,7 @@ def _may_have_prefix(text: str) -> bool:
 
 
 def _first_name_first(text: str) -> str:
-    """Lovelace, Ada."""
+    """Turn "Lovelace, Ada" into "Ada Lovelace"."""
     last, comma, first = text.partition(",")
     return f"{first.strip()} {last.strip()}" if comma and "," not in first else text
 
@@ -168,7 +172,7 @@ def _all_names(texts: Iterable[str]) -> list[str]:
 
 
 def _personal_names(text: str) -> list[str]:
-    """Names in a text for readers, if all of it is names: they are written in capitals, unless there is but one word."""
+    """The capitalized names in a visible text; a single name of one word need not be capitalized."""
     names = names_in(text)
     return names if len(names) == 1 and " " not in names[0] else [name for name in names if _is_capital(name)]
 
@@ -178,7 +182,7 @@ def _is_capital(name: str) -> bool:
 
 
 def _valid_name(text: str) -> str:
-    """A name, or nothing if it does not look like one."""
+    """The text as a name, or "" if it does not look like one."""
     text = text.strip(" \t,.:;–-")
     own = words(text)
     if (

@@ -1,4 +1,4 @@
-"""When is that? Dates as sites write them, for machines and for people."""
+"""Parse dates as sites write them, in standard formats and in the words of many languages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 _SHORT = re.compile(r"(\d{4})(?:-(\d\d))?")  # a year, or a month
 _LONGEST = 100  # characters: no date is longer
-_STAMP = re.compile(r"\d{10}(?:\d{3})?")  # of Unix, in seconds or thousandths
-_FIGURES = re.compile(r"((?:19|20)\d{6})(\d{6})")  # a day and a time of day
+_STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Unix time, in seconds or milliseconds
+_FIGURES = re.compile(r"((?:19|20)\d{6})(\d{6})")  # a day and a time of day, without separators
 
-# Months in the spellings of many languages: names, the cases they take in a date, and short forms. A name that means one
-# month here and another there (listopad) is left out.
+# Month names in many languages, with the cases they take in a date and abbreviations. A name that means different
+# months in different languages (listopad) is left out.
 _MONTHS = """
 1 january jan januar janvier janv enero ene gennaio gen janeiro januari stycznia styczeń sty leden ledna január
 1 januára января январь янв січня januarie ianuarie ian ocak tammikuuta tammikuu jänner janar siječnja ιανουαρίου
@@ -65,14 +65,14 @@ _HALF_DAY = re.compile(r"\d\s*[ap]\.?m\b", re.IGNORECASE)
 
 
 class Date(NamedTuple):
-    """A moment, or the beginning of a day, a month or a year if no more is said."""
+    """A point in time; the start of the day, month or year if that is all that is known."""
 
     seconds: float  # since the epoch; without a zone UTC is meant
-    iso: str  # in the zone of the writer, and no more exact than what is written: "2019", "2019-10", "2019-10-18" …
+    iso: str  # in the writer's time zone and as exact as written: "2019", "2019-10", "2019-10-18" …
 
 
 def seconds_of(text: str) -> float | None:
-    """A date of ISO 8601 or one of mail (RFC 822, 850); without a day or a time its beginning, without a zone UTC.
+    """Parse a date of ISO 8601 or mail (RFC 822, 850) to seconds; default are the first day, midnight and UTC.
 
     >>> seconds_of("2005"), seconds_of("1970-01-02"), seconds_of("Fri, 02 Jan 1970 00:00:01 GMT"), seconds_of("soon")
     (1104537600.0, 86400.0, 86401.0, None)
@@ -82,7 +82,7 @@ def seconds_of(text: str) -> float | None:
 
 
 def date_of(text: str, *, month_first: bool | None = None) -> Date | None:
-    """A date that stands alone: as machines write it, else the first in words or figures as people do.
+    """Parse a text that is a date: in a standard format, else the first date in words or figures.
 
     >>> date_of("2019-10-18T00:30:00+02:00")
     Date(seconds=1571351400.0, iso='2019-10-18T00:30:00+02:00')
@@ -102,26 +102,26 @@ def date_of(text: str, *, month_first: bool | None = None) -> Date | None:
     with suppress(ValueError):
         found = datetime.fromisoformat(_FIGURES.sub(r"\1T\2", text))
         return _date_of_moment(found) if len(text) > 10 else _date_of_day(found.date())
-    if ":" in text and _HALF_DAY.search(text) is None:  # which mail does not know: 10:30 PM would be in the morning
+    if ":" in text and _HALF_DAY.search(text) is None:  # the mail format has no AM/PM: 10:30 PM would become morning
         with suppress(ValueError, OverflowError, IndexError, TypeError):
             return _date_of_moment(parsedate_to_datetime(text))
     return next(dates_in(text, month_first=month_first), None)
 
 
 def may_contain_date(text: str) -> bool:
-    """Whether it is worth looking for the days that a text names: ten times as fast again."""
+    """Whether a text may contain a date: a test that is ten times as fast as that of `dates_in` for a year."""
     return "19" in text or "20" in text
 
 
 def dates_in(text: str, *, month_first: bool | None = None) -> Iterator[Date]:
-    """The days that a text names, in words or figures; 3/4/2019 only if it is known which is the month.
+    """Find the days in a text, in words or figures; 3/4/2019 only if it is known which number is the month.
 
     >>> [found.iso for found in dates_in("Oct. 18th, 2019 – 2019年10月19日; 20.10.2019; 3/4/2019")]
     ['2019-10-18', '2019-10-19', '2019-10-20']
     >>> [found.iso for found in dates_in("3/4/2019", month_first=False)]
     ['2019-04-03']
     """
-    if _SOME_YEAR.search(text) is None:  # ten times as fast as to look for all of a date
+    if _SOME_YEAR.search(text) is None:  # ten times as fast as searching for a whole date
         return
     for found in _IN_WORDS.finditer(text):
         day = _calendar_day(found.groupdict(), month_first)
@@ -144,7 +144,7 @@ def _calendar_day(parts: dict[str, str | None], month_first: bool | None) -> dat
 
 
 def _month_and_day(first: int, second: int, separator: str, month_first: bool | None) -> tuple[int, int]:
-    """(month, day), or none that there is: with full stops the day is first, with others it depends on who writes."""
+    """(month, day) of two numbers, or (0, 0) if ambiguous: with full stops the day is first, else it depends."""
     if separator == "." or first > 12 or first == second:
         return second, first
     if second > 12:
@@ -162,7 +162,7 @@ def _date_of_moment(moment: datetime) -> Date | None:
     try:
         aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
         return Date(aware.timestamp(), moment.isoformat(timespec="seconds"))
-    except (ValueError, OverflowError):  # a zone may push the first or the last day over the edge
+    except (ValueError, OverflowError):  # a time zone may push the first or last day out of range
         return None
 
 
@@ -178,4 +178,4 @@ def _seconds(text: str) -> float | None:
     return None
 
 
-_cached_seconds = lru_cache(maxsize=4096)(_seconds)  # moments do not come again, days do
+_cached_seconds = lru_cache(maxsize=4096)(_seconds)  # days repeat, moments do not

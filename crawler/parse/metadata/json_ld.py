@@ -1,6 +1,6 @@
-"""What does a page say of itself in JSON-LD (schema.org), and which of the things named there is the page about?
+"""Parse the JSON-LD (schema.org) of a page and rank its things: which of them the page is about.
 
-Read as JSON, not as RDF: pages use the few shapes that search engines understand, and a context would need fetching.
+It is read as JSON, not as RDF: pages use the few shapes that search engines support, and contexts would need fetching.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any
 from crawler.parse.clean_text import one_line
 
 Thing = Mapping[str, Any]
-MOST_THINGS = 200
-_MOST_VALUES = 5_000  # of all things of a page
-_MOST_TEXTS = 50  # of one property
+MOST_THINGS = 200  # top-level objects per page
+_MOST_VALUES = 5_000  # per page, all things together
+_MOST_TEXTS = 50  # per property
 _DEEPEST = 12
 _LONGEST = 2_000  # characters of a string
-_DECODER = json.JSONDecoder(strict=False)  # a line break within a string is the commonest fault
+_DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are the most common error
 _WRAPPING = re.compile(r"(?:[\s;]|<!--|//|/\*|\*/|<!\[CDATA\[)*+")
 _LAST_COMMA = re.compile(r",\s*+(?=[}\]])")
 
-# Things that every page of a site names: no page is about them if it has others.
+# Types of things that every page of a site has: a page is not about them.
 _SITE_TYPES = """
 website organization newsmediaorganization corporation localbusiness person brand breadcrumblist imageobject itemlist
 listitem sitenavigationelement wpheader wpfooter wpsidebar searchaction readaction offer aggregaterating postaladdress
@@ -33,7 +33,7 @@ _SITE_TYPE_NAMES = frozenset(_SITE_TYPES.split())
 
 
 def things_in(scripts: Iterable[str]) -> list[Thing]:
-    """The things that scripts describe, those of a graph one by one; what is no JSON says nothing.
+    """Parse the things in JSON-LD scripts, those of an @graph one by one; scripts that are not JSON are skipped.
 
     >>> things_in(['{"@graph": [{"@type": "Article", "name": "a"}]};', "<nonsense>"])
     [{'@type': 'Article', 'name': 'a'}]
@@ -44,7 +44,7 @@ def things_in(scripts: Iterable[str]) -> list[Thing]:
 
 
 def kinds_of(thing: Thing) -> list[str]:
-    """Its types, without the vocabulary.
+    """The types of a thing, without the vocabulary's prefix.
 
     >>> kinds_of({"@type": ["http://schema.org/NewsArticle", "Thing"]})
     ['NewsArticle', 'Thing']
@@ -55,10 +55,10 @@ def kinds_of(thing: Thing) -> list[str]:
 
 
 def rank_things(things: Sequence[Thing], urls: frozenset[str], title: str) -> list[Thing]:
-    """First what the page is about, then what speaks of the page as such; not what belongs to the site.
+    """Rank things: articles first, then other subjects, then the page as such; things of the site are dropped.
 
-    Where several things could be what the page is about, it is the one that has the page's URL or its title, or none: a
-    list of articles is none of them.
+    Of several things of one rank, the one with the page's URL or title is taken, else none: the page may be a list of
+    articles.
     """
     articles = [thing for thing in things if _rank(thing) == 3]
     others = [thing for thing in things if _rank(thing) == 2]
@@ -71,14 +71,14 @@ def rank_things(things: Sequence[Thing], urls: frozenset[str], title: str) -> li
 
 
 def property_texts(thing: Thing, name: str, things: Sequence[Thing] = ()) -> list[str]:
-    """What a property says: strings, and the names of things, which may be described elsewhere on the page.
+    """The texts of a property: strings, and the names of things, which may be described elsewhere on the page.
 
     >>> property_texts({"author": [{"name": "A"}, "B", {"@id": "#c"}]}, "author", [{"@id": "#c", "name": "C"}])
     ['A', 'B', 'C']
     """
     value = thing.get(name)
     found = (_text(part, things) for part in (value if isinstance(value, list) else [value])[:_MOST_TEXTS])
-    # Scripts have no character references, but many a system writes them there.
+    # JSON has no character references, but many content management systems write them.
     return [one_line(unescape(text)) if "&" in text else text for text in found if text]
 
 
@@ -130,7 +130,7 @@ def _urls_of(thing: Thing) -> Iterator[str]:
 
 
 def _decode_script(script: str) -> Any:
-    """A value, whatever stands around it; None if there is none."""
+    """Decode the JSON value in a script, ignoring comments around it and trailing commas; None if there is none."""
     start = _WRAPPING.match(script)
     text = script[start.end() :] if start is not None else script
     for attempt in (text, None):
@@ -156,7 +156,7 @@ def _top_level_things(value: Any, depth: int) -> Iterator[Any]:
 
 
 class _BoundedCopy:
-    """Copies values with clean and bounded strings, up to so many and so deep: what is beyond is left out."""
+    """Copies values with normalized, bounded strings, up to limits on number and depth; the rest is left out."""
 
     def __init__(self) -> None:
         self._left = _MOST_VALUES

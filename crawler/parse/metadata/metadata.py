@@ -1,8 +1,8 @@
-"""What does a page say about itself: what it is called, who wrote it and when, in which language, what it is?
+"""Extract the metadata of a page: title, authors, dates, language, type, description and more.
 
-Pages say it in several places, for several readers: JSON-LD and microdata for search engines, Open Graph for social
-networks, meta elements for whoever, headlines and bylines for people. For each fact the places are asked in the order of
-how often they are right, and the first answer that makes sense counts.
+Pages have it in several places: JSON-LD and microdata for search engines, Open Graph for social networks, meta
+elements, headlines and bylines for people. For each field the places are tried in the order of how often they are
+right, and the first plausible value is taken.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TITLES = (
     "og:title",
     "twitter:title",
 )
-# Open Graph's before the plain one: that is often the same on all pages of a site.
+# Open Graph's before the plain one, which is often the same on all pages of a site.
 _DESCRIPTIONS = (
     "dc:description",
     "dc.description",
@@ -69,21 +69,21 @@ _DATE_ITEMS = frozenset(name.lower() for name in _DATES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """Facts that a page tells; empty where it does not."""
+    """The metadata of a page; fields are empty where the page has none."""
 
-    title: str = ""  # the best there is, without the name of the site
-    plain_title: str = ""  # what <title> says
+    title: str = ""  # the best title, without the name of the site
+    plain_title: str = ""  # the text of <title>
     description: str = ""
     authors: Sequence[str] = ()
     site_name: str = ""
-    published: float | None = None  # seconds
-    published_iso: str = ""  # as written, in the page's own zone and no more exact: a year, a month, a day or a moment
+    published: float | None = None  # seconds since the epoch
+    published_iso: str = ""  # in the page's own time zone and as exact as written: a year, month, day or moment
     modified: float | None = None
     modified_iso: str = ""
-    language_declared: str = ""  # as it is written
+    language_declared: str = ""  # as written
     canonical: str = ""
     hreflang: Sequence[tuple[str, str]] = ()  # (language, URL) of the same page in other languages
-    kind: str = ""  # in the words of schema.org (NewsArticle), else of Open Graph (article)
+    kind: str = ""  # its type in schema.org (NewsArticle), else in Open Graph (article)
     image: str = ""
     keywords: Sequence[str] = ()
     headings: Sequence[Heading] = ()
@@ -96,9 +96,9 @@ NO_METADATA = Metadata()
 
 
 def metadata_of(document: Document, url: str, base: str, *, latest: float = inf) -> Metadata:
-    """Of a document from this URL, whose links are relative to this base. The document stays as it is.
+    """Extract the metadata of a document; its links are relative to `base`, and it is not changed.
 
-    No date later than the latest counts; who knows when the page was fetched should say so.
+    Dates later than `latest` are ignored; callers that know when the page was fetched should pass that time.
 
     >>> import turbohtml
     >>> page = turbohtml.parse("<title>It rains | Paper</title><h1>It rains</h1><p>By Ada Lovelace<p>May 4, 2019")
@@ -152,7 +152,7 @@ def _declared_titles(scan: PageScan, about: Sequence[Thing]) -> list[str]:
 
 
 def _declared_dates(document: Document, about: Sequence[Thing]) -> dict[str, list[str]]:
-    """By name in lower case, what JSON-LD says before what elements say."""
+    """Declared dates by name in lower case, those of JSON-LD before those of microdata."""
     found = {name.lower(): _all_texts(about, name) for name in _DATES}
     for name, element in microdata_of(document, _DATE_ITEMS):
         found[name].append(element.attr("content") or element.attr("datetime") or text_of(element))
@@ -160,7 +160,7 @@ def _declared_dates(document: Document, about: Sequence[Thing]) -> dict[str, lis
 
 
 def _headline(scan: PageScan, title: str) -> Element | None:
-    """The heading that is the title, else the first of the highest level."""
+    """The heading whose text is the title, else the first of the highest level."""
     for element in scan.headlines:
         if text_of(element) == title:
             return element
@@ -176,7 +176,7 @@ def _site_name(scan: PageScan, things: Sequence[Thing]) -> str:
 
 
 def _site_names(declared: str, url: str) -> list[str]:
-    """What the site may be called in titles: by its name, its host, or that without what others have too."""
+    """Names of the site that titles may contain: its declared name, its host, its registered domain without suffix."""
     host = host_of(url).removeprefix("www.")
     return [name for name in (declared, host, (registered_domain(host) or host).partition(".")[0]) if name]
 
@@ -189,7 +189,7 @@ def _language(document: Document, scan: PageScan, about: Sequence[Thing]) -> str
 
 
 def _is_month_first(language: str) -> bool | None:
-    """Whether 3/4/2019 is in March: it is in the United States; where English comes from is often not said."""
+    """Whether 3/4/2019 is in March, as in the United States; None if unknown, as for "en" without a country."""
     language = language.lower().replace("_", "-")
     return None if language in ("", "en") else language.startswith(("en-us", "en-ph", "es-us"))
 

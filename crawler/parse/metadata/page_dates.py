@@ -1,7 +1,7 @@
-"""When was a page published, and when was it changed last? A wrong date is worse than none.
+"""Find when a page was published and last modified; a wrong date is worse than none.
 
-What the page tells machines comes first, then its URL, then a date that stands where readers look for it: in an element
-named for it, or beside the headline. Dates elsewhere in the text are as likely of something else.
+Declared metadata comes first, then the URL, then a visible date near the headline or in an element whose class or id
+says that it is a date. Dates elsewhere in the text may well be those of something else.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from turbohtml import Document
 from crawler.parse.metadata.dates import Date, date_of, dates_in, may_contain_date
 from crawler.parse.page_scan import NearbyLines, PageScan, is_outside_article, text_of
 
-EARLIEST = -2208902400.0  # 1900-01-02: machines that know no date write the first
+EARLIEST = -2208902400.0  # 1900-01-02: systems without a date write the first of January
 _DAY = 86_400.0
-_EARLIEST_VISIBLE = 631_152_000.0  # 1990: of a day before that, a text tells a story
-_NULL_DATES = frozenset({"1970-01-01", "1969-12-31"})  # nothing was published that day, but zero is that moment
+_EARLIEST_VISIBLE = 631_152_000.0  # 1990: an earlier visible date is part of a story
+_NULL_DATES = frozenset({"1970-01-01", "1969-12-31"})  # the epoch, written by systems without a date
 
 PUBLISHED = (
     "article:published_time",
@@ -81,14 +81,13 @@ MODIFIED = (
 
 _IN_URL = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})([-/_.]?)([01]?[0-9])\2([0-3]?[0-9])(?![0-9])")
 _DATE_ELEMENTS = (
-    "[class*=date i],[class*=publi i],[class*=posted i],[class*=time i],[class*=byline i],[class*=meta i],[class*=created i],"
-    "[class*=datum i],[class*=fecha i],[id*=date i],[id*=publish i]"
+    "[class*=date i],[class*=publi i],[class*=posted i],[class*=time i],[class*=byline i],[class*=meta i],"
+    "[class*=created i],[class*=datum i],[class*=fecha i],[id*=date i],[id*=publish i]"
 )
 _MOST_DATE_ELEMENTS = 40  # elements whose text is read
-_LONGEST_DATE_ELEMENT = 200  # characters: an element with more is no date but a text that has one
-_LONGEST_LINE = (
-    60  # characters: a date beside the headline has a line of its own; in a sentence it is of something else
-)
+_LONGEST_DATE_ELEMENT = 200  # characters: a longer element is not a date but a text that contains one
+# Characters: a date near the headline has a line of its own; within a sentence it is that of something else.
+_LONGEST_LINE = 60
 _LONGEST_DATE = 18  # characters: "18. September 2019" at the beginning of a text is its dateline
 _CHANGE_WORDS = re.compile(
     r"\b(?:updated?|modified|revised|reviewed|aktualisier|geändert|änderung|bearbeitet|mise? à jour|modifié|actualiza"
@@ -98,14 +97,14 @@ _CHANGE_WORDS = re.compile(
 
 
 class PageDates(NamedTuple):
-    """Each None if the page does not tell."""
+    """When a page was published and modified; None where unknown."""
 
     published: Date | None
     modified: Date | None
 
 
 class PlausibleDates(NamedTuple):
-    """Days that can be true: none that only machines know, none after the page was fetched."""
+    """The range of plausible dates: not the defaults of systems without a date, not later than the fetch."""
 
     latest: float
 
@@ -123,7 +122,7 @@ def page_dates(
     latest: float = float("inf"),
     month_first: bool | None = None,
 ) -> PageDates:
-    """From what the page declares elsewhere (JSON-LD and microdata, by name), its metas, its URL and its look."""
+    """The dates of a page, from JSON-LD and microdata (`declared`, by name), its metas, its URL and visible dates."""
     window = PlausibleDates(latest)
 
     def first(texts: Iterable[str]) -> Date | None:
@@ -149,13 +148,13 @@ def page_dates(
 
 
 def plausible_date(text: str, now: float) -> Date | None:
-    """A date that a file tells of itself, if it can be true."""
+    """The date in a file's own metadata, if it is plausible."""
     found = date_of(text) if text else None
     return found if found is not None and PlausibleDates(now + _DAY).has(found) else None
 
 
 def date_in_url(url: str) -> Date | None:
-    """The day that a path names.
+    """The day in the path of a URL.
 
     >>> date_in_url("http://a.com/2019/10/18/title"), date_in_url("http://a.com/item-20193456")
     (Date(seconds=1571356800.0, iso='2019-10-18'), None)
@@ -177,12 +176,12 @@ def _metas(scan: PageScan, names: Iterable[str]) -> Iterator[str]:
 
 
 def _prefer_url_date(declared: Date | None, in_url: Date) -> Date:
-    """The URL was made when the page was; a declared date near it says more, another is of some later event."""
+    """The date in the URL, or the declared one if it is within two days: others are those of later events."""
     return declared if declared is not None and abs(declared.seconds - in_url.seconds) <= 2 * _DAY else in_url
 
 
 def _visible_dates(document: Document, scan: PageScan, nearby: NearbyLines, month_first: bool | None) -> Iterator[Date]:
-    """Dates that readers see, the likeliest first."""
+    """Dates that readers see on the page, the most likely first."""
     for line in nearby():
         yield from _publication_dates(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_DATE], month_first)
     for element in scan.times:
@@ -196,7 +195,7 @@ def _visible_dates(document: Document, scan: PageScan, nearby: NearbyLines, mont
 
 
 def _publication_dates(text: str, month_first: bool | None) -> list[Date]:
-    """Dates of a line that does not tell of a change."""
+    """The dates in a line, unless it speaks of an update or a copyright."""
     if not may_contain_date(text):
         return []
     found = list(dates_in(text, month_first=month_first))

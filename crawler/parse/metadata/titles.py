@@ -1,7 +1,8 @@
-"""What is a page called? Its headline, without the name of its site.
+"""Find the title of a page: its headline, without the name of the site.
 
-Authors give a page up to four titles: one for the window, one for social networks, one for search engines, one to be read.
-The last is what people know the page by, so it wins if another confirms it; alone it may be the name of the site.
+Authors give a page up to four titles: for the window, for social networks, for search engines, and the headline.
+Readers know the page by its headline, so that is preferred if another title confirms it; unconfirmed it may be the
+name of the site.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ _SEPARATOR = re.compile(r"\s+[-–—|·•:»›«‹⋆★*/\\~<>]{1,2}\s+|\s*
 _WORD = re.compile(r"\w+")
 _MOST_PARTS = 8
 _ENOUGH_WORDS = 4
-_SAME_SITE = 0.6  # "The Paper" and "The Paper Online"
-_CONFIRMED = 0.5  # share of the words of a heading that must stand in another title
+_SAME_SITE = 0.6  # relative length from which a name contained in another is the same: "The Paper", "The Paper Online"
+_CONFIRMED = 0.5  # similarity of the words of a heading and another title (Dice) that is needed
 
 
 def words(text: str) -> list[str]:
-    """
+    """The words of a text in lower case, for comparison.
+
     >>> words("L'été, 2019!")
     ['l', 'été', '2019']
     """
@@ -28,9 +30,10 @@ def words(text: str) -> list[str]:
 
 
 def best_title(plain: str, declared: Sequence[str], headings: Sequence[Heading], site_names: Iterable[str]) -> str:
-    """Of what <title> says, what metadata declares (best first), the headings, and what the site is called.
+    """Choose the title from <title>, declared titles (best first) and headings, given the names of the site.
 
-    >>> best_title("News: It rains | The Paper", ["It rains today"], [Heading(1, "The Paper"), Heading(1, "It rains")], [])
+    >>> headings = [Heading(1, "The Paper"), Heading(1, "It rains")]
+    >>> best_title("News: It rains | The Paper", ["It rains today"], headings, [])
     'It rains'
     >>> best_title("It rains - thepaper.com", [], [], ["The Paper", "www.thepaper.com"])
     'It rains'
@@ -46,7 +49,7 @@ def best_title(plain: str, declared: Sequence[str], headings: Sequence[Heading],
 
 
 def without_site(title: str, sites: frozenset[str]) -> str:
-    """A title without the parts at its ends that name the site; all of it if it says no more."""
+    """A title without the parts at its ends that name the site; the whole title if no other part remains."""
     parts = _parts(title)
     start, end = 0, len(parts)
     while end - start > 1 and _is_site(title[parts[end - 1][0] : parts[end - 1][1]], sites):
@@ -57,7 +60,7 @@ def without_site(title: str, sites: frozenset[str]) -> str:
 
 
 def _parts(title: str) -> list[tuple[int, int]]:
-    """Where the parts of a title begin and end."""
+    """The start and end of the parts of a title, which separators divide."""
     parts, start = [], 0
     for separator in _SEPARATOR.finditer(title):
         parts.append((start, separator.start()))
@@ -67,7 +70,7 @@ def _parts(title: str) -> list[tuple[int, int]]:
 
 
 def _most_confirmed(headings: Sequence[str], titles: Sequence[str]) -> str:
-    """The heading that shares most with the other titles, the first of equals; empty if none shares enough."""
+    """The heading that is most similar to one of the titles, the first of equals; empty if none is similar enough."""
     best, most = "", _CONFIRMED
     known = [set(words(title)) for title in titles]
     for heading in headings:
@@ -79,12 +82,12 @@ def _most_confirmed(headings: Sequence[str], titles: Sequence[str]) -> str:
 
 
 def _candidate_headings(headings: Sequence[Heading], lowest: int, sites: frozenset[str]) -> list[str]:
-    """Headings down to a level that are not the name of the site."""
+    """The headings down to a level that are not the name of the site."""
     return [heading.text for heading in headings if heading.level <= lowest and not _is_site(heading.text, sites)]
 
 
 def _heading_in_title(headings: Sequence[str], titles: Sequence[str]) -> str:
-    """The longest heading of the upper levels that is, word for word, a part of a title, but not a short last one."""
+    """The longest heading that equals a part of a title; the last part counts only if it is the longest."""
     known: set[str] = set()
     for title in titles:
         parts = [_key(title[start:end]) for start, end in _parts(title)]
@@ -93,7 +96,7 @@ def _heading_in_title(headings: Sequence[str], titles: Sequence[str]) -> str:
 
 
 def _without_short_suffix(title: str) -> str:
-    """Without a last part of a few words, which is likely to be the site, if the rest says more."""
+    """A title without a short last part, which is probably the site's name, if enough words remain."""
     parts = _parts(title)
     rest = title[: parts[-2][1]] if len(parts) > 1 else ""
     return rest if len(words(rest)) >= _ENOUGH_WORDS >= len(words(title[parts[-1][0] :])) else title

@@ -137,8 +137,8 @@ def test_another_method_is_asked_only_where_the_first_is_not_sure():
     assert extract(unsure, second="everything").text == extract(unsure, "everything").text
 
 
-def test_an_unknown_method_is_named():
-    with pytest.raises(Misconfigured, match="'best'; there are weighed, slope"):
+def test_an_unknown_method_is_reported_with_the_known_ones():
+    with pytest.raises(Misconfigured, match="'best'; the methods are weighed, slope"):
         extract(source_of("x"), "best")
 
 
