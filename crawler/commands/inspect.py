@@ -94,7 +94,7 @@ class InspectCommand(ScrapyCommand):
         if opts.plot is not None:
             if not isinstance(found, Html):
                 raise BadInput(
-                    f"{name}: {found.format or 'nothing that is parse_body'}; only pages have a slope curve."
+                    f"{name}: {found.format or 'nothing that is read'}; only pages have a slope curve."
                 )
             document = turbohtml.parse(decode(body, content_type).text, positions=False)
             draw_slope(slope_curve(document), origin, opts.plot)
@@ -159,7 +159,7 @@ def _facts(
     found: ParsedBody, size: int, content_type: str | None, reading: Reading, blocks: Sequence[TextBlock]
 ) -> Iterator[tuple[str, str]]:
     called = one_line(content_type or "") or "nothing"
-    yield "Format", f"{found.format or 'nothing that is parse_body'}, {size:,} bytes; called {called}"
+    yield "Format", f"{found.format or 'nothing that is read'}, {size:,} bytes; called {called}"
     if isinstance(found, Document):
         yield from _file_facts(found)
         return

@@ -1,4 +1,4 @@
-"""From office files, PDF, mail, books, archives and plain files to text and safe HTML of our own."""
+"""Convert office files, PDF, mail, e-books, archives and plain files to text and safe HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An archive reads as the list of its files, followed by what is in them."""
+"""Read ZIP archives: the list of their files, followed by the content of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of records with a type and a length, of which the older Office programs made their streams."""
+"""Iterate over the records, with type and length, of the binary Office formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CONTAINER = 0xF
 
 
 class SlideRecord(NamedTuple):
-    """Of PowerPoint and of drawings; a container holds others."""
+    """A record of PowerPoint or of a drawing; a container has records as its content."""
 
     kind: int
     instance: int
@@ -21,7 +21,7 @@ class SlideRecord(NamedTuple):
 
 
 def slide_records(data: bytes, start: int, end: int) -> Iterator[SlideRecord]:
-    """Those next to each other between two places."""
+    """Iterate over the records between two offsets, without descending into containers."""
     end = min(end, len(data))
     while start + _HEAD.size <= end:
         version, kind, length = _HEAD.unpack_from(data, start)
@@ -31,7 +31,7 @@ def slide_records(data: bytes, start: int, end: int) -> Iterator[SlideRecord]:
 
 
 def packed_number(raw: bytes) -> float:
-    """A number in four bytes, as Excel packs it: the upper half of a float, or an integer, or a hundredth of either.
+    """Decode an RK number of Excel: four bytes with the upper half of a float, or an integer, or 1/100 of either.
 
     >>> packed_number(b"\\x0f\\x00\\x00\\x00"), packed_number(b"\\x00\\x00\\xf0\\x3f")
     (0.03, 1.0)
@@ -45,7 +45,7 @@ def packed_number(raw: bytes) -> float:
 
 
 def sheet_records(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Of Excel."""
+    """Iterate over the records of an Excel stream as (kind, data)."""
     while start + 4 <= len(data):
         kind, length = struct.unpack_from("<HH", data, start)
         yield kind, data[start + 4 : start + 4 + length]

@@ -1,4 +1,4 @@
-"""Workbooks of Excel in their binary form (.xlsb): the parts of .xlsx, with records in place of XML."""
+"""Read binary Excel workbooks (.xlsb): the parts of .xlsx, with records in place of XML."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 class _Workbook:
+    """Reads the sheets of a workbook, with its shared strings and formats."""
+
     def __init__(self, package: Package, part: str) -> None:
         self._package, self._part, self._draft = package, part, package.draft
         self._strings = [_text(body, 1)[0] for kind, body in self._records("sharedStrings") if kind == _SHARED_STRING]
@@ -116,7 +118,7 @@ class _Workbook:
 
 
 def records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kinds of one or two bytes and sizes of up to four, seven bits in each."""
+    """Iterate over records as (kind, data); the kind has one or two bytes, the size up to four, with 7 bits each."""
     at = 0
     while at < len(data):
         kind = data[at]
@@ -136,7 +138,7 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _text(body: bytes, at: int) -> tuple[str, int]:
-    """A string behind its length, and where it ends; a length of all ones is none."""
+    """A string preceded by its length, and the offset of its end; a length of 0xFFFFFFFF means no string."""
     count = int.from_bytes(body[at : at + 4], "little")
     if count == 0xFFFFFFFF or len(body) < at + 4:
         return "", at + 4

@@ -1,7 +1,7 @@
-"""PDF whose end is missing: the end holds the list of pages, without which nothing can be found.
+"""Repair truncated PDF files, whose list of pages is lost with their end.
 
-PDFium looks for objects by itself where their table is missing. So it gets what was lost: a list of all the pages that
-are there, and the objects that lie packed in others, which it would not look into.
+PDFium finds objects by itself where the cross-reference table is missing. What it lacks is appended: a list of all the
+pages in the file, and the objects inside object streams, which it does not search.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _LONGEST_HEAD = 4_096
 _MOST_OBJECTS = 200_000
 _LONGEST_PACKED = 1 << 20
 _MOST_UNPACKED = 16 << 20
-_COST_OF_ATTEMPT = 16_384  # bytes that each attempt counts for: a thousand of them are enough
+_COST_OF_ATTEMPT = 16_384  # bytes charged for each attempt, so that there are about a thousand at most
 
 
 def repair_pdf(body: bytes) -> bytes:
-    """The file with an end; nothing if no page is left."""
+    """Append a catalog and a list of pages to a truncated file; empty if no page is left."""
     pages, highest, packed = _scan_objects(body)
     if not pages:
         return b""
@@ -35,14 +35,15 @@ def repair_pdf(body: bytes) -> bytes:
     added = b"".join(b"%d 0 obj\n%b\nendobj\n" % (number, data) for number, data in packed.items())
     end = (
         f"{catalog} 0 obj\n<</Type/Catalog/Pages {catalog + 1} 0 R>>\nendobj\n"
-        f"{catalog + 1} 0 obj\n<</Type/Pages/Count {len(pages[:MOST_PARTS])}/Kids[{kids}]/MediaBox[0 0 612 792]>>\nendobj\n"
+        f"{catalog + 1} 0 obj\n<</Type/Pages/Count {len(pages[:MOST_PARTS])}/Kids[{kids}]"
+        "/MediaBox[0 0 612 792]>>\nendobj\n"
         f"trailer\n<</Root {catalog} 0 R/Size {catalog + 2}>>\nstartxref\n0\n%%EOF\n"
     )
     return body + b"\nendstream\nendobj\n" + added + end.encode("ascii")
 
 
 def _scan_objects(body: bytes) -> tuple[list[int], int, dict[int, bytes]]:
-    """The numbers of all pages, the highest number, and the objects that were packed in others."""
+    """Scan for objects: the numbers of all pages, the highest number, and the objects in object streams."""
     pages: list[int] = []
     packed: dict[int, bytes] = {}
     highest, room = 0, _MOST_UNPACKED
@@ -70,7 +71,7 @@ def _inflate(body: bytes, start: int, most: int) -> bytes:
 
 
 def _objects_in_stream(head: bytes, data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Numbers and places of objects stand before them (ISO 32000 §7.5.7)."""
+    """The objects in an object stream; their numbers and offsets precede them (ISO 32000 §7.5.7)."""
     count, first = _COUNT.search(head), _FIRST.search(head)
     if count is None or first is None:
         return

@@ -1,7 +1,6 @@
-"""How does a spreadsheet show a number?
+"""Format the numbers of spreadsheet cells by Excel's number formats, such as `#,##0.00` and `yyyy-mm-dd`.
 
-Formats are written in the language of Excel, which the files of all versions share: `#,##0.00`, `yyyy-mm-dd`. What is
-rare in it (fractions, conditions) is shown as a plain number.
+Rare features (fractions, conditions) are not supported; such numbers are shown plainly.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ BUILT_IN = {
     46: "[h]:mm:ss", 47: "mm:ss.0", 48: "0.0E+0", 49: "@",
 }  # fmt: skip
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_.|\*.|\[\$(?P<currency>[^\]-]*)[^\]]*\]|(?P<elapsed>\[(?:h+|m+|s+)\])|\[[^\]]*\]'
-    r"|(?P<date>y+|m+|d+|h+|s+|AM/PM|A/P|e+(?![+-]))|(?P<general>General)|(?P<number>[0#?][0#?,.]*(?:E[+-][0#?]+)?|\.[0#?]+)"
-    r"|(?P<fraction>\.0+)|(?P<other>.)",
+    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_.|\*.|\[\$(?P<currency>[^\]-]*)[^\]]*\]|(?P<elapsed>\[(?:h+|m+|s+)\])'
+    r"|\[[^\]]*\]|(?P<date>y+|m+|d+|h+|s+|AM/PM|A/P|e+(?![+-]))|(?P<general>General)"
+    r"|(?P<number>[0#?][0#?,.]*(?:E[+-][0#?]+)?|\.[0#?]+)|(?P<fraction>\.0+)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
 _MONTHS = [
@@ -45,9 +44,12 @@ Token = tuple[str, str]  # kind, text
 
 
 def format_value(value: float, pattern: str, *, since_1904: bool = False) -> str:
-    """
-    >>> format_value(1234.5, "#,##0.00"), format_value(0.256, "0%"), format_value(44197.75, "yyyy-mm-dd hh:mm"), format_value(-2, "0;(0)"), format_value(2.0, "General")
-    ('1,234.50', '26%', '2021-01-01 18:00', '(2)', '2')
+    """Format a number or date by a number format.
+
+    >>> format_value(1234.5, "#,##0.00"), format_value(0.256, "0%"), format_value(-2, "0;(0)")
+    ('1,234.50', '26%', '(2)')
+    >>> format_value(44197.75, "yyyy-mm-dd hh:mm"), format_value(2.0, "General")
+    ('2021-01-01 18:00', '2')
     """
     sections = _sections(pattern[:_LONGEST])
     tokens = sections[_section(value, len(sections))]
@@ -59,7 +61,7 @@ def format_value(value: float, pattern: str, *, since_1904: bool = False) -> str
 
 
 def plain_number(value: float) -> str:
-    """As Excel shows it without a format.
+    """Format a number as Excel does without a number format.
 
     >>> plain_number(3.0), plain_number(0.1 + 0.2), plain_number(1e20), plain_number(123456789012345)
     ('3', '0.3', '1E+20', '123456789012345')
@@ -98,11 +100,11 @@ def _as_number(value: float, tokens: list[Token]) -> str:
         return plain_number(value)
     if any(kind == "other" and text == "%" for kind, text in tokens):
         value *= 100
-    parts, is_said = [], False
+    parts, has_digits = [], False
     for kind, text in tokens:
         if kind in ("number", "fraction", "general") or text == "@":
-            parts.append("" if is_said else _digits(value, text if kind == "number" else "General"))
-            is_said = True
+            parts.append("" if has_digits else _digits(value, text if kind == "number" else "General"))
+            has_digits = True
         else:
             parts.append(text)
     return "".join(parts).strip() if tokens else plain_number(value)
@@ -148,13 +150,13 @@ def _as_date(value: float, tokens: list[Token], *, since_1904: bool) -> str:
 
 
 def _moment(value: float, *, since_1904: bool) -> datetime:
-    """Day 60 of Excel is 29 February 1900, which never was."""
+    """Convert a day number to a date; Excel's day 60 is 29 February 1900, which did not exist."""
     first = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 31 if value < 60 else 30)  # noqa: DTZ001
     return first + timedelta(milliseconds=round(value * 86_400_000))
 
 
 def _is_minute(tokens: list[Token], dates: list[int], index: int) -> bool:
-    """Whether an m means minutes: it stands behind hours or before seconds."""
+    """Whether an "m" means minutes: it follows hours or precedes seconds."""
     at = dates.index(index)
     before = tokens[dates[at - 1]][1].strip("[]").lower() if at else ""
     after = tokens[dates[at + 1]][1].strip("[]").lower() if at + 1 < len(dates) else ""

@@ -1,4 +1,4 @@
-"""OLE2, the file system in a file of the older Office programs: its streams, properties, and things embedded."""
+"""OLE2 compound files, the container of the older Office formats: streams, properties and embedded files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawler.parse.documents.properties import property_sets
 from crawler.parse.documents.zip_reader import MOST_MEMBER, base_name
 
 MAGIC = olefile.MAGIC
-# What the library raises on files that are not as they should be, directories that are chains or circles among them.
+# What olefile raises on corrupt files, such as those whose directory is a long chain or a cycle.
 _OLEFILE_ERRORS = (
     OSError,
     ValueError,
@@ -51,7 +51,7 @@ _FIRST_STREAMS = {
     b"\x0f\x00\xe8\x03": "powerpoint document",
 }
 _MOST_EMBEDDED = 100
-_LAST_SECTOR = 0xFFFFFFFA  # numbers above it mean that there is none
+_LAST_SECTOR = 0xFFFFFFFA  # numbers from here on mean that there is no sector
 _MAIN = {
     "worddocument": "ole_word",
     "powerpoint document": "ole_slides",
@@ -62,7 +62,7 @@ _MACROS = frozenset({"_vba_project", "macros", "vba", "_vba_project_cur"})
 
 
 class Compound:
-    """The streams of a file, by paths without regard to case."""
+    """An OLE2 file: access to its streams by path, regardless of case."""
 
     def __init__(self, body: bytes, draft: Draft) -> None:
         self.draft = draft
@@ -71,7 +71,7 @@ class Compound:
             body = body.ljust(_SMALLEST, b"\0")
         if _is_truncated(body):
             draft.report_problem(Problem.TRUNCATED)
-        self._longest = 4 * len(body)  # of a stream; in a file whose end is missing they may claim more than is there
+        self._longest = 4 * len(body)  # bytes of a stream; in a truncated file streams may claim more than is there
         self._salvaged: dict[tuple[str, ...], bytes] = {}
         self._file: Any = None
         try:
@@ -93,11 +93,11 @@ class Compound:
         return path in self._by_name
 
     def folders(self, path: tuple[str, ...]) -> list[str]:
-        """The storages in one, in lower case."""
+        """The names of the storages in a storage, in lower case."""
         return list(self._folders.get(path, ()))
 
     def read(self, *path: str) -> bytes:
-        """Nothing if there is no such stream, or if it cannot be read."""
+        """The data of a stream; empty if there is none at this path or it cannot be read."""
         real = self._by_name.get(tuple(part.lower() for part in path))
         if real is None or real in self._salvaged:
             return self._salvaged.get(real or (), b"")
@@ -112,7 +112,7 @@ class Compound:
         return data
 
     def read_all(self, read_storage: Callable[[Compound, Draft], None]) -> None:
-        """All of a file: what it says of itself, what it is, and what lies in it."""
+        """Read a whole file: its properties, its main document, and its embedded files."""
         self.read_properties()
         read_storage(self, self.draft)
         self.read_embedded()
@@ -132,7 +132,7 @@ class Compound:
             self.draft.add_metadata("has_macro", "true")
 
     def read_embedded(self) -> None:
-        """Files in streams; other storages that hold a document are read as if they were files."""
+        """Convert embedded files: those in streams, and documents in storages of their own."""
         for path in [path for path in self.paths if _is_object(path)][:_MOST_EMBEDDED]:
             if self.draft.is_full:
                 break
@@ -151,20 +151,20 @@ def _is_object(path: tuple[str, ...]) -> bool:
 
 
 def _is_truncated(body: bytes) -> bool:
-    """Whether a sector that the header names lies behind the end."""
+    """Whether the header refers to a sector beyond the end of the file."""
     size = 1 << min(int.from_bytes(body[30:32], "little"), 12)
     named = [int.from_bytes(body[at : at + 4], "little") for at in (48, *range(76, 512, 4))]
     return any((sector + 1) * size >= len(body) for sector in named if sector < _LAST_SECTOR)
 
 
 def _salvage_main_stream(body: bytes) -> dict[str, bytes]:
-    """The main stream, if the directory is lost: programs write it first, and the directory last."""
+    """Recover the main stream if the directory is lost: programs write it first, and the directory last."""
     name = next((name for mark, name in _FIRST_STREAMS.items() if body.startswith(mark, _HEADER)), None)
     return {name: body[_HEADER:]} if name is not None else {}
 
 
 def read_storage(compound: Compound, path: tuple[str, ...]) -> None:
-    """A document in a storage of its own inside of another."""
+    """Read a document that is embedded in a storage of its own."""
     module = import_module(f"crawler.parse.documents.{_MAIN[path[-1].lower()]}")
     inner = compound.draft.inner_draft(path[-2])
     with compound.draft.section("file", path[-2]):
@@ -172,7 +172,7 @@ def read_storage(compound: Compound, path: tuple[str, ...]) -> None:
 
 
 def read(body: bytes, draft: Draft) -> None:
-    """A file of no program that we know: its properties, and what is embedded."""
+    """Read an OLE2 file of an unknown program: its properties and embedded files."""
     compound = Compound(body, draft)
     if ("encryptedpackage",) in compound:
         draft.add_metadata("encrypted", "true")
@@ -185,7 +185,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def read_package(data: bytes, draft: Draft) -> None:
-    """A file as the packager of Windows wraps it: its name, its path, where it came from, its data."""
+    """Read a file wrapped by the Windows Packager (Ole10Native): its names and path, then its data."""
     at = 2
     names = []
     for _ in range(2):
@@ -206,7 +206,10 @@ def read_package(data: bytes, draft: Draft) -> None:
 
 
 def open_ole(body: bytes) -> Any:
-    """The container, unless it claims tables with more sectors than there are: they would be read in circles."""
+    """Open an OLE2 file with olefile; ValueError if its tables claim more sectors than the file has.
+
+    olefile would read such tables in cycles.
+    """
     counts = [int.from_bytes(body[at : at + 4], "little") for at in (44, 64, 72)]
     if max(counts) > len(body) // 512:
         raise ValueError("tables that are larger than the file")
@@ -214,7 +217,7 @@ def open_ole(body: bytes) -> Any:
 
 
 def top_names(body: bytes) -> frozenset[str]:
-    """The names of the streams and storages at the top, in lower case."""
+    """The names of the top-level streams and storages, in lower case."""
     try:
         with open_ole(body.ljust(_SMALLEST, b"\0")) as file:
             return frozenset(path[0].lower() for path in file.listdir())

@@ -1,4 +1,4 @@
-"""Which reader reads a file, and what if it fails?"""
+"""Convert files: choose the reader for a format, run it, and report its failures as problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.parse.documents.document import Document, Problem
 from crawler.parse.documents.draft import DEEPEST, Draft
 from crawler.parse.documents.formats import declared_format, format_of
 
-# Format → the file here whose `read` reads it. They are imported when the first such file comes: most never do.
+# Format → the module here whose `read` reads it, imported on first use: most formats are never met.
 _READERS = {
     **dict.fromkeys(("docx", "docx-flat", "wordml"), "word"),
     "pptx": "slides",
@@ -44,34 +44,35 @@ _READERS = {
 }
 
 
-_TEXT_FORMATS = frozenset(
-    ["code", "csv", "json", "markdown", "eml", "mbox", "xml"]
-)  # which may well be called plain text
+# Formats that servers may rightly declare as text/plain.
+_TEXT_FORMATS = frozenset(["code", "csv", "json", "markdown", "eml", "mbox", "xml"])
 
 
 class DocumentReader(Protocol):
+    """The `read` function of a format's module."""
+
     def __call__(self, body: bytes, draft: Draft) -> None:
-        """Put what the file says into the draft. May raise anything: the file is corrupt then."""
+        """Write the file's content to the draft. Any exception means that the file is corrupt."""
 
 
 def convert(body: bytes, url: str, content_type: str | None = None) -> Document:
-    """The file that was fetched from this URL, as text and HTML. Any bytes give an answer.
+    """Convert a file that was fetched from this URL to text and HTML; never raises, whatever the bytes.
 
-    >>> document = convert(b"a;b\\n1;<2>", "http://example.com/table.csv")
+    >>> document = convert(b"a;<2>", "http://example.com/table.csv")
     >>> document.format, document.text, document.html
-    ('csv', 'a\\tb\\n1\\t<2>', '<table>\\n<tr><td>a</td><td>b</td></tr>\\n<tr><td>1</td><td>&lt;2&gt;</td></tr>\\n</table>')
+    ('csv', 'a\\t<2>', '<table>\\n<tr><td>a</td><td>&lt;2&gt;</td></tr>\\n</table>')
     """
     draft = Draft(url, content_type)
-    found = format_of(body, url, content_type)
-    if found is None:
+    file_format = format_of(body, url, content_type)
+    if file_format is None:
         return Document(format="", problem=Problem.UNSUPPORTED if body else Problem.EMPTY)
     declared = declared_format(content_type)
-    if declared not in (None, found) and not (declared == "text" and found in _TEXT_FORMATS):
+    if declared not in (None, file_format) and not (declared == "text" and file_format in _TEXT_FORMATS):
         draft.add_metadata("declared", (content_type or "").partition(";")[0])
-    _read(found, body, draft)
+    _read(file_format, body, draft)
     text = nonempty_lines(draft.text)
     return Document(
-        format=found,
+        format=file_format,
         title=one_line(draft.title) or draft.first_heading,
         html=draft.html,
         text=text,
@@ -82,21 +83,21 @@ def convert(body: bytes, url: str, content_type: str | None = None) -> Document:
 
 
 def embed(draft: Draft, name: str, body: bytes, content_type: str | None = None) -> None:
-    """Read a file that lies in another one, as a section of it."""
+    """Convert a file embedded in another one, and add it to the draft as a section."""
     draft.add_name("embedded", name)
     if draft.is_full:
         return
     inner = draft.inner_draft(name)
     with draft.section("file", name):
         inner.paragraph(name)
-        found = format_of(body, name, content_type)
-        if found is None:
+        file_format = format_of(body, name, content_type)
+        if file_format is None:
             return
         if inner.depth > DEEPEST:
             draft.report_problem(Problem.TOO_LARGE)
             return
         inner.content_type = content_type
-        _read(found, body, inner)
+        _read(file_format, body, inner)
         if inner.title and inner.title != inner.first_heading:
             inner.paragraph(inner.title)
     for key in ("has_macro", "has_js"):
@@ -105,16 +106,16 @@ def embed(draft: Draft, name: str, body: bytes, content_type: str | None = None)
         draft.report_problem(inner.problem)
 
 
-def _read(found: str, body: bytes, draft: Draft) -> None:
-    draft.format = found
-    read: DocumentReader = import_module(f"crawler.parse.documents.{_READERS[found]}").read
+def _read(file_format: str, body: bytes, draft: Draft) -> None:
+    draft.format = file_format
+    read: DocumentReader = import_module(f"crawler.parse.documents.{_READERS[file_format]}").read
     try:
         read(body, draft)
     except MemoryError:
         draft.report_problem(Problem.TOO_LARGE)
     except Exception:
-        # Readers follow what strangers wrote, through half a dozen libraries; whatever they stumble over, the file
-        # is not what it should be, and what was read until then counts.
+        # Readers process untrusted files through half a dozen libraries and may raise anything; the file is then
+        # corrupt, and what was read so far is kept.
         draft.report_problem(Problem.CORRUPT)
     if draft.is_full:
         draft.report_problem(Problem.TOO_LARGE)

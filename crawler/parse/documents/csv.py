@@ -1,4 +1,4 @@
-"""Tables as text: what separates the cells is whatever does so alike in the first lines."""
+"""Read CSV and similar tables; the delimiter is guessed from the first lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from io import StringIO
 
 from crawler.parse.documents.draft import Draft
 
-_DELIMITERS = ";\t|,"  # a comma may as well be a part of a number
+_DELIMITERS = ";\t|,"  # the comma last: it may be part of a number
 _SAMPLE = 20  # lines
 _LONGEST_CELL = 1 << 20
 
@@ -26,7 +26,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def delimiter_of(text: str) -> str:
-    """The one that splits most of the first lines into the same number of cells, more than one.
+    """Guess the delimiter: the one that splits most of the first lines into the same number of cells, at least two.
 
     >>> delimiter_of("a;b,c;d\\n1;2,5;3"), delimiter_of("word")
     (';', ',')

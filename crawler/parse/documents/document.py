@@ -1,4 +1,4 @@
-"""What becomes of a file."""
+"""The result of converting a file: a document with text, HTML, links, metadata and its problem."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import NamedTuple
 
 
 class Problem(StrEnum):
-    """What kept us from reading all of a file; what could be read is given all the same."""
+    """Why a file could not be read completely; what could be read is returned all the same."""
 
     NONE = ""
     ENCRYPTED = "encrypted"  # needs a password
     TRUNCATED = "truncated"  # its end is missing
-    CORRUPT = "corrupt"  # something in it is not as its format wants
-    BOMB = "bomb"  # would grow beyond all measure when unpacked
-    TOO_LARGE = "too_large"  # has more pages, entries or text than we read
-    UNSUPPORTED = "unsupported"  # no format that we read
+    CORRUPT = "corrupt"  # violates its format
+    BOMB = "bomb"  # would grow beyond the limits when decompressed
+    TOO_LARGE = "too_large"  # has more pages, entries or text than the limits allow
+    UNSUPPORTED = "unsupported"  # not a format that is read here
     EMPTY = "empty"  # has no text
 
 
 class DocumentLink(NamedTuple):
-    """Where a document leads to."""
+    """A link of a document."""
 
     url: str  # absolute, http or https
     anchor: str
@@ -30,9 +30,9 @@ class DocumentLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file that is no page, as one."""
+    """A file other than an HTML page, converted to text and HTML."""
 
-    format: str  # short: "pdf", "docx", "text" …; "" if nobody knows
+    format: str  # short name: "pdf", "docx", "text" …; "" if unknown
     title: str = ""
     html: str = ""  # safe to show: no scripts, no styles, nothing that a browser would fetch
     text: str = ""  # a line for each block

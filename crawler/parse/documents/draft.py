@@ -1,7 +1,7 @@
-"""What a reader finds, block by block, becomes HTML of our own and plain text.
+"""The draft that readers write blocks to, and that renders them as safe HTML and plain text.
 
-Nothing of a file reaches the HTML but through here: text is escaped, of links only those for the web and for mail are
-kept, and there are few elements. What is beyond the limit of text is dropped, so a reader may simply go on.
+All HTML is made here: text is escaped, only web and mail links are kept, and few elements are used. Text beyond the
+limit is dropped, so readers need not check it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from crawler.urls.schemes import WEB_PREFIXES
 MOST_TEXT = 2 << 20  # characters
 MOST_LINKS = 5_000
 MOST_PARTS = 500  # pages, slides, sheets
-MOST_UNPACKED = 100 << 20  # bytes, of a file and all that lies in it
-MOST_ENTRIES = 5_000  # of archives, of a file and all that lies in it
-DEEPEST = 4  # files in files: a letter in a mailbox, an archive in the letter, a text in the archive
+MOST_UNPACKED = 100 << 20  # decompressed bytes, of a file with all embedded files
+MOST_ENTRIES = 5_000  # members of archives, of a file with all embedded files
+DEEPEST = 4  # nesting of files: a message in a mailbox, an archive in the message, a text in the archive
 _LONGEST_HREF = 8_192
 _LONGEST_ANCHOR = 200
 _LONGEST_VALUE = 1_000
 _MOST_NAMES = 100
-_MOST_METADATA = 200  # that a file may tell of itself
+_MOST_METADATA = 200  # fields
 
 
 class TextRun(NamedTuple):
-    """Text of one look."""
+    """A piece of text with one formatting and link."""
 
     text: str
     bold: bool = False
@@ -44,7 +44,7 @@ Inline = str | Sequence[TextRun]
 
 
 class GrowthBudget:
-    """How much a file and all that lies in it may still grow."""
+    """What is left of the limits on decompression, shared by a file and all files embedded in it."""
 
     def __init__(self) -> None:
         self.unpacked = MOST_UNPACKED
@@ -52,18 +52,18 @@ class GrowthBudget:
 
 
 class _Output:
-    """HTML and text so far, of a file and all that lies in it."""
+    """The HTML and text written so far, shared by a file and all files embedded in it."""
 
     def __init__(self) -> None:
         self.html: list[str] = []
         self.lines: list[str] = []
         self.links: dict[str, str] = {}
         self.room = MOST_TEXT
-        self.open = ""  # the list or table that the last block was a part of
+        self.open = ""  # tag of the list or table that is open
         self.first_heading = ""
 
     def switch_element(self, element: str) -> None:
-        """The next block is a part of such an element, or of none."""
+        """Close the open list or table and open this one ("" for none), unless it is open already."""
         if element != self.open:
             if self.open:
                 self.html.append(f"</{self.open}>")
@@ -73,13 +73,13 @@ class _Output:
 
 
 class Draft:
-    """A document that is being read."""
+    """A document under construction: readers add blocks, metadata, links and problems."""
 
     def __init__(self, url: str, content_type: str | None = None, *, name: str = "") -> None:
         self.url = url
         self.content_type = content_type
-        self.name = name  # of the file, where it lies in another
-        self.format = ""  # as whose it is read
+        self.name = name  # file name, of an embedded file
+        self.format = ""  # the format as which the file is read
         self.depth = 0
         self.budget = GrowthBudget()
         self.title = ""
@@ -88,45 +88,45 @@ class Draft:
         self._out = _Output()
 
     def inner_draft(self, name: str) -> Draft:
-        """The draft of a file in this one: what it says is said here, what is said of it stays apart."""
+        """The draft of an embedded file: its blocks go into this document, its title and metadata stay separate."""
         inner = Draft(self.url, name=name)
         inner.depth, inner.budget, inner._out = self.depth + 1, self.budget, self._out
         return inner
 
     def decode_text(self, body: bytes) -> str:
-        """The text of a file that is nothing but text."""
+        """Decode a text file and record its encoding in the metadata."""
         found = decode(body, self.content_type)
         self.add_metadata("encoding", found.encoding)
         self.add_metadata("encoding_source", found.source)
         return found.text
 
-    # ── what the file says of itself ──
+    # ── metadata and problems ──
 
     def add_metadata(self, key: str, value: object) -> None:
-        """The first that is said counts."""
+        """Set a metadata field; the first value of a key is kept."""
         text, key = one_line(str(value))[:_LONGEST_VALUE], one_line(key)[:_LONGEST_ANCHOR]
         if text and (key in self.metadata or len(self.metadata) < _MOST_METADATA):
             self.metadata.setdefault(key, text)
 
     def add_name(self, key: str, name: str) -> None:
-        """One of several."""
+        """Append a name to a metadata field that is a list, one name per line."""
         names = self.metadata.get(key, "")
         name = one_line(name)[:_LONGEST_ANCHOR]
         if name and names.count("\n") < _MOST_NAMES and name not in names.split("\n"):
             self.metadata[key] = f"{names}\n{name}" if names else name
 
     def report_problem(self, problem: Problem) -> None:
-        """The first explains the later ones."""
+        """Record a problem; the first one is kept, because it explains the later ones."""
         self.problem = self.problem or problem
 
-    # ── what it says ──
+    # ── content ──
 
     @property
     def is_full(self) -> bool:
         return self._out.room <= 0
 
     def heading(self, level: int, content: Inline, *, is_title: bool = True) -> None:
-        """One that does not say what the document is about, as the name of a sheet, is never its title."""
+        """Add a heading; with `is_title` False, as for the name of a sheet, it is never the document's title."""
         text = self._block(f"h{min(max(level, 1), 6)}", content)
         if text and is_title and not self._out.first_heading:
             self._out.first_heading = one_line(text)
@@ -144,7 +144,7 @@ class Draft:
         self._block("pre", text)
 
     def row(self, cells: Sequence[Inline], *, is_head: bool = False) -> None:
-        self._out.room -= len(cells)  # empty ones take time, too
+        self._out.room -= len(cells)  # empty cells take time, too
         rendered = [self._render(cell) for cell in cells] if not self.is_full else []
         while rendered and not rendered[-1][1].strip():
             rendered.pop()
@@ -157,7 +157,7 @@ class Draft:
 
     @contextmanager
     def section(self, kind: str, value: object) -> Iterator[None]:
-        """A page, a slide, a sheet, a header: <section data-kind="value">."""
+        """Put the blocks of a page, slide, sheet or header into <section data-kind="value">; omitted if empty."""
         out = self._out
         out.switch_element("")
         value = escape(one_line(str(value))[:_LONGEST_ANCHOR])
@@ -168,12 +168,12 @@ class Draft:
         finally:
             out.switch_element("")
             if len(out.html) == start + 1:
-                out.html.pop()  # nothing was in it
+                out.html.pop()  # the section is empty
             else:
                 out.html.append("</section>")
 
     def link(self, href: str, anchor: str = "") -> str:
-        """Keep it if it leads into the web; the href by which it may be shown, or nothing."""
+        """Record a web link; return the absolute URL to show (web or mail), or "" if it must not be shown."""
         href = href.strip()
         if not href or len(href) > _LONGEST_HREF:
             return ""
@@ -187,11 +187,11 @@ class Draft:
         return url
 
     def reference(self, href: str) -> None:
-        """Something outside that the document needs, and does not say by a link: it is shown as one."""
+        """Add an external resource that the document uses without a link to it, as a paragraph with a link."""
         if self.link(href):
             self.paragraph([TextRun(href, href=href)])
 
-    # ── the end ──
+    # ── results ──
 
     @property
     def html(self) -> str:
@@ -223,20 +223,20 @@ class Draft:
         return text
 
     def _render(self, content: Inline) -> tuple[str, str]:
-        """As HTML and as text."""
+        """Render inline content as HTML and as text."""
         if isinstance(content, str):
             text = self._take_text(content)
             return _escape_html(text), text
         pieces, texts = [], []
-        for look, runs in groupby(content, key=_formatting_of):
+        for formatting, runs in groupby(content, key=_formatting_of):
             text = self._take_text("".join([run.text for run in runs]))
             if text:
                 texts.append(text)
-                pieces.append(self._style(text, *look))
+                pieces.append(self._style(text, *formatting))
         return "".join(pieces), "".join(texts)
 
     def _take_text(self, text: str) -> str:
-        """As much as there is room for."""
+        """Normalize a text, cut it to the remaining room, and subtract it from that."""
         room = max(self._out.room, 0)
         if not room:
             return ""

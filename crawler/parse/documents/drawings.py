@@ -1,4 +1,4 @@
-"""The words in drawings, charts and diagrams of Office Open XML."""
+"""Read the text in drawings, charts and diagrams of Office Open XML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DRAWING_RELATIONS = ("chart", "chartEx", "diagramData", "drawing", "chartUserSh
 
 
 def read_drawings(package: Package, part: str) -> None:
-    """All charts, diagrams and drawings that a part refers to."""
+    """Read all charts, diagrams and drawings that a part refers to."""
     for kind in _DRAWING_RELATIONS:
         for target in package.related(part, kind):
             root = package.parse_part(target)
@@ -27,13 +27,13 @@ def read_drawings(package: Package, part: str) -> None:
 
 
 def read_shapes(root: Any, draft: Draft, relations: dict[str, Relation]) -> None:
-    """A paragraph for each of theirs."""
+    """Write the paragraphs of shapes."""
     for element in root.iter("{*}p"):
         draft.paragraph(runs_of(element, relations))
 
 
 def read_chart(root: Any, draft: Draft) -> None:
-    """Its titles, then a row for each series: its name, its categories; its name, its values."""
+    """Write the titles of a chart, then two rows per series: its name with the categories, its name with the values."""
     for element in root.iter("{*}p"):
         draft.paragraph(runs_of(element, {}))
     for series in root.iter("{*}ser"):
@@ -42,7 +42,7 @@ def read_chart(root: Any, draft: Draft) -> None:
             values = _values(first(series, axis))
             if values:
                 draft.row([*name, *values])
-    for element in root.iter("{*}pt"):  # of charts of the newer kind
+    for element in root.iter("{*}pt"):  # in charts of the newer kind (chartEx)
         if not len(element):
             draft.paragraph(element.text or "")
 
@@ -52,14 +52,14 @@ def _values(element: Any) -> list[str]:
 
 
 def runs_of(paragraph: Any, relations: dict[str, Relation]) -> list[TextRun]:
-    """An a:p with its looks and links."""
+    """The runs of a paragraph (a:p), with formatting and links."""
     runs = []
     for element in paragraph:
         name = local_name(element)
         if name in ("r", "fld"):
-            look = first(element, "rPr")
+            formatting = first(element, "rPr")
             text = "".join(text_of(part) for part in element.iter("{*}t"))
-            runs.append(_run(text, look, relations))
+            runs.append(_run(text, formatting, relations))
         elif name == "br":
             runs.append(TextRun("\n"))
         elif name in ("m", "AlternateContent"):
@@ -68,10 +68,10 @@ def runs_of(paragraph: Any, relations: dict[str, Relation]) -> list[TextRun]:
     return runs
 
 
-def _run(text: str, look: Any, relations: dict[str, Relation]) -> TextRun:
-    if look is None:
+def _run(text: str, formatting: Any, relations: dict[str, Relation]) -> TextRun:
+    if formatting is None:
         return TextRun(text)
-    clicked = first(look, "hlinkClick")
+    clicked = first(formatting, "hlinkClick")
     relation = relations.get(attribute(clicked, "id")) if clicked is not None else None
     href = relation.target if relation is not None and relation.is_external else ""
-    return TextRun(text, attribute(look, "b") in ("1", "true"), attribute(look, "i") in ("1", "true"), href)
+    return TextRun(text, attribute(formatting, "b") in ("1", "true"), attribute(formatting, "i") in ("1", "true"), href)

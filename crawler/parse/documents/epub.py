@@ -1,4 +1,4 @@
-"""Books: their chapters, in the order of reading."""
+"""Read EPUB books: their chapters in reading order."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def _chapters(archive: ZipArchive, draft: Draft) -> list[str]:
-    """As the book lists them; all its pages if the list is lost."""
+    """The chapters that the book's spine lists; all its pages if the list is lost."""
     path = _package(archive)
     root = parse_xml(archive.read(path))
     listed = _spine(root, dirname(path)) if root is not None else []

@@ -1,4 +1,4 @@
-"""Instructions by which word processors fill in text: where do they lead?"""
+"""Find the URLs in field instructions of word processors, such as HYPERLINK and INCLUDEPICTURE."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _URL = re.compile(r"https?://[^\s\"<>]{1,2000}")
 
 
 def hyperlink(instruction: str) -> str:
-    """The URL of a link; nothing if it is another instruction.
+    """The URL of a HYPERLINK instruction; empty for others.
 
     >>> hyperlink(' HYPERLINK "http://a.example/" \\\\o "tip"'), hyperlink("PAGE")
     ('http://a.example/', '')
@@ -20,5 +20,5 @@ def hyperlink(instruction: str) -> str:
 
 
 def references(instruction: str) -> list[str]:
-    """What else the instruction brings in from the web."""
+    """The URLs in an instruction that includes or links external content."""
     return _URL.findall(instruction) if _REFERRING.match(instruction) else []

@@ -1,8 +1,8 @@
-"""What files are called, by their first bytes, by their types and by the endings of their names."""
+"""Tables of formats by magic number, content type and file extension."""
 
 from __future__ import annotations
 
-# Beginnings that tell. None: nothing that we read.
+# Magic numbers; None: a format that is not read here.
 MAGIC: tuple[tuple[bytes, str | None], ...] = (
     (b"%PDF-", "pdf"),
     (b"{\\rtf", "rtf"),
@@ -140,8 +140,8 @@ BY_EXTENSION = {
     "oxps": "xps",
     "jar": "zip",
 }
-# Formats in containers, by the kind of container, and all that have a magic number: what is called so and does not
-# begin so is something else.
+# Formats in ZIP and in OLE2 containers, and all that have a magic number: a file that is declared as one of these but
+# does not begin with it is in another format.
 ZIPPED = frozenset(["docx", "xlsx", "xlsb", "pptx", "odt", "ods", "odp", "odg", "epub", "vsdx", "xps"])
 COMPOUND = frozenset(["doc", "xls", "ppt", "msg", "pub"])
 WITH_MAGIC = ZIPPED | COMPOUND | frozenset(["pdf", "rtf", "zip", "gz", "one", "wpd"])

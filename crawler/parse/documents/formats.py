@@ -1,4 +1,4 @@
-"""What kind of file is this? By its first bytes, then by what lies in it, then by its label, then by its URL."""
+"""Detect the format of a file: by its first bytes, its content, its content type, then its URL."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from crawler.parse.documents.format_names import BY_EXTENSION, BY_TYPE, COMPOUND
 from crawler.parse.encodings.utf16 import detect_utf16_or_utf32
 from crawler.parse.html import looks_like_html
 
-SNIFFED_BYTES = 4_096  # bytes that are looked at, but for the directories of containers
+SNIFFED_BYTES = 4_096  # bytes that are examined, apart from the directories of containers
 _NEVER_TEXT = ("image/", "audio/", "video/", "font/")
 
-# Names in a ZIP file that tell; the first that is there counts.
+# Names of members of a ZIP file that identify a format; the first match counts.
 _ZIP_MEMBER_FORMATS: tuple[tuple[bytes, str], ...] = (
     (b"word/document", "docx"),
     (b"xl/workbook.bin", "xlsb"),
@@ -28,7 +28,7 @@ _ZIP_MEMBER_FORMATS: tuple[tuple[bytes, str], ...] = (
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _IWORK = re.compile(rb"(?<![\w/.-])index\.(?:xml|apxl)")
 _MIMETYPE = re.compile(rb"mimetype(application/[a-z0-9.+-]+)")
-# Names of streams in an OLE2 file, as its directory has them.
+# Names of streams in the directory of an OLE2 file that identify a format.
 _OLE_STREAM_FORMATS: tuple[tuple[str, str], ...] = (
     ("WordDocument", "doc"),
     ("PowerPoint Document", "ppt"),
@@ -51,13 +51,15 @@ _NOT_TEXT = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 
 
 def format_of(body: bytes, url: str, content_type: str | None = None) -> str | None:
-    """The short name of the format; None if it is nothing that we read.
+    """Detect the format of a file: its short name, or None if it is not a format that is read here.
 
-    >>> format_of(b"%PDF-1.7", "http://example.com/a.doc", "text/html"), format_of(b"GIF89a", "http://example.com/a.txt")
-    ('pdf', None)
+    >>> format_of(b"%PDF-1.7", "http://example.com/a.doc", "text/html")
+    'pdf'
+    >>> format_of(b"GIF89a", "http://example.com/a.txt") is None
+    True
     """
     declared = declared_format(content_type)
-    if declared == "html" and body[:1] == b"<":  # most of what there is
+    if declared == "html" and body[:1] == b"<":  # the most common case
         return "html"
     beginning, ending = body[:SNIFFED_BYTES], BY_EXTENSION.get(_file_extension(url))
     start = beginning.lstrip(b"\xef\xbb\xbf \t\r\n\0")
@@ -76,7 +78,7 @@ def format_of(body: bytes, url: str, content_type: str | None = None) -> str | N
 
 
 def declared_format(content_type: str | None) -> str | None:
-    """What its label calls it, if that means anything to us.
+    """The format that a content type declares; None if it is not a known one.
 
     >>> declared_format("Text/CSV; charset=x"), declared_format("application/octet-stream")
     ('csv', None)
@@ -95,9 +97,9 @@ def declared_format(content_type: str | None) -> str | None:
 def _text_format(
     body: bytes, beginning: bytes, content_type: str | None, declared: str | None, ending: str | None
 ) -> str | None:
-    """Of what has no mark of its own."""
+    """Detect the format of a file without a magic number."""
     if declared == "html":
-        return "html" if beginning else None  # in whatever encoding
+        return "html" if beginning else None  # in any encoding
     is_wide = "utf-16" in (content_type or "").lower() or detect_utf16_or_utf32(beginning) is not None
     if not beginning or not (is_wide or _is_text(beginning)):
         return None
@@ -123,7 +125,7 @@ def _is_text(beginning: bytes) -> bool:
     if beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
     odd = len(beginning) - len(beginning.translate(None, _NOT_TEXT))
-    return odd * 100 <= len(beginning)  # a stray control character makes nothing of a text
+    return odd * 100 <= len(beginning)  # a few control characters are tolerated in text
 
 
 def _is_mail(beginning: bytes) -> bool:
@@ -132,7 +134,7 @@ def _is_mail(beginning: bytes) -> bool:
 
 
 def _xml_format(beginning: bytes) -> str:
-    """XML that is an office document."""
+    """Detect which kind of XML a file is: an office format, XHTML, or other XML."""
     text = beginning.replace(b"\0", b"")
     if b"urn:schemas-microsoft-com:office:spreadsheet" in text:
         return "spreadsheetml"
@@ -146,13 +148,13 @@ def _xml_format(beginning: bytes) -> str:
 
 
 def _file_extension(url: str) -> str:
-    """In lower case, without the dot."""
+    """The file extension in a URL or path, in lower case, without the dot."""
     path = url.partition("#")[0].partition("?")[0]
     return path.rpartition("/")[2].rpartition(".")[2][:10].lower() if "." in path else ""
 
 
 def _format_in_container(found: str, body: bytes, called: str | None) -> str:
-    """What is in a container; if it does not tell, for its directory is lost, what it is called."""
+    """The format in a ZIP or OLE2 container; if its directory is lost, the declared format or extension (`called`)."""
     inside = _format_in_zip(body) if found == "zip" else _format_in_ole(body)
     is_lost = found == "ole" or b"PK\x05\x06" not in body
     kinds = ZIPPED if found == "zip" else COMPOUND
@@ -160,13 +162,13 @@ def _format_in_container(found: str, body: bytes, called: str | None) -> str:
 
 
 def _format_in_zip(body: bytes) -> str:
-    """By the type that the first member says, else by the names of members."""
+    """The format in a ZIP file by its mimetype member, else by the names of members."""
     typed = _MIMETYPE.search(body[:200])
     kind = typed[1].decode("ascii") if typed is not None else ""
     found = BY_TYPE.get(kind) or ("odt" if kind.startswith(_OPEN_DOCUMENT) else None)
     if found is not None:
         return found
-    # The directory at the end has all names; so have the headers before the data, if the end is missing.
+    # The directory at the end has all names; if it is missing, the local headers have them.
     end = body.rfind(b"PK\x05\x06")
     start = max(end - int.from_bytes(body[end + 12 : end + 16], "little"), 0) if end >= 0 else 0
     directory = body[start:]

@@ -1,4 +1,4 @@
-"""A single file, packed."""
+"""Read gzip files: one compressed file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def _name(body: bytes) -> str:
-    """RFC 1952: in Latin-1, if the flags say that there is one."""
+    """The original file name in a gzip header, in Latin-1 (RFC 1952); empty if there is none."""
     flags = body[3] if len(body) > 10 else 0
     if not flags & _HAS_NAME or flags & _HAS_EXTRA:
         return ""

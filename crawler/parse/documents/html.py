@@ -1,4 +1,4 @@
-"""A page, or the HTML in a letter or a book, without what is not for readers."""
+"""Read HTML inside other files, such as messages and books, as blocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = BLOCKS | {"frameset", "html", "iframe", "option"}
 _BOLD, _ITALIC = frozenset({"b", "strong"}), frozenset({"i", "em", "cite"})
 _METAS = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
-_LAYOUT_BLOCKS = frozenset({"table", "ul", "ol", "pre", "blockquote"})  # blocks that no cell of a table of data has
+_LAYOUT_BLOCKS = frozenset({"table", "ul", "ol", "pre", "blockquote"})  # do not occur in cells of data tables
 _MOST_FRAMES = 20
 
 
@@ -31,7 +31,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def read_html(text: str, draft: Draft) -> None:
-    """Of a whole page or a part of one."""
+    """Write the title, metadata and blocks of a page or fragment to the draft."""
     document = turbohtml.parse(text, positions=False)
     title = document.find("title")
     draft.title = draft.title or (one_line(title.text) if title is not None else "")
@@ -48,7 +48,7 @@ def read_html(text: str, draft: Draft) -> None:
 
 
 class _Table:
-    """One that is being read. It is for layout, and its rows are none, if there are blocks in its cells."""
+    """An open table; it is for layout, and not written as rows, if its cells contain block elements."""
 
     def __init__(self) -> None:
         self.is_layout = False
@@ -57,7 +57,7 @@ class _Table:
 
 
 class _Reader:
-    """Goes through the tree without recursion: pages nest as deep as they like."""
+    """Walks the tree without recursion, because pages may be nested to any depth, and writes its blocks."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -87,7 +87,7 @@ class _Reader:
         self._flush("p")
 
     def _frame(self, tag: str, element: Element) -> Any:
-        """The page that an <iframe> holds in an attribute."""
+        """The document in the srcdoc attribute of an <iframe>."""
         content = element.attr("srcdoc") if tag == "iframe" else None
         if not content or self._frames >= _MOST_FRAMES:
             return None
@@ -155,7 +155,7 @@ class _Reader:
         table.cells, table.is_head = [], True
 
     def _flush(self, tag: str) -> None:
-        """What stands since the last block began is a block; in the cell of a table it is a line."""
+        """Write the text since the last block as a block; in the cell of a table it becomes a line."""
         if not self._runs:
             return
         if self._tables and not self._tables[-1].is_layout and tag not in ("caption", "table"):
@@ -175,7 +175,7 @@ class _Reader:
 
 
 def _strip_runs(runs: list[TextRun]) -> list[TextRun]:
-    """Without the white space at its ends."""
+    """Strip white space at the start and end of runs."""
     while runs and not runs[-1].text.strip():
         runs.pop()
     if runs:

@@ -1,4 +1,4 @@
-"""Pages, Keynote and Numbers up to 2009, which kept their documents in XML."""
+"""Read documents of Pages, Keynote and Numbers up to 2009, which are XML in a ZIP file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.parse.documents.zip_reader import MOST_MEMBER, open_zip
 
 _INDEXES = ("index.xml", "index.apxl", "index.xml.gz", "index.apxl.gz")
 _PROPERTIES = {"authors": "author", "keywords": "keywords", "comment": "description", "copyright": "rights"}
-_PLACEHOLDERS = ("{*}title-placeholder", "{*}body-placeholder")  # in which masters say where to click
+_PLACEHOLDERS = ("{*}title-placeholder", "{*}body-placeholder")  # of masters: their text only prompts the author
 _BREAKS = frozenset({"br", "lnbr", "crbr", "pgbr", "intratopicbr"})
 
 

@@ -1,4 +1,4 @@
-"""Letters and boxes of letters: what stands in their heads, their text, and what is attached."""
+"""Read mail messages and mailboxes: header fields, text and attachments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crawler.parse.documents.text import read_text
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n))From [^\r\n]*\r?\n")
 _SHOWN = ("From", "To", "Cc", "Date")
 _MOST_ATTACHED = 200
-_DEEPEST = 20  # parts in parts
+_DEEPEST = 20  # nesting of parts
 _LONGEST_FIELD = 10_000
 
 
@@ -41,28 +41,28 @@ def _read_mailbox(body: bytes, starts: list[tuple[int, int]], draft: Draft) -> N
     for number, ((_, start), end) in enumerate(zip(starts, ends, strict=True), 1):
         if number > MOST_PARTS or draft.is_full:
             break
-        letter = draft.inner_draft(str(number))
+        message = draft.inner_draft(str(number))
         with draft.section("message", number):
-            read_message(message_from_bytes(body[start:end]), letter)
-        for name in letter.metadata.get("embedded", "").split("\n"):
+            read_message(message_from_bytes(body[start:end]), message)
+        for name in message.metadata.get("embedded", "").split("\n"):
             draft.add_name("embedded", name)
 
 
-def read_message(letter: Message, draft: Draft) -> None:
-    subject = header_field(letter, "Subject")
+def read_message(message: Message, draft: Draft) -> None:
+    subject = header_field(message, "Subject")
     draft.title = draft.title or subject
     draft.heading(1, subject)
     for name in _SHOWN:
-        value = header_field(letter, name)
+        value = header_field(message, name)
         if value:
             draft.paragraph(f"{name}: {value}")
-    draft.add_metadata("author", header_field(letter, "From"))
-    draft.add_metadata("created", _iso_date(header_field(letter, "Date")))
-    _MessageParts(draft).read(letter, 0)
+    draft.add_metadata("author", header_field(message, "From"))
+    draft.add_metadata("created", _iso_date(header_field(message, "Date")))
+    _MessageParts(draft).read(message, 0)
 
 
 class _MessageParts:
-    """Of one letter."""
+    """Reads the parts of one message."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -75,11 +75,11 @@ class _MessageParts:
         if part.get_content_type() == "multipart/alternative":
             self.read(_best_alternative(part), depth + 1)
         elif part.is_multipart() and part.get_content_type() == "message/rfc822":
-            for letter in _subparts(part):
-                letter = _decode_attached_message(letter, part)
+            for message in _subparts(part):
+                message = _decode_attached_message(message, part)
                 inner = self._draft.inner_draft("message")
-                with self._draft.section("message", header_field(letter, "Subject")):
-                    read_message(letter, inner)
+                with self._draft.section("message", header_field(message, "Subject")):
+                    read_message(message, inner)
         elif part.is_multipart():
             for inner_part in _subparts(part):
                 self.read(inner_part, depth + 1)
@@ -111,17 +111,17 @@ def _subparts(part: Message) -> Iterator[Message]:
             yield inner
 
 
-def _decode_attached_message(letter: Message, part: Message) -> Message:
-    """A letter may not be encoded as a whole (RFC 2046 §5.2.1), but some programs do so."""
+def _decode_attached_message(message: Message, part: Message) -> Message:
+    """Decode an attached message in base64: RFC 2046 §5.2.1 forbids that, but some programs do it."""
     if str(part.get("Content-Transfer-Encoding", "")).strip().lower() != "base64":
-        return letter
-    letter["Content-Transfer-Encoding"] = "base64"
-    data = letter.get_payload(decode=True)
-    return message_from_bytes(data) if isinstance(data, bytes) else letter
+        return message
+    message["Content-Transfer-Encoding"] = "base64"
+    data = message.get_payload(decode=True)
+    return message_from_bytes(data) if isinstance(data, bytes) else message
 
 
 def _best_alternative(part: Message) -> Message:
-    """Of parts that say the same, the one that says how it looks; the last of them counts (RFC 2046 §5.1.4)."""
+    """Choose from alternative parts the last that is HTML or multipart (RFC 2046 §5.1.4), else the last one."""
     parts = list(_subparts(part))
     for inner in reversed(parts):
         payload = inner.get_payload()
@@ -130,9 +130,9 @@ def _best_alternative(part: Message) -> Message:
     return parts[-1] if parts else Message()
 
 
-def header_field(letter: Message, name: str) -> str:
-    """A field of the head, with encoded words decoded."""
-    value = letter.get(name)
+def header_field(message: Message, name: str) -> str:
+    """A header field of a message, with encoded words decoded."""
+    value = message.get(name)
     if value is None:
         return ""
     text = str(value)[:_LONGEST_FIELD]
@@ -150,7 +150,7 @@ def _decode_word(piece: bytes | str, charset: str | None) -> str:
 
 
 def _without_surrogates(text: str) -> str:
-    """Fields that are not ASCII come with each odd byte as half a character."""
+    """Decode a field that is not ASCII: the email package represents such bytes as surrogates."""
     if text.isascii():
         return text
     return decode(text.encode("utf-8", "surrogateescape")).text

@@ -1,4 +1,4 @@
-"""Markdown: headings, lists, quotes, code, emphasis and links."""
+"""Read Markdown: headings, lists, quotes, code, emphasis and links."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 class _Reader:
-    """Takes line after line; what belongs together is held until it ends."""
+    """Processes lines and collects those of one block until it ends."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._held: list[str] = []
+        self._pending_lines: list[str] = []
         self._kind = "p"
 
     def read(self, lines: list[str]) -> None:
@@ -40,7 +40,7 @@ class _Reader:
                 self._flush("p" if in_code else "pre")
                 in_code = not in_code
             elif in_code:
-                self._held.append(line)
+                self._pending_lines.append(line)
             else:
                 self._add(line)
         self._flush("p")
@@ -49,32 +49,32 @@ class _Reader:
         heading, item, underline = _HEADING.match(line), _ITEM.match(line), _UNDERLINE.fullmatch(line)
         if not line.strip():
             self._flush("p")
-        elif underline is not None and len(self._held) == 1 and self._kind == "p":
-            self._draft.heading(1 if underline[1].startswith("=") else 2, parse_spans(self._held.pop()))
+        elif underline is not None and len(self._pending_lines) == 1 and self._kind == "p":
+            self._draft.heading(1 if underline[1].startswith("=") else 2, parse_spans(self._pending_lines.pop()))
         elif heading is not None:
             self._flush("p")
             self._draft.heading(len(heading[1]), parse_spans(heading[2].rstrip("# \t")))
         elif item is not None:
             self._flush("li")
-            self._held.append(item[1])
+            self._pending_lines.append(item[1])
         elif line.lstrip().startswith(">"):
             if self._kind != "blockquote":
                 self._flush("blockquote")
-            self._held.append(line.lstrip("> \t"))
+            self._pending_lines.append(line.lstrip("> \t"))
         elif line.startswith("|"):
             self._flush("p")
             self._row(line)
         else:
-            self._held.append(line.strip())
+            self._pending_lines.append(line.strip())
 
     def _row(self, line: str) -> None:
         if line.strip("|-: \t"):
             self._draft.row([parse_spans(cell.strip()) for cell in line.strip().strip("|").split("|")])
 
     def _flush(self, following: str) -> None:
-        """End what is held; what follows is of this kind."""
-        text, kind = "\n".join(self._held), self._kind
-        self._held, self._kind = [], following
+        """Write the collected block; `following` is the kind of the next one."""
+        text, kind = "\n".join(self._pending_lines), self._kind
+        self._pending_lines, self._kind = [], following
         if kind == "pre":
             self._draft.preformatted(text)
         elif kind == "li":
@@ -86,7 +86,7 @@ class _Reader:
 
 
 def parse_spans(text: str) -> list[TextRun]:
-    """A line with its emphasis and links.
+    """Parse the emphasis, code and links of a text into runs.
 
     >>> parse_spans("a **b** [c](http://d.example/)")[1:]
     [TextRun(text='b', bold=True, italic=False, href=''), TextRun(text=' ', bold=False, italic=False, href=''), \

@@ -1,4 +1,4 @@
-"""Which number does a word processor put before a paragraph?"""
+"""Compute the numbers that word processors put before paragraphs."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _ROMAN = (
 class NumberingLevel(NamedTuple):
     """How the paragraphs of one level are numbered."""
 
-    kind: str = "decimal"  # as Office Open XML calls it
+    kind: str = "decimal"  # Office Open XML's name of the number format
     text: str = ""  # with %1 for the number of the first level, and so on
     start: int = 1
-    restarts: bool = True  # when a higher level goes on
+    restarts: bool = True  # when a higher level continues
     is_legal: bool = False  # all in Arabic digits
 
 
 @dataclass(slots=True)
 class Counters:
-    """The numbers that one list has come to."""
+    """The current numbers of one list, by level."""
 
     levels: dict[int, NumberingLevel]
     _at: dict[int, int] = field(default_factory=dict)
 
     def restart(self, depth: int, start: int) -> None:
-        """The next paragraph of this level has this number."""
+        """Let the next paragraph of this level have this number."""
         self._at[depth] = start - 1
 
     def next(self, depth: int) -> str:
-        """What stands before the next paragraph of this level: nothing for a bullet."""
+        """The text of the number of the next paragraph of this level; empty for a bullet."""
         level = self.levels.get(depth, NumberingLevel())
         self._at[depth] = self._at.get(depth, level.start - 1) + 1
         for deeper in [known for known in self._at if known > depth]:
@@ -52,9 +52,12 @@ class Counters:
 
 
 def format_number(kind: str, number: int) -> str:
-    """
-    >>> format_number("lowerRoman", 14), format_number("upperLetter", 28), format_number("ordinal", 22), format_number("decimalZero", 5)
-    ('xiv', 'BB', '22nd', '05')
+    """Format a number in a number format of Office Open XML.
+
+    >>> format_number("lowerRoman", 14), format_number("upperLetter", 28)
+    ('xiv', 'BB')
+    >>> format_number("ordinal", 22), format_number("decimalZero", 5)
+    ('22nd', '05')
     """
     if kind.endswith("Roman") and 0 < number < 4_000:
         return _upper_or_lower(kind, _roman(number))

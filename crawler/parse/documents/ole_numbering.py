@@ -1,4 +1,4 @@
-"""The numbers before paragraphs in texts of Word 97 to 2003."""
+"""Compute the numbers of paragraphs in documents of Word 97 to 2003."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KINDS = {0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "
 
 
 class NumberingLists:
-    """By their numbers, as paragraphs refer to them."""
+    """The lists of a document, by the numbers with which paragraphs refer to them."""
 
     def __init__(self, table: bytes, lists_at: int, lists_size: int, overrides_at: int, overrides_size: int) -> None:
         self._counters: list[Counters] = []
@@ -22,10 +22,10 @@ class NumberingLists:
             shared = _lists(table, lists_at, lists_size) if lists_size else {}
             self._read_overrides(table, overrides_at, overrides_size, shared)
         except (struct.error, IndexError):
-            return  # what is known of lists until here has to do
+            return  # keep the lists read so far
 
     def number(self, number: int, depth: int) -> str:
-        """What stands before the next paragraph of a list, nothing for bullets; numbers count from one."""
+        """The text of the number of the list's next paragraph, empty for bullets; lists are numbered from one."""
         if not 0 < number <= len(self._counters):
             return ""
         counters, starts = self._counters[number - 1], self._starts[number - 1]
@@ -35,7 +35,7 @@ class NumberingLists:
         return counters.next(depth)
 
     def _read_overrides(self, table: bytes, at: int, size: int, shared: dict[int, Counters]) -> None:
-        """Each refers to a list, and may say otherwise of some of its levels."""
+        """Read the overrides: each refers to a list and may override some of its levels."""
         if not size:
             return
         count = min(struct.unpack_from("<I", table, at)[0], _MOST)
@@ -44,7 +44,7 @@ class NumberingLists:
         for identity, _, _, levels in heads:
             self._counters.append(shared.setdefault(identity, Counters({})))
             self._starts.append({})
-            at += 4  # a place that nobody uses any more
+            at += 4  # an unused field
             for _ in range(min(levels, 9)):
                 start, flags = struct.unpack_from("<II", table, at)
                 at += 8
@@ -75,7 +75,7 @@ def _lists(table: bytes, at: int, size: int) -> dict[int, Counters]:
 
 
 def _level(table: bytes, at: int) -> tuple[NumberingLevel, int]:
-    """How one level is numbered, and where what follows begins."""
+    """Read the definition of one level, and the offset after it."""
     start, kind, flags = struct.unpack_from("<IBB", table, at)
     characters, paragraphs = table[at + 24], table[at + 25]
     at += _LEVEL_SIZE + characters + paragraphs

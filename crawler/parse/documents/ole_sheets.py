@@ -1,4 +1,4 @@
-"""Workbooks of Excel up to 2003 (.xls), cells as they are shown."""
+"""Read Excel workbooks up to 2003 (.xls), with cells formatted as Excel shows them."""
 
 from __future__ import annotations
 
@@ -46,10 +46,13 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
+    """Read the workbook in a storage of an OLE2 file."""
     _Book(draft).read(compound.read(*folder, "workbook") or compound.read(*folder, "book"))
 
 
 class _Book:
+    """Processes the records of a workbook and writes its sheets to the draft."""
+
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._names: list[str] = []
@@ -64,8 +67,9 @@ class _Book:
         self._texts: list[str] = []
         self._cells = 0
         self._sheets = 0
-        self._pending: tuple[int, int] | None = None  # the cell whose formula gives the text that follows
-        self._outer: list[tuple[dict[int, dict[int, str]], int]] = []  # cells around a chart, and what began after them
+        self._pending: tuple[int, int] | None = None  # the cell whose formula has the text result that follows
+        # For each open substream, the cells of the outer one and the kind of its own.
+        self._outer: list[tuple[dict[int, dict[int, str]], int]] = []
         self._charted: list[dict[int, dict[int, str]]] = []
 
     def read(self, data: bytes) -> None:
@@ -79,7 +83,7 @@ class _Book:
                 break
             self._record(kind, parts)
         if self._rows or self._texts:
-            self._end_sheet()  # whose end is missing
+            self._end_sheet()  # the end record is missing
         self._draft.add_metadata("sheets", len(self._names) or self._sheets)
 
     def _record(self, kind: int, parts: list[bytes]) -> None:
@@ -96,7 +100,7 @@ class _Book:
             self._texts.append(strip_header_codes(self._string(body, 2 if self._version == 8 else 1)))
         elif kind == _TEXT_OBJECT and len(parts) > 1:
             self._texts.append(_decode_characters(parts[1][1:], parts[1][0] & 1) if parts[1] else "")
-        elif kind == _SERIES and self._rows:  # the cells of charts stand at the same places again and again
+        elif kind == _SERIES and self._rows:  # each series of a chart reuses the same cell positions
             self._charted.append(self._rows)
             self._rows = {}
         elif kind == _SERIES_TEXT:
@@ -109,7 +113,7 @@ class _Book:
             self._cell(kind, body)
 
     def _read_setting(self, kind: int, body: bytes) -> bool:
-        """What holds for the cells that follow."""
+        """Process a record that sets names, encoding, formats or styles; whether it is one."""
         if kind == _SHEET:
             name = self._string(body[6:], 1)
             self._names.append(name)
@@ -167,7 +171,7 @@ class _Book:
             self._set_cell(*self._pending, self._string(body, 2))
 
     def _formula(self, row: int, column: int, style: int, body: bytes) -> None:
-        """Its result: a number, or eight bytes that say what else."""
+        """Read the result of a formula: a number, or eight bytes that indicate text, a boolean or an error."""
         self._pending = None
         if body[12:14] != b"\xff\xff":
             self._set_cell(row, column, self._format_number(struct.unpack_from("<d", body, 6)[0], style))
@@ -187,7 +191,7 @@ class _Book:
         return number_text(number, str(number), pattern, since_1904=self._since_1904)
 
     def _string(self, body: bytes, size: int) -> str:
-        """Its length, in one byte or two; since version 8 a byte follows that tells wide characters from narrow ones."""
+        """Read a string preceded by its length in one or two bytes; since version 8 a byte with its width follows."""
         if self._version < 8:
             length = int.from_bytes(body[: min(size, 2)], "little") if self._version > 2 or size == 2 else body[0]
             return body[size : size + length].decode(self._encoding, "replace")
@@ -197,7 +201,7 @@ class _Book:
         return _decode_characters(body[size + 1 : size + 1 + (2 * length if is_wide else length)], is_wide)
 
     def _link(self, body: bytes) -> None:
-        """The URL stands as characters behind the mark of its kind."""
+        """Read a hyperlink: its URL follows the identifier of URL monikers."""
         if len(body) < 8:
             return
         row, _, column = struct.unpack_from("<HHH", body)
@@ -208,7 +212,7 @@ class _Book:
             self._links[row, column] = url
 
     def _end(self) -> None:
-        """Of a chart, which has cells of its own, or of a sheet, or of what all sheets have in common."""
+        """Process the end of a substream: of a chart with cells of its own, a sheet, or the workbook globals."""
         outer, kind = self._outer.pop() if self._outer else ({}, 0)
         if self._outer:
             self._charted.append(self._rows)
@@ -241,7 +245,7 @@ class _Book:
 
 
 def _join_continued(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """Records with those that continue them."""
+    """Iterate over records, each with the records that continue it."""
     kind, parts = -1, []
     for found, body in sheet_records(data):
         if found == _CONTINUE and kind >= 0:
@@ -263,7 +267,7 @@ def _boolean(value: int, *, is_error: bool) -> str:
 
 
 def _strings(parts: list[bytes]) -> Iterator[str]:
-    """The list that the sheets share. A string that a record cuts goes on in the next, with its width said anew."""
+    """Read the shared strings; a string split between records continues in the next after a byte with its width."""
     reader = _Segments(parts)
     count = int.from_bytes(reader.take(8)[4:], "little")
     for _ in range(min(count, sum(map(len, parts)))):
@@ -278,6 +282,8 @@ def _strings(parts: list[bytes]) -> Iterator[str]:
 
 
 class _Segments:
+    """Reads bytes and strings across the boundaries of continued records."""
+
     def __init__(self, parts: list[bytes]) -> None:
         self._parts, self._part, self._at = parts, 0, 0
 

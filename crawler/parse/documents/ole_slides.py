@@ -1,4 +1,4 @@
-"""Slides of PowerPoint 97 to 2003 (.ppt)."""
+"""Read PowerPoint presentations of 97 to 2003 (.ppt)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _USER_EDIT, _PERSIST_DIRECTORY = 0x0FF5, 0x1772
 _HYPERLINK, _OBJECT_LIST, _OBJECT, _COMMENT = 0x0FD7, 0x0409, 0x1011, 0x2EE0
 _ENCRYPTED = 0xF3D1C4DF
 _TITLES = frozenset({0, 6})
-_SHOWN_OF_MASTERS = frozenset({7, 8, 9, 10})  # date, number, footer, header; the others hint at what to write
+_SHOWN_OF_MASTERS = frozenset({7, 8, 9, 10})  # date, number, footer, header; the others only prompt the author
 _MOST_EDITS = 1_000
 _MOST_OBJECTS = 100
 _MOST_UNPACKED = 32 << 20
 _DEEPEST = 50
-_MOST_RECORDS = 500_000  # about a second; slides may be said to lie over each other
+_MOST_RECORDS = 500_000  # about a second; slides may overlap in a hostile file
 
 
 def read(body: bytes, draft: Draft) -> None:
@@ -33,6 +33,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
+    """Read the presentation in a storage of an OLE2 file."""
     data, user = compound.read(*folder, "powerpoint document"), compound.read(*folder, "current user")
     if len(user) >= 16 and int.from_bytes(user[12:16], "little") == _ENCRYPTED:
         draft.add_metadata("encrypted", "true")
@@ -42,16 +43,18 @@ def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
 
 
 class _Presentation:
+    """Reads the records of a presentation and writes its slides, notes and masters to the draft."""
+
     def __init__(self, data: bytes, user: bytes, draft: Draft) -> None:
         self._data, self._draft = data, draft
         self._persisted = dict(
             _persist_directory(data, int.from_bytes(user[16:20], "little") if len(user) >= 20 else 0)
         )
-        self._kind = 1  # of the text that follows: 0 and 6 are titles
+        self._kind = 1  # of the next text: 0 and 6 are titles
         self._objects = self._visited = 0
 
     def read(self) -> None:
-        """What is alive; all there is, if the list of that is lost."""
+        """Read the current objects by the persist directory; all records if that is lost."""
         live = [found for at in dict.fromkeys(self._persisted.values()) for found in self._first(at)]
         records = live or list(slide_records(self._data, 0, len(self._data)))
         if not any(record.kind == _DOCUMENT for record in records):
@@ -76,7 +79,7 @@ class _Presentation:
             return
 
     def _read_document(self, documents: list[SlideRecord]) -> set[int]:
-        """The list of slides with what is written in their outlines, then each slide. Where they start."""
+        """Read the slides that the document lists, its links and headers; return the offsets of those slides."""
         listed: set[int] = set()
         for document in documents:
             for record in slide_records(self._data, document.start, document.end):
@@ -147,7 +150,7 @@ class _Presentation:
             for paragraph in text.split("\r"):
                 if self._kind in _TITLES and record.kind != _STRING:
                     self._draft.heading(2, paragraph.replace("\n", " "))
-                elif paragraph.strip() != "*":  # where the program puts a date or a number
+                elif paragraph.strip() != "*":  # a placeholder for a date or a number
                     self._draft.paragraph(paragraph)
 
     def _read_links(self, listing: SlideRecord) -> None:
@@ -178,7 +181,7 @@ class _Presentation:
 
 
 def _persist_directory(data: bytes, edit: int) -> Iterator[tuple[int, int]]:
-    """Ids of what is alive and where it is; what a later edit says comes last."""
+    """The ids and offsets of the current objects; those of later edits come last."""
     edits = []
     for _ in range(_MOST_EDITS):
         if not 0 < edit <= len(data) - 32 or struct.unpack_from("<H", data, edit + 2)[0] != _USER_EDIT or edit in edits:

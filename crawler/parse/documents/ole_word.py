@@ -1,4 +1,4 @@
-"""Texts of Word 6 to 2003 (.doc)."""
+"""Read documents of Word 6 to 2003 (.doc)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawler.parse.documents.ole_numbering import NumberingLists
 
 _PAGE = 512
 _IS_COMPLEX, _IS_ENCRYPTED, _OTHER_TABLE = 0x0004, 0x0100, 0x0200
-_WORD_97 = 0xC1  # the first version whose text may be of two bytes a character
+_WORD_97 = 0xC1  # the first version with two-byte characters
 _BOLD, _ITALIC, _DELETED, _HIDDEN = 0x0835, 0x0836, 0x0800, 0x083C
 _DEPTH, _LIST, _ROW_END, _OUTLINE = 0x260A, 0x460B, 0x2417, 0x2640
 _SIZES = (1, 1, 2, 4, 2, 2, -1, 3)  # of operands, by the upper bits of their operators
@@ -30,23 +30,23 @@ _FIELD = re.compile("[\x13\x14\x15]")
 _PAGES = {0x0419: "cp1251", 0x0422: "cp1251", 0x0402: "cp1251", 0x0411: "cp932", 0x0412: "cp949", 0x0804: "gbk",
           0x0404: "big5hkscs", 0x0415: "cp1250", 0x0405: "cp1250", 0x040E: "cp1250", 0x0408: "cp1253", 0x041F: "cp1254",
           0x040D: "cp1255", 0x0401: "cp1256"}  # fmt: skip
-# The stories that follow each other in the text, and where their lengths stand.
+# The stories in their order in the text, and the offsets of their lengths in the main stream.
 _STORIES = (("", 0x4C), ("footnotes", 0x50), ("header", 0x54), ("", 0x58), ("comments", 0x5C), ("endnotes", 0x60),
             ("box", 0x64), ("box", 0x68))  # fmt: skip
 
 
 class _Piece(NamedTuple):
-    """A run of characters that lie next to each other in the file."""
+    """A run of characters that are contiguous in the file."""
 
-    start: int  # in characters of the text
+    start: int  # position in the text, in characters
     text: str
-    offset: int  # in the stream
-    width: int  # bytes of a character
+    offset: int  # position in the stream, in bytes
+    width: int  # bytes per character
 
 
 @dataclass(frozen=True, slots=True)
 class _Formatting:
-    """Of a paragraph or of characters."""
+    """The formatting of a paragraph or of characters."""
 
     style: int = 0
     bold: bool = False
@@ -66,6 +66,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def read_storage(compound: Compound, draft: Draft, *folder: str) -> None:
+    """Read the document in a storage of an OLE2 file."""
     main = compound.read(*folder, "worddocument")
     if len(main) < 0x60:
         draft.report_problem(Problem.CORRUPT)
@@ -107,7 +108,7 @@ def _table_part(main: bytes, table: bytes, at: int) -> bytes:
 
 
 def _old_pieces(main: bytes, *, is_complex: bool) -> list[_Piece]:
-    """Of Word 6 and 95: one byte a character, in the code page of the language."""
+    """The pieces of a document of Word 6 or 95: one byte per character, in the code page of the language."""
     encoding = _PAGES.get(struct.unpack_from("<H", main, 0x06)[0], "cp1252")
     start, end = struct.unpack_from("<II", main, 0x18)
     if is_complex and len(main) >= 0x168:
@@ -121,9 +122,9 @@ def _old_pieces(main: bytes, *, is_complex: bool) -> list[_Piece]:
 
 
 def _piece_table(table: bytes) -> list[tuple[int, int, int]]:
-    """From the table of pieces: where each starts, how many characters it has, where it is."""
+    """Read the piece table: for each piece its start in the text, its number of characters, its file position."""
     at = 0
-    while at + 5 <= len(table) and table[at] == 1:  # what comes before are looks
+    while at + 5 <= len(table) and table[at] == 1:  # skip the formatting before the table
         at += 3 + int.from_bytes(table[at + 1 : at + 3], "little")
     if at + 5 > len(table) or table[at] != 2:
         return []
@@ -138,7 +139,7 @@ def _piece_table(table: bytes) -> list[tuple[int, int, int]]:
 
 
 def _limit_pieces(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    """As much as we read: pieces may lie over each other."""
+    """Yield pieces up to the limit on text: overlapping pieces could make it grow."""
     room = 2 * MOST_TEXT
     for count, piece in enumerate(pieces):
         if room <= 0 or count >= _MOST_PIECES:
@@ -148,7 +149,7 @@ def _limit_pieces(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
 
 
 def _single_piece(main: bytes) -> _Piece:
-    """All of the text, for want of the table of pieces: it lies in one place unless it was saved in a hurry."""
+    """The whole text as one piece, if the piece table is missing: it is contiguous unless fast-saved."""
     start, end = struct.unpack_from("<II", main, 0x18)
     data = main[start:end]
     is_wide = data.count(b"\0") * 4 > len(data)
@@ -164,11 +165,11 @@ def _decode_piece(main: bytes, start: int, count: int, offset: int) -> _Piece:
 
 
 class _FormattingTable:
-    """Which look has what stands at a place of the stream? Kept in pages of 512 bytes, listed in a table."""
+    """The formatting by position in the stream; stored in pages of 512 bytes that a table lists."""
 
     def __init__(self, main: bytes, table: bytes, *, are_paragraphs: bool) -> None:
         self._starts: list[int] = []
-        self._looks: list[_Formatting] = []
+        self._formatting: list[_Formatting] = []
         count = max((len(table) - 4) // 8, 0)
         for number in range(count):
             page = int.from_bytes(table[4 * (count + 1) + 4 * number :][:4], "little") & 0x3FFFFF
@@ -176,7 +177,7 @@ class _FormattingTable:
         if any(later < earlier for earlier, later in pairwise(self._starts)):
             order = sorted(range(len(self._starts)), key=self._starts.__getitem__)
             self._starts = [self._starts[index] for index in order]
-            self._looks = [self._looks[index] for index in order]
+            self._formatting = [self._formatting[index] for index in order]
 
     def _add(self, page: bytes, *, are_paragraphs: bool) -> None:
         if len(page) < _PAGE:
@@ -188,14 +189,16 @@ class _FormattingTable:
         for number in range(count):
             at = 2 * page[4 * (count + 1) + width * number]
             self._starts.append(int.from_bytes(page[4 * number : 4 * number + 4], "little"))
-            self._looks.append(_paragraph_formatting(page, at) if are_paragraphs else _character_formatting(page, at))
+            self._formatting.append(
+                _paragraph_formatting(page, at) if are_paragraphs else _character_formatting(page, at)
+            )
 
     def at(self, place: int) -> _Formatting:
         found = bisect_right(self._starts, place) - 1
-        return self._looks[found] if found >= 0 else _NO_FORMATTING
+        return self._formatting[found] if found >= 0 else _NO_FORMATTING
 
     def next_after(self, place: int) -> int:
-        """Where the look may change."""
+        """The next position at which the formatting may change."""
         found = bisect_right(self._starts, place)
         return self._starts[found] if found < len(self._starts) else 1 << 60
 
@@ -240,7 +243,7 @@ def _operators(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 class _Text:
-    """The text in its order, with what stands at which place of the file."""
+    """Writes the pieces of the text to the draft, with their formatting, fields, tables and numbering."""
 
     def __init__(
         self,
@@ -258,7 +261,7 @@ class _Text:
         self._was_cell = False
 
     def read(self, stories: list[tuple[str, int]]) -> None:
-        """The stories, of these lengths, one after the other."""
+        """Write the stories, given as (name, length) in their order in the text."""
         ends, end = [], 0
         for name, length in stories:
             end += length
@@ -278,16 +281,16 @@ class _Text:
         for end in _PARAGRAPH_END.finditer(piece.text):
             self._add(piece, start, end.start())
             start = end.end()
-            look = (
+            formatting = (
                 self._paragraphs.at(piece.offset + end.start() * piece.width)
                 if self._paragraphs is not None
                 else _NO_FORMATTING
             )
-            self._end_paragraph(end[0], look)
+            self._end_paragraph(end[0], formatting)
         self._add(piece, start, len(piece.text))
 
     def _add(self, piece: _Piece, start: int, end: int) -> None:
-        """Characters, in runs of one look."""
+        """Add characters of a piece, split into runs of one formatting."""
         if self._characters is None:
             self._add_run(piece.text[start:end], _NO_FORMATTING)
             return
@@ -297,10 +300,10 @@ class _Text:
             self._add_run(piece.text[start:stop], self._characters.at(place))
             start = stop
 
-    def _add_run(self, text: str, look: _Formatting) -> None:
+    def _add_run(self, text: str, formatting: _Formatting) -> None:
         start = 0
         for mark in _FIELD.finditer(text):
-            self._add_text(text[start : mark.start()], look)
+            self._add_text(text[start : mark.start()], formatting)
             start = mark.end()
             if mark[0] == "\x13":
                 self._fields.append(["", ""])
@@ -308,46 +311,50 @@ class _Text:
                 self._fields[-1] = ["shown", hyperlink(self._fields[-1][0])]
             elif self._fields:
                 self._fields.pop()
-        self._add_text(text[start:], look)
+        self._add_text(text[start:], formatting)
 
-    def _add_text(self, text: str, look: _Formatting) -> None:
-        if not text or look.is_hidden:
+    def _add_text(self, text: str, formatting: _Formatting) -> None:
+        if not text or formatting.is_hidden:
             return
         if self._fields and self._fields[-1][0] != "shown":
             self._fields[-1][0] = (self._fields[-1][0] + text)[:5_000]
             return
         href = next((field[1] for field in reversed(self._fields) if field[1]), "")
-        self._runs.append(TextRun(text.translate(_REPLACED), look.bold, look.italic, href))
+        self._runs.append(TextRun(text.translate(_REPLACED), formatting.bold, formatting.italic, href))
 
-    def _end_paragraph(self, mark: str, look: _Formatting) -> None:
+    def _end_paragraph(self, mark: str, formatting: _Formatting) -> None:
         if mark == "\x07":
-            self._end_cell(look)
+            self._end_cell(formatting)
             return
         runs, self._runs = self._runs, []
         self._was_cell = False
-        number = self._number(look) if any(run.text.strip() for run in runs) else ""
+        number = self._number(formatting) if any(run.text.strip() for run in runs) else ""
         if number:
             runs.insert(0, TextRun(f"{number} "))
         if self._cells and mark == "\r":  # a paragraph in the cell of a table
             self._runs = [*runs, TextRun("\n")]
-        elif 1 <= look.style <= 9:
-            self._draft.heading(look.style, runs)
-        elif look.outline < 9:
-            self._draft.heading(look.outline + 1, runs)
-        elif look.list_number and not number:
+        elif 1 <= formatting.style <= 9:
+            self._draft.heading(formatting.style, runs)
+        elif formatting.outline < 9:
+            self._draft.heading(formatting.outline + 1, runs)
+        elif formatting.list_number and not number:
             self._draft.item(runs)
         else:
             self._draft.paragraph(runs)
 
-    def _number(self, look: _Formatting) -> str:
-        return self._lists.number(look.list_number, look.depth) if self._lists is not None and look.list_number else ""
+    def _number(self, formatting: _Formatting) -> str:
+        return (
+            self._lists.number(formatting.list_number, formatting.depth)
+            if self._lists is not None and formatting.list_number
+            else ""
+        )
 
-    def _end_cell(self, look: _Formatting) -> None:
-        is_row_end = look.ends_row or (self._paragraphs is None and self._was_cell and not self._runs)
+    def _end_cell(self, formatting: _Formatting) -> None:
+        is_row_end = formatting.ends_row or (self._paragraphs is None and self._was_cell and not self._runs)
         if is_row_end:
             self._end_row()
             return
-        number = self._number(look)
+        number = self._number(formatting)
         self._cells.append([TextRun(f"{number} "), *self._runs] if number else self._runs)
         self._runs, self._was_cell = [], True
 
@@ -358,7 +365,7 @@ class _Text:
 
 
 def _split_into_stories(pieces: list[_Piece], ends: list[tuple[int, str]]) -> Iterator[tuple[str, list[_Piece]]]:
-    """The pieces of each story; the stories' ends are given."""
+    """Split the pieces at the given ends of stories: (name, pieces) of each story."""
     rest = list(reversed(pieces))
     for end, name in ends:
         found = []

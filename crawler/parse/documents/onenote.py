@@ -1,7 +1,7 @@
-"""Notes of OneNote (.one): the texts in them.
+"""Read OneNote files (.one): the texts in them.
 
-The file is a log of revisions of objects, each a set of properties. We do not replay it: texts are properties that
-begin with their length in bytes, and that is how they are found. Each is given once, also what was deleted later.
+The file is a log of revisions of objects, each a set of properties. It is not replayed: texts are properties that
+begin with their length in bytes, and are found by that. Each text is written once, even if it was deleted later.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _WIDE = re.compile(rb"(?=([\x04-\xff][\x00-\x7f])\x00\x00(?:[\x20-\x7e]\x00|[\x0
 _NARROW = re.compile(rb"(?=([\x04-\xff][\x00-\x0f])\x00\x00[\x20-\x7e]{4})")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufff0-\uffff]")
 _MOST_TEXTS = 20_000
-_MOST_BYTES_TRIED = 64 << 20  # bytes that look like a text and are none
-_SHARE_OF_ONE_SCRIPT = 0.8  # of the characters of a text that are of one kind: what is no text is of all kinds
+_MOST_BYTES_TRIED = 64 << 20  # bytes examined that look like a text but are not
+_SHARE_OF_ONE_SCRIPT = 0.8  # share of a text's characters in one script; random bytes are of many
 
 
 def read(body: bytes, draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""What all Office Open XML files have in common: parts, relations between them, properties, things embedded."""
+"""Office Open XML packages: parts, relationships, properties and embedded files, common to all formats."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _MOST_EMBEDDED = 100
 
 
 class Relation(NamedTuple):
-    """Where a part refers to, inside the file or outside."""
+    """A relationship of a part to another part or to an external target."""
 
-    kind: str  # the last word of its type: "hyperlink", "header" …
+    kind: str  # the last component of its type: "hyperlink", "header" …
     target: str
     is_external: bool
 
 
 class Package:
-    """The parts of one file."""
+    """An Office Open XML file: access to its parts and their relationships."""
 
     def __init__(self, body: bytes, draft: Draft) -> None:
         self.draft = draft
@@ -47,7 +47,7 @@ class Package:
         self._relations: dict[str, dict[str, Relation]] = {}
 
     def parse_part(self, part: str) -> Any:
-        """The root of a part; None if there is no such part."""
+        """Parse a part and return its root element; None if there is no such part."""
         if not part or part not in self.archive:
             return None
         root, problem = parse_xml_with_problem(self.archive.read(part))
@@ -55,7 +55,7 @@ class Package:
         return root
 
     def relations(self, part: str) -> dict[str, Relation]:
-        """By their ids."""
+        """The relationships of a part, by id."""
         if part not in self._relations:
             folder, name = dirname(part), base_name(part)
             path = f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels"
@@ -66,11 +66,11 @@ class Package:
         return self._relations[part]
 
     def related(self, part: str, kind: str) -> list[str]:
-        """The parts of one kind, in the order of their relations."""
+        """The parts that a part refers to by relationships of this kind, in their order."""
         return [found.target for found in self.relations(part).values() if found.kind == kind and not found.is_external]
 
     def main_part(self, fallback: str) -> str:
-        """The part that is the document."""
+        """The name of the main part, which the package's relationships identify, else the fallback."""
         found = self.related("", "officeDocument")
         return found[0] if found and found[0] in self.archive else fallback
 
@@ -89,7 +89,7 @@ class Package:
             self.draft.add_metadata("has_macro", "true")
 
     def read_links_and_embedded(self) -> None:
-        """What lies in the file, and what it refers to without showing it."""
+        """Add all external targets of relationships as links, and convert the embedded files."""
         for path in self.archive.names(ending=".rels"):
             for element in iterate_elements(self.archive.read(path), "Relationship"):
                 found = _relation(element, "")

@@ -1,4 +1,4 @@
-"""Texts, sheets and slides of OpenDocument, and of OpenOffice before it."""
+"""Read texts, spreadsheets and presentations of OpenDocument and its OpenOffice predecessor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOT_SHOWN = frozenset(
     {"tracked-changes", "forms", "sequence-decls", "variable-decls", "user-field-decls", "event-listeners"}
     | {"scripts", "font-face-decls", "automatic-styles", "calculation-settings", "dde-connection-decls"}
 )
-_MOST_REPEATED = 100  # copies of a row or cell that are more than the filling of a sheet
+_MOST_REPEATED = 100  # a row or cell repeated more often only fills the sheet
 _STYLE_PARTS = {"header": "header", "header-left": "header", "footer": "footer", "footer-left": "footer"}
 _MOST_EMBEDDED = 100
 
@@ -84,7 +84,7 @@ def _read_properties(root: Any, draft: Draft) -> None:
 
 
 def _read_embedded(archive: ZipArchive, draft: Draft) -> None:
-    """Objects are OpenDocument files without a container of their own, or others with one."""
+    """Read embedded objects: OpenDocument content without its own container, or other files."""
     objects = [
         name for name in archive.names() if not name.startswith(("Basic/", "Pictures/", "Thumbnails/", "META-INF/"))
     ]
@@ -100,26 +100,28 @@ def _read_embedded(archive: ZipArchive, draft: Draft) -> None:
 
 
 class _Reader:
+    """Writes the elements of an OpenDocument body to the draft."""
+
     def __init__(self, draft: Draft, *roots: Any) -> None:
         self._draft = draft
         self._bold: set[str] = set()
         self._italic: set[str] = set()
-        self._later: list[Any] = []  # boxes and notes that are anchored in a paragraph
+        self._anchored: list[Any] = []  # frames and notes anchored in a paragraph
         self._slides = 0
         for root in roots:
             self._collect_styles(root)
 
     def _collect_styles(self, root: Any) -> None:
-        """Which styles are bold, which are italic?"""
+        """Collect the names of bold and italic styles."""
         for style in root.iter("{*}style") if root is not None else ():
-            look = first(style, "text-properties")
-            if look is not None and attribute(look, "font-weight") in ("bold", "600", "700", "800", "900"):
+            formatting = first(style, "text-properties")
+            if formatting is not None and attribute(formatting, "font-weight") in ("bold", "600", "700", "800", "900"):
                 self._bold.add(attribute(style, "name"))
-            if look is not None and attribute(look, "font-style") == "italic":
+            if formatting is not None and attribute(formatting, "font-style") == "italic":
                 self._italic.add(attribute(style, "name"))
 
     def read_headers_or_footers(self, styles: Any, wanted: str) -> None:
-        """Headers or footers, which stand with the styles of pages."""
+        """Read the headers or footers, which are part of the page styles."""
         for master in styles.iter("{*}master-page") if styles is not None else ():
             for element in master:
                 if _STYLE_PARTS.get(local_name(element)) == wanted:
@@ -161,12 +163,12 @@ class _Reader:
                 self._blocks(element)
 
     def _read_anchored(self) -> None:
-        later, self._later = self._later, []
-        for element in later:
+        anchored, self._anchored = self._anchored, []
+        for element in anchored:
             self._block(element)
 
     def _list(self, parent: Any) -> None:
-        """Of all levels; what is no paragraph in an item is a block of its own."""
+        """Read a list of all levels as items; headings and tables in it are blocks of their own."""
         for element in parent.iter():
             name = local_name(element)
             if name == "p":
@@ -242,11 +244,11 @@ class _Reader:
                     for paragraph in part.iter("{*}p"):
                         runs += [*([TextRun("\n")] if runs else []), *self._runs(paragraph)]
                 elif local_name(part) != "covered-table-cell":
-                    self._later.append(part)
+                    self._anchored.append(part)
             cells += [runs] * _repeat_count(cell)
         return cells
 
-    # ── inside of a paragraph ──
+    # ── content of a paragraph ──
 
     def _runs(self, element: Any, bold: bool = False, italic: bool = False, href: str = "") -> list[TextRun]:
         runs = [TextRun(element.text or "", bold, italic, href)]
@@ -262,7 +264,7 @@ class _Reader:
             elif name == "a":
                 runs += self._runs(child, bold, italic, attribute(child, "href"))
             elif name in ("frame", "annotation", "note", "custom-shape", "g", "rect", "ellipse", "line", "text-box"):
-                self._later.append(child)
+                self._anchored.append(child)
             elif name not in ("annotation-end", "ruby-text", "script"):
                 style = attribute(child, "style-name")
                 runs += self._runs(child, bold or style in self._bold, italic or style in self._italic, href)
@@ -271,7 +273,7 @@ class _Reader:
 
 
 def _repeat_count(element: Any) -> int:
-    """How often a row or a cell stands there; a sheet is filled up to its end in this way."""
+    """How often a row or cell is repeated; once if so often that it only fills the sheet."""
     count = attribute(element, "number-rows-repeated") or attribute(element, "number-columns-repeated")
     number = int(count) if count.isdigit() and len(count) < 8 else 1
     return number if number <= _MOST_REPEATED else 1

@@ -1,4 +1,4 @@
-"""Letters as Outlook keeps them (.msg): properties in streams of their own."""
+"""Read Outlook messages (.msg): an OLE2 file with one stream per property."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TO, _CC, _BODY, _HTML, _RTF = "0e04", "0e03", "1000", "1013", "1009"
 _NAME, _ADDRESS, _SMTP = "3001", "3003", "39fe"
 _FILE_NAMES, _DATA = ("3707", "3704", "3001"), "3701"
 _SENT, _RECEIVED, _CODE_PAGE, _INTERNET_CODE_PAGE = 0x0039, 0x0E06, 0x3FFD, 0x3FDE
-# Code pages and what the web calls them.
+# Code page → encoding label.
 _ENCODINGS = {
     **{page: f"windows-{page}" for page in (874, *range(1250, 1259))},
     932: "shift_jis", 936: "gb18030", 949: "euc-kr", 950: "big5", 50220: "iso-2022-jp", 51949: "euc-kr", 65001: "utf-8",
@@ -27,11 +27,11 @@ _ENCODINGS = {
 _MOST_ATTACHED = 200
 _DEEPEST = 5
 _MOST_UNPACKED = 8 << 20
-# What every compressed text is taken to begin with, so that it can be referred to (MS-OXRTFCP §2.1.2.1).
+# The initial dictionary of compressed RTF, to which references may point (MS-OXRTFCP §2.1.2.1).
 _INITIAL_DICTIONARY = (
-    b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans"
-    b" SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab"
-    b"\\tx"
+    b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript "
+    b"\\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n"
+    b"\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
 )
 
 
@@ -40,7 +40,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 class _Message:
-    """The letter in one folder of the file: the outermost, or one that is attached to another."""
+    """Reads the message in one storage of the file: the main message, or one attached to another."""
 
     def __init__(self, compound: Compound, folder: tuple[str, ...], draft: Draft) -> None:
         self._compound, self._folder, self._draft = compound, folder, draft
@@ -73,7 +73,7 @@ class _Message:
             self._read_attached(folder)
 
     def _read_text(self) -> None:
-        """As HTML, or as Rich Text, or as it is."""
+        """Read the body as HTML, else as plain text, else as compressed RTF."""
         html = decode(self._data(_HTML), self._label).text or self._text(_HTML)
         packed, plain = self._data(_RTF), self._text(_BODY)
         if html:
@@ -119,7 +119,7 @@ def _name_and_address(name: str, address: str) -> str:
 
 
 def _fixed_properties(data: bytes, start: int) -> dict[int, int]:
-    """Properties of a fixed size: their ids and values."""
+    """The properties of fixed size, by id."""
     found = {}
     for at in range(start, len(data) - 15, 16):
         tag, _, value = struct.unpack_from("<IIQ", data, at)
@@ -128,7 +128,7 @@ def _fixed_properties(data: bytes, start: int) -> dict[int, int]:
 
 
 def decompress_rtf(data: bytes) -> bytes:
-    """Rich Text that was compressed by referring to what came before."""
+    """Decompress RTF (LZFu): literals and references into a window of 4,096 bytes."""
     if len(data) < 16:
         return b""
     if data[8:12] == b"MELA":
@@ -148,7 +148,7 @@ def decompress_rtf(data: bytes) -> bytes:
                 if offset == write % 4_096:
                     return bytes(result)
                 piece = b""
-                for step in range(length):  # what is referred to may overlap what is written
+                for step in range(length):  # the reference may overlap what it writes
                     octet = window[(offset + step) % 4_096]
                     window[(write + step) % 4_096] = octet
                     piece += bytes([octet])

@@ -1,7 +1,7 @@
-"""PDF: paragraphs out of lines, headings by the size of their letters, links, and what is attached.
+"""Read PDF: paragraphs, headings, links, annotations, forms and attachments.
 
-A page says where letters are, not what they mean. A heading is a short line in larger letters than most of the text is
-in; a paragraph ends where the gap to the next line, the size or the weight of the letters changes.
+PDF stores the positions of letters, not the structure of the text. A heading is a short line in letters larger than
+those of most of the text; a paragraph ends where the gap to the next line, the font size or the weight changes.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _PROPERTIES = {
     "Producer": "producer",
 }
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-]\d\d)'?(\d\d)?|Z)?")
-_MOST_LETTERS = 200_000  # of a page
+_MOST_LETTERS = 200_000  # per page
 _MOST_LINKS_OF_PAGE = 1_000
 _MOST_ATTACHED = 50
 _LONGEST_XMP = 1 << 20
 _MOST_ATTACHMENT = 16 << 20
-_MOST_UNENDED = 500  # streams without an end: PDFium reads on from each of them, 8 seconds for 8,000 in 340 kB
-_LARGER = 1.15  # than most letters: a heading
+_MOST_UNENDED = 500  # streams without an end: PDFium reads on from each, 8 seconds for 8,000 in 340 kB
+_LARGER = 1.15  # font size relative to that of most text from which a line is a heading
 _LONGEST_HEADING = 200
 _BOLD = 600
 _HEAVY = re.compile(r"bold|black|heavy|semibold", re.IGNORECASE)
-_END_BYTES = 1_024  # the last bytes, in which the mark of the end stands
+_END_BYTES = 1_024  # the last bytes, which contain the end marker
 
 
 class _Line(NamedTuple):
@@ -84,7 +84,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def _open_pdf(body: bytes, draft: Draft) -> Any:
-    """The document; if its end is missing, one made of the pages that are there."""
+    """Open a PDF; if its end is missing, repair it from the pages that are there."""
     with suppress(pypdfium2.PdfiumError):
         return _load_pdf(body)
     if pdfium.FPDF_GetLastError() == pdfium.FPDF_ERR_PASSWORD:
@@ -103,7 +103,7 @@ def _load_pdf(body: bytes) -> Any:
 
 
 def _pages(document: Any, draft: Draft) -> Iterator[_Page]:
-    """As many as we read."""
+    """The pages, up to the limits on pages and text."""
     count, room = len(document), MOST_TEXT
     draft.add_metadata("pages", count)
     for number in range(min(count, MOST_PARTS)):
@@ -131,7 +131,7 @@ def _read_properties(document: Any, draft: Draft) -> None:
 
 
 def _read_xmp(body: bytes, draft: Draft) -> None:
-    """Properties in XML, of which the last version counts: several authors stand apart only there."""
+    """Read title and authors from the last XMP packet: only there are several authors listed separately."""
     start = body.rfind(b"<x:xmpmeta")
     end = body.find(b"</x:xmpmeta>", start)
     root = parse_xml(body[start : min(end + 12, start + _LONGEST_XMP)]) if 0 <= start < end else None
@@ -145,7 +145,8 @@ def _read_xmp(body: bytes, draft: Draft) -> None:
 
 
 def _iso_date(date: str) -> str:
-    """
+    """Convert a PDF date to ISO 8601; empty if it is not one.
+
     >>> _iso_date("D:20260102030405+01'00'"), _iso_date("D:2026"), _iso_date("yesterday")
     ('2026-01-02T03:04:05+01:00', '2026-01-01T00:00:00', '')
     """
@@ -190,7 +191,7 @@ def _lines(text_page: Any, draft: Draft) -> Iterator[_Line]:
     if not count:
         return
     text = text_page.get_text_range(0, count, errors="replace")
-    # The text has one character for each letter but for those that are made of two halves.
+    # The text has one character per letter, except for surrogate pairs.
     start = 0
     is_direct = len(text) == count
     for line in text.splitlines(keepends=True):
@@ -207,13 +208,16 @@ def _char_index(text_page: Any, offset: int) -> int:
 
 
 def _measure_line(text_page: Any, text: str, index: int, last: int) -> _Line:
-    """By its first letter; bold is a line whose last letter is so too. PDFium marks where a word was divided."""
+    """A line with the size and position of its first letter; it is bold if its first and last letters are.
+
+    PDFium marks hyphenation with U+FFFE, which is removed.
+    """
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     pdfium.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
     is_bold = _is_bold(text_page, index) and _is_bold(text_page, last)
     size = float(pdfium.FPDFText_GetFontSize(text_page, index))
     height = top.value - bottom.value
-    size = size if size > 1.5 else height  # letters of size 1 that a matrix makes larger
+    size = size if size > 1.5 else height  # size 1 scaled by a matrix
     return _Line(text.replace("\ufffe", ""), round(size, 1), is_bold, top.value, bottom.value, left.value)
 
 
@@ -233,50 +237,52 @@ def _body_font_size(pages: list[_Page]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _write_page(lines: list[_Line], links: list[tuple[str, str]], usual: float, draft: Draft) -> None:
+def _write_page(lines: list[_Line], links: list[tuple[str, str]], body_size: float, draft: Draft) -> None:
     by_text = {text: url for url, text in links if len(text) > 2}
-    wide = _wide_gap(lines)
+    wide_gap = _wide_gap(lines)
     full = 0.6 * max((len(line.text) for line in lines), default=0)
     paragraph: list[_Line] = []
     for line in lines:
-        if paragraph and not _continues_paragraph(paragraph, line, wide if len(paragraph[-1].text) >= full else 0.0):
-            _write_paragraph(paragraph, by_text, usual, draft)
+        if paragraph and not _continues_paragraph(
+            paragraph, line, wide_gap if len(paragraph[-1].text) >= full else 0.0
+        ):
+            _write_paragraph(paragraph, by_text, body_size, draft)
             paragraph = []
         paragraph.append(line)
     if paragraph:
-        _write_paragraph(paragraph, by_text, usual, draft)
+        _write_paragraph(paragraph, by_text, body_size, draft)
     for url, text in links:
         draft.link(url, text)
 
 
 def _wide_gap(lines: list[_Line]) -> float:
-    """How far lines of one paragraph may be apart on a page whose lines are mostly far apart."""
+    """The largest gap within a paragraph on a page with wide line spacing; 0 if the spacing is not wide."""
     gaps = [last.bottom - line.top for last, line in pairwise(lines) if last.size == line.size]
-    usual = median(gaps) if len(gaps) > 2 else 0.0
-    return 1.3 * usual if lines and 0 < usual < 1.5 * lines[-1].size else 0.0
+    usual_gap = median(gaps) if len(gaps) > 2 else 0.0
+    return 1.3 * usual_gap if lines and 0 < usual_gap < 1.5 * lines[-1].size else 0.0
 
 
-def _continues_paragraph(paragraph: list[_Line], line: _Line, wide: float) -> bool:
-    """Whether a line is of the same paragraph; after one that is full it may be so at a greater distance."""
+def _continues_paragraph(paragraph: list[_Line], line: _Line, wide_gap: float) -> bool:
+    """Whether a line belongs to the paragraph; the gap may be up to `wide_gap`, which is set after full lines."""
     last = paragraph[-1]
     if abs(last.size - line.size) > 0.6 or last.is_bold != line.is_bold:
         return False
     gap = last.bottom - line.top
-    return -2 * line.size < gap < max(0.9 * max(line.size, 1.0), wide)
+    return -2 * line.size < gap < max(0.9 * max(line.size, 1.0), wide_gap)
 
 
-def _write_paragraph(paragraph: list[_Line], links: dict[str, str], usual: float, draft: Draft) -> None:
+def _write_paragraph(paragraph: list[_Line], links: dict[str, str], body_size: float, draft: Draft) -> None:
     text = " ".join(line.text for line in paragraph)
     first = paragraph[0]
-    if usual and first.size > _LARGER * usual and len(text) <= _LONGEST_HEADING and any(map(str.isalpha, text)):
-        ratio = first.size / usual
+    if body_size and first.size > _LARGER * body_size and len(text) <= _LONGEST_HEADING and any(map(str.isalpha, text)):
+        ratio = first.size / body_size
         draft.heading(1 if ratio > 1.7 else 2 if ratio > 1.35 else 3, text)
     else:
         draft.paragraph(_link_anchors(text, links, is_bold=first.is_bold))
 
 
 def _link_anchors(text: str, links: dict[str, str], *, is_bold: bool) -> list[TextRun]:
-    """The first place of the text of each link leads there."""
+    """Split a text into runs, where the first occurrence of each link's text is linked."""
     runs, rest = [], text
     for anchor, url in links.items():
         before, found, after = rest.partition(anchor)
@@ -287,7 +293,7 @@ def _link_anchors(text: str, links: dict[str, str], *, is_bold: bool) -> list[Te
 
 
 def _links(document: Any, page: Any, text_page: Any) -> Iterator[tuple[str, str]]:
-    """Where parts of the page lead, and the text there."""
+    """The links of a page: the URL, and the text in the link's rectangle."""
     position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
     for _ in range(_MOST_LINKS_OF_PAGE):
         if not pdfium.FPDFLink_Enumerate(page, position, link):
@@ -304,9 +310,9 @@ def _links(document: Any, page: Any, text_page: Any) -> Iterator[tuple[str, str]
 
 
 def _annotations(page: Any, room: int, draft: Draft) -> Iterator[str]:
-    """What readers noted on the page, and what stands in the fields of a form; files that are pinned to it.
+    """The texts of annotations and form fields of a page; files attached to annotations are converted.
 
-    Any number of notes may share one text, so they have a limit of their own.
+    Any number of annotations may share one text, so they have a limit of their own.
     """
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MOST_LINKS_OF_PAGE)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
@@ -364,7 +370,7 @@ def _read_attachment(file: Any, draft: Draft) -> None:
 
 
 def _read_xfa_form(document: Any, draft: Draft) -> None:
-    """Forms of the XML kind keep what stands in them apart from the pages."""
+    """Read XFA forms, whose content is XML apart from the pages."""
     for index in range(min(max(pdfium.FPDF_GetXFAPacketCount(document), 0), 20)):
         needed = ctypes.c_ulong()
         pdfium.FPDF_GetXFAPacketContent(document, index, None, 0, needed)
@@ -383,7 +389,7 @@ def _read_xfa_form(document: Any, draft: Draft) -> None:
 
 
 def _utf16_string(ask: Any) -> str:
-    """What PDFium writes as UTF-16 into a buffer of the size that it asks for."""
+    """Call a PDFium function that writes UTF-16 into a buffer whose size it returns first."""
     size = ask(None, 0)
     if not 2 < size <= 1 << 20:
         return ""

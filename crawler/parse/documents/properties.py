@@ -1,6 +1,6 @@
-"""What the older Office programs say of a document: title, author, times.
+"""Read OLE property sets, in which the older Office programs store title, author and times.
 
-Our own reader, for that of olefile believes every count it is told: one changed byte made it busy for 93 seconds.
+This is our own reader, because olefile's trusts every count in the file: one changed byte kept it busy for 93 seconds.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ Value = str | int
 _NARROW, _WIDE, _INTEGER, _SHORT, _MOMENT = 30, 31, 3, 2, 64
 _CODE_PAGE = 1
 _DICTIONARY = 0
-_MOST = 500  # properties, of a set
-_LONGEST = 4_096  # bytes, of a text
+_MOST = 500  # properties per set
+_LONGEST = 4_096  # bytes of a text
 _PAGES = {65001: "utf-8", 10000: "mac_roman", 936: "gbk", 950: "big5hkscs"}
 
 
 def property_sets(data: bytes) -> Iterator[dict[int | str, Value]]:
-    """Each set of a stream; properties of the author's own by their names."""
+    """Read the property sets of a stream: values by property id, custom properties by name."""
     count = min(int.from_bytes(data[24:28], "little"), 2)
     for number in range(count):
         at = 28 + 20 * number + 16
@@ -65,7 +65,7 @@ def _value(data: bytes, at: int, encoding: str) -> Value | None:
 
 
 def _names(data: bytes, at: int, encoding: str) -> Iterator[tuple[int, str]]:
-    """What the author called properties of his own."""
+    """The names of custom properties, by id."""
     count = min(int.from_bytes(data[at : at + 4], "little"), _MOST)
     at += 4
     for _ in range(count):
@@ -78,7 +78,7 @@ def _names(data: bytes, at: int, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def iso_of_filetime(ticks: int) -> str:
-    """Of a number of tenths of microseconds since 1601; nothing if it is none of our time, as the time that was spent.
+    """Convert a FILETIME (units of 100 ns since 1601) to ISO 8601; empty if out of range, as a duration would be.
 
     >>> iso_of_filetime(132539328000000000), iso_of_filetime(600000000)
     ('2021-01-01T00:00:00+00:00', '')

@@ -1,11 +1,11 @@
-"""Publications of Publisher (.pub): the text of all their boxes."""
+"""Read Publisher files (.pub): the text of all text boxes."""
 
 from __future__ import annotations
 
 from crawler.parse.documents.compound import Compound
 from crawler.parse.documents.draft import Draft
 
-_FIRST, _SIZE, _MOST = 0x20, 24, 20  # of the list of what the stream holds
+_FIRST, _SIZE, _MOST = 0x20, 24, 20  # of the table of contents of the stream: offset, bytes per entry, entries
 
 
 def read(body: bytes, draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""Rich Text Format: groups, control words, and text in any of the old code pages."""
+"""Read Rich Text Format: groups, control words, and text in any of the old code pages."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _SKIPPED_DESTINATIONS = frozenset(
         "atnref",
     ]
 )
-# Marked as "skip this if you do not know it"; we know it.
+# Destinations marked as optional (\*) that are read nevertheless.
 _SHOWN_DESTINATIONS = frozenset(
     ["shpinst", "shptxt", "annotation", "shppict", "htmltag", "field", "footnote", "do", "dptxbxtext"]
 )
@@ -81,22 +81,24 @@ _NO_DIGIT = re.compile(r"[^0-9a-fA-F]+")
 
 
 class _State:
-    """What a group inherits and gives back at its end."""
+    """The state of a group: inherited from the outer group and restored at its end."""
 
     __slots__ = ("apart", "bold", "encoding", "field", "hidden", "href", "italic", "skip", "target", "unicode_skip")
 
     def __init__(self) -> None:
         self.bold = self.italic = self.hidden = False
-        self.target = ""  # where text goes: "" is the document
+        self.target = ""  # the destination of text; "" is the document
         self.encoding = ""
         self.href = ""
         self.unicode_skip = 1
         self.field: _Field | None = None
         self.skip = False
-        self.apart = False  # a comment in the text
+        self.apart = False  # in a comment
 
 
 class _Field:
+    """A field: its instruction, collected before its result."""
+
     def __init__(self) -> None:
         self.instruction = ""
 
@@ -107,6 +109,8 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 class _Reader:
+    """Processes the tokens of a file and writes its text to the draft."""
+
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._state = _State()
@@ -114,10 +118,10 @@ class _Reader:
         self._default = "cp1252"
         self._fonts: dict[int, str] = {}
         self._font = 0
-        self._levels: dict[int, int] = {}  # style → level of heading
+        self._levels: dict[int, int] = {}  # style → heading level
         self._style = 0
-        self._is_new_group = self._is_marked = False  # a group has just begun; with a mark
-        self._to_skip = 0  # characters that stand for the one before, for old programs
+        self._is_new_group = self._is_optional_group = False  # a group has just begun; it is marked as optional
+        self._characters_to_skip = 0  # fallback characters after a Unicode one, for old programs
         self._bytes = bytearray()
         self._runs: list[TextRun] = []
         self._cells: list[list[TextRun]] = []
@@ -171,19 +175,19 @@ class _Reader:
     def _open(self) -> None:
         self._flush()
         if len(self._stack) >= _DEEPEST:
-            raise ValueError("groups in groups without end")
+            raise ValueError("too many nested groups")
         self._stack.append(self._state)
         self._state = copy(self._state)
-        self._is_new_group, self._is_marked = True, False
+        self._is_new_group, self._is_optional_group = True, False
 
     def _close(self) -> None:
         self._flush()
         if not self._stack:
             return
-        left, self._state = self._state, self._stack.pop()
-        if left.target != self._state.target:
-            self._end(left.target)
-        if left.apart and not self._state.apart:
+        ended, self._state = self._state, self._stack.pop()
+        if ended.target != self._state.target:
+            self._end(ended.target)
+        if ended.apart and not self._state.apart:
             self._runs.append(TextRun(" "))
         self._is_new_group = False
 
@@ -192,7 +196,7 @@ class _Reader:
         self._collected[target] = []
 
     def _end(self, target: str) -> None:
-        """A group that held something else than text of the document has ended."""
+        """Process the collected text of a destination other than the document, at the end of its group."""
         text = "".join(self._collected.pop(target, []))
         if target in _PROPERTIES:
             if target == "title":
@@ -219,24 +223,24 @@ class _Reader:
     # ── control words ──
 
     def _word(self, word: str, value: int | None) -> None:
-        is_first, is_marked = self._is_new_group, self._is_marked
+        is_first, is_optional = self._is_new_group, self._is_optional_group
         self._is_new_group = False
         self._flush()
-        if is_first and self._destination(word, is_marked=is_marked):
+        if is_first and self._destination(word, is_optional=is_optional):
             return
         if self._state.skip:
             return
         if word == "u" and value is not None:
             self._add(chr(value % 65_536))
-            self._to_skip = self._state.unicode_skip
+            self._characters_to_skip = self._state.unicode_skip
         elif word in _CHARACTERS and word != "par":
             self._add(_CHARACTERS[word])
         else:
             self._set_formatting(word, value)
             self._structure(word)
 
-    def _destination(self, word: str, *, is_marked: bool) -> bool:
-        """The first word of a group says what the group is. Whether it was only that."""
+    def _destination(self, word: str, *, is_optional: bool) -> bool:
+        """Process the first control word of a group as its destination; False if it is an ordinary control word."""
         state = self._state
         if state.skip:
             return True
@@ -259,7 +263,7 @@ class _Reader:
             state.apart = word == "annotation"
             if not self._in_table and not state.apart:
                 self._paragraph()
-        elif word in _SKIPPED_DESTINATIONS or (is_marked and word not in _SHOWN_DESTINATIONS):
+        elif word in _SKIPPED_DESTINATIONS or (is_optional and word not in _SHOWN_DESTINATIONS):
             state.skip = True
         elif state.target == "stylesheet":
             self._style = 0
@@ -334,7 +338,7 @@ class _Reader:
 
     def _symbol(self, symbol: bytes) -> None:
         if symbol == b"*":
-            self._is_marked = self._is_new_group
+            self._is_optional_group = self._is_new_group
             return
         self._is_new_group = False
         if symbol in _SYMBOLS and not self._state.skip:
@@ -348,16 +352,16 @@ class _Reader:
 
     def _text(self, text: bytes) -> None:
         self._is_new_group = False
-        if self._to_skip:
-            skipped = min(self._to_skip, len(text))
-            self._to_skip -= skipped
+        if self._characters_to_skip:
+            skipped = min(self._characters_to_skip, len(text))
+            self._characters_to_skip -= skipped
             text = text[skipped:]
         if not self._state.skip:
             self._bytes += text
 
     def _flush(self) -> None:
-        """Bytes become characters when all of a run are there: a character may have two."""
-        self._to_skip = 0
+        """Decode the collected bytes of a run at once: a character may have two bytes."""
+        self._characters_to_skip = 0
         if self._bytes:
             text = bytes(self._bytes).decode(self._state.encoding or self._default, "replace")
             self._bytes.clear()
@@ -391,7 +395,7 @@ class _Reader:
             self._cells = []
 
     def _object(self, text: str) -> None:
-        """OLE of the first version: names, then the data of the object."""
+        """Read an OLE 1 object: names, then the data of the object."""
         digits = _NO_DIGIT.sub("", text[: 2 * _MOST_OBJECT])
         data = bytes.fromhex(digits[: len(digits) // 2 * 2])
         at = data.find(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
@@ -402,11 +406,11 @@ class _Reader:
 
 
 def _join_surrogates(runs: list[TextRun]) -> list[TextRun]:
-    """With the halves of characters put together; halves without the other cannot be shown."""
+    """Join surrogate pairs that were written as two characters, and replace lone surrogates."""
     whole = []
-    for look, parts in groupby(runs, key=lambda run: run[1:]):
+    for formatting, parts in groupby(runs, key=lambda run: run[1:]):
         text = "".join([run.text for run in parts])
-        whole.append(TextRun(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), *look))
+        whole.append(TextRun(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), *formatting))
     return whole
 
 

@@ -1,4 +1,4 @@
-"""Workbooks of Excel 2003 as XML."""
+"""Read Excel 2003 workbooks in XML (SpreadsheetML)."""
 
 from __future__ import annotations
 

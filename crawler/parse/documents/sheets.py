@@ -1,4 +1,4 @@
-"""Workbooks of Excel since 2007 (.xlsx and its kin), cells as they are shown."""
+"""Read Excel workbooks since 2007 (.xlsx and variants), with cells formatted as Excel shows them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from crawler.parse.documents.drawings import read_drawings
 from crawler.parse.documents.ooxml import Package, Relation
 from crawler.parse.documents.xml_tree import attribute, first, iterate_elements, local_name, text_of
 
-# &L &C &R begin the left, the middle and the right; the others are looks, or what the program fills in.
+# Codes in headers: &L, &C and &R start the left, centre and right part; the others are formatting or fields.
 _CODE = re.compile(r'&(?:[LCR]|"[^"]*"|K[0-9A-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]|(&))')
 _COLUMN = re.compile(r"[A-Z]{1,3}")
-_WIDEST = 200  # empty cells that are shown before one that is not
+_WIDEST = 200  # empty cells written before one with content
 
 
 def read(body: bytes, draft: Draft) -> None:
@@ -39,14 +39,14 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def _read_external_links(package: Package, part: str) -> None:
-    """Other programs and files that cells get their values from."""
+    """Write the programs and topics that cells get their values from by DDE."""
     root = package.parse_part(part)
     for link in root.iter("{*}ddeLink", "{*}oleLink") if root is not None else ():
         package.draft.paragraph(f"{attribute(link, 'ddeService')}|{attribute(link, 'ddeTopic')}")
 
 
 class _Workbook:
-    """What its sheets share."""
+    """A workbook: reads its sheets with the strings and formats that they share."""
 
     def __init__(self, package: Package, part: str) -> None:
         self._package, self._part, self._draft = package, part, package.draft
@@ -61,7 +61,7 @@ class _Workbook:
         return self._package.archive.read(found[0]) if found else b""
 
     def sheets(self) -> list[tuple[str, str]]:
-        """Names and parts, in order; those of the archive if the list is lost."""
+        """The names and parts of the sheets in order; those found in the archive if the list is lost."""
         relations = self._package.relations(self._part)
         listed = [
             (attribute(element, "name"), relations[attribute(element, "id")].target)
@@ -87,7 +87,7 @@ class _Workbook:
         read_drawings(self._package, part)
 
     def _links(self, part: str) -> dict[str, str]:
-        """Cell → where it leads to."""
+        """The targets of hyperlinks, by cell."""
         relations: dict[str, Relation] = self._package.relations(part)
         if not any(found.kind == "hyperlink" for found in relations.values()):
             return {}
@@ -128,20 +128,20 @@ class _Workbook:
 
 
 def number_text(number: float, written: str, pattern: str, *, since_1904: bool) -> str:
-    """As it is shown; without a format, as many digits as a cell has."""
+    """Format the number of a cell by its pattern; `written` is used for numbers that cannot be formatted."""
     if pattern == "General" or number != number or abs(number) > 1e300:
         return plain_number(number) if abs(number) <= 1e300 else written
     return format_value(number, pattern, since_1904=since_1904)
 
 
 def rich_text(element: Any) -> str:
-    """A string with its parts, without the readings of its characters."""
+    """The text of a string with formatted parts, without phonetic readings."""
     texts = [text.text or "" for text in element.iter("{*}t") if local_name(text.getparent()) != "rPh"]
     return "".join(texts)
 
 
 def strip_header_codes(text: str) -> str:
-    """A header without its codes.
+    """Remove the formatting codes of a header or footer.
 
     >>> strip_header_codes('&L&"Arial,Bold"&12Left&CPage &P&RR&&D')
     'Left Page  R&D'
@@ -151,7 +151,8 @@ def strip_header_codes(text: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def column_of(name: str) -> int:
-    """
+    """The index of a column from its name, starting at 0.
+
     >>> column_of("A"), column_of("AB")
     (0, 27)
     """
@@ -163,7 +164,7 @@ def column_of(name: str) -> int:
 
 
 def _formats(root: Any) -> list[str]:
-    """The pattern of each style of cells."""
+    """The number format of each cell style."""
     own = {
         attribute(element, "numFmtId"): attribute(element, "formatCode")
         for element in (root.iter("{*}numFmt") if root is not None else ())

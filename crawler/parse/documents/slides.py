@@ -1,4 +1,4 @@
-"""Slides of PowerPoint since 2007 (.pptx and its kin)."""
+"""Read PowerPoint presentations since 2007 (.pptx and variants)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.parse.documents.ooxml import Package, Relation
 from crawler.parse.documents.xml_tree import attribute, first, local_name, text_of
 
 _TITLES = frozenset({"title", "ctrTitle"})
-_SHOWN_OF_MASTERS = frozenset({"ftr", "hdr", "dt", "sldNum"})  # placeholders that are more than a hint for the author
+_SHOWN_OF_MASTERS = frozenset({"ftr", "hdr", "dt", "sldNum"})  # placeholders that are shown; others prompt the author
 
 
 def read(body: bytes, draft: Draft) -> None:
@@ -33,7 +33,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def _slides(package: Package, part: str) -> list[str]:
-    """In the order in which they are shown; those of the archive if the list is lost."""
+    """The parts of the slides in presentation order; those found in the archive if the list is lost."""
     root, relations = package.parse_part(part), package.relations(part)
     listed = [
         relations[identity].target
@@ -44,7 +44,7 @@ def _slides(package: Package, part: str) -> list[str]:
 
 
 def _relation_id(element: Any) -> str:
-    """Both its number and its relation are called id."""
+    """The relationship id of a slide; its number is called `id`, too, but without a namespace."""
     return next((str(value) for key, value in element.attrib.items() if key.endswith("}id")), "")
 
 
@@ -64,7 +64,7 @@ def _read_slide(package: Package, part: str, seen: set[str]) -> None:
 
 
 def _read_master(package: Package, part: str, seen: set[str]) -> None:
-    """What slides have in common is said once."""
+    """Read a master or layout, unless it was read before."""
     if part not in seen:
         seen.add(part)
         with package.draft.section("part", "master"):

@@ -1,4 +1,4 @@
-"""Archives of tar: the list of their files, followed by what is in them."""
+"""Read tar archives: the list of their files, followed by the content of each."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _HEAD = 8_192
 
 
 def read(body: bytes, draft: Draft) -> None:
-    """One after the other, as the tape goes: what is listed of a file that is cut is what came before."""
-    with tarfile.open(fileobj=BytesIO(body), mode="r:") as tape:
+    """Read the members in their order; of a truncated archive those before the end are read."""
+    with tarfile.open(fileobj=BytesIO(body), mode="r:") as archive:
         files: list[tarfile.TarInfo] = []
         try:
-            for file in islice(tape, max(draft.budget.entries, 0) + 1):
+            for file in islice(archive, max(draft.budget.entries, 0) + 1):
                 files += [file] if file.isreg() else []
         except tarfile.TarError:
             draft.report_problem(Problem.TRUNCATED)

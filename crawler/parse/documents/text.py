@@ -1,4 +1,4 @@
-"""Plain text, source code and the like: their lines as they stand."""
+"""Read plain text, as paragraphs, and source code and JSON, unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def read_text(text: str, draft: Draft) -> None:
-    """Paragraphs are what empty lines separate. URLs are links."""
+    """Write plain text to the draft: empty lines separate paragraphs, URLs become links."""
     for paragraph in _PARAGRAPHS.split(_LINES.sub("\n", text)):
         if draft.is_full:
             return
@@ -28,7 +28,7 @@ def read_text(text: str, draft: Draft) -> None:
 
 
 def link_urls(text: str) -> list[TextRun]:
-    """The text with its URLs as links.
+    """Split a text into runs, with its URLs as links.
 
     >>> [run.href for run in link_urls("see http://a.example/b.")]
     ['', 'http://a.example/b', '']

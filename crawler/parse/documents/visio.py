@@ -1,4 +1,4 @@
-"""Drawings of Visio since 2013 (.vsdx): the words in their shapes."""
+"""Read Visio drawings since 2013 (.vsdx): the text in their shapes."""
 
 from __future__ import annotations
 

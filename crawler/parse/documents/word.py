@@ -1,4 +1,4 @@
-"""Texts of Word since 2007 (.docx and its kin), also as one file of XML, and those of Word 2003 in XML."""
+"""Read Word documents since 2007 (.docx and variants, also as one XML file) and WordprocessingML of Word 2003."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KINDS_OF_2003 = {"1": "upperRoman", "2": "lowerRoman", "3": "upperLetter", "4":
 _HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
 _LONGEST_FIELD = 10_000
 _FALSE = frozenset({"0", "false", "off", "none"})
-_SECONDARY_STORIES = (  # stories that are no part of the main one, and what we call them
+_SECONDARY_STORIES = (  # relationship kind → name of the section, of stories beside the main one
     ("footnotes", "footnotes"),
     ("endnotes", "endnotes"),
     ("comments", "comments"),
@@ -81,7 +81,7 @@ def _read_package(package: Package) -> None:
 
 
 def _read_flat(body: bytes, draft: Draft) -> None:
-    """Word 2003, or all parts of a package in one file."""
+    """Read WordprocessingML of Word 2003, or a package whose parts are all in one XML file."""
     root, problem = parse_xml_with_problem(body)
     draft.report_problem(problem)
     if root is None:
@@ -96,12 +96,12 @@ def _read_flat(body: bytes, draft: Draft) -> None:
             _Story(draft, styles, numbers, None, "").read(element)
     for element in root.iter("{*}binData", "{*}binaryData"):
         if local_name(element) == "binaryData":
-            continue  # images, for the most part
+            continue  # mostly images
         embed(draft, attribute(element, "name"), b64decode(text_of(element).encode("ascii", "ignore")))
 
 
 class _Styles:
-    """What paragraphs are, by the names of their styles."""
+    """The paragraph styles: heading levels and numbering, with inheritance."""
 
     def __init__(self, root: Any) -> None:
         self._levels: dict[str, int] = {}
@@ -123,7 +123,7 @@ class _Styles:
                 self._numbers[identity] = numbered
 
     def level(self, style: str) -> int:
-        """Of a heading; 0 for other paragraphs."""
+        """The heading level of a style; 0 if it is not a heading style."""
         for name in self._ancestry(style):
             if name in self._levels:
                 return self._levels[name] if self._levels[name] <= 9 else 0
@@ -134,7 +134,7 @@ class _Styles:
         return next((self._numbers[name] for name in self._ancestry(style) if name in self._numbers), None)
 
     def _ancestry(self, style: str) -> Iterator[str]:
-        for _ in range(10):  # styles may be based on each other in a circle
+        for _ in range(10):  # styles may be based on each other in a cycle
             if not style:
                 return
             yield style
@@ -142,11 +142,11 @@ class _Styles:
 
 
 class _Numbers:
-    """The numbers before paragraphs."""
+    """The numbering definitions, and the counters that number paragraphs."""
 
     def __init__(self, root: Any) -> None:
         self._lists: dict[str, Counters] = {}
-        self._abstract: dict[str, str] = {}  # number → the list whose numbers it counts
+        self._abstract: dict[str, str] = {}  # numbering id → abstract list
         self._starts: dict[str, dict[int, int]] = {}
         links: dict[str, str] = {}
         for element in root.iter("{*}abstractNum", "{*}listDef") if root is not None else ():
@@ -179,14 +179,14 @@ class _Numbers:
                 self._lists[f"{number} alone"] = Counters(levels)
 
     def _follow(self, element: Any, links: dict[str, str]) -> None:
-        """A list that is the one of a style."""
+        """Let a list that refers to a numbering style share the list of that style."""
         target = links.get(attribute(element, "val"))
         identity = attribute(element.getparent(), "abstractNumId")
         if target is not None and target in self._lists:
             self._lists[identity] = self._lists[target]
 
     def text(self, numbered: Any, inherited: Any) -> tuple[bool, str]:
-        """Whether the paragraph is an item of a list, and what stands before it."""
+        """Whether a paragraph is a list item, and its number as text."""
         number = _value_of(numbered, "numId", "ilfo") or _value_of(inherited, "numId", "ilfo")
         depth = _number(_value_of(numbered, "ilvl") or _value_of(inherited, "ilvl"))
         counters = self._lists.get(self._abstract.get(number, ""))
@@ -210,13 +210,13 @@ def _level(element: Any) -> tuple[int, NumberingLevel]:
 
 
 class _Story:
-    """One stream of paragraphs: the text, a header, the footnotes …"""
+    """Reads one story, a sequence of paragraphs and tables: the main text, a header, the footnotes …"""
 
     def __init__(self, draft: Draft, styles: _Styles, numbers: _Numbers, package: Package | None, part: str) -> None:
         self._draft, self._styles, self._numbers, self._package = draft, styles, numbers, package
         self._relations: dict[str, Relation] = package.relations(part) if package is not None else {}
-        self._fields: list[str] = []  # instructions of those that the place is in
-        self._boxes: list[Any] = []  # text boxes that are anchored in the paragraph
+        self._fields: list[str] = []  # instructions of the open fields, the innermost last
+        self._boxes: list[Any] = []  # text boxes anchored in the paragraph
         self._references: list[str] = []
 
     def read(self, root: Any) -> None:
@@ -255,18 +255,18 @@ class _Story:
         self._write_anchored()
 
     def _kind(self, element: Any) -> tuple[str, int, Any]:
-        """Its style, its level if it is a heading, its numbering."""
-        look = element.find("{*}pPr")
-        if look is None:
+        """The style of a paragraph, its level (0 unless a heading), and its numbering."""
+        formatting = element.find("{*}pPr")
+        if formatting is None:
             return "", 0, None
-        named, outline = look.find("{*}pStyle"), look.find("{*}outlineLvl")
+        named, outline = formatting.find("{*}pStyle"), formatting.find("{*}outlineLvl")
         style = attribute(named, "val") if named is not None else ""
         level = _number(attribute(outline, "val")) + 1 if outline is not None else self._styles.level(style)
-        numbered = look.find("{*}numPr")
-        return style, level if level <= 9 else 0, numbered if numbered is not None else look.find("{*}listPr")
+        numbered = formatting.find("{*}numPr")
+        return style, level if level <= 9 else 0, numbered if numbered is not None else formatting.find("{*}listPr")
 
     def _write_anchored(self) -> None:
-        """What the paragraph has with it."""
+        """Write the text boxes and references that are anchored in the paragraph."""
         boxes, self._boxes = self._boxes, []
         for box in boxes:
             self._blocks(box)
@@ -285,14 +285,14 @@ class _Story:
         runs: list[TextRun] = []
         for paragraph in cell.iter("{*}p"):
             if local_name(next(paragraph.iterancestors("{*}txbxContent", "{*}tc"))) == "txbxContent":
-                continue  # which comes behind the table
+                continue  # text boxes come after the table
             found, (style, _, numbered) = self._runs(paragraph), self._kind(paragraph)
             number = self._numbers.text(numbered, self._styles.numbering(style))[1] if found else ""
             runs += [TextRun("\n")] if runs and found else []
             runs += [TextRun(f"{number} "), *found] if number else found
         return runs
 
-    # ── inside of a paragraph ──
+    # ── content of a paragraph ──
 
     def _runs(self, element: Any, href: str = "") -> list[TextRun]:
         runs: list[TextRun] = []
@@ -308,7 +308,7 @@ class _Story:
                 runs += self._runs(child, hyperlink(instruction) or href)
             elif name in _TRANSPARENT:
                 runs += self._runs(child, href)
-            elif name == "t":  # of formulas
+            elif name == "t":  # in formulas
                 runs.append(TextRun(text_of(child)))
             elif name in ("AlternateContent", "pict", "drawing"):
                 self._drawing(child)
@@ -322,8 +322,8 @@ class _Story:
         return f"{relation.target}#{anchor}" if anchor and "#" not in relation.target else relation.target
 
     def _run(self, run: Any, href: str) -> list[TextRun]:
-        look = run.find("{*}rPr")
-        bold, italic = _is_switched_on(look, "b"), _is_switched_on(look, "i")
+        formatting = run.find("{*}rPr")
+        bold, italic = _is_switched_on(formatting, "b"), _is_switched_on(formatting, "i")
         runs: list[TextRun] = []
         for child in run:
             name = local_name(child)
@@ -361,7 +361,10 @@ class _Story:
             self._references += references(self._fields.pop())
 
     def _drawing(self, element: Any) -> None:
-        """Its text boxes, which stand in it twice, the second time for old programs; letters as art; its link."""
+        """Collect the text boxes, WordArt and links of a drawing.
+
+        Text boxes often occur twice, the second time for old programs; then only the first version is read.
+        """
         choice = element.find("{*}Choice") if local_name(element) == "AlternateContent" else None
         if choice is not None and first(choice, "txbxContent") is None and first(choice, "wgp") is None:
             choice = None
@@ -390,8 +393,8 @@ def _value_of(element: Any, *names: str) -> str:
     return ""
 
 
-def _is_switched_on(look: Any, name: str) -> bool:
-    element = look.find(f"{{*}}{name}") if look is not None else None
+def _is_switched_on(formatting: Any, name: str) -> bool:
+    element = formatting.find(f"{{*}}{name}") if formatting is not None else None
     return element is not None and attribute(element, "val").lower() not in _FALSE
 
 

@@ -1,4 +1,4 @@
-"""Texts of WordPerfect (.wpd) since version 5: characters between codes."""
+"""Read WordPerfect documents (.wpd) since version 5: text with formatting codes in between."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
 
 _WORD_PERFECT, _DOCUMENT = 1, 10
-# Bytes of the codes that have always the same length, by version.
+# The lengths in bytes of fixed-length codes, by version.
 _FIXED_6 = {0xF0: 4, 0xF1: 5, 0xF2: 3, 0xF3: 3, 0xF4: 3, 0xF5: 3, 0xF6: 4, 0xF7: 4, 0xF8: 4, 0xF9: 5, 0xFA: 5, 0xFB: 6,
             0xFC: 6, 0xFD: 8, 0xFE: 8}  # fmt: skip
 _FIXED_5 = {0xC0: 4, 0xC1: 9, 0xC2: 11, 0xC3: 3, 0xC4: 3, 0xC5: 5, 0xC6: 6, 0xC7: 7, 0xC8: 4, 0xC9: 5, 0xCA: 6, 0xCB: 6,
             0xCC: 8, 0xCD: 10, 0xCE: 10, 0xCF: 12}  # fmt: skip
-_SINGLE_6 = {0x80: " ", 0x81: "\xa0", 0x82: "\xad", 0x83: "\xad", 0x84: "-", 0x85: "-", 0x86: "-", 0xCC: "\n", 0xCD: "\n",
-             0xCE: "\n", 0xCF: " ", 0xC7: "\n", 0xC8: "\n", 0xC9: "\n", 0xCA: " ", 0xCB: " "}  # fmt: skip
+_SINGLE_6 = {0x80: " ", 0x81: "\xa0", 0x82: "\xad", 0x83: "\xad", 0x84: "-", 0x85: "-", 0x86: "-", 0xCC: "\n",
+             0xCD: "\n", 0xCE: "\n", 0xCF: " ", 0xC7: "\n", 0xC8: "\n", 0xC9: "\n", 0xCA: " ", 0xCB: " "}  # fmt: skip
 _SINGLE_5 = {0x0A: "\n", 0x0C: "\n", 0x0D: " ", 0x0B: " ", 0xA9: "-", 0xAA: "-", 0xA0: " ", 0x93: " ", 0x94: " "}
 _TABLE_CELLS = frozenset({0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F, 0x10})
 _UNDO = 0xF1
@@ -33,7 +33,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def _version_6(body: bytes, at: int) -> str:
-    """Groups D0 to EF say how long they are; what was deleted stands between two marks."""
+    """The text of version 6 and later: codes D0 to EF have a length; deleted text is between two undo codes."""
     pieces: list[str] = []
     is_deleted = False
     while at < len(body):
@@ -64,7 +64,7 @@ def _line_end(kind: int) -> str:
 
 
 def _version_5(body: bytes, at: int) -> str:
-    """Groups D0 to FF say how long they are."""
+    """The text of version 5: codes D0 to FF have a length."""
     pieces: list[str] = []
     while at < len(body):
         code = body[at]

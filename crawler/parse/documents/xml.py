@@ -1,4 +1,4 @@
-"""XML that is no office document: the text of its elements, a line each."""
+"""Read XML other than office documents: the text of its elements, a line each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read(body: bytes, draft: Draft) -> None:
 
 
 def _add(element: Any, draft: Draft) -> None:
-    """Its own text and what follows it; the text of those below comes with them."""
+    """Write the text of an element and its tail; its descendants are written by themselves."""
     name = local_name(element)
     if name:
         text = (element.text or "").strip()

@@ -1,4 +1,4 @@
-"""XML without its dangers: no entities, nothing fetched, no more depth than libxml2 allows by itself."""
+"""Parse untrusted XML safely: no entities, no network, libxml2's default limits on depth."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SAFE = {
 
 
 def parse_xml(data: bytes) -> Any:
-    """The root element, of as much as can be read; None if that is nothing."""
+    """Parse as much as possible and return the root element; None if nothing could be parsed."""
     return parse_xml_with_problem(data)[0]
 
 
 def parse_xml_with_problem(data: bytes) -> tuple[Any, Problem]:
-    """Also what is wrong with it. That an entity means nothing is not: we would not have believed it anyway."""
+    """Like `parse_xml`, with the problem; undeclared entities are none, since entities are not resolved anyway."""
     parser = etree.XMLParser(**_SAFE)
     try:
         root = etree.fromstring(data, parser) if data.strip() else None
@@ -43,7 +43,7 @@ def parse_xml_with_problem(data: bytes) -> tuple[Any, Problem]:
 
 
 def iterate_elements(data: bytes, *names: str) -> Iterator[Any]:
-    """The elements of these local names, one at a time, each forgotten afterwards: memory is not that of the tree."""
+    """Iterate over the elements of these local names and free each one afterwards, so memory stays small."""
     try:
         for _, element in etree.iterparse(BytesIO(data), ("end",), tag=[f"{{*}}{name}" for name in names], **_SAFE):
             yield element
@@ -55,13 +55,13 @@ def iterate_elements(data: bytes, *names: str) -> Iterator[Any]:
 
 
 def local_name(element: Any) -> str:
-    """Its local name."""
+    """The name of an element without its namespace; empty for comments and the like."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def attribute(element: Any, name: str) -> str:
-    """By its local name, whatever the namespace."""
+    """The value of an attribute by its local name, in any namespace; empty if missing."""
     value = element.get(name)
     if value is not None:
         return str(value)
@@ -69,10 +69,10 @@ def attribute(element: Any, name: str) -> str:
 
 
 def text_of(element: Any) -> str:
-    """All of it, without entities."""
+    """All text of an element and its descendants, without unresolved entities."""
     return "".join(element.itertext(etree.Element))
 
 
 def first(element: Any, name: str) -> Any:
-    """The first element of this local name below; None if there is none."""
+    """The first element of this local name in a subtree; None if there is none."""
     return next(element.iter(f"{{*}}{name}"), None) if element is not None else None

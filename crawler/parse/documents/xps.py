@@ -1,4 +1,4 @@
-"""Pages as they are printed (.xps): the letters on them, line by line."""
+"""Read XPS files (.xps): the text of printed pages, line by line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _page_order(name: str) -> tuple[list[int], str]:
 
 
 def _read_page(root: Any, draft: Draft) -> None:
-    """Letters at one height are a line."""
+    """Write a page: glyphs at the same height form a line."""
     line: list[str] = []
     height = ""
     for glyphs in root.iter("{*}Glyphs") if root is not None else ():

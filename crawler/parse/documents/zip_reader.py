@@ -1,4 +1,4 @@
-"""What lies in a ZIP file? Never unpacked to disk, never beyond limits, and read even if its end is missing."""
+"""Read ZIP files in memory, within limits, and even if the directory at their end is missing."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import MOST_ENTRIES, Draft
 from crawler.parse.encodings.labels import decode_as
 
-MOST_MEMBER = 32 << 20  # bytes: a tree of XML takes several times as many
+MOST_MEMBER = 32 << 20  # bytes of a member: parsed XML takes several times as much memory
 _MIB = 1 << 20
-_MOST_RATIO = 100  # of what is unpacked to what is packed, beyond 1 MiB
+_MOST_RATIO = 100  # decompressed to compressed size, where the former exceeds 1 MiB
 _BLOCK = 64 * 1024
 _BEGINNING = 8_192
 _STORED, _DEFLATED, _BZIP2 = 0, 8, 12
-_LOCAL = struct.Struct("<4s5H3I2H")  # the header before a member's data
+_LOCAL = struct.Struct("<4s5H3I2H")  # the local header, before a member's data
 _LOCAL_MARK, _ENTRY_MARK, _END_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 _ZIP64_MARK = b"PK\x06\x07"
 _IS_ENCRYPTED, _IS_UTF8 = 0x1, 0x800
 _SURROGATE = re.compile("[\udc80-\udcff]")
-_SIZES_AFTER_DATA = 0x8  # sizes stand behind the data
+_SIZES_AFTER_DATA = 0x8  # flag: the sizes follow the data
 
 
 class ZipMember(NamedTuple):
-    """A file in the archive."""
+    """A member of a ZIP archive."""
 
     name: str
     data_at: int
-    packed: int  # bytes
-    unpacked: int  # bytes, as the archive says
+    packed: int  # compressed bytes
+    unpacked: int  # decompressed bytes, as the archive claims
     method: int
     is_encrypted: bool
 
 
 class ZipArchive:
-    """Its members, by names without regard to case and to the direction of slashes."""
+    """A ZIP archive: access to members by name, regardless of case and of slash or backslash."""
 
     def __init__(self, body: bytes, members: list[ZipMember], draft: Draft) -> None:
         self.members = members
@@ -54,7 +54,7 @@ class ZipArchive:
         return _normalized_name(name) in self._by_name
 
     def names(self, beginning: str = "", ending: str = "") -> list[str]:
-        """In the order of the archive."""
+        """Names with this beginning and ending (in lower case), in the order of the archive."""
         names = [member.name for member in self.members]
         return [
             name
@@ -63,7 +63,7 @@ class ZipArchive:
         ]
 
     def beginning(self, name: str) -> bytes:
-        """Enough to tell what it is."""
+        """The first bytes of a member, enough to detect its format."""
         member = self._by_name.get(_normalized_name(name))
         return (
             _decompress_member(self._body, member, _BEGINNING)[0]
@@ -72,7 +72,7 @@ class ZipArchive:
         )
 
     def read(self, name: str) -> bytes:
-        """Nothing if there is no such member; the beginning if it is too large or broken."""
+        """The data of a member; empty if there is none of this name, cut if it is too large or corrupt."""
         member = self._by_name.get(_normalized_name(name))
         if member is None:
             return b""
@@ -91,7 +91,7 @@ def _normalized_name(name: str) -> str:
 
 
 def open_zip(body: bytes, draft: Draft) -> ZipArchive:
-    """The archive, if it keeps to our limits; else one without members, and the draft says why."""
+    """Open a ZIP archive; beyond the limits it has no members, and the problem is reported to the draft."""
     members = _members_in_directory(body, draft)
     if members is None:
         draft.report_problem(Problem.TRUNCATED)
@@ -108,13 +108,13 @@ def open_zip(body: bytes, draft: Draft) -> ZipArchive:
 
 
 def _members_in_directory(body: bytes, draft: Draft) -> list[ZipMember] | None:
-    """By the central directory; None if it is missing."""
+    """The members listed in the central directory; None if it is missing."""
     end = body.rfind(_END_MARK)
     if end < 0:
         return None
-    # The directory stands before its end record. Its objects take a kilobyte each: who claims a million is not asked.
+    # The directory stands before its end record. zipfile's objects take a kilobyte each, so entries are counted first.
     size = int.from_bytes(body[end + 12 : end + 16], "little")
-    size = end if body[end - 20 : end - 16] == _ZIP64_MARK else size  # another record says how large it is
+    size = end if body[end - 20 : end - 16] == _ZIP64_MARK else size  # its size is in another record
     if body.count(_ENTRY_MARK, max(end - size, 0), end) > MOST_ENTRIES:
         draft.report_problem(Problem.TOO_LARGE)
         return []
@@ -124,7 +124,7 @@ def _members_in_directory(body: bytes, draft: Draft) -> list[ZipMember] | None:
     except (zipfile.BadZipFile, ValueError, OSError, struct.error, NotImplementedError):
         return None
     if body.startswith(_LOCAL_MARK) and entries and min(entry.header_offset for entry in entries) > 0:
-        return None  # this is the directory of an archive in the archive: ours is missing
+        return None  # this directory is that of an embedded archive: the outer one is missing
     return [member for entry in entries if not entry.is_dir() and (member := _member(body, entry)) is not None]
 
 
@@ -144,7 +144,7 @@ def _member(body: bytes, entry: zipfile.ZipInfo) -> ZipMember | None:
 
 
 def _members_by_local_headers(body: bytes) -> Iterator[ZipMember]:
-    """By the headers before the data, for want of a directory."""
+    """The members found by their local headers, if the directory is missing."""
     at, count = body.find(_LOCAL_MARK), 0
     while 0 <= at <= len(body) - _LOCAL.size and count < MOST_ENTRIES:
         _, _, flags, method, _, _, _, packed, unpacked, name_size, extra_size = _LOCAL.unpack_from(body, at)
@@ -163,12 +163,12 @@ def _members_by_local_headers(body: bytes) -> Iterator[ZipMember]:
 
 
 def _surrogate_name(name: bytes) -> str:
-    """A name of unknown encoding, with all its bytes."""
+    """A name of unknown encoding, its bytes kept as surrogates until `_decode_names`."""
     return name.decode("ascii", "surrogateescape")
 
 
 def _decode_names(members: list[ZipMember]) -> list[ZipMember]:
-    """Names that are not marked as UTF-8 are in whatever encoding the packer used, most likely one for all."""
+    """Decode names that are not flagged as UTF-8, assuming one encoding for all of them."""
     odd = [member.name for member in members if _SURROGATE.search(member.name)]
     if not odd:
         return members
@@ -182,7 +182,7 @@ def _decode_names(members: list[ZipMember]) -> list[ZipMember]:
 
 
 def _decompress_member(body: memoryview, member: ZipMember, most: int) -> tuple[bytes, Problem]:
-    """The data, whatever sizes and checksums say."""
+    """Decompress a member, regardless of its declared size and checksum."""
     data = body[member.data_at : member.data_at + member.packed]
     if member.method == _STORED:
         return bytes(data[:most]), Problem.TOO_LARGE if len(data) > most else Problem.NONE
@@ -212,7 +212,7 @@ def _decompress_stream(
 
 
 def base_name(path: str) -> str:
-    """What stands behind the last slash.
+    """The last component of a path, after a slash or backslash.
 
     >>> base_name("../a\\\\b.txt"), base_name("c")
     ('b.txt', 'c')

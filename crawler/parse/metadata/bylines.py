@@ -31,9 +31,8 @@ METAS = (
     "author-name",
     "byl",
 )
-_LAST_FIRST = frozenset(
-    {"citation_author", "dc.creator", "dc:creator", "dcterms.creator"}
-)  # "Lovelace, Ada", as in library catalogues
+# Metas that write "Lovelace, Ada", as library catalogues do.
+_LAST_FIRST = frozenset({"citation_author", "dc.creator", "dc:creator", "dcterms.creator"})
 _PROFILES = "a[href*='/aut']"  # one cheap test per link; _PROFILE below decides
 _PROFILE = re.compile("/(?:author|autor|autoren|auteur)/")
 _AUTHOR_ELEMENTS = (
@@ -60,9 +59,8 @@ _PREFIX = re.compile(
     r"|(?:texte?|texto|testo|redaktion|words|reporter)\s*:\s*",
     re.IGNORECASE,
 )
-_PREFIX_WORDS = frozenset(
-    {"by", "von", "par", "por", "di", "da", "door", "av", "af"}
-)  # one is among the first five words
+# A line with a prefix has one of these among its first five words, or begins with one of those below.
+_PREFIX_WORDS = frozenset({"by", "von", "par", "por", "di", "da", "door", "av", "af"})
 _PREFIX_STARTS = ("auteur", "author", "autor", "name", "redaktion", "reporter", "testo", "text", "verfasser", "words")
 _PICTURE_CREDIT = re.compile(r"(?:foto|photo|bild|image|illustration|quelle|source|credit)s?\b", re.IGNORECASE)
 _SUFFIX = re.compile(
