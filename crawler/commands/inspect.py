@@ -93,9 +93,7 @@ class InspectCommand(ScrapyCommand):
         found = parse_body(body, url, content_type, reading=reading, canonicalize=policy.canonicalize)
         if opts.plot is not None:
             if not isinstance(found, Html):
-                raise BadInput(
-                    f"{name}: {found.format or 'nothing that is read'}; only pages have a slope curve."
-                )
+                raise BadInput(f"{name}: {found.format or 'nothing that is read'}; only pages have a slope curve.")
             document = turbohtml.parse(decode(body, content_type).text, positions=False)
             draw_slope(slope_curve(document), origin, opts.plot)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]

@@ -1,1 +1,1 @@
-"""Promises of parse."""
+"""Tests of crawler/parse."""

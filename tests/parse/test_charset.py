@@ -1,4 +1,4 @@
-"""Any bytes become text, by the best evidence there is."""
+"""Any bytes are decoded to text, by the strongest evidence of their encoding."""
 
 import codecs
 import doctest
@@ -30,7 +30,7 @@ RUSSIAN = "Добрый вечер, страна"
         ("é".encode(), "text/html; charset=UTF-8", "é", "UTF-8", "header"),
         ("é".encode("cp1252"), 'text/html; charset="iso-8859-1"', "é", "windows-1252", "header"),
         ("é".encode("utf-16-le"), "text/plain; charset=utf-16", "é", "UTF-16LE", "header"),
-        (b"\xe9", "text/html; charset=utf-8", "\ufffd", "UTF-8", "header"),  # which browsers believe too
+        (b"\xe9", "text/html; charset=utf-8", "\ufffd", "UTF-8", "header"),  # as in browsers
         (META % b"koi8-r" + b"\xc4\xc1", None, '<meta charset="koi8-r"><p>да', "KOI8-R", "meta"),
         (META % b"koi8-r" + b"\xc4\xc1", "text/html", '<meta charset="koi8-r"><p>да', "KOI8-R", "meta"),
         (META % b"utf-16" + "é".encode(), None, '<meta charset="utf-16"><p>é', "UTF-8", "meta"),
@@ -45,7 +45,7 @@ RUSSIAN = "Добрый вечер, страна"
         (b"\xa9 \x80\x81", None, "© €\x81", "windows-1252", "fallback"),
     ],
 )
-def test_evidence_is_weighed_in_order(body, content_type, text, encoding, source):
+def test_the_encoding_is_determined_by_the_strongest_evidence(body, content_type, text, encoding, source):
     assert decode(body, content_type) == (text, encoding, source)
 
 
@@ -55,8 +55,8 @@ def test_evidence_is_weighed_in_order(body, content_type, text, encoding, source
         (None, "xml"),
         ("application/rss+xml", "xml"),
         ("application/xhtml+xml", "xml"),
-        ("text/plain", "xml"),  # it is XML, whatever the server thinks
-        ("text/html", "meta"),  # browsers ask the declaration last
+        ("text/plain", "xml"),  # it is XML, whatever the server declares
+        ("text/html", "meta"),  # in HTML the declaration comes last
     ],
 )
 def test_in_xml_the_declaration_comes_first_and_in_html_the_meta_element(content_type, source):
@@ -69,7 +69,7 @@ def test_the_declaration_counts_in_html_that_has_no_meta_element():
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/json", "text/css; charset=bogus", "text/xml"])
-def test_what_is_no_page_has_no_meta_elements(content_type):
+def test_meta_elements_count_in_html_only(content_type):
     assert decode(META % b"koi8-r" + "é".encode(), content_type).source == "utf-8"
 
 
@@ -134,7 +134,7 @@ def test_the_first_charset_of_the_header_counts(content_type, encoding):
         ("Gute Nacht".encode("utf-32-be"), None, "UTF-32BE", "detected"),
     ],
 )
-def test_only_what_nothing_tells_is_detected(body, content_type, encoding, source):
+def test_the_encoding_is_detected_only_if_not_declared(body, content_type, encoding, source):
     decoded = decode(body, content_type)
     assert (decoded.encoding, decoded.source) == (encoding, source)
 

@@ -1,4 +1,4 @@
-"""Text is kept in one form."""
+"""Extracted text is normalized."""
 
 import doctest
 import unicodedata
@@ -13,21 +13,21 @@ from crawler.parse.clean_text import nonempty_lines, normalize_text, one_line
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_any_text_is_composed_and_has_no_control_characters(text):
-    for kept in (normalize_text(text), one_line(text), nonempty_lines(text)):
-        assert unicodedata.is_normalized("NFC", kept)
-        kept.encode("utf-8")
+    for normalized in (normalize_text(text), one_line(text), nonempty_lines(text)):
+        assert unicodedata.is_normalized("NFC", normalized)
+        normalized.encode("utf-8")
         assert not any(
-            unicodedata.category(character) in ("Cc", "Cs") for character in kept if character not in "\t\n\r"
+            unicodedata.category(character) in ("Cc", "Cs") for character in normalized if character not in "\t\n\r"
         )
 
 
 @given(st.text(st.sampled_from("ab \t\n\u00a0\u2003\u0301\u00e9")))
-def test_a_phrase_is_its_words_with_single_spaces(text):
+def test_one_line_has_the_words_with_single_spaces(text):
     assert one_line(text) == unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 @given(st.text(st.characters(max_codepoint=0xFF), max_size=5), st.integers(0, 80))
-def test_whether_a_long_text_is_plain_is_told_as_that_of_a_short_one(text, length):
+def test_the_fast_check_agrees_with_isprintable(text, length):
     assert clean_text._is_printable("a" * length + text) == text.isprintable()
 
 

@@ -1,4 +1,4 @@
-"""Codings are undone within limits, and what was wrong with them is told."""
+"""Transfer and content codings are undone within limits, and problems are reported."""
 
 import gzip
 import zlib
@@ -19,7 +19,7 @@ DEFLATE = [("content-encoding", "deflate")]
 CHUNKED = [("transfer-encoding", "chunked")]
 
 
-def bare_deflate(data):
+def raw_deflate(data):
     packer = zlib.compressobj(wbits=-15)
     return packer.compress(data) + packer.flush()
 
@@ -40,7 +40,7 @@ def chunked(data, size=100, extension=b"", trailer=b""):
         (gzipped(TEXT[:99]) + gzipped(TEXT[99:]), GZIP),
         (gzipped(TEXT) + b"\0\0padding", GZIP),
         (zlib.compress(TEXT), DEFLATE),
-        (bare_deflate(TEXT), DEFLATE),
+        (raw_deflate(TEXT), DEFLATE),
         (gzipped(zlib.compress(TEXT)), [("content-encoding", "deflate, gzip")]),
         (gzipped(zlib.compress(TEXT)), [("content-encoding", "deflate"), ("content-encoding", "gzip")]),
         (chunked(TEXT), CHUNKED),
@@ -84,7 +84,7 @@ def test_codings_are_undone(body, headers):
         (gzipped(TEXT) + b"\x1f\x8b" + b"!" * 20, GZIP, PlainBody(data=TEXT, problem="corrupt", complete=False)),
     ],
 )
-def test_problems_are_named_and_what_could_be_read_is_kept(body, headers, expected):
+def test_problems_are_reported_and_what_could_be_decoded_is_kept(body, headers, expected):
     assert plain_body(body, headers) == expected
 
 
@@ -105,7 +105,7 @@ def test_damage_in_the_middle_keeps_what_came_before():
     assert plain.data[:150_000] == text[:150_000]
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, bare_deflate])
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, raw_deflate])
 def test_bombs_are_cut_at_the_limit(pack):
     headers = GZIP if pack is gzip.compress else DEFLATE
     assert plain_body(pack(b"\0" * 5_000_000), headers, limit=3_000_000, ratio=10_000) == PlainBody(
@@ -113,7 +113,7 @@ def test_bombs_are_cut_at_the_limit(pack):
     )
 
 
-def test_what_grows_too_much_is_a_bomb():
+def test_a_body_beyond_the_ratio_is_a_bomb():
     packed = gzipped(b"\0" * 8_000_000)
     plain = plain_body(packed, GZIP)
     assert plain.problem == "bomb"
@@ -135,7 +135,7 @@ def test_bombs_in_bombs_stay_within_the_limit():
     assert plain.problem == "bomb"
 
 
-def test_a_stream_of_endless_members_is_left():
+def test_a_stream_of_too_many_members_is_cut():
     plain = plain_body(gzipped(b"x") * 65, GZIP)
     assert plain == PlainBody(data=b"x" * 64, problem="too many members", complete=False)
     assert plain_body(gzipped(b"x") * 64, GZIP) == PlainBody(data=b"x" * 64)
@@ -146,7 +146,7 @@ CODINGS = st.lists(st.sampled_from(["gzip", "deflate", "x-gzip", "br", "identity
     ", ".join
 )
 PACKED = st.binary(max_size=300).flatmap(
-    lambda data: st.sampled_from([gzipped(data), zlib.compress(data), bare_deflate(data), chunked(data)])
+    lambda data: st.sampled_from([gzipped(data), zlib.compress(data), raw_deflate(data), chunked(data)])
 )
 
 
@@ -166,7 +166,7 @@ def damaged(draw):
     st.sampled_from(["", "chunked", "gzip, chunked", "\0"]),
     st.integers(1, 400),
 )
-def test_no_body_breaks_it(body, codings, transfer, limit):
+def test_any_body_is_decoded_within_the_limit(body, codings, transfer, limit):
     plain = plain_body(body, [("content-encoding", codings), ("transfer-encoding", transfer)], limit=limit)
     assert plain.complete or plain.problem
     assert len(plain.data) <= max(limit, len(body))
@@ -174,6 +174,6 @@ def test_no_body_breaks_it(body, codings, transfer, limit):
 
 @settings(deadline=None)
 @given(st.binary())
-def test_what_was_packed_comes_out(data):
+def test_undoing_a_coding_gives_the_original_body(data):
     for pack, headers in ((gzip.compress, GZIP), (zlib.compress, DEFLATE), (chunked, CHUNKED)):
         assert plain_body(pack(data), headers) == PlainBody(data=data)

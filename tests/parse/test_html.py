@@ -1,4 +1,4 @@
-"""A page is read as browsers read it, however it is written."""
+"""HTML pages are parsed as browsers parse them, however they are written."""
 
 import doctest
 
@@ -97,7 +97,7 @@ def test_several_robots_tags_add_up_and_those_for_others_do_not_count():
     assert (page.directives.noindex, page.directives.nofollow) == (False, False)
 
 
-def test_control_characters_do_not_get_through():
+def test_control_characters_are_removed():
     page = parse_html(b"<title>a\0b&#1;c&#x9;d</title><a href=/x>e\0f&#2;g&#127;</a><p>h\0i&#3;j\x1b[0m\xc2\x85", URL)
     for text in (page.title, page.links[0].anchor, page.all_text, page.main_text):
         assert all(character == "\n" or character >= " " for character in text)
@@ -105,15 +105,15 @@ def test_control_characters_do_not_get_through():
     assert page.title == "a\ufffdbc d"
 
 
-def test_the_page_says_in_which_encoding_it_is():
+def test_a_page_is_decoded_as_its_meta_declares():
     page = parse_html("<meta charset=windows-1251><title>Паук</title>".encode("cp1251"), URL)
     assert (page.title, page.encoding) == ("Паук", "windows-1251")
 
 
-# What pages do to those who read them
+# ── hostile pages ──
 
 
-def test_a_wide_cell_does_not_widen_the_text():
+def test_a_wide_cell_does_not_lengthen_the_text():
     markup = "<table><tr><td>" + "x" * 100_000 + "<td>y</tr>" + "<tr><td>a<td>b</tr>" * 2_000 + "</table>"
     page = parse_html(markup.encode(), URL)
     assert len(page.all_text) + len(page.main_text) < 2 * len(markup)
@@ -230,5 +230,5 @@ def test_the_examples_are_true():
         ("<template><input type=password></template><p>Welcome", False),
     ],
 )
-def test_a_page_that_asks_for_a_password_and_says_little_is_a_login(body: str, is_login: bool) -> None:
+def test_a_page_with_a_password_field_and_few_words_is_a_login(body: str, is_login: bool) -> None:
     assert parse_html(body.encode(), "http://a.test/").is_login is is_login

@@ -1,4 +1,4 @@
-"""In which language a text is written."""
+"""The language of a text is identified by detection and by what its page declares."""
 
 from __future__ import annotations
 
@@ -26,35 +26,38 @@ RUSSIAN = "Утром в гавани было тихо, и лодки непо�
         ("朝の港は静かで、船は水の上にじっとしていた。古い桟橋には誰もいなかった。波の音だけが聞こえていた。", "ja"),
     ],
 )
-def test_a_sentence_tells_its_language_whatever_the_page_declares(text: str, expected: str) -> None:
+def test_a_sentence_is_detected_whatever_the_page_declares(text: str, expected: str) -> None:
     assert language_of(text, "tlh") == expected
 
 
 @pytest.mark.parametrize(
     ("declared", "expected"), [("en-US", "en"), ("PT_br", "pt"), ("", ""), ("x", ""), ("english", ""), ("12", "")]
 )
-def test_a_text_that_does_not_tell_has_the_language_it_declares(declared: str, expected: str) -> None:
+def test_a_text_too_short_to_detect_has_the_declared_language(declared: str, expected: str) -> None:
     assert language_of("1 2 3", declared) == expected
 
 
-def test_both_are_told_apart() -> None:
+def test_declared_and_detected_language_are_both_given() -> None:
     found = identify_language(GERMAN, "en-GB")
     assert found == Language("de", "en", "de", found.confidence)
     assert found.confidence > 0.5
 
 
-def test_a_short_text_does_not_overrule_what_somebody_declared_on_purpose() -> None:
+def test_a_short_text_does_not_overrule_a_declaration_other_than_english() -> None:
     assert language_of(GERMAN, "nl") == "nl"
     assert language_of(GERMAN * 3, "nl") == "de"
-    assert language_of(GERMAN, "en") == "de"  # nobody chose that
+    assert language_of(GERMAN, "en") == "de"  # the default of templates
 
 
 def test_a_script_overrules_every_declaration() -> None:
     assert language_of(RUSSIAN, "nl") == "ru"
 
 
-def test_addresses_and_foreign_words_do_not_count() -> None:
-    noise = "https://example.com/some/very/english/path/about/the/weather webmaster@example.com index.html Template Toolkit "
+def test_urls_and_latin_words_in_another_script_do_not_count() -> None:
+    noise = (
+        "https://example.com/some/very/english/path/about/the/weather webmaster@example.com index.html "
+        "Template Toolkit "
+    )
     assert language_of(noise * 5 + RUSSIAN * 3) == "ru"
     assert language_of(noise + GERMAN) == "de"
 

@@ -1,4 +1,4 @@
-"""A link is found wherever browsers would find it, with what is said of it and where it stands."""
+"""Links are found wherever browsers would find them, with anchor text, rel, position and context."""
 
 import doctest
 from html import escape
@@ -69,7 +69,7 @@ def test_a_page():
         ("<div class=menubutton-is-another-word><a href=/x>x</a>", Position.CONTENT),
     ],
 )
-def test_the_nearest_element_that_tells_says_where_a_link_stands(markup, position):
+def test_the_nearest_ancestor_that_indicates_one_gives_the_position(markup, position):
     assert [link.position for link in parse_html(markup.encode(), URL).links] == [position]
 
 
@@ -82,7 +82,7 @@ def test_the_words_around_a_link_are_those_of_its_block():
     assert second.around == " ".join(["w"] * 10 + ["…"] + ["v"] * 10)
 
 
-def test_the_same_words_twice_are_two_places():
+def test_two_links_with_the_same_text_have_their_own_context():
     markup = b"<p>first <a href=/x>here</a> then second <a href=/y>here</a> last</p>"
     assert [link.around for link in parse_html(markup, URL).links] == [
         "first … then second here last",
@@ -113,12 +113,12 @@ def test_a_form_that_is_also_a_link_is_a_link(title):
 
 
 @pytest.mark.parametrize("rel", ["nofollow", "sponsored", "ugc"])
-def test_a_link_without_reservations_counts_for_more_than_one_with_some(rel):
+def test_a_link_without_nofollow_wins_over_one_with_it(rel):
     for markup in (f"<a href=/x rel={rel}>a</a><a href=/x>b</a>", f"<a href=/x>b</a><a href=/x rel={rel}>a</a>"):
         assert [link.rel for link in parse_html(markup.encode(), URL).links] == [""]
 
 
-def test_what_a_rel_says_steers_no_terminal():
+def test_control_characters_are_removed_from_a_rel():
     (link,) = parse_html(b'<a href=/x rel="&#27;]0;x&#7; NoFollow">x</a>', URL).links
     assert link.rel == "]0;x nofollow"
 
@@ -139,7 +139,7 @@ def test_urls_in_plain_text(text, expected):
     assert all(text.startswith(url, start) for start, url in urls_in(text))
 
 
-def test_elements_in_each_other_are_not_read_over_and_over():
+def test_nested_elements_do_not_take_quadratic_time():
     nested = "".join(f"<div>text <a href=/{number}>a</a>" for number in range(4_000))
     page = parse_html((nested + "x" * 1_000_000).encode(), URL)
     assert len(page.links) == 4_000
@@ -205,7 +205,7 @@ def test_only_links_to_the_web_are_links():
     ) == ["http://example.com/y"]
 
 
-def test_a_url_is_listed_once_with_the_first_anchor_that_says_something():
+def test_a_url_is_listed_once_with_its_first_anchor_that_is_not_empty():
     page = parse_html(b"<a href=/a><img></a><a href=/b>b</a><a href=/a#x>first</a><a href=/a>second</a>", URL)
     assert [(link.url, link.anchor) for link in page.links] == [
         ("http://example.com/a", "first"),
@@ -229,7 +229,7 @@ def test_anchors_are_short():
     assert len(parse_html(b"<a href=/x>" + b"word " * 1000, URL).links[0].anchor) <= LONGEST_ANCHOR
 
 
-def test_a_page_from_nowhere_leads_nowhere():
+def test_a_page_without_a_valid_url_has_no_links():
     assert links_of("<a href=x>x</a><a href=http://example.com/>y</a>", url="not a url") == []
 
 
@@ -238,7 +238,7 @@ def test_a_link_below_100_000_elements_is_found():
     assert [link.url for link in page.links] == ["http://example.com/deep"]
 
 
-def test_links_beyond_the_limit_are_left_out_and_that_is_said():
+def test_links_beyond_the_limit_are_dropped_and_reported():
     page = parse_html(b"".join(b"<a href=/%d>link</a>" % number for number in range(200_000)), URL)
     assert [link.url for link in page.links] == [f"http://example.com/{number}" for number in range(MOST_LINKS)]
     assert page.problem == "too many links"
@@ -250,7 +250,7 @@ def test_as_many_links_as_allowed_are_no_problem():
     assert (len(page.links), page.problem) == (MOST_LINKS, "")
 
 
-def test_the_same_link_over_and_over_is_given_up():
+def test_repeated_links_beyond_the_limit_on_elements_are_not_read():
     page = parse_html(b"<a href=/x>x</a>" * 200_000, URL)
     assert (len(page.links), page.problem) == (1, "too many links")
 
@@ -264,7 +264,7 @@ def test_50_000_attributes_do_not_hide_a_link():
     assert links_of(f"<a {attributes} href=/x>x</a>") == ["http://example.com/x"]
 
 
-def test_links_inside_links_are_not_read_over_and_over():
+def test_nested_links_do_not_take_quadratic_time():
     nested = "".join(f"<a href=/{number}><object>" for number in range(3_000))
     page = parse_html((nested + "<br>" * 100_000 + "x" * 1_000_000).encode(), URL)
     assert len(page.links) == 3_000
@@ -275,13 +275,10 @@ def test_links_inside_links_are_not_read_over_and_over():
     ("charset", "href", "expected"),
     [
         ("windows-1251", "/s?q=Россия", "http://a.test/s?q=%D0%EE%F1%F1%E8%FF"),
-        ("windows-1251", "/путь?a=b", "http://a.test/%D0%BF%D1%83%D1%82%D1%8C?a=b"),  # paths are UTF-8 everywhere
+        ("windows-1251", "/путь?a=b", "http://a.test/%D0%BF%D1%83%D1%82%D1%8C?a=b"),  # paths are always in UTF-8
         ("windows-1251", "/#?q=я", "http://a.test/"),
-        (
-            "iso-8859-1",
-            "?q=ü&amp;x=Ω#é",
-            "http://a.test/?q=%FC&x=%26%23937%3B",
-        ),  # what it does not have, as browsers do
+        # A character that the encoding lacks becomes an escaped reference, as in browsers.
+        ("iso-8859-1", "?q=ü&amp;x=Ω#é", "http://a.test/?q=%FC&x=%26%23937%3B"),
         ("shift_jis", "?q=日本", "http://a.test/?q=%93%FA%96%7B"),
         ("utf-8", "?q=ü", "http://a.test/?q=%C3%BC"),
         ("utf-16", "?q=ü", "http://a.test/?q=%C3%BC"),
@@ -303,19 +300,21 @@ def test_a_query_is_written_in_the_encoding_of_its_page(charset, href, expected)
         ('<a rel="alternate" type="application/rss+xml" href="/f">f</a>', "alternate"),
     ],
 )
-def test_feeds_of_a_page_are_told_apart(tag: str, rel: str) -> None:
+def test_links_to_feeds_have_the_rel_feed(tag: str, rel: str) -> None:
     assert [(link.url, link.rel) for link in parse_html(tag.encode(), "http://a.test/").links] == [
         ("http://a.test/f", rel)
     ]
 
 
 DATA = """<script type="application/ld+json">
-{"@graph": [{"@type": "Article", "url": "/article", "image": "http://example.com/i.png", "author": {"url": "//a.test/me"}},
- {"@id": "http://example.com/page", "sameAs": ["https://b.test/", "javascript:1", 7, null], "name": "http://name.test/"}]}
+{"@graph": [{"@type": "Article", "url": "/article", "image": "http://example.com/i.png",
+  "author": {"url": "//a.test/me"}},
+ {"@id": "http://example.com/page", "sameAs": ["https://b.test/", "javascript:1", 7, null],
+  "name": "http://name.test/"}]}
 </script><script type="application/ld+json">{"url": "http://never.test/</script><a href=/page>Page</a>"""
 
 
-def test_urls_of_json_ld_are_links_if_asked_for():
+def test_urls_of_json_ld_are_links_if_the_option_is_set():
     assert links_of(DATA) == ["http://example.com/page"]
     page = parse_html(DATA.encode(), URL, reading=Reading(links_in_data=True))
     assert [(link.url, link.tag) for link in page.links] == [
@@ -332,7 +331,7 @@ def test_deep_json_ld_does_no_harm():
     assert [link.url for link in page.links] == ["http://example.com/x"]
 
 
-def test_urls_in_the_text_are_links_if_asked_for():
+def test_urls_in_the_text_are_links_if_the_option_is_set():
     markup = "<p>See http://c.test/x. Or <a href=/y>https://example.com/y</a><script>'http://script.test/'</script>"
     assert links_of(markup) == ["http://example.com/y"]
     page = parse_html(markup.encode(), URL, reading=Reading(links_in_text=True))
@@ -355,7 +354,7 @@ def test_urls_in_the_text_are_links_if_asked_for():
         ("<form action=/x></form>", (), False),
     ],
 )
-def test_what_is_followed(markup, skip, followed):
+def test_forms_and_links_with_a_skipped_rel_are_not_followed(markup, skip, followed):
     reading = Reading(skip_rel=skip)
     (link,) = parse_html(markup.encode(), URL, reading=reading).links
     assert reading.follows(link) is followed

@@ -1,4 +1,4 @@
-"""Sitemaps, whole, packed, cut, broken and hostile."""
+"""Sitemaps of all forms are parsed, also gzipped, truncated, malformed and hostile ones."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ def urls(body: bytes) -> list[str]:
     return [entry.loc for entry in read(body).entries]
 
 
-def test_everything_that_is_said_of_a_url() -> None:
+def test_all_fields_of_an_entry_are_parsed() -> None:
     body = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"
         xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">
-        <url><loc>http://a.test/?a=1&amp;b=2</loc><lastmod>1970-01-02T01:00:00+01:00</lastmod><changefreq>Daily</changefreq>
-        <priority>0.8</priority><xhtml:link rel="alternate" hreflang="de" href="http://a.test/de"/>
+        <url><loc>http://a.test/?a=1&amp;b=2</loc><lastmod>1970-01-02T01:00:00+01:00</lastmod>
+        <changefreq>Daily</changefreq><priority>0.8</priority>
+        <xhtml:link rel="alternate" hreflang="de" href="http://a.test/de"/>
         <image:image><image:loc>http://a.test/i.png</image:loc></image:image></url></urlset>"""
     (entry,) = read(body).entries
     assert entry[:4] == ("http://a.test/?a=1&b=2", 86_400.0, "daily", 0.8)
@@ -41,19 +42,28 @@ def test_everything_that_is_said_of_a_url() -> None:
     assert entry.media == ("http://a.test/i.png",)
 
 
-PLAIN = (
+USUAL = (
     "<url><loc>http://a.test/</loc></url>",
     "<url>\n\t<loc> http://a.test/?a&amp;b&apos;c </loc>\n</url>",
     "<url>\r\n<loc>\r\nhttp://a.test/\r\n</loc>\r\n<priority>0.5</priority>\r\n</url>",
     "<sitemap><loc>http://a.test/</loc><lastmod>2020-01-02T03:04:05Z</lastmod></sitemap>",
     "<url><loc>/b</loc><priority> .5 </priority><lastmod>\n2020-01</lastmod><changefreq>Daily </changefreq></url>",
     '<url><loc>/b</loc><x:link rel="alternate" hreflang="de" href="http://a.test/?a&amp;b"/></url>',
-    '<url><loc>/b</loc><x:link rel="alternate" href=" /de " hreflang="de" /> <x:link rel="alternate" hreflang="" href=""/></url>',
-    "<url><loc>/b</loc><image:image><image:loc>/i&gt;</image:loc><image:title>A > &quot;B&quot;</image:title></image:image></url>",
-    "<url><loc>/b</loc><v:video> <v:thumbnail_loc>/t</v:thumbnail_loc><v:content_loc>/v</v:content_loc></v:video></url>",
+    (
+        '<url><loc>/b</loc><x:link rel="alternate" href=" /de " hreflang="de" /> '
+        '<x:link rel="alternate" hreflang="" href=""/></url>'
+    ),
+    (
+        "<url><loc>/b</loc><image:image><image:loc>/i&gt;</image:loc>"
+        "<image:title>A > &quot;B&quot;</image:title></image:image></url>"
+    ),
+    (
+        "<url><loc>/b</loc><v:video> <v:thumbnail_loc>/t</v:thumbnail_loc><v:content_loc>/v</v:content_loc>"
+        "</v:video></url>"
+    ),
     "<url><loc>/Zürich-日本-\U0001f600</loc></url>",
 )
-ODD = (
+UNUSUAL = (
     "<url><loc><![CDATA[http://a.test/?a&b]]></loc></url>",
     "<!-- <url><loc>/no</loc></url> --><url><loc>/b</loc></url><!-- <url><loc>/no</loc></url>-->",
     "<url ><loc>/b</loc></url >\n<!-- </url> <url><loc>/no</loc></url> -->",
@@ -65,12 +75,15 @@ ODD = (
     "<url><loc>/b</loc><x:link rel='alternate' hreflang='de' href='/de'/></url>",
     '<url><loc>/b</loc><x:link hreflang="de" rel="alternate" href="/d\ne"/></url>',
     '<url><loc>/b</loc><x:link rel="alternate" hreflang="de" href="/d\ne"/></url>',
-    "<url><loc>/b</loc><n:news><n:publication><n:name>N</n:name></n:publication></n:news><x:priority>1</x:priority></url>",
+    (
+        "<url><loc>/b</loc><n:news><n:publication><n:name>N</n:name></n:publication></n:news>"
+        "<x:priority>1</x:priority></url>"
+    ),
     "<url/><url></url><url><loc/></url>",
     "<group><url><loc>/b</loc></url></group>",
     "<url><loc>/b\rc</loc></url>",
 )
-WRONG = (
+MALFORMED = (
     "<url><loc>/b]]></loc></url>",
     "<url><loc>/b\x01</loc></url>",
     "<url><loc>/b\uffff</loc></url>",
@@ -80,36 +93,38 @@ WRONG = (
 )
 
 
-@pytest.mark.parametrize("entry", PLAIN)
-def test_entries_as_nearly_everybody_writes_them_need_no_parser(entry: str) -> None:
+@pytest.mark.parametrize("entry", USUAL)
+def test_entries_in_the_usual_form_are_matched_without_a_parser(entry: str) -> None:
     text = entry.replace("\r\n", "\n")
-    facts_and_end = match_simple_entry(text, 0)
-    assert facts_and_end is not None
-    assert facts_and_end[1] == len(text)
+    fields_and_end = match_simple_entry(text, 0)
+    assert fields_and_end is not None
+    assert fields_and_end[1] == len(text)
 
 
-@pytest.mark.parametrize("entry", [*PLAIN, *ODD, *WRONG])
+@pytest.mark.parametrize("entry", [*USUAL, *UNUSUAL, *MALFORMED])
 def test_with_and_without_a_parser_entries_are_the_same(entry: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = "<url><loc>http://a.test/0</loc></url>\n", "\n<url><loc>http://a.test/9</loc></url>"
     body = f"<urlset>{before}{entry}{after}{entry}{after}</urlset>".encode()
     found = read(body)
     monkeypatch.setattr(sitemaps, "match_simple_entry", lambda text, start: None)
-    assert shown(found) == shown(read(body))
-    assert (found.problem == "broken") is (entry in WRONG)
-    assert entry in WRONG or [urls(body)[0], urls(body)[-1]] == ["http://a.test/0", "http://a.test/9"]
+    assert comparable(found) == comparable(read(body))
+    assert (found.problem == "broken") is (entry in MALFORMED)
+    assert entry in MALFORMED or [urls(body)[0], urls(body)[-1]] == ["http://a.test/0", "http://a.test/9"]
 
 
-@given(st.lists(st.sampled_from([*PLAIN, *ODD, "<!--", "-->", " ", "<![CDATA[", "]]>", "</url>", "<url>", "&", "\r"])))
+@given(
+    st.lists(st.sampled_from([*USUAL, *UNUSUAL, "<!--", "-->", " ", "<![CDATA[", "]]>", "</url>", "<url>", "&", "\r"]))
+)
 @example(["<url>", "<x:url><x:loc>/b</x:loc></x:url>"])
 def test_in_any_order_entries_are_the_same_with_and_without_a_parser(parts: list[str]) -> None:
     body = f"<urlset>{''.join(parts)}</urlset>".encode()
     found = read(body)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sitemaps, "match_simple_entry", lambda text, start: None)
-        assert shown(found) == shown(read(body))
+        assert comparable(found) == comparable(read(body))
 
 
-def shown(found: Sitemap) -> tuple[object, ...]:
+def comparable(found: Sitemap) -> tuple[object, ...]:
     entries = [(*entry[:4], entry.alternates, entry.media) for entry in found.entries + found.sitemaps]
     return (found.kind, found.problem, entries)
 
@@ -138,14 +153,14 @@ def test_forms(body: bytes, form: SitemapForm) -> None:
 
 
 @pytest.mark.parametrize("body", [XML, LIST])
-def test_packed_or_not_and_in_several_parts(body: bytes) -> None:
+def test_gzip_with_one_or_several_members_is_decompressed(body: bytes) -> None:
     middle = len(body) // 2
     assert urls(body) == urls(gzip.compress(body)) == URLS
     assert urls(gzip.compress(body[:middle]) + gzip.compress(body[middle:])) == URLS
 
 
 @pytest.mark.parametrize("body", [XML, XML.replace(b"\n", b"")])
-def test_of_a_cut_file_the_complete_entries_count(body: bytes) -> None:
+def test_the_complete_entries_of_a_truncated_file_are_kept(body: bytes) -> None:
     for end in (len(body) - 9, len(body) // 2, len(body) // 2 + 9, 100):
         complete = body[:end].count(b"</url>")
         assert urls(body[:end]) == URLS[:complete]
@@ -178,14 +193,14 @@ THEFT = b'<!DOCTYPE u [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     "before", [b"", b"<?xml version='1.0'?>", b"<?xml version='1.0' encoding='no-such'?>", b"<!-- a -- b -->"]
 )
 @pytest.mark.parametrize("loc", [b"http://a.test/&u;&x;", b"http://a.test/"])
-def test_a_file_that_declares_something_is_refused_whole(document_type: bytes, before: bytes, loc: bytes) -> None:
+def test_a_file_with_dtd_declarations_is_refused(document_type: bytes, before: bytes, loc: bytes) -> None:
     entries = b"<url><loc>%s</loc></url><url><loc>http://a.test/b</loc></url>" % loc
     for after in (b"</urlset>", b"</wrong>"):
         found = read(before + document_type + b"<urlset>" + entries + after)
         assert found == Sitemap(kind=SitemapForm.NONE, entries=[], sitemaps=[], problem="dtd")
 
 
-def test_a_file_that_names_its_document_type_is_read() -> None:
+def test_a_document_type_without_declarations_is_accepted() -> None:
     name = b'<!DOCTYPE urlset SYSTEM "http://b.test/sitemap.dtd">'
     assert urls(name + b"<urlset><url><loc>http://a.test/b</loc></url></urlset>") == ["http://a.test/b"]
 
@@ -205,9 +220,9 @@ def test_a_file_that_names_its_document_type_is_read() -> None:
         ("http://a.test/" + "b" * 9_000, None),
     ],
 )
-def test_urls_of_the_web_count_and_are_absolute(loc: str, url: str | None) -> None:
+def test_only_web_urls_are_kept_and_made_absolute(loc: str, url: str | None) -> None:
     expected = [url] if url else []
-    first = "<url><loc>http://c.test/</loc></url>"  # which a parser reads
+    first = "<url><loc>http://c.test/</loc></url>"  # the parser reads the first entry, expressions the next
     for body in (f"<urlset><url><loc>{loc}</loc></url>", f"<urlset>{first}<url><loc>{loc}</loc></url>"):
         assert urls(body.encode())[body.count(first) :] == expected
     index = read(f"<sitemapindex><sitemap><loc>{loc}</loc></sitemap></sitemapindex>".encode())
@@ -225,7 +240,7 @@ def test_urls_of_the_web_count_and_are_absolute(loc: str, url: str | None) -> No
     ],
     ids=["comment", "images", "open", "attribute"],
 )
-def test_no_file_takes_more_time_than_its_size_explains(body: bytes) -> None:
+def test_hostile_files_take_linear_time(body: bytes) -> None:
     assert urls(b"<urlset><url><loc>http://a.test/0</loc></url>" + body)[:1] == ["http://a.test/0"]
 
 

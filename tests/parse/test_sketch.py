@@ -1,4 +1,4 @@
-"""Whether two pages say almost the same."""
+"""Sketches estimate how similar two pages are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SORRY = (
 HARBOUR = "The harbour was quiet in the morning, and boats with red sails lay still upon the dark water of our bay."
 
 
-def compared(one: str, other: str, one_url: str = URL, other_url: str = URL) -> float:
+def similarity_of_texts(one: str, other: str, one_url: str = URL, other_url: str = URL) -> float:
     return similarity(sketch(one, one_url), sketch(other, other_url))
 
 
@@ -32,49 +32,51 @@ def compared(one: str, other: str, one_url: str = URL, other_url: str = URL) -> 
 )
 def test_a_page_that_only_repeats_its_url_is_the_same_page(one: str, other: str) -> None:
     texts = [f"Not found: {path} {SORRY} You asked for {path}." for path in (one, other)]
-    assert compared(*texts, f"http://shop.test/{one}", f"http://shop.test/{other}") == 1.0
-    assert compared(*texts, "http://shop.test/", "http://shop.test/") < 1.0
+    assert similarity_of_texts(*texts, f"http://shop.test/{one}", f"http://shop.test/{other}") == 1.0
+    assert similarity_of_texts(*texts, "http://shop.test/", "http://shop.test/") < 1.0
 
 
 def test_different_pages_have_next_to_nothing_in_common() -> None:
-    assert compared(SORRY, HARBOUR) == 0.0
+    assert similarity_of_texts(SORRY, HARBOUR) == 0.0
 
 
 def test_case_numbers_and_signs_do_not_count() -> None:
-    assert compared(SORRY, f"404 – {SORRY.upper().replace(',', ';')} 12_345 #9") == 1.0
+    assert similarity_of_texts(SORRY, f"404 – {SORRY.upper().replace(',', ';')} 12_345 #9") == 1.0
 
 
 def test_the_more_two_pages_share_the_more_alike_they_are() -> None:
     words = [f"{first}{second}" for first in "abcdefghij" for second in "klmnopqrstuvwxyz"]
     whole = " ".join(words)
-    shares = [compared(whole, " ".join(words[: len(words) * tenth // 10])) for tenth in range(11)]
+    shares = [similarity_of_texts(whole, " ".join(words[: len(words) * tenth // 10])) for tenth in range(11)]
     assert shares[0] == 0.0
     assert shares[10] == 1.0
     assert all(abs(share - tenth / 10) < 0.25 for tenth, share in enumerate(shares))
 
 
 @pytest.mark.parametrize("text", ["", " \n", "404 12.5 ___", "garden tools", "http"])
-def test_without_words_there_is_no_sketch_and_nothing_is_like_it(text: str) -> None:
+def test_a_text_without_words_has_an_empty_sketch_and_no_similarity(text: str) -> None:
     assert sketch(text, URL) == b""
-    assert compared(text, text) == 0.0
-    assert compared(text, SORRY) == compared(SORRY, text) == 0.0
+    assert similarity_of_texts(text, text) == 0.0
+    assert similarity_of_texts(text, SORRY) == similarity_of_texts(SORRY, text) == 0.0
 
 
 @pytest.mark.parametrize("text", ["nothing", "nothing here"])
 def test_one_word_is_enough(text: str) -> None:
-    assert compared(text, text) == 1.0
-    assert compared(text, "elsewhere") == 0.0
+    assert similarity_of_texts(text, text) == 1.0
+    assert similarity_of_texts(text, "elsewhere") == 0.0
 
 
 def test_the_order_of_words_counts() -> None:
-    assert compared("the dog bites a man", "a man bites the dog") < 0.5
+    assert similarity_of_texts("the dog bites a man", "a man bites the dog") < 0.5
 
 
 def test_a_sketch_is_short_and_always_the_same() -> None:
     long = " ".join(f"{first}{second}" for first in "abcdefghij" for second in "klmnopqrstuvwxyz")
     assert len(sketch(long, URL)) == 8 * SIZE
     assert len(sketch("one two three four", URL)) == 8 * 2
-    assert sketch("one two three", URL).hex() == GOLDEN  # kept in stores: another algorithm would not know them again
+    assert (
+        sketch("one two three", URL).hex() == GOLDEN
+    )  # sketches are stored: with another algorithm they could not be compared
 
 
 GOLDEN = "b292c07e6d421564"
@@ -86,14 +88,14 @@ texts = st.text(max_size=200) | st.lists(st.sampled_from(["alpha", "beta", "gamm
 
 @given(one=texts, other=texts)
 def test_similarity_is_a_share_whichever_page_comes_first(one: str, other: str) -> None:
-    found = compared(one, other)
+    found = similarity_of_texts(one, other)
     assert 0.0 <= found <= 1.0
-    assert found == compared(other, one)
+    assert found == similarity_of_texts(other, one)
 
 
 @given(text=texts | st.text(st.characters(codec=None), max_size=50))
 def test_every_page_is_like_itself(text: str) -> None:
-    assert compared(text, text) == (1.0 if sketch(text, URL) else 0.0)
+    assert similarity_of_texts(text, text) == (1.0 if sketch(text, URL) else 0.0)
 
 
 def test_the_examples_are_true() -> None:

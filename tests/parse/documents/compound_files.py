@@ -1,4 +1,4 @@
-"""Files of the older Office programs, made by hand: a container, and streams of records."""
+"""Builders of files of the older Office programs: an OLE2 container, and streams of records."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 END, FREE, TABLE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
-SMALLEST = 4_096  # streams below lie elsewhere: ours are filled up to it
+SMALLEST = 4_096  # shorter streams are stored elsewhere, so ours are padded to it
 
 
 def compound(streams: Mapping[str, bytes]) -> bytes:
-    """A container; a name with slashes lies in storages. A table of sectors of one sector: up to 60 KB in all."""
+    """An OLE2 file; slashes in names separate storages. The sector table has one sector: up to 60 KB in all."""
     sectors: list[bytes] = []
     chain: list[int] = [TABLE]
     starts = {}
@@ -33,7 +33,7 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
 
 
 def _directory(streams: Mapping[str, bytes], starts: Mapping[str, tuple[int, int]]) -> bytes:
-    """Siblings are a chain to the right, in the order that the format wants: by length, then by letters."""
+    """The directory: siblings form a chain to the right, ordered by length, then by name, as the format requires."""
     paths = {name.rpartition("/")[0] for name in streams if "/" in name}
     paths |= {"/".join(path.split("/")[:depth]) for path in paths for depth in range(1, path.count("/") + 2)}
     names = ["", *sorted(paths | set(streams))]
@@ -80,7 +80,7 @@ def _order(name: str) -> tuple[int, str]:
 def word(
     text: str, *, headings: Mapping[int, int] | None = None, bold: tuple[int, int] = (0, 0), flags: int = 0
 ) -> dict[str, bytes]:
-    """Text of two bytes a character; headings: which paragraph is one, of which level; bold: from where to where."""
+    """A Word document with two-byte characters; `headings` maps paragraphs to levels, `bold` is a range."""
     start = 0x800
     raw = text.encode("utf-16-le")
     pages_at = (start + len(raw) + 511) // 512
@@ -107,18 +107,18 @@ def word(
     return {"WordDocument": main, "1Table": table}
 
 
-def _page(places: list[int], looks: list[bytes], width: int) -> bytes:
-    """Looks are kept at the end of a page, where they are at its beginning."""
+def _page(places: list[int], formats: list[bytes], width: int) -> bytes:
+    """A formatting page: formatting is stored at its end, positions and pointers at its beginning."""
     page = bytearray(512)
     struct.pack_into(f"<{len(places)}I", page, 0, *places)
     end = 510
-    for number, look in enumerate(looks):
-        if not look:
+    for number, one_format in enumerate(formats):
+        if not one_format:
             continue
-        end = (end - len(look)) // 2 * 2
-        page[end : end + len(look)] = look
+        end = (end - len(one_format)) // 2 * 2
+        page[end : end + len(one_format)] = one_format
         page[4 * len(places) + width * number] = end // 2
-    page[511] = len(looks)
+    page[511] = len(formats)
     return bytes(page)
 
 
@@ -134,7 +134,7 @@ def container(kind: int, *parts: bytes, instance: int = 0) -> bytes:
 
 
 def slides(title: str, words: str, url: str) -> dict[str, bytes]:
-    """One slide, with a title in its outline, words in a box, and a link."""
+    """A presentation of one slide, with a title in its outline, words in a box, and a link."""
     outline = container(
         0x0FF0,
         record(0x03F3, struct.pack("<I", 2) + b"\0" * 16),
@@ -172,7 +172,7 @@ def short(text: str, size: str = "<H") -> bytes:
 
 
 def workbook() -> bytes:
-    """A list of strings that a record cuts; a number with a format, a date, a formula, a header, a link, a chart."""
+    """A workbook: a string split between records, a formatted number, a date, a formula, a header, a link and a chart."""
     begin, end = struct.pack("<HH", 0x0600, 0x0005) + b"\0" * 12, sheet_record(0x0A)
     strings = struct.pack("<II", 2, 2) + short("Flies") + struct.pack("<H", 6) + b"\0Spi"
     head = sheet_record(0x809, begin) + sheet_record(0x85, b"\0" * 6 + short("Stock", "<B"))
@@ -203,7 +203,7 @@ def workbook() -> bytes:
 # ── Outlook ──
 
 
-def letter() -> dict[str, bytes]:
+def outlook_message() -> dict[str, bytes]:
     attached = "__attach_version1.0_#00000000/"
     wide = lambda text: text.encode("utf-16-le")  # noqa: E731
     sent = struct.pack("<IIQ", 0x00390040, 6, 132539328000000000)
@@ -219,7 +219,7 @@ def letter() -> dict[str, bytes]:
 
 
 def properties(values: Mapping[int, str]) -> bytes:
-    """A set of texts."""
+    """A property set of texts."""
     section, body = b"", b""
     offset = 8 + 8 * len(values)
     for identity, text in values.items():

@@ -1,4 +1,4 @@
-"""Small real files of each format that can be made by hand."""
+"""Builders of small valid files of each format."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def zipped(files: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED)
 
 def tarred(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tape:
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, data in files.items():
             head = tarfile.TarInfo(name)
             head.size = len(data)
-            tape.addfile(head, io.BytesIO(data))
+            archive.addfile(head, io.BytesIO(data))
     return buffer.getvalue()
 
 
-def relations(*found: tuple[str, str, str]) -> str:
-    """Of (id, kind, target); a target with a scheme is outside."""
+def relations(*related: tuple[str, str, str]) -> str:
+    """A part with relationships of (id, kind, target); a target with a scheme is external."""
     rows = "".join(
         f'<Relationship Id="{identity}" Type="{RELATIONS}/{kind}" Target="{target}"'
         f"{' TargetMode=' + chr(34) + 'External' + chr(34) if ':' in target else ''}/>"
-        for identity, kind, target in found
+        for identity, kind, target in related
     )
     return f'<Relationships xmlns="{PACKAGE}/relationships">{rows}</Relationships>'
 
@@ -57,24 +57,26 @@ def core(title: str = "", author: str = "") -> str:
 
 
 def docx(
-    body: str, more: Mapping[str, str | bytes] | None = None, *found: tuple[str, str, str], title: str = ""
+    body: str, more: Mapping[str, str | bytes] | None = None, *related: tuple[str, str, str], title: str = ""
 ) -> bytes:
     return zipped(
         {
             "[Content_Types].xml": CONTENT_TYPES,
             "_rels/.rels": relations(("r1", "officeDocument", "word/document.xml")),
             "docProps/core.xml": core(title, "Ann"),
-            "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:r="{RELATIONS}"><w:body>{body}</w:body></w:document>',
-            "word/_rels/document.xml.rels": relations(*found),
+            "word/document.xml": (
+                f'<w:document xmlns:w="{WORD}" xmlns:r="{RELATIONS}"><w:body>{body}</w:body></w:document>'
+            ),
+            "word/_rels/document.xml.rels": relations(*related),
             **(more or {}),
         }
     )
 
 
-def paragraph(text: str, style: str = "", look: str = "") -> str:
+def paragraph(text: str, style: str = "", formatting: str = "") -> str:
     style = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
-    look = f"<w:rPr>{look}</w:rPr>" if look else ""
-    return f'<w:p>{style}<w:r>{look}<w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
+    formatting = f"<w:rPr>{formatting}</w:rPr>" if formatting else ""
+    return f'<w:p>{style}<w:r>{formatting}<w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
 
 
 def xlsx(rows: str, strings: str = "", styles: str = "", more: Mapping[str, str | bytes] | None = None) -> bytes:
@@ -90,14 +92,15 @@ def xlsx(rows: str, strings: str = "", styles: str = "", more: Mapping[str, str 
             ),
             "xl/sharedStrings.xml": f'<sst xmlns="{SHEET}">{strings}</sst>',
             "xl/styles.xml": f'<styleSheet xmlns="{SHEET}">{styles}</styleSheet>',
-            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}" xmlns:r="{RELATIONS}"><sheetData>{rows}</sheetData>'
+            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}" xmlns:r="{RELATIONS}"><sheetData>{rows}'
+f'</sheetData>'
             "<headerFooter><oddHeader>&amp;CTop of &amp;P</oddHeader></headerFooter></worksheet>",
             **(more or {}),
         }
     )  # fmt: skip
 
 
-def pptx(shapes: str, more: Mapping[str, str | bytes] | None = None, *found: tuple[str, str, str]) -> bytes:
+def pptx(shapes: str, more: Mapping[str, str | bytes] | None = None, *related: tuple[str, str, str]) -> bytes:
     return zipped(
         {
             "[Content_Types].xml": CONTENT_TYPES,
@@ -106,7 +109,7 @@ def pptx(shapes: str, more: Mapping[str, str | bytes] | None = None, *found: tup
             '<p:sldId id="256" r:id="r1"/></p:sldIdLst></p:presentation>',
             "ppt/_rels/presentation.xml.rels": relations(("r1", "slide", "slides/slide1.xml")),
             "ppt/slides/slide1.xml": slide(shapes),
-            "ppt/slides/_rels/slide1.xml.rels": relations(*found),
+            "ppt/slides/_rels/slide1.xml.rels": relations(*related),
             **(more or {}),
         }
     )
@@ -114,20 +117,25 @@ def pptx(shapes: str, more: Mapping[str, str | bytes] | None = None, *found: tup
 
 def slide(shapes: str) -> str:
     return (
-        f'<p:sld xmlns:p="{SLIDE}" xmlns:a="{DRAWING}" xmlns:r="{RELATIONS}"><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>'
+        f'<p:sld xmlns:p="{SLIDE}" xmlns:a="{DRAWING}" xmlns:r="{RELATIONS}"><p:cSld><p:spTree>{shapes}'
+        f"</p:spTree></p:cSld>"
         "</p:sld>"
     )
 
 
 def shape(text: str, kind: str = "") -> str:
-    place = f'<p:ph type="{kind}"/>' if kind else ""
-    return f"<p:sp><p:nvSpPr><p:nvPr>{place}</p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+    placeholder = f'<p:ph type="{kind}"/>' if kind else ""
+    return (
+        f"<p:sp><p:nvSpPr><p:nvPr>{placeholder}</p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>{text}</a:t>"
+        f"</a:r></a:p></p:txBody></p:sp>"
+    )
 
 
 def odt(body: str, styles: str = "", kind: str = "text", more: Mapping[str, str | bytes] | None = None) -> bytes:
     spaces = (
         f'xmlns:office="{OFFICE}" xmlns:text="{TEXT}" xmlns:xlink="http://www.w3.org/1999/xlink"'
-        ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
+        ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
+        'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
         ' xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/"'
         ' xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0"'
         ' xmlns:meta="urn:oasis:names:tc:opendocument:xmlns:meta:1.0"'
@@ -157,7 +165,9 @@ def epub(chapters: Mapping[str, str]) -> bytes:
     return zipped(
         {
             "mimetype": "application/epub+zip",
-            "META-INF/container.xml": '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>',
+            "META-INF/container.xml": (
+                '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'
+            ),
             "OPS/book.opf": '<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>A book</dc:title>'
             f"<dc:creator>Ann</dc:creator></metadata><manifest>{items}</manifest><spine>{spine}</spine></package>",
             **{f"OPS/{name}": text for name, text in chapters.items()},
@@ -167,9 +177,9 @@ def epub(chapters: Mapping[str, str]) -> bytes:
 
 
 def pdf(
-    pages: list[list[tuple[int, int, str]]], *, more: str = "", annotations: str = "", is_packed: bool = False
+    pages: list[list[tuple[int, int, str]]], *, more: str = "", annotations: str = "", is_compressed: bool = False
 ) -> bytes:
-    """Lines of (size of letters, height on the page, text)."""
+    """A PDF of pages, each a list of lines of (font size, height on the page, text)."""
     objects = {1: f"<</Type/Catalog/Pages 2 0 R{more}>>", 3: "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"}
     kids = []
     for number, lines in enumerate(pages):
@@ -182,36 +192,39 @@ def pdf(
         data = "".join(f"BT /F1 {size} Tf 50 {height} Td ({text}) Tj ET\n" for size, height, text in lines).encode(
             "latin-1"
         )
-        packed = zlib.compress(data) if is_packed else data
-        kind = "/Filter/FlateDecode" if is_packed else ""
-        objects[content] = f"<</Length {len(packed)}{kind}>>\nstream\n{packed.decode('latin-1')}\nendstream"
+        stream = zlib.compress(data) if is_compressed else data
+        kind = "/Filter/FlateDecode" if is_compressed else ""
+        objects[content] = f"<</Length {len(stream)}{kind}>>\nstream\n{stream.decode('latin-1')}\nendstream"
     objects[2] = f"<</Type/Pages/Count {len(kids)}/Kids[{' '.join(kids)}]>>"
     objects[4] = "<</Title(A paper)/Author(Ann)/CreationDate(D:20260102030405Z)>>"
     return assembled(objects)
 
 
 def assembled(objects: Mapping[int, str], trailer: str = "/Info 4 0 R") -> bytes:
-    body, places = b"%PDF-1.7\n", {}
+    body, offsets = b"%PDF-1.7\n", {}
     for number, text in sorted(objects.items()):
-        places[number] = len(body)
+        offsets[number] = len(body)
         body += f"{number} 0 obj\n{text}\nendobj\n".encode("latin-1")
     table = "xref\n0 1\n0000000000 65535 f \n" + "".join(
-        f"{number} 1\n{place:010} 00000 n \n" for number, place in places.items()
+        f"{number} 1\n{offset:010} 00000 n \n" for number, offset in offsets.items()
     )
     end = f"trailer\n<</Root 1 0 R/Size {max(objects) + 1}{trailer}>>\nstartxref\n{len(body)}\n%%EOF\n"
     return body + table.encode() + end.encode()
 
 
-LETTER = (
+MESSAGE = (
     b"From: Ann <ann@a.example>\r\nTo: Bob <bob@b.example>\r\nSubject: =?utf-8?B?R3LDvMOfZQ==?=\r\n"
     b"Date: Fri, 02 Jan 2026 03:04:05 +0000\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=cut\r\n\r\n"
     b"--cut\r\nContent-Type: multipart/alternative; boundary=or\r\n\r\n"
     b"--or\r\nContent-Type: text/plain\r\n\r\nplain words\r\n"
-    b'--or\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>rich <b>words</b> <a href="http://a.example/x">here</a><script>bad()</script>\r\n--or--\r\n'
-    b'--cut\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename="list.csv"\r\n\r\nname;age\r\nCleo;7\r\n--cut--\r\n'
+    b"--or\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+    b'<p>rich <b>words</b> <a href="http://a.example/x">here</a><script>bad()</script>\r\n--or--\r\n'
+    b'--cut\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename="list.csv"\r\n\r\n'
+    b"name;age\r\nCleo;7\r\n--cut--\r\n"
 )
 RTF = (
-    rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}{\stylesheet{\s1 heading 1;}{\s0 Normal;}}"
+    rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}{\stylesheet{\s1 heading "
+    rb"1;}{\s0 Normal;}}"
     rb"{\info{\title A letter}{\author Ann}{\creatim\yr2026\mo1\dy2\hr3\min4}}"
     rb"{\pard\s1 Spiders\par}\pard Some {\b bold} and caf\'e9 \u8364? {\f1\'c4\'e0}"
     rb'{\field{\*\fldinst HYPERLINK "http://a.example/rtf"}{\fldrslt here}}\par'
@@ -225,8 +238,8 @@ SAMPLES = {
     "a.epub": epub({"one.xhtml": "<html><body><h1>One</h1><p>Some words of a book.</p></body></html>"}),
     "a.pdf": pdf([[(12, 700, "Some words of a page.")], [(12, 700, "And of another.")]]),
     "a.rtf": RTF,
-    "a.eml": LETTER,
-    "a.mbox": b"From ann Fri Jan  2 03:04:05 2026\r\n" + LETTER,
+    "a.eml": MESSAGE,
+    "a.mbox": b"From ann Fri Jan  2 03:04:05 2026\r\n" + MESSAGE,
     "a.zip": zipped({"one.txt": "Some words of a file.", "two.docx": docx(paragraph("Inner words."))}),
     "a.tar": tarred({"one.txt": b"Some words of a file."}),
     "a.txt.gz": gzip.compress(b"Some words of a text.", mtime=0),

@@ -1,4 +1,4 @@
-"""Nothing dangerous gets into the HTML, and nothing grows without end."""
+"""Drafts give safe HTML and keep to the limits on text and links."""
 
 import doctest
 import re
@@ -36,22 +36,22 @@ ALLOWED = {
 EVIL = "<script>alert(1)</script><img src=x onerror=y>\"'&"
 
 
-def new() -> Draft:
+def new_draft() -> Draft:
     return Draft("http://site.example/docs/a.doc")
 
 
 def test_everything_is_escaped():
-    found = new()
-    found.heading(1, EVIL)
-    found.paragraph([TextRun(EVIL, bold=True, href='http://a.example/"onclick="x')])
-    found.row([EVIL, [TextRun(EVIL)]])
-    found.preformatted(EVIL)
-    with found.section("sheet", EVIL + '" onload="x'):
-        found.quote(EVIL)
-    tags = re.findall(r"<\s*/?\s*(\w+)", found.html)
+    document = new_draft()
+    document.heading(1, EVIL)
+    document.paragraph([TextRun(EVIL, bold=True, href='http://a.example/"onclick="x')])
+    document.row([EVIL, [TextRun(EVIL)]])
+    document.preformatted(EVIL)
+    with document.section("sheet", EVIL + '" onload="x'):
+        document.quote(EVIL)
+    tags = re.findall(r"<\s*/?\s*(\w+)", document.html)
     assert set(tags) <= ALLOWED
-    assert not re.search(r"<[^>]*\son\w+=", re.sub(r'"[^"]*"', '""', found.html))
-    assert EVIL in found.text
+    assert not re.search(r"<[^>]*\son\w+=", re.sub(r'"[^"]*"', '""', document.html))
+    assert EVIL in document.text
 
 
 @pytest.mark.parametrize(
@@ -69,71 +69,71 @@ def test_everything_is_escaped():
         ("", "", False),
     ],
 )
-def test_links_lead_to_the_web_or_to_people(href, shown, kept):
-    found = new()
-    found.paragraph([TextRun("here", href=href)])
-    assert found.html == (f'<p><a href="{shown}">here</a></p>' if shown else "<p>here</p>")
-    assert [link.anchor for link in found.links] == (["here"] if kept else [])
+def test_only_web_and_mail_links_are_shown(href, shown, kept):
+    document = new_draft()
+    document.paragraph([TextRun("here", href=href)])
+    assert document.html == (f'<p><a href="{shown}">here</a></p>' if shown else "<p>here</p>")
+    assert [link.anchor for link in document.links] == (["here"] if kept else [])
 
 
-def test_a_url_is_kept_once_with_the_first_text_that_says_something():
-    found = new()
+def test_a_url_is_kept_once_with_its_first_anchor_that_is_not_empty():
+    document = new_draft()
     for anchor in ("", "first", "second"):
-        found.link("http://a.example/", anchor)
-    assert found.links == [("http://a.example/", "first")]
+        document.link("http://a.example/", anchor)
+    assert document.links == [("http://a.example/", "first")]
 
 
-def test_links_have_an_end():
-    found = new()
+def test_links_are_limited():
+    document = new_draft()
     for number in range(MOST_LINKS + 10):
-        found.link(f"http://a.example/{number}")
-    assert len(found.links) == MOST_LINKS
+        document.link(f"http://a.example/{number}")
+    assert len(document.links) == MOST_LINKS
 
 
 @pytest.mark.parametrize(
     "add",
     [
-        lambda found, text: found.paragraph(text),
-        lambda found, text: found.row([text, text]),
-        lambda found, text: found.paragraph(
+        lambda document, text: document.paragraph(text),
+        lambda document, text: document.row([text, text]),
+        lambda document, text: document.paragraph(
             [TextRun(character, href="http://a.example/" + "y" * 1000) for character in text[:50]]
         ),
-        lambda found, text: found.row([""] * 5_000 + ["x"]),
+        lambda document, text: document.row([""] * 5_000 + ["x"]),
     ],
     ids=["text", "cells", "links", "empty cells"],
 )
-def test_text_has_an_end_and_html_with_it(add):
-    found = new()
+def test_text_and_html_are_limited(add):
+    document = new_draft()
     for _ in range(MOST_TEXT // 1_000):
-        add(found, "<" * 2_000)
-    assert found.is_full
-    assert len(found.text) <= MOST_TEXT + 10_000
-    assert len(found.html) <= 12 * MOST_TEXT
+        add(document, "<" * 2_000)
+    assert document.is_full
+    assert len(document.text) <= MOST_TEXT + 10_000
+    assert len(document.html) <= 12 * MOST_TEXT
 
 
-def test_a_document_with_more_text_than_we_keep_says_so():
+def test_a_document_with_too_much_text_is_reported_as_too_large():
     document = convert(b"words " * MOST_TEXT, "http://site.example/a.txt")
     assert (document.problem, len(document.text)) == ("too_large", MOST_TEXT)
     assert convert(b"words " * 1_000, "http://site.example/a.txt").problem == ""
 
 
-def test_empty_things_leave_no_trace():
-    found = new()
-    found.paragraph(" \n")
-    found.row(["", " "])
-    with found.section("page", 1):
-        found.heading(1, "")
-    assert (found.html, found.text) == ("", "")
+def test_empty_blocks_are_not_written():
+    document = new_draft()
+    document.paragraph(" \n")
+    document.row(["", " "])
+    with document.section("page", 1):
+        document.heading(1, "")
+    assert (document.html, document.text) == ("", "")
 
 
 def test_lists_and_tables_are_closed():
-    found = new()
-    found.item("a")
-    found.item("b")
-    found.row(["c"])
-    with found.section("page", 2):
-        found.item("d")
-    assert found.html.split("\n") == [
+    document = new_draft()
+    document.item("a")
+    document.item("b")
+    document.row(["c"])
+    with document.section("page", 2):
+        document.item("d")
+    assert document.html.split("\n") == [
         "<ul>", "<li>a</li>", "<li>b</li>", "</ul>", "<table>", "<tr><td>c</td></tr>", "</table>",
         '<section data-page="2">', "<ul>", "<li>d</li>", "</ul>", "</section>",
     ]  # fmt: skip
@@ -146,13 +146,13 @@ def test_each_format_becomes_safe_html(name):
     assert document.text
     tags = re.findall(r"<(/?)(\w+)", document.html)
     assert {tag for _, tag in tags} <= ALLOWED
-    opened: list[str] = []
+    open_tags: list[str] = []
     for is_end, tag in tags:
         if is_end:
-            assert opened.pop() == tag
+            assert open_tags.pop() == tag
         elif tag != "br":
-            opened.append(tag)
-    assert opened == []
+            open_tags.append(tag)
+    assert open_tags == []
 
 
 def test_the_examples_hold():

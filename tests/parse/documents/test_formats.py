@@ -1,4 +1,4 @@
-"""A file is what its bytes say, then what it is called."""
+"""The format of a file is detected by its bytes, then by its content type and name."""
 
 import doctest
 
@@ -47,7 +47,7 @@ def test_each_format_is_known_by_its_name(name):
         (b"", None),
     ],
 )
-def test_bytes_tell_without_a_name(body, found):
+def test_the_format_is_detected_from_the_bytes_alone(body, found):
     assert format_of(body, "http://a.example/file") == found
 
 
@@ -68,18 +68,18 @@ def test_bytes_tell_without_a_name(body, found):
         (b"{}", "application/vnd.api+json", "json"),
     ],
 )
-def test_a_label_counts_where_bytes_do_not_tell(body, content_type, found):
+def test_the_content_type_counts_where_the_bytes_do_not_decide(body, content_type, found):
     assert format_of(body, "http://a.example/file", content_type) == found
 
 
-def test_a_label_that_is_wrong_is_recorded():
+def test_a_wrong_content_type_is_recorded():
     document = convert(SAMPLES["a.pdf"], "http://a.example/a", "text/html; charset=utf-8")
     assert (document.format, document.metadata["declared"]) == ("pdf", "text/html")
     assert "declared" not in convert(SAMPLES["a.pdf"], "http://a.example/a", "application/pdf").metadata
     assert "declared" not in convert(SAMPLES["a.md"], "http://a.example/a.md", "text/plain").metadata
 
 
-def test_what_nobody_reads_is_said_to_be_that():
+def test_unsupported_and_empty_files_are_reported():
     assert convert(b"\x89PNG\r\n\x1a\n", "http://a.example/a.pdf").problem == "unsupported"
     assert convert(b"", "http://a.example/a.pdf").problem == "empty"
 

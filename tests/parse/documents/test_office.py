@@ -1,4 +1,4 @@
-"""Texts, sheets and slides keep their headings, their looks, their links, and all that is written in them."""
+"""Office documents are converted with their headings, formatting, links and all their text."""
 
 import doctest
 
@@ -32,10 +32,13 @@ STYLES = (
 NUMBERS = (
     f'<w:numbering xmlns:w="{WORD}"><w:abstractNum w:abstractNumId="0">'
     '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>'
-    '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum>'
-    '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="o"/></w:lvl></w:abstractNum>'
+    '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2)"/></w:lvl>'
+    "</w:abstractNum>"
+    '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="o"/>'
+    "</w:lvl></w:abstractNum>"
     '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>'
-    '<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>'
+    '<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/>'
+    "</w:lvlOverride></w:num>"
     "</w:numbering>"
 )
 
@@ -57,9 +60,9 @@ def read(body: bytes):
     return document
 
 
-def test_a_text_has_headings_and_looks():
-    body = paragraph("Spiders", "H1") + paragraph("Weavers", "Mine") + paragraph("strong", look="<w:b/>")
-    body += paragraph("not", look='<w:b w:val="0"/>') + paragraph("same", "Loop")
+def test_a_text_has_headings_and_formatting():
+    body = paragraph("Spiders", "H1") + paragraph("Weavers", "Mine") + paragraph("strong", formatting="<w:b/>")
+    body += paragraph("not", formatting='<w:b w:val="0"/>') + paragraph("same", "Loop")
     document = read(docx(body, {"word/styles.xml": STYLES}, ("s", "styles", "styles.xml")))
     lines = ["<h1>Spiders</h1>", "<h1>Weavers</h1>", "<p><b>strong</b></p>", "<p>not</p>", "<p>same</p>"]
     assert document.html.split("\n") == lines
@@ -68,7 +71,7 @@ def test_a_text_has_headings_and_looks():
     assert document.metadata["created"] == "2026-01-02T03:04:05Z"
 
 
-def test_its_own_title_comes_first():
+def test_the_title_property_comes_before_headings():
     assert read(docx(paragraph("Spiders", "Heading1"), title="The book")).title == "The book"
 
 
@@ -81,7 +84,7 @@ def test_its_own_title_comes_first():
         ("comments.xml", "comments", "comments", -1),
     ],
 )
-def test_what_stands_around_a_text_is_read(part, kind, root, where):
+def test_headers_footers_notes_and_comments_are_read(part, kind, root, where):
     document = read(docx(paragraph("Text"), {f"word/{part}": story(root, paragraph("Around"))}, ("r9", kind, part)))
     assert sorted(document.text.split("\n")) == ["Around", "Text"]
     assert document.text.split("\n")[where] == "Around"
@@ -91,8 +94,10 @@ def test_what_stands_around_a_text_is_read(part, kind, root, where):
 def test_links_of_a_text():
     body = (
         '<w:p><w:hyperlink r:id="l1"><w:r><w:t>related</w:t></w:r></w:hyperlink></w:p>'
-        '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "http://b.example/field" </w:instrText></w:r>'
-        '<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>field</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'
+        '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r>'
+        '<w:instrText> HYPERLINK "http://b.example/field" </w:instrText></w:r>'
+        '<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>field</w:t></w:r><w:r>'
+        '<w:fldChar w:fldCharType="end"/></w:r></w:p>'
         '<w:p><w:fldSimple w:instr="HYPERLINK &quot;other.html&quot;"><w:r><w:t>simple</w:t></w:r></w:fldSimple></w:p>'
         '<w:p><w:fldSimple w:instr="INCLUDEPICTURE &quot;http://b.example/p.png&quot;"/></w:p>'
     )
@@ -110,7 +115,7 @@ def test_links_of_a_text():
     ]
 
 
-def test_text_boxes_come_once_and_what_was_deleted_not():
+def test_text_boxes_are_read_once_and_deleted_text_is_not():
     box = f"<w:txbxContent>{paragraph('In a box')}</w:txbxContent>"
     body = (
         '<w:p><w:r><mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
@@ -139,7 +144,7 @@ def test_numbers_before_paragraphs_are_counted():
     assert "<ul>\n<li>point</li>\n</ul>" in document.html
 
 
-def test_charts_and_what_is_embedded_are_read():
+def test_charts_and_embedded_files_are_read():
     chart = (
         '<c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:ser><c:tx><c:v>Flies</c:v></c:tx>'
         "<c:cat><c:v>May</c:v><c:v>June</c:v></c:cat><c:val><c:v>3</c:v><c:v>4</c:v></c:val></c:ser></c:chart>"
@@ -154,7 +159,7 @@ def test_charts_and_what_is_embedded_are_read():
     assert (document.metadata["embedded"], document.metadata["has_macro"]) == ("in.docx", "true")
 
 
-def test_cells_are_shown_as_readers_see_them():
+def test_cells_are_formatted_as_excel_shows_them():
     styles = (
         '<numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/></numFmts>'
         '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="4"/></cellXfs>'
@@ -170,7 +175,10 @@ def test_cells_are_shown_as_readers_see_them():
 
 
 def test_a_sheet_has_links_and_comments():
-    comments = f'<comments xmlns="{SHEET}"><commentList><comment><text><t>Really?</t></text></comment></commentList></comments>'
+    comments = (
+        f'<comments xmlns="{SHEET}"><commentList><comment><text><t>Really?</t></text></comment>'
+        f"</commentList></comments>"
+    )
     body = xlsx(
         '<row r="1"><c r="A1" t="inlineStr"><is><t>here</t></is></c></row>',
         more={
@@ -178,8 +186,10 @@ def test_a_sheet_has_links_and_comments():
                 ("h", "hyperlink", "http://a.example/x"), ("c", "comments", "../comments1.xml")
             ),
             "xl/comments1.xml": comments,
-            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}" xmlns:r="{RELATIONS}"><sheetData><row r="1"><c r="A1" t="inlineStr">'
-            '<is><t>here</t></is></c></row></sheetData><hyperlinks><hyperlink ref="A1" r:id="h"/></hyperlinks></worksheet>',
+            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}" xmlns:r="{RELATIONS}"><sheetData>'
+            f'<row r="1"><c r="A1" t="inlineStr">'
+            '<is><t>here</t></is></c></row></sheetData><hyperlinks><hyperlink ref="A1" r:id="h"/></hyperlinks>'
+            "</worksheet>",
         },
     )
     document = read(body)
@@ -209,7 +219,8 @@ def test_slides_have_titles_notes_and_tables():
 
 def test_links_of_slides():
     linked = (
-        f'<p:sp xmlns:a="{DRAWING}"><p:txBody><a:p><a:r><a:rPr b="1"><a:hlinkClick r:id="h"/></a:rPr><a:t>go</a:t></a:r></a:p>'
+        f'<p:sp xmlns:a="{DRAWING}"><p:txBody><a:p><a:r><a:rPr b="1"><a:hlinkClick r:id="h"/></a:rPr>'
+        f"<a:t>go</a:t></a:r></a:p>"
         "</p:txBody></p:sp>"
     )
     document = read(pptx(linked, {}, ("h", "hyperlink", "http://a.example/go")))
@@ -219,8 +230,10 @@ def test_links_of_slides():
 
 def test_opendocument_texts():
     body = (
-        '<text:h text:outline-level="2">Spiders</text:h><text:p>Some<text:s text:c="2"/><text:span text:style-name="T1">bold</text:span>'
-        '<text:a xlink:href="http://a.example/odt">link</text:a><text:note><text:note-body><text:p>Note</text:p></text:note-body></text:note></text:p>'
+        '<text:h text:outline-level="2">Spiders</text:h><text:p>Some<text:s text:c="2"/>'
+        '<text:span text:style-name="T1">bold</text:span>'
+        '<text:a xlink:href="http://a.example/odt">link</text:a><text:note><text:note-body><text:p>Note</text:p>'
+        "</text:note-body></text:note></text:p>"
         "<text:list><text:list-item><text:p>item</text:p></text:list-item></text:list>"
         '<table:table table:name="t"><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell>'
         "<table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>"
@@ -235,9 +248,10 @@ def test_opendocument_texts():
     assert document.links == [("http://a.example/odt", "link")]
 
 
-def test_opendocument_sheets_are_not_filled_to_their_end():
+def test_filler_rows_and_cells_of_opendocument_sheets_are_not_repeated():
     body = (
-        '<table:table table:name="S"><table:table-row table:number-rows-repeated="2"><table:table-cell><text:p>x</text:p></table:table-cell>'
+        '<table:table table:name="S"><table:table-row table:number-rows-repeated="2"><table:table-cell>'
+        "<text:p>x</text:p></table:table-cell>"
         '<table:table-cell table:number-columns-repeated="16000"/></table:table-row>'
         '<table:table-row table:number-rows-repeated="1048574"><table:table-cell/></table:table-row></table:table>'
     )
@@ -246,36 +260,45 @@ def test_opendocument_sheets_are_not_filled_to_their_end():
 
 def test_opendocument_slides():
     body = (
-        '<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>Spiders</text:p></draw:text-box></draw:frame>'
+        '<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>Spiders</text:p>'
+        "</draw:text-box></draw:frame>"
         "<draw:frame><draw:text-box><text:p>words</text:p></draw:text-box></draw:frame>"
-        "<presentation:notes><draw:frame><draw:text-box><text:p>note</text:p></draw:text-box></draw:frame></presentation:notes></draw:page>"
+        "<presentation:notes><draw:frame><draw:text-box><text:p>note</text:p></draw:text-box></draw:frame>"
+        "</presentation:notes></draw:page>"
     )
     document = read(odt(body, kind="presentation"))
     assert document.text == "Spiders\nwords\nnote"
     assert document.html.startswith('<section data-slide="1">\n<h2>Spiders</h2>')
 
 
-def test_books_are_read_in_their_order():
+def test_chapters_are_read_in_the_order_of_the_spine():
     document = read(epub({"b.xhtml": "<h1>First</h1><p>words", "a.xhtml": "<h1>Second</h1>"}))
     assert document.text == "First\nwords\nSecond"
     assert (document.title, document.metadata["author"], document.metadata["chapters"]) == ("A book", "Ann", "2")
 
 
-def test_an_encrypted_opendocument_says_so():
+def test_an_encrypted_opendocument_is_reported():
     manifest = '<manifest:file-entry xmlns:manifest="x"><manifest:encryption-data/></manifest:file-entry>'
     document = convert(odt("", more={"META-INF/manifest.xml": manifest}), "http://a.example/")
     assert (document.problem, document.metadata["encrypted"]) == (Problem.ENCRYPTED, "true")
 
 
 def test_a_flat_file_of_word():
-    flat = f'<?xml version="1.0"?><pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage">{story("body", paragraph("Flat"))}</pkg:package>'
+    flat = (
+        '<?xml version="1.0"?><pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage">'
+        f"{story('body', paragraph('Flat'))}</pkg:package>"
+    )
     document = read(flat.encode())
     assert (document.format, document.text) == ("docx-flat", "Flat")
 
 
 def test_a_workbook_of_2003():
     rows = '<Row><Cell><Data>a</Data></Cell><Cell ss:Index="3"><Data>b</Data></Cell></Row>'
-    book = f'<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet ss:Name="One"><Table>{rows}</Table></Worksheet></Workbook>'
+    book = (
+        '<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet"'
+        ' xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">'
+        f'<Worksheet ss:Name="One"><Table>{rows}</Table></Worksheet></Workbook>'
+    )
     assert read(book.encode()).text == "One\na\t\tb"
 
 
@@ -293,7 +316,8 @@ def test_drawings_of_visio_and_pages_of_xps():
         {
             "[Content_Types].xml": "<Types/>",
             "FixedDocSeq.fdseq": "<x/>",
-            "Documents/1/Pages/1.fpage": '<FixedPage><Glyphs OriginY="1" UnicodeString="two"/><Glyphs OriginY="1" UnicodeString="words"/>'
+            "Documents/1/Pages/1.fpage": '<FixedPage><Glyphs OriginY="1" UnicodeString="two"/>'
+            '<Glyphs OriginY="1" UnicodeString="words"/>'
             '<Glyphs OriginY="2" UnicodeString="line"/></FixedPage>',
         }
     )
@@ -328,7 +352,7 @@ def test_drawings_of_visio_and_pages_of_xps():
         (2.0, "0.##", "2"),
     ],
 )
-def test_how_numbers_are_shown(value, pattern, text):
+def test_number_formats(value, pattern, text):
     assert format_value(value, pattern) == text
 
 
@@ -336,7 +360,7 @@ def test_dates_may_count_from_1904():
     assert format_value(0, "yyyy-mm-dd", since_1904=True) == "1904-01-01"
 
 
-def test_levels_restart_unless_they_say_not():
+def test_numbering_levels_restart_unless_defined_otherwise():
     levels = {
         0: NumberingLevel("upperRoman", "%1"),
         1: NumberingLevel("decimal", "%1-%2", restarts=False),

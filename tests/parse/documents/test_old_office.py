@@ -1,4 +1,4 @@
-"""Files of the older Office programs: containers of streams of records."""
+"""Files of the older Office programs (OLE2) are converted."""
 
 import doctest
 import struct
@@ -31,13 +31,13 @@ def test_a_text_of_word():
     assert document.links == [("http://a.example/doc", "a link")]
 
 
-def test_a_text_without_its_table_is_read_all_the_same():
+def test_a_document_without_its_table_stream_is_read():
     streams = made.word(TEXT)
     document = convert(compound({"WordDocument": streams["WordDocument"]}), URL)
     assert document.text.startswith("Spiders\nSome bold words and a link.")
 
 
-def test_a_text_without_its_directory_is_read_all_the_same():
+def test_a_document_without_its_directory_is_read():
     body = compound(made.word(TEXT))
     moved = made.SIGNATURE + body[8:512] + made.word(TEXT)["WordDocument"]
     document = convert(moved, URL)
@@ -45,7 +45,7 @@ def test_a_text_without_its_directory_is_read_all_the_same():
     assert (document.format, document.text.split("\n")[0]) == ("doc", "Spiders")
 
 
-def test_an_encrypted_text_says_so():
+def test_an_encrypted_document_is_reported():
     document = convert(compound(made.word("secret\r", flags=0x0100)), URL)
     assert (document.problem, document.text, document.metadata["encrypted"]) == ("encrypted", "", "true")
 
@@ -76,13 +76,13 @@ def test_a_workbook_of_excel(body):
     assert document.links == [("http://a.example/xls", "Flies")]
 
 
-def test_an_encrypted_workbook_says_so():
+def test_an_encrypted_workbook_is_reported():
     document = convert(sheet_record(0x809, b"\x00\x06\x05\x00" + b"\0" * 12) + sheet_record(0x2F, b"\0" * 6), URL)
     assert (document.problem, document.metadata["encrypted"]) == ("encrypted", "true")
 
 
-def test_a_letter_of_outlook():
-    document = read(compound(made.letter()))
+def test_an_outlook_message():
+    document = read(compound(made.outlook_message()))
     assert document.format == "msg"
     words = document.text.replace("\0", "").split("\n")
     assert words == [
@@ -116,13 +116,13 @@ def test_properties():
 
 
 @pytest.mark.parametrize("count", [0, 1, 500, 0xFFFFFFFF])
-def test_properties_that_are_not_there_cost_nothing(count):
+def test_a_false_count_of_properties_does_no_harm(count):
     data = bytearray(made.properties({2: "A title"}))
     data[52:56] = struct.pack("<I", count)
     assert len(list(properties.property_sets(bytes(data)))) == 1
 
 
-def test_what_is_embedded_is_read():
+def test_embedded_files_and_storages_are_read():
     inner = "/MBD0001/"
     package = (
         b"\0\0\0\0"
@@ -136,7 +136,7 @@ def test_what_is_embedded_is_read():
     assert document.metadata["embedded"] == "list.csv"
 
 
-def test_an_encrypted_package_says_so():
+def test_an_encrypted_package_is_reported():
     document = convert(compound({"EncryptedPackage": b"", "EncryptionInfo": b""}), "http://a.example/a.docx")
     assert (document.problem, document.metadata["encrypted"]) == (Problem.ENCRYPTED, "true")
 
@@ -144,12 +144,12 @@ def test_an_encrypted_package_says_so():
 @pytest.mark.parametrize(
     ("name", "found"), [("WordDocument", "doc"), ("Workbook", "xls"), ("PowerPoint Document", "ppt"), ("Other", "ole")]
 )
-def test_containers_are_known_by_their_streams(name, found):
+def test_formats_in_ole2_are_detected_by_their_streams(name, found):
     document = convert(compound({name: b""}), URL)
     assert (document.format, document.text) == (found, "")
 
 
-def test_directories_that_are_a_long_chain_do_no_harm():
+def test_a_cyclic_directory_does_no_harm():
     names = {f"s{number:03}": b"" for number in range(12)}
     body = bytearray(compound(names))
     at = body.index("s000".encode("utf-16-le"))
@@ -157,7 +157,7 @@ def test_directories_that_are_a_long_chain_do_no_harm():
     assert isinstance(convert(bytes(body), URL), Document)
 
 
-def test_old_word_files_of_one_byte_a_character():
+def test_word_95_files_with_one_byte_characters_are_read():
     main = bytearray(0x300)
     struct.pack_into("<HHHH", main, 0, 0xA5DC, 0x65, 0, 0x0419)
     text = "Пауки\rплетут\r".encode("cp1251")

@@ -1,4 +1,4 @@
-"""PDF: what a page shows becomes headings, paragraphs and links."""
+"""PDF pages are converted to headings, paragraphs and links."""
 
 import doctest
 import zlib
@@ -27,7 +27,7 @@ def test_a_page_has_headings_paragraphs_and_links():
     assert document.metadata == {"author": "Ann", "created": "2026-01-02T03:04:05", "pages": "1"}
 
 
-def test_lines_that_are_far_apart_are_one_paragraph_if_most_are():
+def test_wide_line_spacing_does_not_split_paragraphs():
     rows = ["Spiders weave their webs in the evening and", "eat them in the morning, when they are wet", "with dew."]
     lines = [(12, 760 - 20 * row, text) for row, text in enumerate(rows)]
     more = [
@@ -45,16 +45,16 @@ def test_lines_that_are_far_apart_are_one_paragraph_if_most_are():
     )
 
 
-@pytest.mark.parametrize("is_packed", [True, False])
-def test_pages_that_lost_the_end_of_their_file_are_read(is_packed):
+@pytest.mark.parametrize("is_compressed", [True, False])
+def test_the_pages_of_a_truncated_file_are_read(is_compressed):
     pages = [[(12, 700, f"Words of page {number}.")] for number in range(5)]
-    body = files.pdf(pages, is_packed=is_packed)
+    body = files.pdf(pages, is_compressed=is_compressed)
     document = convert(body[: body.rindex(b"14 0 obj")], URL)
     assert document.problem == "truncated"
     assert document.text == "Words of page 0.\nWords of page 1."
 
 
-def test_objects_that_are_packed_in_others_are_found_again():
+def test_objects_in_object_streams_are_recovered():
     page = "<</Type/Page/MediaBox[0 0 600 800]/Resources<</Font<</F1 6 0 R>>>>/Contents 4 0 R>>"
     font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
     head = f"5 0 6 {len(page) + 1} "
@@ -72,7 +72,7 @@ def test_scripts_are_recorded_not_run():
     assert document.metadata["has_js"] == "true"
 
 
-def test_an_encrypted_file_says_so():
+def test_an_encrypted_file_is_reported():
     keys = "/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<" + "11" * 32 + ">/U<" + "22" * 32 + ">>>/ID[<00><00>]"
     document = convert(
         files.assembled({1: "<</Type/Catalog/Pages 2 0 R>>", 2: "<</Type/Pages/Count 0/Kids[]>>"}, keys), URL
@@ -80,7 +80,7 @@ def test_an_encrypted_file_says_so():
     assert (document.problem, document.metadata["encrypted"]) == ("encrypted", "true")
 
 
-def test_pages_have_an_end():
+def test_pages_are_limited():
     document = convert(files.pdf([[(12, 700, "x")]] * 510), URL)
     assert (document.problem, document.text.count("x")) == ("too_large", 500)
 
@@ -94,14 +94,17 @@ def test_pages_have_an_end():
         {1: "<</Type/Catalog/Pages 1 0 R>>"},
         {1: "<</Type/Catalog/Pages 2 0 R>>", 2: "<</Type/Pages/Count 999999999/Kids[]>>"},
     ],
-    ids=["pages in a circle", "outline in a circle", "catalog in a circle", "pages that are not there"],
+    ids=["cyclic pages", "cyclic outline", "cyclic catalog", "missing pages"],
 )  # fmt: skip
-def test_circles_come_to_an_end(objects):
+def test_cyclic_structures_come_to_an_end(objects):
     assert convert(files.assembled(objects, ""), URL).format == "pdf"
 
 
-def test_properties_in_xml_cannot_read_files():
-    packet = '<?xpacket?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><x:xmpmeta xmlns:x="x"><creator><li>a &e; b</li></creator></x:xmpmeta>'
+def test_xmp_metadata_cannot_read_files():
+    packet = (
+        '<?xpacket?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>'
+        '<x:xmpmeta xmlns:x="x"><creator><li>a &e; b</li></creator></x:xmpmeta>'
+    )
     document = convert(files.pdf([[(12, 700, "Words")]]) + packet.encode() + b"\n%%EOF", URL)
     assert "root:" not in str(document)
 

@@ -1,4 +1,4 @@
-"""Rich text, mail, Markdown, tables, source code, XML and pages."""
+"""RTF, mail, Markdown, CSV, source code, XML and HTML are converted."""
 
 import doctest
 
@@ -6,7 +6,7 @@ import pytest
 
 from crawler.parse.documents import convert, csv, fields, markdown, text, zip_reader
 from crawler.parse.documents.outlook import decompress_rtf
-from tests.parse.documents.files import LETTER, RTF
+from tests.parse.documents.files import MESSAGE, RTF
 
 
 def read(body: bytes, name: str = "a", content_type: str | None = None):
@@ -46,17 +46,17 @@ def test_rich_text():
         (rb"{\rtf1 \'zz\par}", "'zz"),
     ],
 )
-def test_characters_of_rich_text(rtf, expected):
+def test_characters_of_rtf(rtf, expected):
     assert read(rtf).text == expected
 
 
-def test_groups_without_end_are_cut_off():
+def test_unclosed_and_deeply_nested_groups_are_reported():
     assert read(rb"{\rtf1 words " + b"{" * 100_000).problem == "corrupt"
     assert read(rb"{\rtf1 words").problem == "truncated"
 
 
-def test_a_letter():
-    document = read(LETTER)
+def test_a_mail_message():
+    document = read(MESSAGE)
     assert document.text.split("\n") == [
         "Grüße",
         "From: Ann <ann@a.example>",
@@ -73,7 +73,7 @@ def test_a_letter():
     assert document.links == [("http://a.example/x", "here")]
 
 
-def test_every_letter_of_a_box_is_read():
+def test_every_message_of_a_mailbox_is_read():
     line = b"From ann Fri Jan  2 03:04:05 2026\n"
     box = line + b"Subject: one\n\nfirst\n\n" + line + b"Subject: two\n\nsecond\n"
     document = read(box)
@@ -81,17 +81,16 @@ def test_every_letter_of_a_box_is_read():
     assert document.text.split("\n") == ["one", "first", "two", "second"]
 
 
-def test_a_letter_in_a_letter():
+def test_a_message_attached_to_a_message_is_read():
     inner = b"Subject: inner\nFrom: Bob\n\nwords"
     outer = (
-        b"Received: x\nFrom: Ann\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/rfc822\n\n"
-        + inner
-        + b"\n--b--\n"
+        b"Received: x\nFrom: Ann\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
+        b"Content-Type: message/rfc822\n\n" + inner + b"\n--b--\n"
     )
     assert {"inner", "words"} <= set(read(outer).text.split("\n"))
 
 
-def test_letters_in_letters_have_an_end():
+def test_nested_parts_of_a_message_are_limited():
     body = b"Received: x\nFrom: Ann\nSubject: s\nMIME-Version: 1.0\n"
     for depth in range(200):
         body += b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (depth, depth)
@@ -100,8 +99,8 @@ def test_letters_in_letters_have_an_end():
     assert document.problem in ("too_large", "corrupt")
 
 
-def test_compressed_rich_text_of_outlook():
-    # A token of 0x00 0x0d-ish refers to what every text begins with: "{\rtf1\ansi".
+def test_compressed_rtf_of_outlook():
+    # A reference to the start of the initial dictionary, "{\rtf1\ansi", then literals.
     packed_text = bytes.fromhex("0000000000000000") + b"LZFu" + b"\0\0\0\0" + b"\x01" + b"\x00\x04" + b"abc"
     assert decompress_rtf(packed_text).startswith(b"{\\rtf1")
     assert decompress_rtf(b"\0" * 8 + b"MELA" + b"\0" * 4 + b"{\\rtf1 x}") == b"{\\rtf1 x}"
@@ -109,11 +108,14 @@ def test_compressed_rich_text_of_outlook():
 
 
 def test_markdown():
-    source = b"Title\n=====\n\nSome *words*\nand `code`.\n\n> quoted\n\n1. one\n2. two\n\n```\nraw <b>\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    source = (
+        b"Title\n=====\n\nSome *words*\nand `code`.\n\n> quoted\n\n1. one\n2. two\n\n"
+        b"```\nraw <b>\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    )
     document = read(source, "a.md")
     assert document.html.split("\n") == [
-        "<h1>Title</h1>", "<p>Some <i>words</i><br>and code.</p>", "<blockquote>quoted</blockquote>", "<ul>", "<li>one</li>",
-        "<li>two</li>", "</ul>", "<pre>raw &lt;b&gt;</pre>", "<table>", "<tr><td>a</td><td>b</td></tr>",
+        "<h1>Title</h1>", "<p>Some <i>words</i><br>and code.</p>", "<blockquote>quoted</blockquote>", "<ul>",
+        "<li>one</li>", "<li>two</li>", "</ul>", "<pre>raw &lt;b&gt;</pre>", "<table>", "<tr><td>a</td><td>b</td></tr>",
         "<tr><td>1</td><td>2</td></tr>", "</table>",
     ]  # fmt: skip
 
@@ -128,7 +130,7 @@ def test_markdown():
         ("größe;zahl\n".encode("utf-16"), "größe\tzahl"),
     ],
 )
-def test_tables_as_text(source, expected):
+def test_csv_in_several_dialects(source, expected):
     assert read(source, "a.csv").text == expected
 
 
@@ -142,10 +144,11 @@ def test_source_code_stays_as_it_is():
     assert read(b"if a < b:\n    c()\n", "a.py").html == "<pre>if a &lt; b:<br>    c()<br></pre>"
 
 
-def test_pages_lose_what_is_not_for_readers():
+def test_only_what_readers_see_of_html_is_kept():
     page = (
-        b"<html lang=de><head><title>Page</title><meta name=author content=Ann><base href=http://b.example/x/></head><body onload=x()>"
-        b"<script>bad()</script><style>p{}</style><h2>Head</h2><p onclick=x()>Words <b>bold</b><br>line <a href=y>link</a>"
+        b"<html lang=de><head><title>Page</title><meta name=author content=Ann><base href=http://b.example/x/></head>"
+        b"<body onload=x()><script>bad()</script><style>p{}</style><h2>Head</h2>"
+        b"<p onclick=x()>Words <b>bold</b><br>line <a href=y>link</a>"
         b"<table><tr><th>a<th>b<tr><td>1<td>2</table><ul><li>item</ul><pre> x\n  y</pre>"
         b"<iframe srcdoc='<p>framed'></iframe></body></html>"
     )
@@ -159,16 +162,16 @@ def test_pages_lose_what_is_not_for_readers():
     assert {"author": "Ann", "language": "de"}.items() <= document.metadata.items()
 
 
-def test_tables_for_layout_are_no_tables():
+def test_layout_tables_are_not_written_as_tables():
     document = read(b"<!doctype html><table><tr><td><h1>Head</h1><p>one<p>two</td></tr></table>")
     assert document.html.split("\n") == ["<h1>Head</h1>", "<p>one</p>", "<p>two</p>"]
 
 
-def test_pages_nest_as_deep_as_they_like():
+def test_deeply_nested_html_is_read():
     assert read(b"<!doctype html>" + b"<div>" * 50_000 + b"deep").text == "deep"
 
 
-def test_xml_gives_its_texts():
+def test_the_text_of_xml_elements_is_read():
     document = read(
         b"<?xml version='1.0'?><a><title>T</title><b>one<c>two</c>three</b><d href='http://a.example/'>x</d></a>"
     )

@@ -1,1 +1,1 @@
-"""Promises of crawler/parse/encodings."""
+"""Tests of crawler/parse/encodings."""

@@ -1,4 +1,4 @@
-"""What nothing declares is found by the look of its words, and western where these are few."""
+"""The encoding of undeclared text is detected from its words; with too few of them there is no result."""
 
 import doctest
 
@@ -43,11 +43,11 @@ GREEK = "Μῆνιν ἄειδε; Την οργή τραγούδα, θεά, το
     ],
 )
 @pytest.mark.parametrize("frame", ["{}", "<p>{}<p>", "<script>var a = 'plain';</script>" * 1_000 + "<p>{}</p>"])
-def test_words_tell_their_encoding(text, name, codec, frame):
+def test_the_encoding_of_words_is_detected(text, name, codec, frame):
     body = frame.format(text).encode(codec)
     found = detect_encoding(body)
     assert found is not None
-    assert found == name or detection.decode_as(found, body) == detection.text_in(name, body)
+    assert found == name or detection.decode_as(found, body) == detection.decode_as(name, body)
 
 
 @pytest.mark.parametrize("codec", ["euc-jp", "cp932"])
@@ -59,16 +59,16 @@ def test_a_cut_inside_a_character_does_not_mislead(codec, text):
 @pytest.mark.parametrize(
     "body", [b"", b"\xe6", b"na\xefve caf\xe9", b"\xa9 2001 \xbb 5 \xa3 \x96 10 \xa3 \xb1 1 \x93quoted\x94" * 10]
 )
-def test_a_letter_or_two_and_signs_prove_nothing(body):
+def test_a_few_letters_or_signs_are_not_enough_to_detect(body):
     assert detect_encoding(body) is None
 
 
-def test_the_words_count_and_not_the_tags_around_them():
+def test_words_are_sampled_and_not_the_tags_around_them():
     page = b"<p class='a'>plain</p>\n" * 3_000 + f"<p>{CZECH}</p>".encode("cp1250") + b"<p>plain</p>" * 3_000
     assert detect_encoding(page) == "windows-1250"
 
 
-def test_russian_and_ukrainian_are_told_apart_by_the_letters_of_one():
+def test_koi8_is_ukrainian_only_with_ukrainian_letters():
     assert detect_encoding(RUSSIAN.encode("koi8-u")) == "KOI8-R"
     assert detect_encoding("Її їжак їсть ґрунт, і є в нього ще й інші цікаві звички".encode("koi8-u")) == "KOI8-U"
 
@@ -89,7 +89,7 @@ def test_the_sample_is_bounded(body):
         (b"plain", None),
     ],
 )
-def test_escape_sequences_tell_the_encodings_that_have_them(body, name):
+def test_iso_2022_is_detected_by_escape_sequences(body, name):
     assert detect_iso_2022(body) == name
 
 

@@ -1,4 +1,4 @@
-"""Labels mean what the Encoding Standard says, and nothing else."""
+"""Labels mean what the Encoding Standard says; others are unknown."""
 
 import doctest
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawler.parse.encodings import labels
 from crawler.parse.encodings.labels import BEYOND_THE_STANDARD, NAMES, codec_of, decode_as, encoding_of_label
 
-ASCII_ALIKE = [
+ASCII_COMPATIBLE = [
     name for name in (*NAMES, *BEYOND_THE_STANDARD) if not name.startswith(("UTF-16", "UTF-32", "ISO-2022", "repl"))
 ]
 
@@ -27,7 +27,7 @@ def test_other_labels_mean_nothing(label):
 
 
 @pytest.mark.parametrize("name", BEYOND_THE_STANDARD)
-def test_what_the_standard_does_not_know_cannot_be_asked_for(name):
+def test_encodings_beyond_the_standard_have_no_label(name):
     assert encoding_of_label(name) in (None, "replacement")
 
 
@@ -55,18 +55,18 @@ def test_what_the_standard_does_not_know_cannot_be_asked_for(name):
         ("replacement", b"", ""),
     ],
 )
-def test_bytes_are_read_as_the_standard_reads_them(name, body, text):
+def test_bytes_are_decoded_as_the_standard_says(name, body, text):
     assert decode_as(name, body) == text
 
 
-@pytest.mark.parametrize("name", ASCII_ALIKE)
-def test_ascii_is_read_as_ascii(name):
-    ascii_bytes = bytes(range(0x20, 0x7F)).replace(b"\\", b"")  # which Johab has a currency for
+@pytest.mark.parametrize("name", ASCII_COMPATIBLE)
+def test_ascii_is_decoded_as_ascii(name):
+    ascii_bytes = bytes(range(0x20, 0x7F)).replace(b"\\", b"")  # Johab has a currency sign there
     assert decode_as(name, ascii_bytes) == ascii_bytes.decode()
 
 
-@pytest.mark.parametrize("name", ASCII_ALIKE)
-def test_a_bad_byte_takes_no_markup_with_it(name):
+@pytest.mark.parametrize("name", ASCII_COMPATIBLE)
+def test_an_invalid_byte_does_not_consume_markup(name):
     for bad in range(0x80, 0x100):
         assert decode_as(name, bytes([bad]) + b"<b>").endswith("b>")
         assert decode_as(name, bytes([bad]) + b"\n<b>").endswith("\n<b>")
@@ -74,7 +74,7 @@ def test_a_bad_byte_takes_no_markup_with_it(name):
 
 @pytest.mark.parametrize("name", [*NAMES, *BEYOND_THE_STANDARD])
 @given(body=st.binary())
-def test_any_bytes_are_some_text_in_any_encoding(name, body):
+def test_any_bytes_can_be_decoded_in_any_encoding(name, body):
     decode_as(name, body).encode("utf-8")
 
 
@@ -89,12 +89,12 @@ def test_any_bytes_are_some_text_in_any_encoding(name, body):
         ("replacement", "é", b"\xc3\xa9"),
     ],
 )
-def test_text_can_be_written_for_readers_of_an_encoding(name, character, expected):
+def test_text_is_encoded_for_an_encoding(name, character, expected):
     assert character.encode(codec_of(name)) == expected
 
 
 @pytest.mark.parametrize("name", [*NAMES, *BEYOND_THE_STANDARD])
-def test_there_is_a_codec_to_write_in(name):
+def test_every_encoding_has_a_codec_for_encoding(name):
     assert "a".encode(codec_of(name)).endswith(b"a")
 
 

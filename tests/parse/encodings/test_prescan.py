@@ -1,4 +1,4 @@
-"""A page's own word is found where the HTML Standard finds it."""
+"""Declared encodings are found where the HTML Standard finds them."""
 
 import doctest
 
@@ -85,20 +85,22 @@ def test_an_xml_declaration_is_read_at_the_very_beginning(body, encoding):
     assert encoding_in_xml(body) == encoding
 
 
-# ── the standard's algorithm, byte by byte, which is slow and easily compared with its text ──
+# ── the standard's algorithm, byte by byte: slow, but easily compared with the text of the standard ──
 
 
-class Ended(Exception):
-    """There are no more bytes."""
+class EndOfData(Exception):
+    """The scan has reached the end of the data."""
 
 
 class Scan:
+    """The prescan as the HTML Standard describes it."""
+
     def __init__(self, data):
         self.data, self.position = data, 0
 
     def byte(self):
         if self.position >= len(self.data):
-            raise Ended
+            raise EndOfData
         return self.data[self.position : self.position + 1]
 
     def skip(self, these):
@@ -108,7 +110,7 @@ class Scan:
     def skip_past(self, ending):
         found = self.data.find(ending, self.position)
         if found < 0:
-            raise Ended
+            raise EndOfData
         self.position = found + len(ending)
 
     def attribute(self):
@@ -150,7 +152,7 @@ class Scan:
         try:
             while True:
                 self.step(found)
-        except Ended:
+        except EndOfData:
             return found
 
     def step(self, found):
@@ -172,7 +174,7 @@ class Scan:
             self.position += 1
 
 
-def slowly(data):
+def prescan_by_the_standard(data):
     for attributes in Scan(data).metas():
         name = prescan._encoding_in_meta_element(
             {name.decode("latin-1"): value.decode("latin-1") for name, value in attributes.items()}
@@ -212,8 +214,8 @@ PARTS += [
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map(b"".join))
-def test_the_quick_scan_finds_what_the_standard_spells_out(data):
-    assert prescan._prescan_beginning(data) == slowly(data)
+def test_the_fast_prescan_agrees_with_the_standards_algorithm(data):
+    assert prescan._prescan_beginning(data) == prescan_by_the_standard(data)
 
 
 def test_the_examples_are_true():

@@ -1,4 +1,4 @@
-"""Text in wide units is told by its zeros, and other text with zeros is not mistaken for it."""
+"""UTF-16 and UTF-32 are detected without a byte order mark; other text with zero bytes is not mistaken for them."""
 
 import doctest
 
@@ -16,7 +16,7 @@ CHINESE = "道可道，非常道。名可名，非常名。一二三\n"
 
 @pytest.mark.parametrize("text", [ENGLISH, RUSSIAN, CHINESE, CHINESE * 400, "<p>" + RUSSIAN, "𝒜 b " + ENGLISH])
 @pytest.mark.parametrize("name", ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
-def test_wide_text_is_recognised(text, name):
+def test_utf_16_and_utf_32_are_detected(text, name):
     assert detect_utf16_or_utf32(text.encode(name)) == name
 
 
@@ -35,13 +35,13 @@ def test_wide_text_is_recognised(text, name):
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0\0\0\1\0\x08\6\0\0\0",
     ],
 )
-def test_zeros_alone_do_not_make_it_wide(body):
+def test_zero_bytes_alone_are_not_utf_16(body):
     assert detect_utf16_or_utf32(body) is None
 
 
 @pytest.mark.parametrize("name", ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
 @pytest.mark.parametrize("text", [RUSSIAN, RUSSIAN * 100])
-def test_a_cut_inside_a_character_does_not_hide_it(text, name):
+def test_a_cut_inside_a_character_does_not_prevent_detection(text, name):
     assert detect_utf16_or_utf32(text.encode(name)[:-1]) == name
 
 

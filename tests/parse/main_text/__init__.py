@@ -1,1 +1,1 @@
-"""Main texts: crawler/parse/main_text."""
+"""Tests of crawler/parse/main_text."""

@@ -1,4 +1,4 @@
-"""Every method answers in the same shape, whatever the page; the default finds what a page is about."""
+"""Every extraction method gives a result of the same shape for any page; the default finds the main text."""
 
 import doctest
 import sys
@@ -28,11 +28,11 @@ def test_the_default_finds_the_article_and_nothing_else():
 
 
 @pytest.mark.parametrize("method", EXTRACTORS)
-def test_every_method_tells_of_all_blocks(method):
+def test_every_method_returns_all_blocks(method):
     source = source_of(ARTICLE)
     found = extract(source, method)
     whole = " ".join(block.text for block in extract(source, "everything").blocks)
-    assert " ".join(block.text for block in found.blocks) == whole  # by whichever blocks
+    assert " ".join(block.text for block in found.blocks) == whole  # however it is divided into blocks
     assert all(0 <= block.importance <= 1 for block in found.blocks)
     important = "\n".join(block.text for block in found.blocks if block.importance >= 0.5)
     assert "The orb-weaver builds a round web every evening" in found.text
@@ -42,13 +42,13 @@ def test_every_method_tells_of_all_blocks(method):
 
 
 @pytest.mark.parametrize("method", ["slope", "filters", "turbohtml", "resiliparse", "trafilatura"])
-def test_methods_leave_out_what_stands_far_from_the_text(method):
+def test_methods_leave_out_the_navigation(method):
     text = extract(source_of(ARTICLE), method).text
     assert [piece for piece in CONTENT if piece not in text] == []
     assert "Home" not in text
 
 
-def test_several_regions_of_a_page_may_matter():
+def test_several_regions_of_a_page_may_be_content():
     sentence = "of the story is long, and goes on for a while, as stories do. It ends, at last, with another sentence."
     first, second = ("".join(f"<p>{part} {line} {sentence}</p>" for line in "abc") for part in ("One part", "Another"))
     menu = "<ul class=menu>" + "<li><a href=/x>Menu entry</a></li>" * 10 + "</ul>"
@@ -58,7 +58,7 @@ def test_several_regions_of_a_page_may_matter():
     assert "Menu entry" not in text
 
 
-def test_what_is_hidden_is_not_what_a_page_is_about():
+def test_hidden_text_is_not_main_text():
     paragraph = "This is a sentence of some length, as are all of them, and it is one of several on this page. " * 3
     seen, hidden = (f"<p>{word} {paragraph}</p>" * 2 for word in ("Seen.", "Hidden."))
     html = f"<article><h1>What is seen</h1>{seen}</article><div style='display: none'>{hidden}</div>"
@@ -101,7 +101,7 @@ HOSTILE = {
 @pytest.mark.parametrize("method", OWN)
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_hostile_pages_cost_no_more_than_their_size(method, shape):
-    """Lines that are run, not time: twice the page may cost no more than a little over twice."""
+    """Counts executed lines instead of time: twice the page may cost only a little over twice as many."""
     small, large = (_lines_run(method, HOSTILE[shape](size)) for size in (500, 1_000))
     assert large < 2.2 * small + 1_000
 
@@ -129,7 +129,7 @@ def test_pages_may_be_deep_and_wide(shape):
     assert extract(source_of(html)).text
 
 
-def test_another_method_is_asked_only_where_the_first_is_not_sure():
+def test_the_second_method_is_used_only_where_the_first_is_not_sure():
     sure, unsure = source_of(ARTICLE), source_of("<p>Short.</p>" + "<p><a href=/x>A link of some length</a></p>" * 9)
     assert weighed(sure).is_sure
     assert not weighed(unsure).is_sure
@@ -165,8 +165,8 @@ def test_the_examples_are_true():
 
 
 @given(st.data())
-def test_the_two_passes_give_the_probabilities_of_all_trees(data):
-    """Compared with the sum over every way to be outside, on the way or inside."""
+def test_the_two_passes_compute_the_exact_probabilities(data):
+    """Compared with the sum over all assignments of outside, on the way and inside."""
     parts, weights = data.draw(_trees())
     found = probabilities(parts, weights)
     expected = _by_enumeration(parts, weights)

@@ -1,4 +1,4 @@
-"""A page is cut into blocks where readers see them, in one walk that nothing can make slow or deep."""
+"""Pages are divided into text blocks as readers see them, in linear time and without recursion."""
 
 import pytest
 import turbohtml
@@ -47,7 +47,7 @@ def test_what_is_not_text_for_readers_is_left_out(tag):
     assert texts_of(f"<title>no</title><p>{LONG}</p><{tag}>no</{tag}><p>b</p>") == [LONG, "b"]
 
 
-def test_where_there_is_no_text_without_scripts_the_text_for_those_who_have_none_is_read():
+def test_noscript_is_read_where_there_is_no_other_running_text():
     assert texts_of(f"<body><p>Loading</p><noscript><p>{LONG}</p></noscript>") == ["Loading", LONG]
 
 
@@ -79,7 +79,7 @@ def test_preformatted_text_ends_where_it_ends(last):
     assert texts_of(f"<pre>a {last}</pre><p>b  c</p>")[-1] == "b c"
 
 
-def test_links_are_measured():
+def test_the_size_of_text_in_links_is_computed():
     [block] = [part for part in parts_of("<p>ab <a href=x>cde</a><a href=y><b>f</b></a>") if part.text]
     assert (block.size, block.link_size) == (7, 4)
 
@@ -94,18 +94,18 @@ def test_links_are_measured():
         ("aria-hidden=false style='display:block'", ""),
     ],
 )
-def test_what_an_element_says_that_it_is(attributes, names):
+def test_names_of_an_element_include_role_itemprop_and_hiddenness(attributes, names):
     assert parts_of(f"<div {attributes}>text</div>")[-1].names == names
 
 
-def test_a_block_knows_its_place():
+def test_a_block_has_its_position_in_the_text():
     parts = parts_of("<h1>ab</h1><p>c d</p><p>e</p>")
     assert blocks_of(parts, [0.1] * len(parts)) == [
         TextBlock("ab", "h1", 0, 0.1), TextBlock("c d", "p", 2, 0.1), TextBlock("e", "p", 5, 0.1),
     ]  # fmt: skip
 
 
-def test_cells_of_a_row_are_one_block_if_they_share_their_fate():
+def test_adjacent_cells_of_a_row_are_joined_if_both_or_neither_are_content():
     parts = parts_of("<table><tr><td>a<td>b<td>c<tr><td>d</table>")
     weights = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 0.0}
     found = blocks_of(parts, [weights.get(part.text, 0.0) for part in parts])
@@ -144,6 +144,6 @@ def test_a_menu_is_one_block_if_it_is_mostly_links():
     assert [part.tag for part in outline(turbohtml.parse(story, positions=False)) if part.text] == ["p", "nav"]
 
 
-def test_menus_in_menus_are_looked_at_once():
+def test_nested_menus_do_not_take_quadratic_time():
     parts = outline(turbohtml.parse("<nav>x " * 20_000, positions=False))
     assert sum(part.size for part in parts) == 20_000

@@ -1,4 +1,4 @@
-"""The slope curve: tags against words."""
+"""The document slope curve of a page, and the plateau that is its content."""
 
 import pytest
 import turbohtml
@@ -25,7 +25,7 @@ def test_tags_that_only_format_do_not_count():
     assert plain == formatted
 
 
-def test_what_is_chosen_has_the_most_words_inside_and_tags_outside():
+def test_the_plateau_maximizes_words_inside_and_tags_outside():
     curve = curve_of(ARTICLE)
     tokens, tags = curve.points[-1]
     heights = dict(curve.points)
@@ -39,6 +39,6 @@ def test_what_is_chosen_has_the_most_words_inside_and_tags_outside():
 
 
 @pytest.mark.parametrize("html", ["", "<p></p>"])
-def test_nothing_has_no_curve(html):
+def test_a_page_without_text_has_no_curve(html):
     assert curve_of(html).points == [(0, 0)]
     assert curve_of(html).chosen == (0, 0)

@@ -1,4 +1,4 @@
-"""Dates as sites write them, and what is none."""
+"""Dates are parsed as sites write them, and what is not a date is ignored."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
         ("version 1.2.3", ""),
     ],
 )
-def test_a_date_for_machines_is_as_exact_as_it_is_written(text: str, iso: str) -> None:
+def test_a_date_in_a_standard_format_is_as_exact_as_written(text: str, iso: str) -> None:
     found = date_of(text)
     assert (found.iso if found is not None else "") == iso
 
@@ -90,31 +90,29 @@ def test_a_date_for_machines_is_as_exact_as_it_is_written(text: str, iso: str) -
         "2019년 10월 18일",
     ],
 )
-def test_a_day_is_found_in_the_words_of_many(text: str) -> None:
+def test_a_day_is_found_in_many_languages(text: str) -> None:
     assert [found.iso for found in dates_in(f"({text}) 12:30")] == ["2019-10-18"]
 
 
 @pytest.mark.parametrize(("month_first", "days"), [(None, []), (True, ["2019-03-04"]), (False, ["2019-04-03"])])
-def test_a_day_that_could_be_another_counts_only_if_it_is_known_which(
-    month_first: bool | None, days: list[str]
-) -> None:
+def test_an_ambiguous_day_counts_only_if_the_order_is_known(month_first: bool | None, days: list[str]) -> None:
     assert [found.iso for found in dates_in("3/4/2019", month_first=month_first)] == days
 
 
 @pytest.mark.parametrize(
     "text", ["31 February 2019", "12.13.14", "99.10.2019", "18 Tolkien 2019", "2019", "ISBN 3-16-14841"]
 )
-def test_what_only_looks_like_a_day_is_none(text: str) -> None:
+def test_what_only_looks_like_a_day_is_not_found(text: str) -> None:
     assert list(dates_in(text)) == []
 
 
-def test_no_name_means_two_months() -> None:
+def test_no_month_name_stands_for_two_months() -> None:
     named = [(name, line.split()[0]) for line in dates._MONTHS.split("\n") for name in line.split()[1:]]
     assert len(dict(named)) == len(set(named))
 
 
 @given(DATE_LIKE, st.sampled_from([None, True, False]))
-def test_any_text_has_days_that_there_are(text: str, month_first: bool | None) -> None:
+def test_days_found_in_any_text_are_valid(text: str, month_first: bool | None) -> None:
     alone = date_of(text, month_first=month_first)
     for found in [*dates_in(text, month_first=month_first), *([alone] if alone is not None else [])]:
         assert -1e12 < found.seconds < 1e12
@@ -125,7 +123,7 @@ def test_the_examples_are_true() -> None:
     assert doctest.testmod(dates).failed == 0
 
 
-def test_a_time_of_half_a_day_is_no_time():
+def test_a_time_with_am_or_pm_is_dropped():
     found = date_of("Oct 18, 2019 10:30 PM")
     assert found is not None
     assert found.iso == "2019-10-18"

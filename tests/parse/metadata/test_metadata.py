@@ -1,4 +1,4 @@
-"""What a page says about itself, and what it cannot make us believe."""
+"""The metadata of a page is found, and implausible or hostile values are ignored."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def meta(**metas: str) -> str:
         ("", ""),
     ],
 )
-def test_a_page_is_called_by_its_headline_without_its_site(html: str, title: str) -> None:
+def test_the_title_is_the_headline_without_the_site(html: str, title: str) -> None:
     assert read(html).title == title
 
 
-def test_what_the_window_shows_is_kept_beside_it() -> None:
+def test_the_text_of_the_title_element_is_kept_too() -> None:
     assert read("<title> It \n rains | Paper</title>").plain_title == "It rains | Paper"
 
 
-def test_a_long_end_of_a_title_is_no_site() -> None:
+def test_a_long_last_part_of_a_title_is_not_the_site() -> None:
     assert best_title("Rain falls on the hills - and nobody can say why it does", [], [], []).endswith("why it does")
 
 
@@ -93,15 +93,15 @@ PUBLISHED = {"@type": "Article", "datePublished": "2019-10-18T08:00:00+02:00", "
         ("<h1>It rains</h1><div class=comment-list><time datetime=2019-10-18></div>", ""),
     ],
 )
-def test_a_page_is_as_old_as_it_says_where_one_says_so(html: str, published: str) -> None:
+def test_the_publication_date_is_found_in_its_usual_places_only(html: str, published: str) -> None:
     assert read(html).published_iso == published
 
 
-def test_the_url_knows_the_day_and_the_page_the_hour() -> None:
+def test_a_declared_date_must_agree_with_the_one_in_the_url() -> None:
     url = "http://paper.example/2019/10/18/rain"
     assert read("", url).published_iso == "2019-10-18"
     assert read(ld(PUBLISHED), url).published_iso == "2019-10-18T08:00:00+02:00"
-    assert read(meta(date="2021-05-05"), url).published_iso == "2019-10-18"  # of a later event
+    assert read(meta(date="2021-05-05"), url).published_iso == "2019-10-18"  # the date of a later event
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,14 @@ def test_dates_are_seconds_too() -> None:
 @pytest.mark.parametrize(
     "date", ["99999-01-01", "0001-01-01T00:00:00Z", "1970-01-01", "1900-01-01", "NaN", "9" * 300, "2038-01-19"]
 )
-def test_a_date_that_cannot_be_is_none(date: str) -> None:
+def test_implausible_dates_are_ignored(date: str) -> None:
     html = meta(article_published_time=date, article_modified_time=date) + ld(
         {"@type": "Article", "datePublished": date}
     )
     assert (read(html, latest=1.6e9).published, read(html, latest=1.6e9).modified) == (None, None)
 
 
-def test_figures_are_read_as_the_country_does() -> None:
+def test_the_order_of_day_and_month_depends_on_the_country() -> None:
     assert read("<html lang=en-US><h1>It rains</h1><p>3/4/2019").published_iso == "2019-03-04"
     assert read("<html lang=fr><h1>It rains</h1><p>3/4/2019").published_iso == "2019-04-03"
     assert read("<html lang=en><h1>It rains</h1><p>3/4/2019").published_iso == ""
@@ -166,18 +166,18 @@ def test_figures_are_read_as_the_country_does() -> None:
         ("<p class=author-photo>Photo: Ada Lovelace", []),
     ],
 )
-def test_an_author_is_a_name_that_stands_where_one_signs(html: str, authors: list[str]) -> None:
+def test_authors_are_found_in_their_usual_places_only(html: str, authors: list[str]) -> None:
     assert list(read(html).authors) == authors
 
 
-def test_a_site_is_an_author_only_if_nobody_else_is() -> None:
+def test_the_site_is_the_author_only_if_there_is_no_other() -> None:
     site = meta(og_site_name="The Daily", author="The Daily")
     assert list(read(site).authors) == ["The Daily"]
     assert list(read(site + "<p class=byline>By Ada Lovelace").authors) == ["Ada Lovelace"]
 
 
 @given(st.text(max_size=300))
-def test_any_byline_has_names_of_a_sane_length(text: str) -> None:
+def test_names_in_any_byline_have_a_bounded_length(text: str) -> None:
     assert all(0 < len(name) <= bylines.LONGEST_NAME for name in names_in(text))
 
 
@@ -185,18 +185,19 @@ WORDS = ["By", "by", "VON", "Posted", "posté", "written", "x", "author:", "Text
 
 
 @given(st.lists(st.sampled_from(WORDS)).map(" ".join))
-def test_no_lead_is_overlooked(text: str) -> None:
+def test_the_quick_test_overlooks_no_prefix(text: str) -> None:
     assert bylines._may_have_prefix(text) or bylines._PREFIX.match(f"{text} ") is None
 
 
 # ── the rest ──
 
 
-def test_all_else_that_a_page_declares() -> None:
+def test_other_declared_metadata_is_extracted() -> None:
     found = read(
         "<html lang=de-AT>"
         + meta(description="Rain, mostly", og_site_name="The Daily", keywords="rain, hills;rain", og_image="/rain.png")
-        + "<link rel=canonical href=/c><link rel=alternate hreflang=en href=/en><link rel=alternate hreflang=x href=mailto:a@b.c>"
+        + "<link rel=canonical href=/c><link rel=alternate hreflang=en href=/en>"
+        + "<link rel=alternate hreflang=x href=mailto:a@b.c>"
         + ld({"@type": "NewsArticle"}, {"@type": "WebSite", "name": "Daily"})
         + "<h1>It rains</h1><h2></h2><h3>Why?</h3><p><b>It</b> does <strong>so</strong><b>It</b>"
         + "<a rel='license nofollow' href=http://license.example/>free</a>"
@@ -240,7 +241,7 @@ def test_slightly_broken_json_is_read(script: str) -> None:
     assert [thing["headline"] for thing in things_in([script])] == ["a b"]
 
 
-def test_a_list_of_articles_is_none_of_them() -> None:
+def test_a_page_that_lists_articles_is_about_none_of_them() -> None:
     one, other = (
         {"@type": "Article", "headline": name, "url": f"http://a.example/{name}"} for name in ("one", "other")
     )
@@ -254,11 +255,11 @@ def test_a_list_of_articles_is_none_of_them() -> None:
 NUMBERS = '{"@type": "Article", "headline": "a", "x": [NaN, 1e999, -1e999, 123456789012345678901234567890]}'
 
 
-def test_numbers_that_others_could_not_store_are_dropped() -> None:
+def test_numbers_that_json_cannot_store_are_dropped() -> None:
     assert things_in([NUMBERS]) == [{"@type": "Article", "headline": "a", "x": [None] * 4}]
 
 
-def test_half_characters_and_control_characters_are_dropped() -> None:
+def test_surrogates_and_control_characters_are_dropped() -> None:
     html = ld({"@type": "Article", "headline": "a\x00\ud800b", "author": "\udfffAda"}) + meta(description="x\x01\x9fy")
     found = read(html)
     assert (found.title, list(found.authors), found.description) == ("ab", ["Ada"], "xy")
@@ -293,7 +294,7 @@ JSON_LD = '<script type="application/ld+json">'
         "<time>" * 100_000,
     ],
 )
-def test_no_page_takes_long_or_says_much(html: str) -> None:
+def test_hostile_pages_take_little_time_and_give_bounded_metadata(html: str) -> None:
     document = turbohtml.parse(html, positions=False)
     before = time.process_time()
     found = metadata_of(document, URL, URL)
