@@ -277,8 +277,8 @@ class _ExpatReader:
         self._closed_at = -1  # byte offset of the last tag that closed an entry
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
-        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
-        parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._text, self._doctype
+        parser.StartElementHandler, parser.EndElementHandler = self._start_element, self._end_element
+        parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._add_text, self._check_doctype
 
     @property
     def is_open(self) -> bool:
@@ -305,7 +305,7 @@ class _ExpatReader:
         self.feed(tag)
         return self._closed_at == start
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         if self._builder is not None:
             self._depth += 1
             if self._depth == 1:
@@ -323,7 +323,7 @@ class _ExpatReader:
                 self._collector.form = _ROOTS.get(name, SitemapForm.NONE)
             self._open_elements.append(name)
 
-    def _end(self, name: str) -> None:
+    def _end_element(self, name: str) -> None:
         builder = self._builder
         if builder is None:
             self._open_elements.pop()
@@ -348,11 +348,11 @@ class _ExpatReader:
             self._closed_at = self._parser.CurrentByteIndex
             self._collector.add(builder.build(self._collector.form))
 
-    def _text(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if self._depth:
             self._texts.append(text)
 
-    def _doctype(self, name: str, system_id: str | None, public_id: str | None, declares: int) -> None:
+    def _check_doctype(self, name: str, system_id: str | None, public_id: str | None, declares: int) -> None:
         if declares:
             raise _HasDtdDeclarations
 

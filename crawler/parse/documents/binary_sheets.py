@@ -83,7 +83,7 @@ class _Workbook:
             elif kind <= _BOOLEAN_RESULT and len(body) >= 8:
                 column = int.from_bytes(body[:4], "little")
                 cells += [""] * min(max(column - len(cells), 0), _WIDEST)
-                cells.append(self._cell(kind, body))
+                cells.append(self._cell_text(kind, body))
         self._draft.row(cells)
         for target in self._package.related(part, "comments"):
             for kind, body in records(self._package.archive.read(target)):
@@ -97,7 +97,7 @@ class _Workbook:
             text, at = _text(body, at)
             self._draft.paragraph(strip_header_codes(text))
 
-    def _cell(self, kind: int, body: bytes) -> str:
+    def _cell_text(self, kind: int, body: bytes) -> str:
         style = int.from_bytes(body[4:7], "little")
         if kind in (_STRING, _STRING_RESULT):
             return _text(body, 8)[0]

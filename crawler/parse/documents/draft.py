@@ -127,21 +127,21 @@ class Draft:
 
     def heading(self, level: int, content: Inline, *, is_title: bool = True) -> None:
         """Add a heading; with `is_title` False, as for the name of a sheet, it is never the document's title."""
-        text = self._block(f"h{min(max(level, 1), 6)}", content)
+        text = self._write_block(f"h{min(max(level, 1), 6)}", content)
         if text and is_title and not self._out.first_heading:
             self._out.first_heading = one_line(text)
 
     def paragraph(self, content: Inline) -> None:
-        self._block("p", content)
+        self._write_block("p", content)
 
     def item(self, content: Inline) -> None:
-        self._block("li", content, within="ul")
+        self._write_block("li", content, within="ul")
 
     def quote(self, content: Inline) -> None:
-        self._block("blockquote", content)
+        self._write_block("blockquote", content)
 
     def preformatted(self, text: str) -> None:
-        self._block("pre", text)
+        self._write_block("pre", text)
 
     def row(self, cells: Sequence[Inline], *, is_head: bool = False) -> None:
         self._out.room -= len(cells)  # empty cells take time, too
@@ -212,7 +212,7 @@ class Draft:
 
     # ── one block ──
 
-    def _block(self, tag: str, content: Inline, within: str = "") -> str:
+    def _write_block(self, tag: str, content: Inline, within: str = "") -> str:
         html, text = self._render(content) if not self.is_full else ("", "")
         if not text.strip():
             return ""

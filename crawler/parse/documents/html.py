@@ -74,19 +74,19 @@ class _Reader:
             if isinstance(node, str):
                 self._leave(node)
             elif isinstance(node, Text):
-                self._add(node.data)
+                self._add_text(node.data)
             elif not isinstance(node, Element) or node.tag not in _SKIPPED:
                 tag = node.tag if isinstance(node, Element) else ""
                 pending.append(tag)
                 if tag:
                     self._enter(tag, node)
-                    frame = self._frame(tag, node)
+                    frame = self._parse_frame(tag, node)
                     pending.extend([frame] if frame is not None else [])
                 children = getattr(node, "children", None)
                 pending.extend(reversed(list(children)) if children is not None else [])
-        self._flush("p")
+        self._write_block("p")
 
-    def _frame(self, tag: str, element: Element) -> Any:
+    def _parse_frame(self, tag: str, element: Element) -> Any:
         """The document in the srcdoc attribute of an <iframe>."""
         content = element.attr("srcdoc") if tag == "iframe" else None
         if not content or self._frames >= _MOST_FRAMES:
@@ -94,7 +94,7 @@ class _Reader:
         self._frames += 1
         return turbohtml.parse(content, positions=False)
 
-    def _add(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         text = text if self._preformatted else _SPACE.sub(" ", text)
         if text.strip() or self._runs:
             self._runs.append(TextRun(text, self._bold > 0, self._italic > 0, self._hrefs[-1]))
@@ -115,9 +115,9 @@ class _Reader:
         table = self._tables[-1] if self._tables else None
         if table is not None and not table.is_layout and (tag in _HEADINGS or tag in _LAYOUT_BLOCKS):
             table.is_layout = True
-            self._flush("p")
+            self._write_block("p")
             self._end_row(table)
-        self._flush("p")
+        self._write_block("p")
         if tag == "table":
             self._tables.append(_Table())
         elif tag == "pre":
@@ -141,7 +141,7 @@ class _Reader:
             table.cells.append(self._runs)
             self._runs = []
         else:
-            self._flush(tag)
+            self._write_block(tag)
         if tag == "tr" and table is not None:
             self._end_row(table)
         elif tag == "table" and table is not None:
@@ -154,7 +154,7 @@ class _Reader:
             self._draft.row([_strip_runs(cell) for cell in table.cells], is_head=table.is_head)
         table.cells, table.is_head = [], True
 
-    def _flush(self, tag: str) -> None:
+    def _write_block(self, tag: str) -> None:
         """Write the text since the last block as a block; in the cell of a table it becomes a line."""
         if not self._runs:
             return

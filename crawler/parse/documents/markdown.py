@@ -37,41 +37,41 @@ class _Reader:
             if self._draft.is_full:
                 break
             if _FENCE.match(line):
-                self._flush("p" if in_code else "pre")
+                self._write_block("p" if in_code else "pre")
                 in_code = not in_code
             elif in_code:
                 self._pending_lines.append(line)
             else:
-                self._add(line)
-        self._flush("p")
+                self._add_line(line)
+        self._write_block("p")
 
-    def _add(self, line: str) -> None:
+    def _add_line(self, line: str) -> None:
         heading, item, underline = _HEADING.match(line), _ITEM.match(line), _UNDERLINE.fullmatch(line)
         if not line.strip():
-            self._flush("p")
+            self._write_block("p")
         elif underline is not None and len(self._pending_lines) == 1 and self._kind == "p":
             self._draft.heading(1 if underline[1].startswith("=") else 2, parse_spans(self._pending_lines.pop()))
         elif heading is not None:
-            self._flush("p")
+            self._write_block("p")
             self._draft.heading(len(heading[1]), parse_spans(heading[2].rstrip("# \t")))
         elif item is not None:
-            self._flush("li")
+            self._write_block("li")
             self._pending_lines.append(item[1])
         elif line.lstrip().startswith(">"):
             if self._kind != "blockquote":
-                self._flush("blockquote")
+                self._write_block("blockquote")
             self._pending_lines.append(line.lstrip("> \t"))
         elif line.startswith("|"):
-            self._flush("p")
-            self._row(line)
+            self._write_block("p")
+            self._write_row(line)
         else:
             self._pending_lines.append(line.strip())
 
-    def _row(self, line: str) -> None:
+    def _write_row(self, line: str) -> None:
         if line.strip("|-: \t"):
             self._draft.row([parse_spans(cell.strip()) for cell in line.strip().strip("|").split("|")])
 
-    def _flush(self, following: str) -> None:
+    def _write_block(self, following: str) -> None:
         """Write the collected block; `following` is the kind of the next one."""
         text, kind = "\n".join(self._pending_lines), self._kind
         self._pending_lines, self._kind = [], following

@@ -81,41 +81,41 @@ class _Book:
             if self._cells > _MOST_CELLS or self._draft.is_full or self._sheets > MOST_PARTS:
                 self._draft.report_problem(Problem.TOO_LARGE)
                 break
-            self._record(kind, parts)
+            self._process_record(kind, parts)
         if self._rows or self._texts:
             self._end_sheet()  # the end record is missing
         self._draft.add_metadata("sheets", len(self._names) or self._sheets)
 
-    def _record(self, kind: int, parts: list[bytes]) -> None:
+    def _process_record(self, kind: int, parts: list[bytes]) -> None:
         body = parts[0]
         if kind in _BEGIN:
             self._outer.append((self._rows, int.from_bytes(body[2:4], "little")))
             self._rows = {}
             self._version = {0x009: 2, 0x209: 3, 0x409: 4}.get(kind, 8 if body[:2] == b"\x00\x06" else 5)
         elif kind == _END:
-            self._end()
+            self._end_substream()
         elif kind == _STRINGS:
             self._strings = list(_strings(parts))
         elif kind in _HEADER_FOOTER and body:
-            self._texts.append(strip_header_codes(self._string(body, 2 if self._version == 8 else 1)))
+            self._texts.append(strip_header_codes(self._read_string(body, 2 if self._version == 8 else 1)))
         elif kind == _TEXT_OBJECT and len(parts) > 1:
             self._texts.append(_decode_characters(parts[1][1:], parts[1][0] & 1) if parts[1] else "")
         elif kind == _SERIES and self._rows:  # each series of a chart reuses the same cell positions
             self._charted.append(self._rows)
             self._rows = {}
         elif kind == _SERIES_TEXT:
-            self._texts.append(self._string(body[2:], 1))
+            self._texts.append(self._read_string(body[2:], 1))
         elif kind == _LINK:
-            self._link(body)
+            self._process_link(body)
         elif kind == _NOTE and self._version < 8:
             self._texts.append(body[6:].decode(self._encoding, "replace"))
         elif not self._read_setting(kind, body):
-            self._cell(kind, body)
+            self._process_cell(kind, body)
 
     def _read_setting(self, kind: int, body: bytes) -> bool:
         """Process a record that sets names, encoding, formats or styles; whether it is one."""
         if kind == _SHEET:
-            name = self._string(body[6:], 1)
+            name = self._read_string(body[6:], 1)
             self._names.append(name)
         elif kind == _CODE_PAGE:
             page = int.from_bytes(body[:2], "little")
@@ -125,9 +125,11 @@ class _Book:
         elif kind == _SINCE_1904:
             self._since_1904 = body[:2] == b"\x01\x00"
         elif kind == _FORMAT:
-            self._formats[int.from_bytes(body[:2], "little")] = self._string(body[2:], 2 if self._version == 8 else 1)
+            self._formats[int.from_bytes(body[:2], "little")] = self._read_string(
+                body[2:], 2 if self._version == 8 else 1
+            )
         elif kind == _OLD_FORMAT:
-            self._formats[len(self._formats)] = self._string(body, 1)
+            self._formats[len(self._formats)] = self._read_string(body, 1)
         elif kind == _STYLE:
             self._styles.append(int.from_bytes(body[2:4], "little"))
         elif kind in _OLD_STYLES:
@@ -136,19 +138,19 @@ class _Book:
             return False
         return True
 
-    def _cell(self, kind: int, body: bytes) -> None:
+    def _process_cell(self, kind: int, body: bytes) -> None:
         if len(body) < 6:
             if kind in _STRING_RESULTS and self._pending is not None:
-                self._set_cell(*self._pending, self._string(body, 2))
+                self._set_cell(*self._pending, self._read_string(body, 2))
             return
         row, column, style = struct.unpack_from("<HHH", body)
         if kind == _LABEL_OF_LIST and len(body) >= 10:
             number = struct.unpack_from("<I", body, 6)[0]
             self._set_cell(row, column, self._strings[number] if number < len(self._strings) else "")
         elif kind in (_LABEL, _RICH_LABEL):
-            self._set_cell(row, column, self._string(body[6:], 2))
+            self._set_cell(row, column, self._read_string(body[6:], 2))
         elif kind == _LABEL_2:
-            self._set_cell(row, column, self._string(body[7:], 1))
+            self._set_cell(row, column, self._read_string(body[7:], 1))
         elif kind == _RK and len(body) >= 10:
             self._set_cell(row, column, self._format_number(packed_number(body[6:10]), style))
         elif kind == _MANY_RK:
@@ -166,11 +168,11 @@ class _Book:
         elif kind in _BOOLEAN and len(body) >= 8:
             self._set_cell(row, column, _boolean(body[6], is_error=body[7] == 1))
         elif kind in _FORMULAS and len(body) >= 14:
-            self._formula(row, column, style, body)
+            self._process_formula(row, column, style, body)
         elif kind in _STRING_RESULTS and self._pending is not None:
-            self._set_cell(*self._pending, self._string(body, 2))
+            self._set_cell(*self._pending, self._read_string(body, 2))
 
-    def _formula(self, row: int, column: int, style: int, body: bytes) -> None:
+    def _process_formula(self, row: int, column: int, style: int, body: bytes) -> None:
         """Read the result of a formula: a number, or eight bytes that indicate text, a boolean or an error."""
         self._pending = None
         if body[12:14] != b"\xff\xff":
@@ -190,7 +192,7 @@ class _Book:
         pattern = self._formats.get(code) or BUILT_IN.get(code, "General")
         return number_text(number, str(number), pattern, since_1904=self._since_1904)
 
-    def _string(self, body: bytes, size: int) -> str:
+    def _read_string(self, body: bytes, size: int) -> str:
         """Read a string preceded by its length in one or two bytes; since version 8 a byte with its width follows."""
         if self._version < 8:
             length = int.from_bytes(body[: min(size, 2)], "little") if self._version > 2 or size == 2 else body[0]
@@ -200,7 +202,7 @@ class _Book:
         length, is_wide = int.from_bytes(body[:size], "little"), body[size] & 1
         return _decode_characters(body[size + 1 : size + 1 + (2 * length if is_wide else length)], is_wide)
 
-    def _link(self, body: bytes) -> None:
+    def _process_link(self, body: bytes) -> None:
         """Read a hyperlink: its URL follows the identifier of URL monikers."""
         if len(body) < 8:
             return
@@ -211,7 +213,7 @@ class _Book:
             url = body[at + 20 : at + 20 + min(size, len(body))].decode("utf-16-le", "replace").partition("\0")[0]
             self._links[row, column] = url
 
-    def _end(self) -> None:
+    def _end_substream(self) -> None:
         """Process the end of a substream: of a chart with cells of its own, a sheet, or the workbook globals."""
         outer, kind = self._outer.pop() if self._outer else ({}, 0)
         if self._outer:

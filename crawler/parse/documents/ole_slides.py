@@ -55,7 +55,7 @@ class _Presentation:
 
     def read(self) -> None:
         """Read the current objects by the persist directory; all records if that is lost."""
-        live = [found for at in dict.fromkeys(self._persisted.values()) for found in self._first(at)]
+        live = [found for at in dict.fromkeys(self._persisted.values()) for found in self._first_record(at)]
         records = live or list(slide_records(self._data, 0, len(self._data)))
         if not any(record.kind == _DOCUMENT for record in records):
             self._draft.report_problem(Problem.CORRUPT)
@@ -64,16 +64,16 @@ class _Presentation:
         self._draft.add_metadata("slides", len(slides) + len(listed))
         for record in slides[:MOST_PARTS]:
             with self._draft.section("part", "slide"):
-                self._texts(record)
+                self._write_texts(record)
         for kind, name in ((_NOTES, "notes"), (_MASTER, "master"), (_HANDOUT, "handout")):
             for record in [record for record in records if record.kind == kind][:MOST_PARTS]:
                 with self._draft.section("part", name):
-                    self._texts(record, is_master=kind != _NOTES)
+                    self._write_texts(record, is_master=kind != _NOTES)
         for record in records:
             if record.kind == _OBJECT:
                 self._read_object(record)
 
-    def _first(self, at: int) -> Iterator[SlideRecord]:
+    def _first_record(self, at: int) -> Iterator[SlideRecord]:
         for record in slide_records(self._data, at, len(self._data)):
             yield record
             return
@@ -88,7 +88,7 @@ class _Presentation:
                 elif record.kind == _OBJECT_LIST:
                     self._read_links(record)
                 elif record.kind == _HEADERS:
-                    self._texts(record, with_strings=True)
+                    self._write_texts(record, with_strings=True)
         return listed
 
     def _read_list(self, listing: SlideRecord) -> set[int]:
@@ -105,17 +105,17 @@ class _Presentation:
             if number and number <= MOST_PARTS:
                 with self._draft.section("slide", number):
                     for text in texts:
-                        self._text(text)
-                    for found in self._first(self._persisted[slide]) if slide in self._persisted else ():
+                        self._write_text(text)
+                    for found in self._first_record(self._persisted[slide]) if slide in self._persisted else ():
                         listed.add(found.start)
-                        self._texts(found)
+                        self._write_texts(found)
             texts, number = [], number + 1
             slide = int.from_bytes(self._data[record.start : record.start + 4], "little")
         if number > MOST_PARTS + 1:
             self._draft.report_problem(Problem.TOO_LARGE)
         return listed
 
-    def _texts(
+    def _write_texts(
         self, parent: SlideRecord, *, is_master: bool = False, with_strings: bool = False, depth: int = 0
     ) -> None:
         for record in slide_records(self._data, parent.start, parent.end):
@@ -127,12 +127,12 @@ class _Presentation:
                 continue
             if record.is_container:
                 strings = with_strings or record.kind in (_HEADERS, _COMMENT)
-                self._texts(record, is_master=is_master, with_strings=strings, depth=depth + 1)
+                self._write_texts(record, is_master=is_master, with_strings=strings, depth=depth + 1)
             elif record.kind == _STRING:
                 if with_strings:
-                    self._text(record)
+                    self._write_text(record)
             else:
-                self._text(record)
+                self._write_text(record)
 
     def _is_empty_placeholder(self, shape: SlideRecord) -> bool:
         for record in slide_records(self._data, shape.start, shape.end):
@@ -141,7 +141,7 @@ class _Presentation:
                     return self._data[inner.start + 4] not in _SHOWN_OF_MASTERS
         return False
 
-    def _text(self, record: SlideRecord) -> None:
+    def _write_text(self, record: SlideRecord) -> None:
         raw = self._data[record.start : record.end]
         if record.kind == _TEXT_HEADER:
             self._kind = int.from_bytes(raw[:4], "little")

@@ -279,7 +279,7 @@ class _Text:
     def _read_piece(self, piece: _Piece) -> None:
         start = 0
         for end in _PARAGRAPH_END.finditer(piece.text):
-            self._add(piece, start, end.start())
+            self._add_characters(piece, start, end.start())
             start = end.end()
             formatting = (
                 self._paragraphs.at(piece.offset + end.start() * piece.width)
@@ -287,9 +287,9 @@ class _Text:
                 else _NO_FORMATTING
             )
             self._end_paragraph(end[0], formatting)
-        self._add(piece, start, len(piece.text))
+        self._add_characters(piece, start, len(piece.text))
 
-    def _add(self, piece: _Piece, start: int, end: int) -> None:
+    def _add_characters(self, piece: _Piece, start: int, end: int) -> None:
         """Add characters of a piece, split into runs of one formatting."""
         if self._characters is None:
             self._add_run(piece.text[start:end], _NO_FORMATTING)

@@ -126,60 +126,60 @@ class _Reader:
             for element in master:
                 if _STYLE_PARTS.get(local_name(element)) == wanted:
                     with self._draft.section("part", wanted):
-                        self._blocks(element)
+                        self._read_blocks(element)
 
     def read(self, root: Any) -> None:
         if root is not None:
-            self._blocks(root)
+            self._read_blocks(root)
 
-    def _blocks(self, parent: Any) -> None:
+    def _read_blocks(self, parent: Any) -> None:
         for element in parent:
             if self._draft.is_full:
                 return
-            self._block(element)
+            self._read_block(element)
 
-    def _block(self, element: Any) -> None:
+    def _read_block(self, element: Any) -> None:
         name = local_name(element)
         if name == "h":
             level = attribute(element, "outline-level")
-            self._draft.heading(int(level) if level.isdigit() and len(level) == 1 else 1, self._runs(element))
+            self._draft.heading(int(level) if level.isdigit() and len(level) == 1 else 1, self._read_runs(element))
             self._read_anchored()
         elif name == "p":
-            self._draft.paragraph(self._runs(element))
+            self._draft.paragraph(self._read_runs(element))
             self._read_anchored()
         elif name == "list":
-            self._list(element)
+            self._read_list(element)
         elif name == "table":
-            self._table(element)
+            self._read_table(element)
         elif name == "page":
-            self._page(element)
+            self._read_slide(element)
         elif name in ("annotation", "note"):
-            self._note(element)
+            self._read_note(element)
         elif name not in _NOT_SHOWN:
             for title in ("title", "desc") if name in ("frame", "rect", "custom-shape", "g") else ():
                 found = element.find(f"{{*}}{title}")
                 self._draft.paragraph(text_of(found) if found is not None else "")
             if name not in ("title", "desc"):
-                self._blocks(element)
+                self._read_blocks(element)
 
     def _read_anchored(self) -> None:
         anchored, self._anchored = self._anchored, []
         for element in anchored:
-            self._block(element)
+            self._read_block(element)
 
-    def _list(self, parent: Any) -> None:
+    def _read_list(self, parent: Any) -> None:
         """Read a list of all levels as items; headings and tables in it are blocks of their own."""
         for element in parent.iter():
             name = local_name(element)
             if name == "p":
-                self._draft.item(self._runs(element))
+                self._draft.item(self._read_runs(element))
             elif name == "h":
-                self._block(element)
+                self._read_block(element)
             elif name == "table":
-                self._table(element)
+                self._read_table(element)
         self._read_anchored()
 
-    def _page(self, page: Any) -> None:
+    def _read_slide(self, page: Any) -> None:
         self._slides += 1
         if self._slides > MOST_PARTS:
             self._draft.report_problem(Problem.TOO_LARGE)
@@ -189,49 +189,49 @@ class _Reader:
             for element in page:
                 if attribute(element, "class") == "title":
                     for paragraph in element.iter("{*}p"):
-                        self._draft.heading(2, self._runs(paragraph))
+                        self._draft.heading(2, self._read_runs(paragraph))
                     self._read_anchored()
                 elif local_name(element) == "notes":
                     with self._draft.section("part", "notes"):
-                        self._blocks(element)
+                        self._read_blocks(element)
                 else:
-                    self._block(element)
+                    self._read_block(element)
 
-    def _note(self, element: Any) -> None:
+    def _read_note(self, element: Any) -> None:
         with self._draft.section("part", local_name(element)):
             for part in element:
                 if local_name(part) in ("p", "list", "h", "note-body"):
-                    self._block(part)
+                    self._read_block(part)
                 elif local_name(part) == "creator":
                     self._draft.paragraph(text_of(part))
 
-    def _table(self, table: Any) -> None:
+    def _read_table(self, table: Any) -> None:
         name = attribute(table, "name")
         is_sheet = local_name(table.getparent()) == "spreadsheet"
         if not is_sheet:
-            self._rows(table)
+            self._read_rows(table)
             return
         self._draft.metadata["sheets"] = str(int(self._draft.metadata.get("sheets", "0")) + 1)
         with self._draft.section("sheet", name):
             self._draft.heading(2, name, is_title=False)
-            self._rows(table)
+            self._read_rows(table)
 
-    def _rows(self, table: Any) -> None:
+    def _read_rows(self, table: Any) -> None:
         for element in table:
             name = local_name(element)
             if self._draft.is_full:
                 return
             if name == "table-row":
-                cells = self._cells(element)
+                cells = self._read_cells(element)
                 for _ in range(_repeat_count(element) if any(cells) else 0):
                     self._draft.row(cells)
                 self._read_anchored()
             elif name in ("shapes", "annotation"):
-                self._block(element)
+                self._read_block(element)
             elif name.startswith("table-") and name not in ("table-columns", "table-column"):
-                self._rows(element)
+                self._read_rows(element)
 
-    def _cells(self, row: Any) -> list[Inline]:
+    def _read_cells(self, row: Any) -> list[Inline]:
         cells: list[Inline] = []
         for cell in row:
             if local_name(cell) not in ("table-cell", "covered-table-cell"):
@@ -239,10 +239,10 @@ class _Reader:
             runs: list[TextRun] = []
             for part in cell:
                 if local_name(part) in ("p", "h"):
-                    runs += [*([TextRun("\n")] if runs else []), *self._runs(part)]
+                    runs += [*([TextRun("\n")] if runs else []), *self._read_runs(part)]
                 elif local_name(part) == "list":
                     for paragraph in part.iter("{*}p"):
-                        runs += [*([TextRun("\n")] if runs else []), *self._runs(paragraph)]
+                        runs += [*([TextRun("\n")] if runs else []), *self._read_runs(paragraph)]
                 elif local_name(part) != "covered-table-cell":
                     self._anchored.append(part)
             cells += [runs] * _repeat_count(cell)
@@ -250,7 +250,7 @@ class _Reader:
 
     # ── content of a paragraph ──
 
-    def _runs(self, element: Any, bold: bool = False, italic: bool = False, href: str = "") -> list[TextRun]:
+    def _read_runs(self, element: Any, bold: bool = False, italic: bool = False, href: str = "") -> list[TextRun]:
         runs = [TextRun(element.text or "", bold, italic, href)]
         for child in element:
             name = local_name(child)
@@ -262,12 +262,12 @@ class _Reader:
             elif name == "line-break":
                 runs.append(TextRun("\n"))
             elif name == "a":
-                runs += self._runs(child, bold, italic, attribute(child, "href"))
+                runs += self._read_runs(child, bold, italic, attribute(child, "href"))
             elif name in ("frame", "annotation", "note", "custom-shape", "g", "rect", "ellipse", "line", "text-box"):
                 self._anchored.append(child)
             elif name not in ("annotation-end", "ruby-text", "script"):
                 style = attribute(child, "style-name")
-                runs += self._runs(child, bold or style in self._bold, italic or style in self._italic, href)
+                runs += self._read_runs(child, bold or style in self._bold, italic or style in self._italic, href)
             runs.append(TextRun(child.tail or "", bold, italic, href))
         return [run for run in runs if run.text]
 

@@ -55,12 +55,12 @@ class _Message:
         draft.heading(1, subject)
         sender = _name_and_address(self._text(_SENDER), self._text(_SENDER_SMTP) or self._text(_SENDER_ADDRESS))
         draft.add_metadata("author", sender)
-        draft.add_metadata("created", self._moment())
+        draft.add_metadata("created", self._sent_time())
         for name, value in (
             ("From", sender),
             ("To", self._text(_TO)),
             ("Cc", self._text(_CC)),
-            ("Date", self._moment()),
+            ("Date", self._sent_time()),
         ):
             if value:
                 draft.paragraph(f"{name}: {value}")
@@ -110,7 +110,7 @@ class _Message:
         narrow = self._compound.read(*where, f"__substg1.0_{key}001e").rstrip(b"\0")
         return decode(narrow, self._label).text
 
-    def _moment(self) -> str:
+    def _sent_time(self) -> str:
         return iso_of_filetime(self._fixed.get(_SENT) or self._fixed.get(_RECEIVED) or 0)
 
 

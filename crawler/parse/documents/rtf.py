@@ -152,27 +152,27 @@ class _Reader:
                 if word == "bin" and value is not None:
                     position += max(min(value, len(body)), 0)
                 else:
-                    self._word(word, value)
+                    self._process_word(word, value)
             elif kind == "text":
-                self._text(token["text"])
+                self._add_bytes(token["text"])
             elif kind == "hex":
-                self._text(bytes([int(token["hex"], 16)]))
+                self._add_bytes(bytes([int(token["hex"], 16)]))
             elif kind == "symbol":
-                self._symbol(token["symbol"])
+                self._process_symbol(token["symbol"])
             elif kind == "open":
-                self._open()
+                self._open_group()
             elif kind == "close":
-                self._close()
+                self._close_group()
         if self._stack:
             self._draft.report_problem(Problem.TRUNCATED)
-        self._paragraph()
-        self._row()
+        self._write_paragraph()
+        self._write_row()
         if self._is_html:
             read_html("".join(self._html), self._draft)
 
     # ── groups ──
 
-    def _open(self) -> None:
+    def _open_group(self) -> None:
         self._flush()
         if len(self._stack) >= _DEEPEST:
             raise ValueError("too many nested groups")
@@ -180,22 +180,22 @@ class _Reader:
         self._state = copy(self._state)
         self._is_new_group, self._is_optional_group = True, False
 
-    def _close(self) -> None:
+    def _close_group(self) -> None:
         self._flush()
         if not self._stack:
             return
         ended, self._state = self._state, self._stack.pop()
         if ended.target != self._state.target:
-            self._end(ended.target)
+            self._end_destination(ended.target)
         if ended.apart and not self._state.apart:
             self._runs.append(TextRun(" "))
         self._is_new_group = False
 
-    def _begin(self, target: str) -> None:
+    def _begin_destination(self, target: str) -> None:
         self._state.target = target
         self._collected[target] = []
 
-    def _end(self, target: str) -> None:
+    def _end_destination(self, target: str) -> None:
         """Process the collected text of a destination other than the document, at the end of its group."""
         text = "".join(self._collected.pop(target, []))
         if target in _PROPERTIES:
@@ -208,7 +208,7 @@ class _Reader:
         elif target == "fldinst" and self._state.field is not None:
             self._state.field.instruction += text
         elif target == "objdata":
-            self._object(text)
+            self._read_object(text)
         elif target == "stylesheet entry":
             found = _HEADING.match(text.strip())
             if found is not None:
@@ -222,24 +222,24 @@ class _Reader:
 
     # ── control words ──
 
-    def _word(self, word: str, value: int | None) -> None:
+    def _process_word(self, word: str, value: int | None) -> None:
         is_first, is_optional = self._is_new_group, self._is_optional_group
         self._is_new_group = False
         self._flush()
-        if is_first and self._destination(word, is_optional=is_optional):
+        if is_first and self._process_destination(word, is_optional=is_optional):
             return
         if self._state.skip:
             return
         if word == "u" and value is not None:
-            self._add(chr(value % 65_536))
+            self._add_text(chr(value % 65_536))
             self._characters_to_skip = self._state.unicode_skip
         elif word in _CHARACTERS and word != "par":
-            self._add(_CHARACTERS[word])
+            self._add_text(_CHARACTERS[word])
         else:
             self._set_formatting(word, value)
-            self._structure(word)
+            self._process_structure(word)
 
-    def _destination(self, word: str, *, is_optional: bool) -> bool:
+    def _process_destination(self, word: str, *, is_optional: bool) -> bool:
         """Process the first control word of a group as its destination; False if it is an ordinary control word."""
         state = self._state
         if state.skip:
@@ -247,12 +247,12 @@ class _Reader:
         if word in _PROPERTIES or word in _TIMES:
             self._time = {}
             if state.target == "info":
-                self._begin(word)
+                self._begin_destination(word)
                 return True
         if word in _COLLECTED_DESTINATIONS:
-            self._begin(word)
+            self._begin_destination(word)
         elif word in ("listtext", "pntext"):
-            self._begin("listtext")
+            self._begin_destination("listtext")
         elif word == "field":
             state.field = _Field()
         elif word == "fldrslt" and state.field is not None:
@@ -262,12 +262,12 @@ class _Reader:
         elif word in _STORIES or word == "annotation":
             state.apart = word == "annotation"
             if not self._in_table and not state.apart:
-                self._paragraph()
+                self._write_paragraph()
         elif word in _SKIPPED_DESTINATIONS or (is_optional and word not in _SHOWN_DESTINATIONS):
             state.skip = True
         elif state.target == "stylesheet":
             self._style = 0
-            self._begin("stylesheet entry")
+            self._begin_destination("stylesheet entry")
             return False
         else:
             return False
@@ -316,7 +316,7 @@ class _Reader:
         elif word in ("nofpages", "nofwords") and value is not None:
             self._draft.add_metadata({"nofpages": "pages", "nofwords": "words"}[word], value)
 
-    def _structure(self, word: str) -> None:
+    def _process_structure(self, word: str) -> None:
         if self._state.target:
             return
         if word in ("par", "sect", "page"):
@@ -325,7 +325,7 @@ class _Reader:
             elif self._in_table:
                 self._runs.append(TextRun("\n"))
             else:
-                self._paragraph()
+                self._write_paragraph()
         elif word == "pard":
             self._level, self._in_table = 0, False
         elif word == "intbl":
@@ -334,9 +334,9 @@ class _Reader:
             self._cells.append(self._runs)
             self._runs = []
         elif word in ("row", "nestrow"):
-            self._row()
+            self._write_row()
 
-    def _symbol(self, symbol: bytes) -> None:
+    def _process_symbol(self, symbol: bytes) -> None:
         if symbol == b"*":
             self._is_optional_group = self._is_new_group
             return
@@ -344,13 +344,13 @@ class _Reader:
         if symbol in _SYMBOLS and not self._state.skip:
             self._flush()
             if symbol in (b"\n", b"\r"):
-                self._structure("par")
+                self._process_structure("par")
             else:
-                self._add(_SYMBOLS[symbol])
+                self._add_text(_SYMBOLS[symbol])
 
     # ── text ──
 
-    def _text(self, text: bytes) -> None:
+    def _add_bytes(self, text: bytes) -> None:
         self._is_new_group = False
         if self._characters_to_skip:
             skipped = min(self._characters_to_skip, len(text))
@@ -365,9 +365,9 @@ class _Reader:
         if self._bytes:
             text = bytes(self._bytes).decode(self._state.encoding or self._default, "replace")
             self._bytes.clear()
-            self._add(text)
+            self._add_text(text)
 
-    def _add(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         state = self._state
         if state.hidden or state.skip:
             return
@@ -379,7 +379,7 @@ class _Reader:
         else:
             self._collected.setdefault(state.target, []).append(text)
 
-    def _paragraph(self) -> None:
+    def _write_paragraph(self) -> None:
         runs, self._runs = _join_surrogates(self._runs), []
         is_item, self._is_item = self._is_item, False
         if self._level:
@@ -389,12 +389,12 @@ class _Reader:
         else:
             self._draft.paragraph(runs)
 
-    def _row(self) -> None:
+    def _write_row(self) -> None:
         if self._cells:
             self._draft.row([_join_surrogates(cell) for cell in self._cells])
             self._cells = []
 
-    def _object(self, text: str) -> None:
+    def _read_object(self, text: str) -> None:
         """Read an OLE 1 object: names, then the data of the object."""
         digits = _NO_DIGIT.sub("", text[: 2 * _MOST_OBJECT])
         data = bytes.fromhex(digits[: len(digits) // 2 * 2])

@@ -53,10 +53,10 @@ class _Workbook:
         self._root = package.parse_part(part)
         properties = first(self._root, "workbookPr")
         self._since_1904 = properties is not None and attribute(properties, "date1904") in ("1", "true")
-        self._strings = [rich_text(element) for element in iterate_elements(self._data("sharedStrings"), "si")]
+        self._strings = [rich_text(element) for element in iterate_elements(self._part_data("sharedStrings"), "si")]
         self._formats = _formats(package.parse_part((package.related(part, "styles") or [""])[0]))
 
-    def _data(self, kind: str) -> bytes:
+    def _part_data(self, kind: str) -> bytes:
         found = self._package.related(self._part, kind)
         return self._package.archive.read(found[0]) if found else b""
 
@@ -76,7 +76,7 @@ class _Workbook:
             if self._draft.is_full:
                 break
             if local_name(element) == "row":
-                self._draft.row(self._row(element, links))
+                self._draft.row(self._read_row(element, links))
             else:
                 for text in element:
                     self._draft.paragraph(strip_header_codes(text.text or ""))
@@ -97,17 +97,17 @@ class _Workbook:
             if attribute(element, "id") in relations
         }
 
-    def _row(self, row: Any, links: dict[str, str]) -> list[Inline]:
+    def _read_row(self, row: Any, links: dict[str, str]) -> list[Inline]:
         cells: list[Inline] = []
         for cell in row:
             name = cell.get("r") or ""
             missing = column_of(name.rstrip(digits)) - len(cells) if name else 0
             cells += [""] * min(missing, _WIDEST)
-            text = self._text(cell)
+            text = self._cell_text(cell)
             cells.append([TextRun(text, href=links[name])] if name in links else text)
         return cells
 
-    def _text(self, cell: Any) -> str:
+    def _cell_text(self, cell: Any) -> str:
         kind = cell.get("t")
         if kind == "inlineStr":
             return rich_text(cell)

@@ -156,11 +156,11 @@ class _Numbers:
             if style is not None:
                 links[attribute(style, "val")] = identity
         for element in root.iter("{*}num", "{*}list") if root is not None else ():
-            self._add(element)
+            self._add_numbering(element)
         for element in root.iter("{*}numStyleLink") if root is not None else ():
-            self._follow(element, links)
+            self._link_to_style(element, links)
 
-    def _add(self, element: Any) -> None:
+    def _add_numbering(self, element: Any) -> None:
         number, abstract = attribute(element, "numId") or attribute(element, "ilfo"), first(element, "abstractNumId")
         abstract = first(element, "ilst") if abstract is None else abstract
         if abstract is None:
@@ -178,14 +178,14 @@ class _Numbers:
                 self._abstract[number] = f"{number} alone"
                 self._lists[f"{number} alone"] = Counters(levels)
 
-    def _follow(self, element: Any, links: dict[str, str]) -> None:
+    def _link_to_style(self, element: Any, links: dict[str, str]) -> None:
         """Let a list that refers to a numbering style share the list of that style."""
         target = links.get(attribute(element, "val"))
         identity = attribute(element.getparent(), "abstractNumId")
         if target is not None and target in self._lists:
             self._lists[identity] = self._lists[target]
 
-    def text(self, numbered: Any, inherited: Any) -> tuple[bool, str]:
+    def number_of(self, numbered: Any, inherited: Any) -> tuple[bool, str]:
         """Whether a paragraph is a list item, and its number as text."""
         number = _value_of(numbered, "numId", "ilfo") or _value_of(inherited, "numId", "ilfo")
         depth = _number(_value_of(numbered, "ilvl") or _value_of(inherited, "ilvl"))
@@ -221,17 +221,17 @@ class _Story:
 
     def read(self, root: Any) -> None:
         if root is not None:
-            self._blocks(root)
+            self._read_blocks(root)
 
-    def _blocks(self, parent: Any) -> None:
+    def _read_blocks(self, parent: Any) -> None:
         for element in parent:
             name = local_name(element)
             if self._draft.is_full:
                 return
             if name == "p":
-                self._paragraph(element)
+                self._read_paragraph(element)
             elif name == "tbl":
-                self._table(element)
+                self._read_table(element)
             elif name == "altChunk" and self._package is not None:
                 relation = self._relations.get(attribute(element, "id"))
                 if relation is not None and not relation.is_external:
@@ -239,11 +239,11 @@ class _Story:
             elif name not in ("del", "moveFrom", "sectPr", "sdtPr"):
                 if name == "comment":
                     self._draft.paragraph(attribute(element, "author"))
-                self._blocks(element)
+                self._read_blocks(element)
 
-    def _paragraph(self, element: Any) -> None:
-        runs, (style, level, numbered) = self._runs(element), self._kind(element)
-        is_item, number = self._numbers.text(numbered, self._styles.numbering(style)) if runs else (False, "")
+    def _read_paragraph(self, element: Any) -> None:
+        runs, (style, level, numbered) = self._read_runs(element), self._paragraph_kind(element)
+        is_item, number = self._numbers.number_of(numbered, self._styles.numbering(style)) if runs else (False, "")
         if number:
             runs.insert(0, TextRun(f"{number} "))
         if level:
@@ -254,7 +254,7 @@ class _Story:
             self._draft.paragraph(runs)
         self._write_anchored()
 
-    def _kind(self, element: Any) -> tuple[str, int, Any]:
+    def _paragraph_kind(self, element: Any) -> tuple[str, int, Any]:
         """The style of a paragraph, its level (0 unless a heading), and its numbering."""
         formatting = element.find("{*}pPr")
         if formatting is None:
@@ -269,59 +269,59 @@ class _Story:
         """Write the text boxes and references that are anchored in the paragraph."""
         boxes, self._boxes = self._boxes, []
         for box in boxes:
-            self._blocks(box)
+            self._read_blocks(box)
         references, self._references = self._references, []
         for url in references:
             self._draft.reference(url)
 
-    def _table(self, table: Any) -> None:
+    def _read_table(self, table: Any) -> None:
         for row in table.iter("{*}tr"):
             if _ancestor(row, "tbl") is table:
-                cells = [self._cell(cell) for cell in row.iter("{*}tc") if _ancestor(cell, "tr") is row]
+                cells = [self._read_cell(cell) for cell in row.iter("{*}tc") if _ancestor(cell, "tr") is row]
                 self._draft.row(cells)
         self._write_anchored()
 
-    def _cell(self, cell: Any) -> list[TextRun]:
+    def _read_cell(self, cell: Any) -> list[TextRun]:
         runs: list[TextRun] = []
         for paragraph in cell.iter("{*}p"):
             if local_name(next(paragraph.iterancestors("{*}txbxContent", "{*}tc"))) == "txbxContent":
                 continue  # text boxes come after the table
-            found, (style, _, numbered) = self._runs(paragraph), self._kind(paragraph)
-            number = self._numbers.text(numbered, self._styles.numbering(style))[1] if found else ""
+            found, (style, _, numbered) = self._read_runs(paragraph), self._paragraph_kind(paragraph)
+            number = self._numbers.number_of(numbered, self._styles.numbering(style))[1] if found else ""
             runs += [TextRun("\n")] if runs and found else []
             runs += [TextRun(f"{number} "), *found] if number else found
         return runs
 
     # ── content of a paragraph ──
 
-    def _runs(self, element: Any, href: str = "") -> list[TextRun]:
+    def _read_runs(self, element: Any, href: str = "") -> list[TextRun]:
         runs: list[TextRun] = []
         for child in element:
             name = local_name(child)
             if name == "r":
-                runs += self._run(child, href)
+                runs += self._read_run(child, href)
             elif name in ("hyperlink", "hlink"):
-                runs += self._runs(child, self._target(child))
+                runs += self._read_runs(child, self._link_target(child))
             elif name == "fldSimple":
                 instruction = attribute(child, "instr")
                 self._references += references(instruction)
-                runs += self._runs(child, hyperlink(instruction) or href)
+                runs += self._read_runs(child, hyperlink(instruction) or href)
             elif name in _TRANSPARENT:
-                runs += self._runs(child, href)
+                runs += self._read_runs(child, href)
             elif name == "t":  # in formulas
                 runs.append(TextRun(text_of(child)))
             elif name in ("AlternateContent", "pict", "drawing"):
-                self._drawing(child)
+                self._collect_drawing(child)
         return runs
 
-    def _target(self, link: Any) -> str:
+    def _link_target(self, link: Any) -> str:
         relation = self._relations.get(attribute(link, "id"))
         if relation is None:
             return attribute(link, "dest")
         anchor = attribute(link, "anchor")
         return f"{relation.target}#{anchor}" if anchor and "#" not in relation.target else relation.target
 
-    def _run(self, run: Any, href: str) -> list[TextRun]:
+    def _read_run(self, run: Any, href: str) -> list[TextRun]:
         formatting = run.find("{*}rPr")
         bold, italic = _is_switched_on(formatting, "b"), _is_switched_on(formatting, "i")
         runs: list[TextRun] = []
@@ -339,13 +339,13 @@ class _Story:
             elif name == "softHyphen":
                 text = "\xad"
             elif name == "fldChar":
-                self._field(attribute(child, "fldCharType"))
+                self._process_field_mark(attribute(child, "fldCharType"))
             elif name == "instrText" and self._fields:
                 self._fields[-1] = (self._fields[-1] + text_of(child))[:_LONGEST_FIELD]
             elif name in ("AlternateContent", "pict", "drawing", "object"):
-                self._drawing(child)
+                self._collect_drawing(child)
             elif name in ("ruby", "r"):
-                runs += self._runs(child, href)
+                runs += self._read_runs(child, href)
             if text:
                 runs.append(TextRun(text, bold, italic, href or self._href))
         return runs
@@ -354,13 +354,13 @@ class _Story:
     def _href(self) -> str:
         return next((href for field in reversed(self._fields) if (href := hyperlink(field))), "")
 
-    def _field(self, step: str) -> None:
+    def _process_field_mark(self, step: str) -> None:
         if step == "begin":
             self._fields.append("")
         elif self._fields and step == "end":
             self._references += references(self._fields.pop())
 
-    def _drawing(self, element: Any) -> None:
+    def _collect_drawing(self, element: Any) -> None:
         """Collect the text boxes, WordArt and links of a drawing.
 
         Text boxes often occur twice, the second time for old programs; then only the first version is read.

@@ -178,7 +178,7 @@ class _OutlineWalk:
                     if pieces:
                         self._end_block(current, in_pre)
                     in_pre -= open_tag in PREFORMATTED
-                    self._close(current)
+                    self._close_element(current)
                     current = outer
                 elif open_tag == "a":
                     in_link -= 1
@@ -240,7 +240,7 @@ class _OutlineWalk:
             self._parts.append(part)
         self._link_size = 0
 
-    def _close(self, current: int) -> None:
+    def _close_element(self, current: int) -> None:
         """Remove an element without text from the outline; merge one that has a single run of text with it."""
         parts = self._parts
         last = parts[-1]

@@ -172,7 +172,7 @@ def short(text: str, size: str = "<H") -> bytes:
 
 
 def workbook() -> bytes:
-    """A workbook: a string split between records, a formatted number, a date, a formula, a header, a link and a chart."""
+    """A workbook: a string cut between records, a formatted number, a date, a formula, a header, a link, a chart."""
     begin, end = struct.pack("<HH", 0x0600, 0x0005) + b"\0" * 12, sheet_record(0x0A)
     strings = struct.pack("<II", 2, 2) + short("Flies") + struct.pack("<H", 6) + b"\0Spi"
     head = sheet_record(0x809, begin) + sheet_record(0x85, b"\0" * 6 + short("Stock", "<B"))
