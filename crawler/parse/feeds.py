@@ -64,7 +64,7 @@ class FeedEntry(NamedTuple):
     title: str = ""
     published: float | None = None
     updated: float | None = None
-    guid: str = ""  # as it is written; the link if there is none
+    guid: str = ""  # as written; the link if there is none
     summary: str = ""
 
 
@@ -131,10 +131,10 @@ def _feed_root(text: str) -> re.Match[str] | None:
     """The start tag of the root element, if it is that of a feed."""
     prolog = _PROLOG.match(text)
     root = _ROOT.match(text, prolog.end() if prolog is not None else 0)
-    proof = _FEED_MARKERS.get(root[2].lower()) if root is not None else None
-    if root is None or proof is None:
+    marker = _FEED_MARKERS.get(root[2].lower()) if root is not None else None
+    if root is None or marker is None:
         return root
-    return root if proof.search(text, root.end(), root.end() + _BEGINNING) else None
+    return root if marker.search(text, root.end(), root.end() + _BEGINNING) else None
 
 
 # ── RSS, Atom and CDF ──

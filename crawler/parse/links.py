@@ -27,7 +27,7 @@ _MOST_TEXT_AROUND = 4_000_000  # characters read for that on a page: nested bloc
 _MOST_JSON_LD_VALUES = 10_000  # values of JSON-LD that are examined
 
 _LINK_ELEMENTS = ("a", "area", "form", "frame", "iframe", "link", "meta")
-_RESERVED_RELS = frozenset({"nofollow", "sponsored", "ugc"})  # rel values by which authors do not vouch for a link
+_UNENDORSED_RELS = frozenset({"nofollow", "sponsored", "ugc"})  # rel values by which authors do not vouch for a link
 _LINK_TYPES = frozenset({"alternate", "next", "prev"})  # rel values of <link> elements that are links to other pages
 _FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "text/rss+xml"}
@@ -83,10 +83,10 @@ def links_of(
     """Extract the links in document order, each URL once, and the reason if they are not complete.
 
     Links in a <template> count: scripts put them on the page, menus above all. `context` adds the position on the page
-    and the words around a link, which takes a third of the time; `in_data` adds URLs that only JSON-LD has.
+    and the words around a link, at a third of the total time; `in_data` adds URLs that only JSON-LD has.
     """
     links: dict[str, HtmlLink] = {}
-    anchors, surroundings = _Anchors(), _LinkContext() if context else None
+    anchors, link_context = _Anchors(), _LinkContext() if context else None
     for count, element in enumerate(document.iter_elements(_LINK_ELEMENTS)):
         href, rel = _reference(element)
         if href is None or len(href) > LONGEST_HREF:
@@ -99,8 +99,8 @@ def links_of(
         first = links.get(url)
         if first is None or not first.anchor or first.rel or first.tag == "form":
             link = HtmlLink(url, anchors.text_of(element), rel, element.tag)
-            if surroundings is not None:
-                position, words = surroundings.context_of(element)
+            if link_context is not None:
+                position, words = link_context.context_of(element)
                 link = link._replace(position=position, around=words)
             links[url] = link if first is None else _merge_links(first, link)
     if in_data:
@@ -158,7 +158,7 @@ def _merge_links(first: HtmlLink, second: HtmlLink) -> HtmlLink:
     """Merge two links to one URL: the first anchor that is not empty; nofollow and the like only if both have one."""
     rel = (
         first.rel
-        if _RESERVED_RELS.isdisjoint(first.rel.split()) or not _RESERVED_RELS.isdisjoint(second.rel.split())
+        if _UNENDORSED_RELS.isdisjoint(first.rel.split()) or not _UNENDORSED_RELS.isdisjoint(second.rel.split())
         else second.rel
     )
     tag = second.tag if first.tag == "form" else first.tag
@@ -334,11 +334,11 @@ def _find_whole_words(text: str, words: str, start: int) -> int:
 
 def _json_ld_urls(document: Document) -> Iterator[str]:
     """URLs in JSON-LD: values of properties that hold URLs of pages."""
-    looked_at = 0
+    examined = 0
     waiting: list[tuple[str, Any]] = [("", value) for value in document.json_ld()]
-    while waiting and looked_at < _MOST_JSON_LD_VALUES:
+    while waiting and examined < _MOST_JSON_LD_VALUES:
         name, value = waiting.pop()
-        looked_at += 1
+        examined += 1
         if isinstance(value, dict):
             waiting.extend(reversed(list(value.items())))
         elif isinstance(value, list):

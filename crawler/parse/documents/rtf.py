@@ -83,7 +83,18 @@ _NO_DIGIT = re.compile(r"[^0-9a-fA-F]+")
 class _State:
     """The state of a group: inherited from the outer group and restored at its end."""
 
-    __slots__ = ("apart", "bold", "encoding", "field", "hidden", "href", "italic", "skip", "target", "unicode_skip")
+    __slots__ = (
+        "bold",
+        "encoding",
+        "field",
+        "hidden",
+        "href",
+        "in_comment",
+        "italic",
+        "skip",
+        "target",
+        "unicode_skip",
+    )
 
     def __init__(self) -> None:
         self.bold = self.italic = self.hidden = False
@@ -93,7 +104,7 @@ class _State:
         self.unicode_skip = 1
         self.field: _Field | None = None
         self.skip = False
-        self.apart = False  # in a comment
+        self.in_comment = False
 
 
 class _Field:
@@ -187,7 +198,7 @@ class _Reader:
         ended, self._state = self._state, self._stack.pop()
         if ended.target != self._state.target:
             self._end_destination(ended.target)
-        if ended.apart and not self._state.apart:
+        if ended.in_comment and not self._state.in_comment:
             self._runs.append(TextRun(" "))
         self._is_new_group = False
 
@@ -260,8 +271,8 @@ class _Reader:
         elif word == "htmltag":
             state.target = "html"
         elif word in _STORIES or word == "annotation":
-            state.apart = word == "annotation"
-            if not self._in_table and not state.apart:
+            state.in_comment = word == "annotation"
+            if not self._in_table and not state.in_comment:
                 self._write_paragraph()
         elif word in _SKIPPED_DESTINATIONS or (is_optional and word not in _SHOWN_DESTINATIONS):
             state.skip = True

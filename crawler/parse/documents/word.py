@@ -64,17 +64,17 @@ def _read_package(package: Package) -> None:
     styles = _Styles(package.parse_part((package.related(part, "styles") or [f"{folder}/styles.xml"])[0]))
     numbers = _Numbers(package.parse_part((package.related(part, "numbering") or [f"{folder}/numbering.xml"])[0]))
 
-    def story(target: str, root: Any) -> None:
+    def read_story(target: str, root: Any) -> None:
         _Story(draft, styles, numbers, package, target).read(root)
 
     for target in dict.fromkeys(package.related(part, "header")):
         with draft.section("part", "header"):
-            story(target, package.parse_part(target))
-    story(part, root)
+            read_story(target, package.parse_part(target))
+    read_story(part, root)
     for kind, name in _SECONDARY_STORIES:
         for target in dict.fromkeys(package.related(part, kind)):
             with draft.section("part", name):
-                story(target, package.parse_part(target))
+                read_story(target, package.parse_part(target))
                 read_drawings(package, target)
     read_drawings(package, part)
     package.read_links_and_embedded()

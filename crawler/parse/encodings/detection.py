@@ -32,8 +32,9 @@ _LETTER: Final = re.compile(
 
 _TWO_BYTE_ENCODINGS: Final = ("GBK", "gb18030", "Big5", "EUC-JP", "Shift_JIS", "EUC-KR")
 _ISO_2022_ENCODINGS: Final = ("ISO-2022-JP", "ISO-2022-KR")
-_NON_WEB_ENCODINGS: Final = {"IBM855": "IBM855", "maccyrillic": "x-mac-cyrillic", "Johab": "Johab"}
-_MISTAKEN_FOR: Final = ("windows-1251", "windows-1252")  # what turbohtml takes the encodings above for
+# Encodings that only cchardet detects: its names → ours; and what turbohtml takes them for.
+_CCHARDET_ENCODINGS: Final = {"IBM855": "IBM855", "maccyrillic": "x-mac-cyrillic", "Johab": "Johab"}
+_MISTAKEN_FOR: Final = ("windows-1251", "windows-1252")
 
 
 def detect_encoding(body: bytes) -> str | None:
@@ -51,7 +52,7 @@ def detect_encoding(body: bytes) -> str | None:
     if name not in _TWO_BYTE_ENCODINGS and _is_dense(sample):
         name = (
             _detect_cut_two_byte(sample, body)
-            or (_detect_non_web_encoding(sample) if name in _MISTAKEN_FOR else None)
+            or (_detect_by_cchardet(sample) if name in _MISTAKEN_FOR else None)
             or name
         )
     return _koi8_variant(name, sample)
@@ -84,8 +85,8 @@ def _detect_cut_two_byte(sample: bytes, body: bytes) -> str | None:
     return name if name in _TWO_BYTE_ENCODINGS else None
 
 
-def _detect_non_web_encoding(sample: bytes) -> str | None:
-    return _NON_WEB_ENCODINGS.get(cchardet.detect(sample)["encoding"] or "")
+def _detect_by_cchardet(sample: bytes) -> str | None:
+    return _CCHARDET_ENCODINGS.get(cchardet.detect(sample)["encoding"] or "")
 
 
 def _koi8_variant(name: str | None, sample: bytes) -> str | None:

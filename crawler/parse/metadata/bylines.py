@@ -147,8 +147,8 @@ def _names_after_prefix(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _without_prefix(text: str) -> str:
-    lead = _PREFIX.match(f"{text} ") if _may_have_prefix(text) else None
-    return text[lead.end() :] if lead is not None else text
+    prefix = _PREFIX.match(f"{text} ") if _may_have_prefix(text) else None
+    return text[prefix.end() :] if prefix is not None else text
 
 
 def _may_have_prefix(text: str) -> bool:

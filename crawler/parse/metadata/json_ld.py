@@ -99,6 +99,7 @@ def _text(value: Any, things: Sequence[Thing]) -> str:
 
 
 def _rank(thing: Thing) -> int:
+    """3 for an article, 2 for another subject, 1 for the page as such, 0 for a thing of the site."""
     kinds = [kind.lower() for kind in kinds_of(thing)]
     if any(kind.endswith(("article", "posting", "report")) and kind != "jobposting" for kind in kinds):
         return 3
@@ -108,6 +109,7 @@ def _rank(thing: Thing) -> int:
 
 
 def _select_subject(things: Sequence[Thing], urls: frozenset[str], title: str) -> Sequence[Thing]:
+    """The thing of one rank that the page is about: by URL, by title, or because all have the same name; else none."""
     if len(things) <= 1:
         return things
     for thing in things:

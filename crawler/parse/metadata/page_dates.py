@@ -142,8 +142,8 @@ def page_dates(
     if in_url is not None and window.has(in_url):
         published = _prefer_url_date(published, in_url)
     if published is None:
-        seen = _visible_dates(document, scan, nearby, month_first)
-        published = next((when for when in seen if window.has(when, _EARLIEST_VISIBLE)), None)
+        visible = _visible_dates(document, scan, nearby, month_first)
+        published = next((when for when in visible if window.has(when, _EARLIEST_VISIBLE)), None)
     return PageDates(published, modified)
 
 
