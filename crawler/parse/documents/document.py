@@ -30,7 +30,7 @@ class DocumentLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file other than an HTML page, converted to text and HTML."""
+    """A file converted to text and HTML; pages of a crawl are parsed by parse/html.py instead."""
 
     format: str  # short name: "pdf", "docx", "text" …; "" if unknown
     title: str = ""

@@ -1,4 +1,4 @@
-"""Read HTML inside other files, such as messages and books, as blocks."""
+"""Read HTML as blocks: whole pages, and the HTML in messages and books."""
 
 from __future__ import annotations
 
