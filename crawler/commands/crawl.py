@@ -30,8 +30,8 @@ from crawler.files import write_text_atomically
 from crawler.items import Outcome
 from crawler.monitor import text as text_for_people
 from crawler.monitor.prometheus import LastRun
-from crawler.monitor.summary import merged, summary_data, summary_lines
-from crawler.monitor.terminal import restore
+from crawler.monitor.summary import merge_summaries, summary_data, summary_lines
+from crawler.monitor.terminal import restore_cursor
 from crawler.options import Options
 from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
@@ -143,7 +143,9 @@ class CrawlCommand(BaseRunSpiderCommand):
         code = 1
         try:
             ended = Supervisor(sys.argv, self._workers, options).run()
-            self._print_summary(options, merged(ended.summaries, ended.lost, time.monotonic() - begun), time.time())
+            self._print_summary(
+                options, merge_summaries(ended.summaries, ended.lost, time.monotonic() - begun), time.time()
+            )
             code = ended.code
         except CrawlError as error:
             code = error.exit_code
@@ -204,7 +206,7 @@ def _published(components: Components) -> MetricsPublication:
 
 def _exit_at_once(code: int) -> None:
     """As harmless as any kill, also to the terminal."""
-    restore(sys.stderr)
+    restore_cursor(sys.stderr)
     os._exit(code)
 
 

@@ -15,7 +15,7 @@ from scrapy.exceptions import UsageError
 from crawler.clock import steady_clock
 from crawler.engine.command import failing_politely
 from crawler.files import write_text_atomically
-from crawler.monitor.host import host_named, unknown_host
+from crawler.monitor.host import host_key_of, unknown_host_message
 from crawler.options import Options
 from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
@@ -74,7 +74,7 @@ class ReportCommand(ScrapyCommand):
         finally:
             store.close()
         if data is None:
-            print(unknown_host(host or ""))
+            print(unknown_host_message(host or ""))
             return 1
         if as_json and output is None:
             print(json.dumps(data))
@@ -88,7 +88,7 @@ class ReportCommand(ScrapyCommand):
 
 def _data(store: Store, options: Options, host: str | None) -> dict[str, Any] | None:
     now = steady_clock()()
-    return crawl_data(store, options, now) if host is None else host_data(store, options, host_named(host), now)
+    return crawl_data(store, options, now) if host is None else host_data(store, options, host_key_of(host), now)
 
 
 def _file_name(host: str | None) -> str:

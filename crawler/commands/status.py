@@ -12,7 +12,7 @@ from scrapy.commands import ScrapyCommand
 from crawler.clock import steady_clock
 from crawler.engine.command import failing_politely
 from crawler.items import State
-from crawler.monitor.host import tell_host
+from crawler.monitor.host import print_host
 from crawler.monitor.text import account_data, next_due, span_of
 from crawler.options import Options
 from crawler.stores.contract.archive import SegmentState
@@ -56,7 +56,7 @@ class StatusCommand(ScrapyCommand):
         store = open_store(options.store, read_only=True)
         try:
             if host is not None:
-                return tell_host(store, options.politeness, host, as_json=as_json)
+                return print_host(store, options.politeness, host, as_json=as_json)
             account, segments, workers, size = (
                 store.crawl.account(),
                 store.archive.segments(),

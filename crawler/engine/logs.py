@@ -11,7 +11,7 @@ from typing import Any
 
 from scrapy.logformatter import LogFormatter
 
-from crawler.monitor.terminal import harmless
+from crawler.monitor.terminal import escape_controls
 
 KEPT = 200  # warnings that are told again after a picture
 
@@ -41,7 +41,7 @@ class HarmlessFormatter(logging.Formatter):
         self._usual = usual
 
     def format(self, record: logging.LogRecord) -> str:
-        return harmless(self._usual.format(record), keep="\n").replace("\n", "\n  ")
+        return escape_controls(self._usual.format(record), keep="\n").replace("\n", "\n  ")
 
 
 def make_harmless() -> None:
@@ -64,7 +64,7 @@ class LogTail(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         brief = logging.makeLogRecord(record.__dict__ | {"exc_info": None, "exc_text": None, "stack_info": None})
-        self.lines.append(harmless(self._short.format(brief)))
+        self.lines.append(escape_controls(self._short.format(brief)))
         if record.levelno >= logging.WARNING:
             self.lost += len(self.kept) == KEPT
             self.kept.append(self._usual.format(record))

@@ -192,7 +192,9 @@ class FrontierScheduler(BaseScheduler):
         back = self._frontier.hosts[visit.host_key]
         clock = back.clock
         gap = self._session.now() - clock.last_end if clock.last_end else None
-        self._session.record.released(back.name, gap, self._options.politeness.rest(back.name, clock, clock.last_end))
+        self._session.record.record_request(
+            back.name, gap, self._options.politeness.rest(back.name, clock, clock.last_end)
+        )
 
     # ── results ──
 
@@ -235,7 +237,7 @@ class FrontierScheduler(BaseScheduler):
 
     def acknowledged(self, host: str, visited: Visited) -> None:
         """A visit's result was committed."""
-        self._session.record.acknowledged(host, visited)
+        self._session.record.record_visit(host, visited)
         if visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE:
             self._pages += 1
             self._look_at_limit()

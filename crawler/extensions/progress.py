@@ -17,9 +17,9 @@ from scrapy.crawler import Crawler
 from crawler.engine.logs import LogTail, make_harmless, tailed
 from crawler.engine.scheduler import FrontierScheduler
 from crawler.engine.session import session_of
-from crawler.monitor.live_view import OUTCOMES, TAIL, LiveFacts, LiveView, line
+from crawler.monitor.live_view import OUTCOMES, TAIL, LiveFacts, LiveView, log_line
 from crawler.monitor.rates import RecentRate, remaining
-from crawler.monitor.terminal import is_lively
+from crawler.monitor.terminal import can_redraw
 from crawler.monitor.vitals import Vitals
 from crawler.worker.session import Session
 
@@ -59,7 +59,7 @@ class Progress:
         loop = asyncio.get_running_loop()
         self._started = self._session.now()
         make_harmless()
-        if is_lively(sys.stderr, os.environ.get("TERM")):
+        if can_redraw(sys.stderr, os.environ.get("TERM")):
             self._go_live()
         else:
             self._facts()  # rates count from here
@@ -85,12 +85,12 @@ class Progress:
 
     def _measure_lag(self) -> None:
         loop = asyncio.get_running_loop()
-        self._session.record.lagged(loop.time() - self._expect)
+        self._session.record.record_lag(loop.time() - self._expect)
         self._expect = loop.time() + LAG_EVERY
         self._timers["lag"] = loop.call_at(self._expect, self._measure_lag)
 
     def _say(self) -> None:
-        logger.info("%s", line(self._facts()))
+        logger.info("%s", log_line(self._facts()))
         self._timers["say"] = asyncio.get_running_loop().call_later(PLAIN_EVERY, self._say)
 
     def _picture(self) -> LiveView:
@@ -121,7 +121,7 @@ class Progress:
             bytes_received=record.bytes_received,
             pages_a_second=pages_a_second,
             bytes_a_second=bytes_a_second,
-            outcomes=record.most_common(OUTCOMES),
+            outcomes=record.most_common_reasons(OUTCOMES),
             failing=record.failing,
             closest=record.closest,
             early=record.early,

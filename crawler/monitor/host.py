@@ -17,21 +17,21 @@ from crawler.urls.hosts import host_of
 from crawler.urls.keys import host_key
 
 
-def host_named(name: str) -> int:
+def host_key_of(name: str) -> int:
     """The fingerprint of a host that somebody names."""
     return host_key(host_of(resolve(f"http://{name.strip()}/") or f"http://{name}/"))
 
 
-def unknown_host(name: str) -> str:
+def unknown_host_message(name: str) -> str:
     return f"No URL of {name} is known to this crawl. Hosts are named without scheme and port: www.example.com"
 
 
-def tell_host(store: Store, politeness: Politeness, name: str, *, as_json: bool) -> int:
+def print_host(store: Store, politeness: Politeness, name: str, *, as_json: bool) -> int:
     """Print what is known of a host; the exit code."""
-    now, host = steady_clock()(), host_named(name)
+    now, host = steady_clock()(), host_key_of(name)
     row, trust = store.urls.find_host(host, now), store.urls.trust(host)
     if row is None:
-        print(unknown_host(name))
+        print(unknown_host_message(name))
         return 1
     if as_json:
         told = {witness.name.lower(): told._asdict() for witness, told in sorted(trust.items())}

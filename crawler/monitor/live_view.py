@@ -14,7 +14,7 @@ from rich.text import Text
 
 from crawler.items import Reason
 from crawler.monitor.record import HostGap
-from crawler.monitor.terminal import harmless
+from crawler.monitor.terminal import escape_controls
 from crawler.monitor.vitals import Vitals
 
 OUTCOMES = 6  # reasons that are named
@@ -61,10 +61,10 @@ class LiveView:
             yield _line(label, _fitting(parts, width - _LABEL))
         room = min(height - len(rows), TAIL)
         for line in self.log[-room:] if room > 0 else ():
-            yield _cut(Text(harmless(line), style="dim"))
+            yield _cut(Text(escape_controls(line), style="dim"))
 
 
-def line(facts: LiveFacts) -> str:
+def log_line(facts: LiveFacts) -> str:
     """The same in short."""
     vitals, hosts = facts.vitals, facts.vitals.hosts
     parts = [
@@ -83,7 +83,7 @@ def line(facts: LiveFacts) -> str:
         parts.append(f"closest gap {_gap(facts.closest)}{_warning(facts)}")
     if limit := _limit(facts):
         parts.append(f"limited by {limit}")
-    return harmless("; ".join(parts))
+    return escape_controls("; ".join(parts))
 
 
 def clock(seconds: float) -> str:
@@ -172,9 +172,9 @@ def _fitting(parts: Sequence[str], width: int) -> str:
     >>> _fitting(["1 ok", "2 gone", "3 busy"], 15)
     '1 ok · 2 gone'
     """
-    shown = harmless(parts[0])
+    shown = escape_controls(parts[0])
     for part in parts[1:]:
-        longer = f"{shown}{_BETWEEN}{harmless(part)}"
+        longer = f"{shown}{_BETWEEN}{escape_controls(part)}"
         if Text(longer).cell_len > width:
             break
         shown = longer

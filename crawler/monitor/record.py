@@ -44,7 +44,7 @@ class SavedTraffic:
     unwanted: int = 0  # documents of types that are not read
     unwanted_bytes: int = 0  # of them, as far as their heads say
 
-    def note(self, visited: Visited, fetched: Fetched) -> None:
+    def add(self, visited: Visited, fetched: Fetched) -> None:
         is_head = fetched.request.startswith(b"HEAD ")
         self.heads += is_head
         if visited.outcome is Outcome.UNCHANGED:
@@ -86,7 +86,7 @@ class RunRecord:
     closest: HostGap | None = None  # which came closest to being too short
     lags: Counter[int] = field(default_factory=Counter)  # of the event loop, in steps
 
-    def released(self, host: str, gap: float | None, required: float) -> None:
+    def record_request(self, host: str, gap: float | None, required: float) -> None:
         """A request is about to be sent, so long after the host's last answer (None: it never gave one)."""
         run = self._host(host)
         run.visits += 1
@@ -98,7 +98,7 @@ class RunRecord:
             if self.closest is None or gap - required < self.closest.seconds - self.closest.required:
                 self.closest = HostGap(host, gap, required)
 
-    def acknowledged(self, host: str, visited: Visited) -> None:
+    def record_visit(self, host: str, visited: Visited) -> None:
         """A visit's result was committed."""
         self.visits += 1
         self.outcomes[visited.outcome, visited.reason] += 1
@@ -108,26 +108,26 @@ class RunRecord:
             self.bytes_received += len(fetched.head) + len(fetched.body)
             self.connections += fetched.connected
             if visited.reason in _SPARING or fetched.request.startswith(b"HEAD "):
-                self.spared.note(visited, fetched)
+                self.spared.add(visited, fetched)
             run = self._host(host)
             run.slowest = max(run.slowest, fetched.ended - fetched.started)
             if (visited.reason in TROUBLE) is not run.is_failing:
-                self._turned(host, run)
+                self._toggle_failing(host, run)
 
-    def _turned(self, name: str, run: HostRun) -> None:
+    def _toggle_failing(self, name: str, run: HostRun) -> None:
         """A host fails that did not, or the other way round; those that are not followed one by one are not counted."""
         run.is_failing = not run.is_failing
         if name in self.hosts:
             self.failing += 1 if run.is_failing else -1
 
-    def most_common(self, most: int) -> list[tuple[Reason, int]]:
+    def most_common_reasons(self, most: int) -> list[tuple[Reason, int]]:
         """The reasons of most visits."""
         reasons: Counter[Reason] = Counter()
         for (_, reason), count in list(self.outcomes.items()):  # a list, made at once
             reasons[reason] += count
         return reasons.most_common(most)
 
-    def lagged(self, seconds: float) -> None:
+    def record_lag(self, seconds: float) -> None:
         self.lags[int(max(0.0, seconds) / LAG_STEP)] += 1
 
     def lag(self, share: float) -> float:

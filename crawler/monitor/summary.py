@@ -73,7 +73,7 @@ def summary_data(reason: str, seconds: float, record: RunRecord) -> dict[str, An
     }
 
 
-def merged(parts: Sequence[dict[str, Any]], lost: int, seconds: float) -> dict[str, Any]:
+def merge_summaries(parts: Sequence[dict[str, Any]], lost: int, seconds: float) -> dict[str, Any]:
     """The summaries of several workers as one; those of the lost are not among them."""
     if not parts:
         parts = [summary_data("stopped", seconds, RunRecord())]

@@ -7,10 +7,10 @@ from typing import IO
 _SHOW_CURSOR = "\x1b[?25h"
 
 
-def harmless(text: str, keep: str = "") -> str:
+def escape_controls(text: str, keep: str = "") -> str:
     r"""The text with everything that a terminal would obey, or that turns text around, spelled out.
 
-    >>> harmless("a title\x1b]0;mine\x07\n\u202eand more")
+    >>> escape_controls("a title\x1b]0;mine\x07\n\u202eand more")
     'a title\\x1b]0;mine\\x07\\n\\u202eand more'
     """
     if text.isprintable():
@@ -20,12 +20,12 @@ def harmless(text: str, keep: str = "") -> str:
     )
 
 
-def is_lively(stream: IO[str], kind: str | None) -> bool:
+def can_redraw(stream: IO[str], kind: str | None) -> bool:
     """Whether a stream is a terminal of a kind that can draw over what it has drawn."""
     return stream.isatty() and kind not in (None, "", "dumb", "unknown")
 
 
-def restore(stream: IO[str]) -> None:
+def restore_cursor(stream: IO[str]) -> None:
     """Leave a terminal usable before a process that was drawing on it ends at once."""
     if stream.isatty():
         stream.write(_SHOW_CURSOR)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from crawler.report.drawing import LETTER, WIDE, drawing, rule, words
-from crawler.report.markup import Markup, element, shortened, visible
+from crawler.report.drawing import LETTER, WIDE, grid_line, svg_image, svg_text
+from crawler.report.markup import Markup, element, shorten_middle, visible
 from crawler.report.times import axis_labels, ticks
 
 _TOP = 8
@@ -61,30 +61,30 @@ def bar_drawing(
         pitch=series * thick + (8 if beside else 24),
     )
     bottom = _TOP + plane.pitch * len(bars)
-    return drawing(
+    return svg_image(
         width,
         bottom + 42,
         title,
         described,
         _scale(plane, marks, bottom),
         [_row(plane, place, bar, told) for place, bar in enumerate(bars)],
-        words((plane.left + plane.right) / 2, bottom + 34, unit, "middle", "axis"),
+        svg_text((plane.left + plane.right) / 2, bottom + 34, unit, "middle", "axis"),
     )
 
 
 def _scale(plane: _Plane, marks: Sequence[float], bottom: float) -> Iterator[Markup]:
     for mark, label in zip(marks, axis_labels(marks), strict=True):
-        yield rule(plane.along(mark), 4, plane.along(mark), bottom)
-        yield words(plane.along(mark), bottom + 16, label, "middle" if mark else "start")
+        yield grid_line(plane.along(mark), 4, plane.along(mark), bottom)
+        yield svg_text(plane.along(mark), bottom + 16, label, "middle" if mark else "start")
 
 
 def _row(plane: _Plane, place: int, bar: ChartBar, told: Callable[[float], str]) -> Iterator[Markup]:
     y = _TOP + place * plane.pitch + (0 if plane.beside else 18)
-    name = shortened(visible(bar.name), plane.longest)
+    name = shorten_middle(visible(bar.name), plane.longest)
     if plane.beside:
-        yield words(plane.left - 8, y + len(bar.values) * plane.thick / 2 + 4, name, "end", "name")
+        yield svg_text(plane.left - 8, y + len(bar.values) * plane.thick / 2 + 4, name, "end", "name")
     else:
-        yield words(2, y - 5, name, class_="name")
+        yield svg_text(2, y - 5, name, class_="name")
     for series, value in enumerate(bar.values):
         at, long = y + series * plane.thick, max(plane.along(value) - plane.left, 1.0 if value else 0.0)
         yield element(
@@ -95,4 +95,4 @@ def _row(plane: _Plane, place: int, bar: ChartBar, told: Callable[[float], str])
             height=plane.thick - 2,
             class_=f"bar s{series + 1}",
         )
-        yield words(plane.left + long + 5, at + plane.thick / 2 + 3, told(value))
+        yield svg_text(plane.left + long + 5, at + plane.thick / 2 + 3, told(value))

@@ -88,14 +88,14 @@ def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
             "totals": _totals(store),
             "runs": [run_data(run) for run in runs[-MOST_RUNS:]],
             "runs_counted": len(runs),
-            "states": states(standings),
-            "outcomes": outcomes(survey),
+            "states": states_data(standings),
+            "outcomes": outcomes_data(survey),
             "politeness": _politeness(survey, options.politeness, runs),
             "robots": survey.robots()._asdict() | {"urls_denied": _denied(standings)},
             "spared": _spared(runs),
             "duplicates": _duplicates(survey.copied(WORST, EXAMPLES)),
             "depths": [row._asdict() for row in survey.depths(DEEPEST)],
-            **{f"{trait.value}s".replace("statuss", "statuses"): shares(survey, trait) for trait in DocumentTrait},
+            **{f"{trait.value}s".replace("statuss", "statuses"): shares_data(survey, trait) for trait in DocumentTrait},
             "sizes": [{"below": 2**power, "pages": pages} for power, pages in survey.sizes()],
             "archive": _archive(store, survey),
             "slowest_hosts": [row._asdict() for row in survey.slowest(WORST)],
@@ -121,11 +121,14 @@ def reason_data(reason: Reason) -> dict[str, str]:
 def _activity(survey: Survey) -> dict[str, Any]:
     span = survey.span()
     if span is None:
-        return {"times": {"first": None, "last": None}, "history": {"since": None, "slice_seconds": None, "slices": []}}
-    return {"times": {"first": span[0], "last": span[1]}, "history": history(survey.history, *span)}
+        return {
+            "times": {"first": None, "last": None},
+            "history": {"since": None, "slice_seconds": None, "slices": []},
+        }
+    return {"times": {"first": span[0], "last": span[1]}, "history": history_data(survey.history, *span)}
 
 
-def history(ask: Callable[[float, float], Sequence[TimeSlice]], first: float, last: float) -> dict[str, Any]:
+def history_data(ask: Callable[[float, float], Sequence[TimeSlice]], first: float, last: float) -> dict[str, Any]:
     """Sums up to the end of each slice, and the rate within it."""
     width = slice_width(last - first)
     since = first - first % width
@@ -169,21 +172,21 @@ def run_data(run: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def states(standings: Sequence[StateCount]) -> list[dict[str, Any]]:
+def states_data(standings: Sequence[StateCount]) -> list[dict[str, Any]]:
     return [
         {"state": row.state.name.lower(), **reason_data(row.reason), "urls": row.urls, "examples": list(row.examples)}
         for row in standings
     ]
 
 
-def outcomes(survey: Survey, host: int | None = None) -> list[dict[str, Any]]:
+def outcomes_data(survey: Survey, host: int | None = None) -> list[dict[str, Any]]:
     return [
         {**reason_data(row.reason), "urls": row.urls, "answers": row.answers, "examples": list(row.examples)}
         for row in survey.endings(EXAMPLES, host)
     ]
 
 
-def shares(survey: Survey, trait: DocumentTrait, host: int | None = None) -> list[dict[str, Any]]:
+def shares_data(survey: Survey, trait: DocumentTrait, host: int | None = None) -> list[dict[str, Any]]:
     return [_share(row) for row in survey.shares(trait, MOST, host)]
 
 

@@ -8,7 +8,7 @@ WIDE, NARROW = 640, 330  # pixels
 LETTER = 7.2  # width of a letter, about
 
 
-def drawing(width: int, height: float, title: str, described: str, *content: Content) -> Markup:
+def svg_image(width: int, height: float, title: str, described: str, *content: Content) -> Markup:
     """A picture that says what it shows."""
     return element(
         "svg",
@@ -24,11 +24,11 @@ def drawing(width: int, height: float, title: str, described: str, *content: Con
     )
 
 
-def words(x: float, y: float, text: str, anchor: str = "start", class_: str = "tick") -> Markup:
+def svg_text(x: float, y: float, text: str, anchor: str = "start", class_: str = "tick") -> Markup:
     return element("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, class_=class_)
 
 
-def rule(x1: float, y1: float, x2: float, y2: float) -> Markup:
+def grid_line(x1: float, y1: float, x2: float, y2: float) -> Markup:
     return element("line", x1=f"{x1:.1f}", y1=f"{y1:.1f}", x2=f"{x2:.1f}", y2=f"{y2:.1f}", class_="grid")
 
 

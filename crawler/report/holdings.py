@@ -7,8 +7,8 @@ from typing import Any
 
 from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
-from crawler.report.markup import Markup, element, foreign, url
-from crawler.report.parts import BARS, bad, cards, charts, listed, more, section, sentence
+from crawler.report.markup import Markup, element, untrusted, url
+from crawler.report.parts import BARS, cards, chart_grid, expandable, paragraph, section, url_list, warning
 from crawler.report.times import number, percent, plural, seconds, size
 
 Data = Mapping[str, Any]
@@ -24,10 +24,10 @@ _FILES = 30  # of the archive that are listed
 def duplicates(data: Data) -> Markup:
     facts = data["duplicates"]
     if not facts["pages"]:
-        return section("duplicates", "Duplicates", sentence("No whole page was fetched yet."))
+        return section("duplicates", "Duplicates", paragraph("No whole page was fetched yet."))
     if not facts["duplicates"]:
         return section(
-            "duplicates", "Duplicates", sentence(f"None of {plural(facts['pages'], 'page')} is a copy of another.")
+            "duplicates", "Duplicates", paragraph(f"None of {plural(facts['pages'], 'page')} is a copy of another.")
         )
     tiers = [ChartBar(_TIERS[row["tier"]], [row["duplicates"]]) for row in facts["tiers"]]
     return section(
@@ -45,8 +45,8 @@ def duplicates(data: Data) -> Markup:
             [
                 [
                     number(row["copies"]),
-                    [url(row["url"]), more("copies", listed(row["examples"]))],
-                    foreign(row["title"]),
+                    [url(row["url"]), expandable("copies", url_list(row["examples"]))],
+                    untrusted(row["title"]),
                 ]
                 for row in facts["largest"]
             ],
@@ -60,11 +60,11 @@ def pages(data: Data) -> Markup:
         ChartBar(f"{row['depth']}", [row["urls"], row["visited"]]) for row in data["depths"]
     ]  # fmt: skip
     if not data["totals"]["pages"] and not depths:
-        return section("pages", "Pages", sentence("No page was fetched yet."))
+        return section("pages", "Pages", paragraph("No page was fetched yet."))
     return section(
         "pages",
         "Pages",
-        charts(
+        chart_grid(
             bar_chart("URLs by depth: links from a seed", depths, "URLs", ["known", "visited"], of="Links from a seed")
             if depths
             else None,
@@ -110,9 +110,9 @@ def _problems(rows: Sequence[Data]) -> Markup | None:
     found = [row for row in rows if row["name"]]
     if not found:
         return None
-    return more(
+    return expandable(
         "Pages that could not be read in full",
-        table(["Problem", "Pages"], [[foreign(row["name"]), number(row["answers"])] for row in found]),
+        table(["Problem", "Pages"], [[untrusted(row["name"]), number(row["answers"])] for row in found]),
     )
 
 
@@ -120,7 +120,7 @@ def archive(data: Data) -> Markup:
     facts = data["archive"]
     files = facts["files"]
     if not files:
-        return section("archive", "Archive", sentence("Nothing was archived yet."))
+        return section("archive", "Archive", paragraph("Nothing was archived yet."))
     return section(
         "archive",
         "Archive",
@@ -138,7 +138,7 @@ def archive(data: Data) -> Markup:
             ["File", "Answers", "Bodies", "Records", "File", "Records / bodies"],
             [
                 [
-                    foreign(row["segment"]),
+                    untrusted(row["segment"]),
                     number(row["answers"]),
                     size(row["body_bytes"]),
                     size(row["record_bytes"]),
@@ -148,18 +148,18 @@ def archive(data: Data) -> Markup:
                 for row in files[-_FILES:]
             ],
         ),
-        sentence(f"These are the last of {plural(len(files), 'file')}.") if len(files) > _FILES else None,
+        paragraph(f"These are the last of {plural(len(files), 'file')}.") if len(files) > _FILES else None,
     )
 
 
 def slow_hosts(data: Data) -> Markup:
     now, runs = data["slowest_hosts"], data["slowest_in_runs"]
     if not now and not runs:
-        return section("slow", "Slow hosts", sentence("No host has answered yet."))
+        return section("slow", "Slow hosts", paragraph("No host has answered yet."))
     return section(
         "slow",
         "Slow hosts",
-        charts(
+        chart_grid(
             bar_chart(
                 "Time of the last answer",
                 [ChartBar(row["host"], [row["latency"]]) for row in now[:BARS]],
@@ -187,19 +187,19 @@ def slow_hosts(data: Data) -> Markup:
 def refusals(data: Data) -> Markup:
     rows = data["refusals"]
     if not rows:
-        return section("refusals", "Traps and refusals", sentence("Every URL that was found may be visited."))
+        return section("refusals", "Traps and refusals", paragraph("Every URL that was found may be visited."))
     return section(
         "refusals",
         "Traps and refusals",
-        sentence("URLs that are known and not visited, by site and reason; those that smell of a trap are marked."),
+        paragraph("URLs that are known and not visited, by site and reason; those that smell of a trap are marked."),
         table(
             ["Site", "URLs", "Reason", "What it means, and an example"],
             [
                 [
-                    foreign(row["site"]),
+                    untrusted(row["site"]),
                     number(row["urls"]),
-                    [element("code", row["reason"]), [" ", bad("trap")] if row["is_trap"] else None],
-                    [row["meaning"], more("example", url(row["example"]))],
+                    [element("code", row["reason"]), [" ", warning("trap")] if row["is_trap"] else None],
+                    [row["meaning"], expandable("example", url(row["example"]))],
                 ]
                 for row in rows
             ],
@@ -211,7 +211,7 @@ def refusals(data: Data) -> Markup:
 def coverage(data: Data) -> Markup:
     facts = data["coverage"]
     if facts["estimate"] is None:
-        return section("coverage", "Coverage", sentence(facts["why_not"]))
+        return section("coverage", "Coverage", paragraph(facts["why_not"]))
     found = facts["linked"] + facts["listed"] - facts["both"]
     return section(
         "coverage",
@@ -227,7 +227,7 @@ def coverage(data: Data) -> Markup:
             ("in lists", number(facts["listed"]), "sitemaps and feeds"),
             ("by both", number(facts["both"]), ""),
         ),
-        sentence(
+        paragraph(
             "Links and lists are two samples of the pages of sites that have lists; by what they have in common one can tell how many "
             "there are (Chapman). ",
             facts["assumption"],

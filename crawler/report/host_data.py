@@ -20,7 +20,16 @@ from typing import Any
 
 from crawler.items import ROBOTS_TOKEN, Reason, RobotsFile, State
 from crawler.options import Options
-from crawler.report.data import EXAMPLES, crawl_limits_data, history, least_rest, outcomes, reason_data, shares, states
+from crawler.report.data import (
+    EXAMPLES,
+    crawl_limits_data,
+    history_data,
+    least_rest,
+    outcomes_data,
+    reason_data,
+    shares_data,
+    states_data,
+)
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.survey import DocumentTrait, StateCount, Survey, TimeSlice
 from crawler.stores.contract.urls import HostRow
@@ -48,9 +57,9 @@ def host_data(store: Store, options: Options, host: int, now: float) -> dict[str
             "gaps": _gaps(survey, host),
             "robots": [_rules(rules) for rules in survey.origins(host)],
             "history": _history(survey, host, span),
-            "statuses": shares(survey, DocumentTrait.STATUS, host),
-            "states": states([row._replace(examples=row.examples[:EXAMPLES]) for row in standings]),
-            "outcomes": outcomes(survey, host),
+            "statuses": shares_data(survey, DocumentTrait.STATUS, host),
+            "states": states_data([row._replace(examples=row.examples[:EXAMPLES]) for row in standings]),
+            "outcomes": outcomes_data(survey, host),
             "denied": _denied(standings),
             "last_visits": [
                 seen._asdict() | {"kind": seen.kind.name.lower(), **reason_data(seen.reason)}
@@ -106,7 +115,7 @@ def _history(survey: Survey, host: int, span: tuple[float, float] | None) -> dic
     def ask(since: float, width: float) -> list[TimeSlice]:
         return survey.history(since, width, host)
 
-    return history(ask, *span)
+    return history_data(ask, *span)
 
 
 def _denied(standings: list[StateCount]) -> dict[str, Any]:

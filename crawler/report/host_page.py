@@ -8,24 +8,24 @@ from typing import Any
 from crawler.monitor.text import span_of
 from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
-from crawler.report.markup import Content, Markup, document, element, foreign, url
+from crawler.report.markup import Content, Markup, document, element, untrusted, url
 from crawler.report.parts import (
-    bad,
     cards,
-    charts,
-    contents,
-    date,
-    growth,
-    listed,
-    more,
+    chart_grid,
+    contents_list,
+    cumulative_chart,
+    date_or_never,
+    expandable,
     outcome_table,
-    rate,
+    paragraph,
+    rate_chart,
     section,
-    sentence,
     state_table,
-    when,
+    time_cell,
+    url_list,
+    warning,
 )
-from crawler.report.sections import rate_words
+from crawler.report.sections import format_request_rate
 from crawler.report.style import CSS
 from crawler.report.times import number, plural, seconds, size
 
@@ -39,9 +39,9 @@ def host_page(data: Data) -> str:
         [
             element(
                 "header",
-                element("h1", "How ", foreign(data["host"]), " was crawled"),
-                element("p", f"As of {date(data['made'])}", class_="soft"),
-                contents([(name, title) for name, title, _ in _SECTIONS]),
+                element("h1", "How ", untrusted(data["host"]), " was crawled"),
+                element("p", f"As of {date_or_never(data['made'])}", class_="soft"),
+                contents_list([(name, title) for name, title, _ in _SECTIONS]),
             ),
             element("main", [draw(data) for _, _, draw in _SECTIONS]),
             element(
@@ -56,15 +56,15 @@ def host_page(data: Data) -> str:
 def _who(data: Data) -> Markup:
     who = data["who"]
     contact: Content = (
-        ["Questions and complaints reach us at ", foreign(who["contact"]), "."]
+        ["Questions and complaints reach us at ", untrusted(who["contact"]), "."]
         if who["contact"]
         else "No contact is set: this crawler visits only hosts of whoever runs it."
     )
     return section(
         "who",
         "Who we are",
-        sentence("We ask as ", element("code", who["user_agent"]), ". ", contact),
-        sentence(
+        paragraph("We ask as ", element("code", who["user_agent"]), ". ", contact),
+        paragraph(
             "A robots.txt can address us as ",
             element("code", who["robots_token"]),
             ": Disallow, Allow, Crawl-delay, Request-rate and Visit-time are obeyed.",
@@ -81,7 +81,7 @@ def _asked(data: Data) -> Markup:
             ["By", "Asks for"],
             [
                 ["Crawl-delay", seconds(asked["crawl_delay"]) if asked["crawl_delay"] is not None else "–"],
-                ["Request-rate", rate_words(asked["request_rate"])],
+                ["Request-rate", format_request_rate(asked["request_rate"])],
                 ["Visit-time", _hours(asked["visit_time"])],
                 ["Our own least rest, or more if it asks for it", seconds(asked["least_rest"])],
                 [
@@ -90,10 +90,10 @@ def _asked(data: Data) -> Markup:
                 ],
             ],
         ),
-        sentence(f"It is left alone until {date(asked['held_until'])}.")
+        paragraph(f"It is left alone until {date_or_never(asked['held_until'])}.")
         if asked["held_until"] is not None and asked["held_until"] > data["made"]
         else None,
-        [_origin(row) for row in data["robots"]] or sentence("No robots.txt was asked for yet."),
+        [_origin(row) for row in data["robots"]] or paragraph("No robots.txt was asked for yet."),
     )
 
 
@@ -114,11 +114,11 @@ def _origin(row: Data) -> Markup:
     elif row["text"] is None:
         told = f"there is none (status {row['status']}), so everything is allowed"
     else:
-        told = f"fetched {date(row['fetched'])}, asked for again after {date(row['expires'])}"
+        told = f"fetched {date_or_never(row['fetched'])}, asked for again after {date_or_never(row['expires'])}"
     return element(
         "div",
-        sentence("robots.txt of ", url(row["origin"]), f": {told}."),
-        sentence("A redirect says that it is at ", url(row["moved_to"]), ".") if row["moved_to"] else None,
+        paragraph("robots.txt of ", url(row["origin"]), f": {told}."),
+        paragraph("A redirect says that it is at ", url(row["moved_to"]), ".") if row["moved_to"] else None,
         element("pre", row["text"]) if row["text"] else None,
     )
 
@@ -126,24 +126,28 @@ def _origin(row: Data) -> Markup:
 def _done(data: Data) -> Markup:
     totals, gaps, history = data["totals"], data["gaps"], data["history"]
     if not totals["requests"]:
-        return section("done", "What we did", sentence("This host was not asked for anything yet."))
+        return section("done", "What we did", paragraph("This host was not asked for anything yet."))
     drawn = [
-        rate(history, f"Archived answers per {_width(history)}", "answers_in_slice", "answers", "answers"),
-        growth(history, "Answers and pages", {"fetched": "answers archived", "pages": "whole pages"}, "in all"),
+        rate_chart(history, f"Archived answers per {_width(history)}", "answers_in_slice", "answers", "answers"),
+        cumulative_chart(
+            history, "Answers and pages", {"fetched": "answers archived", "pages": "whole pages"}, "in all"
+        ),
     ]
     return section(
         "done",
         "What we did",
         cards(
-            ("Requests", number(totals["requests"]), f"since {date(data['times']['first'])}"),
+            ("Requests", number(totals["requests"]), f"since {date_or_never(data['times']['first'])}"),
             ("Pages", number(totals["pages"]), "fetched, every version counted"),
             ("Bytes", size(totals["bytes"]), "received"),
             ("Failures", number(totals["failures"]), "no usable answer"),
             *_gap_cards(gaps),
         ),
         _verdict(gaps, data["asked"]["least_rest"]),
-        charts(*drawn) if any(drawn) else None,
-        sentence("Requests without an archived answer, such as failures and pages that had not changed, are not drawn.")
+        chart_grid(*drawn) if any(drawn) else None,
+        paragraph(
+            "Requests without an archived answer, such as failures and pages that had not changed, are not drawn."
+        )
         if any(drawn)
         else None,
     )
@@ -164,11 +168,11 @@ def _gap_cards(gaps: Data | None) -> list[tuple[str, str, str]]:
 
 def _verdict(gaps: Data | None, least: float) -> Markup:
     if gaps is None:
-        return sentence("There are not two archived answers yet between which there could be a rest.")
+        return paragraph("There are not two archived answers yet between which there could be a rest.")
     if gaps["shortest"] >= least:
-        return sentence(f"No gap was shorter than {seconds(least)}, which is what is asked.")
-    return sentence(
-        bad(f"The shortest gap was {seconds(gaps['shortest'])}; {seconds(least)} is asked now."),
+        return paragraph(f"No gap was shorter than {seconds(least)}, which is what is asked.")
+    return paragraph(
+        warning(f"The shortest gap was {seconds(gaps['shortest'])}; {seconds(least)} is asked now."),
         " What the host asks for may have changed since.",
     )
 
@@ -178,25 +182,25 @@ def _answers(data: Data) -> Markup:
     return section(
         "answers",
         "What it answered",
-        charts(
+        chart_grid(
             bar_chart("Archived answers by status", bars, "answers", of="Status") if bars else None,
-            outcome_table(data["outcomes"]) if data["outcomes"] else sentence("No visit has ended yet."),
+            outcome_table(data["outcomes"]) if data["outcomes"] else paragraph("No visit has ended yet."),
         ),
-        more("URLs by state and reason", state_table(data["states"])),
+        expandable("URLs by state and reason", state_table(data["states"])),
     )
 
 
 def _denied(data: Data) -> Markup:
     denied = data["denied"]
     if not denied["urls"]:
-        return section("denied", "Kept out by robots.txt", sentence("No URL that we know is forbidden by robots.txt."))
+        return section("denied", "Kept out by robots.txt", paragraph("No URL that we know is forbidden by robots.txt."))
     return section(
         "denied",
         "Kept out by robots.txt",
-        sentence(
+        paragraph(
             f"{plural(denied['urls'], 'URL')} that others link to {_are(denied['urls'])} not asked for. Among them:"
         ),
-        listed(denied["examples"]),
+        url_list(denied["examples"]),
     )
 
 
@@ -207,7 +211,7 @@ def _are(count: int) -> str:
 def _last(data: Data) -> Markup:
     rows = data["last_visits"]
     if not rows:
-        return section("last", "Last visits", sentence("Nothing was visited yet."))
+        return section("last", "Last visits", paragraph("Nothing was visited yet."))
     return section(
         "last",
         "Last visits",
@@ -215,10 +219,10 @@ def _last(data: Data) -> Markup:
             ["Time", "Status", "URL", "Title", "How it ended"],
             [
                 [
-                    when(row["visited"]),
+                    time_cell(row["visited"]),
                     number(row["status"]) if row["status"] else "–",
                     url(row["url"]),
-                    foreign(row["title"], longest=60),
+                    untrusted(row["title"], longest=60),
                     row["meaning"],
                 ]
                 for row in rows

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crawler.monitor.text import date_of
-from crawler.report.drawing import LETTER, WIDE, drawing, rule, words
+from crawler.report.drawing import LETTER, WIDE, grid_line, svg_image, svg_text
 from crawler.report.markup import Markup, element
 from crawler.report.times import axis_labels, clock_label, clock_ticks, ticks
 
@@ -54,23 +54,23 @@ def line_drawing(
     marks = ticks(max(max(line.values) for line in lines), whole=whole)
     left = 14 + LETTER * max(map(len, axis_labels(marks)))
     plane = _Plane(left, width - 14, times[0], times[-1], marks[-1])
-    return drawing(
+    return svg_image(
         width,
         _HEIGHT,
         title,
         described,
-        words(0, 14, unit, class_="axis"),
+        svg_text(0, 14, unit, class_="axis"),
         _levels(plane, marks),
         _clock(plane, 6 if width == WIDE else 3),
-        words((plane.left + plane.right) / 2, _HEIGHT - 6, _time_unit(plane), "middle", "axis"),
+        svg_text((plane.left + plane.right) / 2, _HEIGHT - 6, _time_unit(plane), "middle", "axis"),
         [_curve(plane, times, line, place) for place, line in enumerate(lines, 1)],
     )
 
 
 def _levels(plane: _Plane, marks: Sequence[float]) -> Iterator[Markup]:
     for mark, label in zip(marks, axis_labels(marks), strict=True):
-        yield rule(plane.left, plane.up(mark), plane.right, plane.up(mark))
-        yield words(plane.left - 6, plane.up(mark) + 4, label, "end")
+        yield grid_line(plane.left, plane.up(mark), plane.right, plane.up(mark))
+        yield svg_text(plane.left - 6, plane.up(mark) + 4, label, "end")
 
 
 def _clock(plane: _Plane, most: int) -> Iterator[Markup]:
@@ -78,8 +78,8 @@ def _clock(plane: _Plane, most: int) -> Iterator[Markup]:
     for at in clock_ticks(plane.first, plane.last, most):
         label, x = clock_label(at, plane.span), plane.across(at)
         half = len(label) * LETTER / 2
-        yield rule(x, _BOTTOM, x, _BOTTOM + 5)
-        yield words(min(max(x, half), plane.right + 14 - half), _BOTTOM + 18, label, "middle")
+        yield grid_line(x, _BOTTOM, x, _BOTTOM + 5)
+        yield svg_text(min(max(x, half), plane.right + 14 - half), _BOTTOM + 18, label, "middle")
 
 
 def _time_unit(plane: _Plane) -> str:

@@ -101,10 +101,10 @@ def stylesheet(css: str) -> Markup:
     return Markup(f"<style>{css}</style>")
 
 
-def foreign(text: str, *, longest: int = LONGEST_SHOWN) -> Markup:
+def untrusted(text: str, *, longest: int = LONGEST_SHOWN) -> Markup:
     """A title, a host name, a type: shortened if it is long, and whatever its direction, nothing beside it is moved.
 
-    >>> str(foreign("<b>"))
+    >>> str(untrusted("<b>"))
     '<bdi>&lt;b&gt;</bdi>'
     """
     return _bdi(text, longest, None)
@@ -119,13 +119,13 @@ def _bdi(text: str, longest: int, class_: str | None) -> Markup:
     seen = visible(text[:LONGEST_READ])
     if len(seen) <= longest:
         return element("bdi", seen, class_=class_)
-    return element("bdi", shortened(seen, longest), class_=class_, title=seen[:LONGEST_TITLE])
+    return element("bdi", shorten_middle(seen, longest), class_=class_, title=seen[:LONGEST_TITLE])
 
 
-def shortened(text: str, longest: int) -> str:
+def shorten_middle(text: str, longest: int) -> str:
     """Start and end tell most.
 
-    >>> shortened("abcdefghij", 7), shortened("abc", 7)
+    >>> shorten_middle("abcdefghij", 7), shorten_middle("abc", 7)
     ('abcd…ij', 'abc')
     """
     if len(text) <= longest:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crawler.report import holdings, sections
-from crawler.report.markup import Markup, document, element, foreign
-from crawler.report.parts import contents, date
+from crawler.report.markup import Markup, document, element, untrusted
+from crawler.report.parts import contents_list, date_or_never
 from crawler.report.style import CSS
 
 _SECTIONS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Markup]], ...] = (
@@ -33,8 +33,14 @@ def crawl_page(data: Mapping[str, Any]) -> str:
             element(
                 "header",
                 element("h1", "Crawl report"),
-                element("p", "Crawl in ", foreign(data["directory"]), f", as of {date(data['made'])}", class_="soft"),
-                contents([(name, title) for name, title, _ in _SECTIONS]),
+                element(
+                    "p",
+                    "Crawl in ",
+                    untrusted(data["directory"]),
+                    f", as of {date_or_never(data['made'])}",
+                    class_="soft",
+                ),
+                contents_list([(name, title) for name, title, _ in _SECTIONS]),
             ),
             element("main", [draw(data) for _, _, draw in _SECTIONS]),
             element(

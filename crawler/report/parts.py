@@ -18,11 +18,11 @@ def section(name: str, title: str, *content: Content) -> Markup:
     return element("section", element("h2", title), content, id=name)
 
 
-def sentence(*words: Content) -> Markup:
+def paragraph(*words: Content) -> Markup:
     return element("p", words)
 
 
-def bad(words: str) -> Markup:
+def warning(words: str) -> Markup:
     return element("span", words, class_="bad")
 
 
@@ -31,36 +31,36 @@ def cards(*facts: tuple[str, str, str]) -> Markup:
     return element(
         "dl",
         [
-            element("div", element("dt", name), element("dd", value, element("small", more) if more else None))
-            for name, value, more in facts
+            element("div", element("dt", name), element("dd", value, element("small", note) if note else None))
+            for name, value, note in facts
         ],
         class_="cards",
     )
 
 
-def charts(*figures: Markup | None) -> Markup:
+def chart_grid(*figures: Markup | None) -> Markup:
     return element("div", figures, class_="charts")
 
 
-def listed(urls: Sequence[str]) -> Markup:
+def url_list(urls: Sequence[str]) -> Markup:
     """URLs, one below the other."""
     return element("ul", [element("li", url(address)) for address in urls], class_="plain")
 
 
-def more(summary: str, *content: Content) -> Markup:
+def expandable(summary: str, *content: Content) -> Markup:
     return element("details", element("summary", summary), content)
 
 
-def date(at: float | None) -> str:
+def date_or_never(at: float | None) -> str:
     return date_of(at) if at is not None else "never"
 
 
-def when(at: float) -> Markup:
+def time_cell(at: float) -> Markup:
     """A time in a table."""
     return element("span", date_of(at), class_="whole")
 
 
-def contents(sections: Sequence[tuple[str, str]]) -> Markup:
+def contents_list(sections: Sequence[tuple[str, str]]) -> Markup:
     return element(
         "nav",
         element("ul", [element("li", element("a", title, href=f"#{name}")) for name, title in sections]),
@@ -77,7 +77,7 @@ def outcome_table(rows: Sequence[Mapping[str, Any]]) -> Markup:
                 element("code", row["reason"]),
                 number(row["urls"]),
                 number(row["answers"]),
-                [row["meaning"], more("examples", listed(row["examples"])) if row["examples"] else None],
+                [row["meaning"], expandable("examples", url_list(row["examples"])) if row["examples"] else None],
             ]
             for row in rows
         ],
@@ -93,7 +93,7 @@ def state_table(rows: Sequence[Mapping[str, Any]]) -> Markup:
                 row["state"],
                 number(row["urls"]),
                 element("code", row["reason"]),
-                [row["meaning"], more("examples", listed(row["examples"])) if row["examples"] else None],
+                [row["meaning"], expandable("examples", url_list(row["examples"])) if row["examples"] else None],
             ]
             for row in rows
         ],
@@ -101,20 +101,22 @@ def state_table(rows: Sequence[Mapping[str, Any]]) -> Markup:
     )
 
 
-def times_of(history: Mapping[str, Any]) -> list[float]:
+def slice_times(history: Mapping[str, Any]) -> list[float]:
     """The ends of the slices, and where the first begins."""
     return [history["since"], *(row["end"] for row in history["slices"])]
 
 
-def growth(history: Mapping[str, Any], title: str, names: Mapping[str, str], unit: str) -> Markup | None:
+def cumulative_chart(history: Mapping[str, Any], title: str, names: Mapping[str, str], unit: str) -> Markup | None:
     """Sums over time, from 0."""
     lines = [ChartLine(name, [0, *(row[key] for row in history["slices"])]) for key, name in names.items()]
     if not history["slices"] or not any(is_worth_drawing(line.values) for line in lines):
         return None
-    return time_chart(title, times_of(history), lines, unit)
+    return time_chart(title, slice_times(history), lines, unit)
 
 
-def rate(history: Mapping[str, Any], title: str, key: str, name: str, unit: str, *, per: float = 1.0) -> Markup | None:
+def rate_chart(
+    history: Mapping[str, Any], title: str, key: str, name: str, unit: str, *, per: float = 1.0
+) -> Markup | None:
     """What happened within each slice, as steps."""
     times: list[float] = []
     values: list[float] = []

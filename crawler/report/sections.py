@@ -8,21 +8,21 @@ from typing import Any
 from crawler.monitor.text import span_of
 from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
-from crawler.report.markup import Markup, element, foreign
+from crawler.report.markup import Markup, element, untrusted
 from crawler.report.parts import (
     BARS,
-    bad,
     cards,
-    charts,
-    date,
-    growth,
-    more,
+    chart_grid,
+    cumulative_chart,
+    date_or_never,
+    expandable,
     outcome_table,
-    rate,
+    paragraph,
+    rate_chart,
     section,
-    sentence,
     state_table,
-    when,
+    time_cell,
+    warning,
 )
 from crawler.report.times import number, percent, plural, seconds, size
 
@@ -32,7 +32,7 @@ Data = Mapping[str, Any]
 def overview(data: Data) -> Markup:
     totals, times = data["totals"], data["times"]
     if times["first"] is None:
-        return section("overview", "Overview", sentence("This crawl knows no URL yet."))
+        return section("overview", "Overview", paragraph("This crawl knows no URL yet."))
     return section(
         "overview",
         "Overview",
@@ -46,9 +46,11 @@ def overview(data: Data) -> Markup:
             ("Store", size(totals["store_bytes"]), f"{totals['store_bytes'] / max(totals['known'], 1):,.0f} B a URL"),
             ("Time", span_of(times["last"] - times["first"]), "from the first find to the last visit"),
         ),
-        sentence(f"First activity {date(times['first'])}, last {date(times['last'])}. {_next(data)}"),
+        paragraph(
+            f"First activity {date_or_never(times['first'])}, last {date_or_never(times['last'])}. {_next(data)}"
+        ),
         _collisions(totals["collisions"]),
-        more("All URLs by state and reason", state_table(data["states"])),
+        expandable("All URLs by state and reason", state_table(data["states"])),
     )
 
 
@@ -56,12 +58,12 @@ def _next(data: Data) -> str:
     due = data["totals"]["next_due"]
     if due is None:
         return "Nothing waits to be visited."
-    return "URLs are due now." if due <= data["made"] else f"The next URL is due {date(due)}."
+    return "URLs are due now." if due <= data["made"] else f"The next URL is due {date_or_never(due)}."
 
 
 def _collisions(count: int) -> Markup | None:
     return (
-        sentence(f"{plural(count, 'URL')} could not be kept, because others have the same key.") if count > 0 else None
+        paragraph(f"{plural(count, 'URL')} could not be kept, because others have the same key.") if count > 0 else None
     )
 
 
@@ -69,15 +71,15 @@ def over_time(data: Data) -> Markup:
     history = data["history"]
     names = {"discovered": "discovered", "queued": "waiting for a first visit", "fetched": "answers archived"}
     drawn = [
-        growth(history, "Discovered, queued and fetched", names, "URLs and answers, in all"),
-        rate(history, "Pages a second", "pages_per_second", "pages a second", "pages a second"),
+        cumulative_chart(history, "Discovered, queued and fetched", names, "URLs and answers, in all"),
+        rate_chart(history, "Pages a second", "pages_per_second", "pages a second", "pages a second"),
     ]
     width = f"Each point stands for {span_of(history['slice_seconds'])}." if history["slice_seconds"] else ""
     return section(
         "time",
         "Over time",
-        charts(*drawn) if any(drawn) else sentence("Nothing was fetched yet, so there is nothing to draw."),
-        sentence(width) if any(drawn) else None,
+        chart_grid(*drawn) if any(drawn) else paragraph("Nothing was fetched yet, so there is nothing to draw."),
+        paragraph(width) if any(drawn) else None,
         _runs(data),
     )
 
@@ -85,7 +87,7 @@ def over_time(data: Data) -> Markup:
 def _runs(data: Data) -> Markup:
     runs = data["runs"]
     if not runs:
-        return sentence("No run has ended yet.")
+        return paragraph("No run has ended yet.")
     shown = runs[-BARS:]
     told = (
         f"The last {len(shown)} of {plural(data['runs_counted'], 'run')}"
@@ -99,8 +101,8 @@ def _runs(data: Data) -> Markup:
             ["Ended", "How", "Took", "Pages", "A second", "Visits", "New URLs", "Received"],
             [
                 [
-                    when(run["ended"]),
-                    foreign(str(run["finished"])),
+                    time_cell(run["ended"]),
+                    untrusted(str(run["finished"])),
                     span_of(run["seconds"]),
                     number(run["pages"]),
                     number(run["pages_per_second"]) if run["pages_per_second"] is not None else "–",
@@ -118,15 +120,15 @@ def _runs(data: Data) -> Markup:
 def outcomes(data: Data) -> Markup:
     rows = data["outcomes"]
     if not rows:
-        return section("outcomes", "Outcomes", sentence("No visit has ended yet."))
+        return section("outcomes", "Outcomes", paragraph("No visit has ended yet."))
     bars = [ChartBar(row["reason"], [row["urls"]]) for row in rows[:BARS] if row["urls"]]
     return section(
         "outcomes",
         "Outcomes",
-        sentence(
+        paragraph(
             "How the last visit of each URL ended, and how many of the archived answers, old versions included, did."
         ),
-        charts(
+        chart_grid(
             bar_chart("URLs by how their last visit ended", bars, "URLs", of="Reason") if bars else None,
             outcome_table(rows),
         ),
@@ -138,14 +140,14 @@ def politeness(data: Data) -> Markup:
     rows = facts["worst_hosts"]
     if not rows:
         return section(
-            "politeness", "Politeness", sentence("No host has given two answers yet, so there is no rest to measure.")
+            "politeness", "Politeness", paragraph("No host has given two answers yet, so there is no rest to measure.")
         )
     bars = [ChartBar(row["host"], [row["asked"], row["shortest_gap"]]) for row in rows[:BARS]]
     return section(
         "politeness",
         "Politeness",
         _verdict(facts),
-        sentence(
+        paragraph(
             "What is asked is the most of our own least rest, Crawl-delay and Request-rate, as they are now; slow or troubled hosts "
             "get more. What was done is the shortest time from the end of an archived answer to the start of the next request "
             "that was answered; requests for robots.txt itself are left out."
@@ -159,7 +161,7 @@ def politeness(data: Data) -> Markup:
             told=seconds,
             whole=False,
         ),
-        more("These hosts in full", _host_table(rows)),
+        expandable("These hosts in full", _host_table(rows)),
         _closest(facts["closest_in_runs"]),
     )
 
@@ -168,9 +170,9 @@ def _verdict(facts: Data) -> Markup:
     hosts, short, early = facts["hosts_with_gaps"], facts["hosts_asked_too_soon"], facts["requests_before_their_time"]
     if not short and not early:
         who = f"Every one of {number(hosts)} hosts" if hosts > 1 else "The one host that has answered more than once"
-        return sentence(f"{who} had the rest that it is due.")
-    return sentence(
-        bad(
+        return paragraph(f"{who} had the rest that it is due.")
+    return paragraph(
+        warning(
             f"{number(short)} of {plural(hosts, 'host')} had less rest than is asked now; the runs count {plural(early, 'early request')}."
         ),
         " What a host asks may have changed since; ",
@@ -184,9 +186,9 @@ def _host_table(rows: list[Data]) -> Markup:
         ["Host", "Crawl-delay", "Request-rate", "Our rest now", "Asked", "Shortest done", "Visits"],
         [
             [
-                foreign(row["host"]),
+                untrusted(row["host"]),
                 seconds(row["crawl_delay"]) if row["crawl_delay"] is not None else "–",
-                rate_words(row["request_rate"]),
+                format_request_rate(row["request_rate"]),
                 seconds(row["rest_now"]),
                 seconds(row["asked"]),
                 seconds(row["shortest_gap"]),
@@ -197,18 +199,18 @@ def _host_table(rows: list[Data]) -> Markup:
     )
 
 
-def rate_words(rate: Data | None) -> str:
+def format_request_rate(rate: Data | None) -> str:
     return f"{rate['requests']} in {rate['seconds']} s" if rate is not None else "–"
 
 
 def _closest(rows: list[Data]) -> Markup | None:
     if not rows:
         return None
-    return more(
+    return expandable(
         "The closest requests of all runs, those without an archived answer included",
         table(
             ["Host", "Gap", "Required"],
-            [[foreign(str(row["host"])), seconds(row["gap"]), seconds(row["required"])] for row in rows],
+            [[untrusted(str(row["host"])), seconds(row["gap"]), seconds(row["required"])] for row in rows],
         ),
     )
 
@@ -216,7 +218,7 @@ def _closest(rows: list[Data]) -> Markup | None:
 def robots(data: Data) -> Markup:
     facts, spared = data["robots"], data["spared"]
     if not facts["origins"]:
-        return section("robots", "robots.txt and what was spared", sentence("No robots.txt was asked for yet."))
+        return section("robots", "robots.txt and what was spared", paragraph("No robots.txt was asked for yet."))
     return section(
         "robots",
         "robots.txt and what was spared",
@@ -237,8 +239,8 @@ def robots(data: Data) -> Markup:
 
 def _spared(spared: Data) -> Markup:
     if not any(spared.values()):
-        return sentence("No request was conditional or for a head alone yet, so nothing was spared.")
-    return sentence(
+        return paragraph("No request was conditional or for a head alone yet, so nothing was spared.")
+    return paragraph(
         f"Not fetched again, because it is as it was: {plural(spared['unchanged'], 'document')}, {size(spared['unchanged_bytes'])}. "
         f"Not fetched, because its type is not read: {plural(spared['unwanted'], 'document')}, "
         f"{size(spared['unwanted_bytes'])}. That took {plural(spared['heads'], 'request')} for heads alone, of which "

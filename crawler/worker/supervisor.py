@@ -24,7 +24,7 @@ from rich.live import Live
 from rich.text import Text
 
 from crawler.errors import FINISHED_BADLY, CrawlError
-from crawler.monitor.terminal import harmless, is_lively, restore
+from crawler.monitor.terminal import can_redraw, escape_controls, restore_cursor
 from crawler.options import Options
 from crawler.stores.contract.partitions import WorkerStatus
 from crawler.stores.contract.store import Store
@@ -154,7 +154,7 @@ class Supervisor:
                 self._stop(number)
             else:
                 self._stop(signal.SIGKILL)
-                restore(sys.stderr)
+                restore_cursor(sys.stderr)
                 os._exit(128 + number)
 
     def _kill_the_deaf(self) -> None:
@@ -191,7 +191,7 @@ class Supervisor:
         """Shows now and then how the workers are doing."""
         self._store = open_store(self._options.store, read_only=True)
         view = _View(self._store, self._summaries)
-        live = _live() if is_lively(sys.stderr, os.environ.get("TERM")) else None
+        live = _live() if can_redraw(sys.stderr, os.environ.get("TERM")) else None
         every = LIVE_EVERY if live is not None else PLAIN_EVERY
         last = time.monotonic()
 
@@ -301,6 +301,6 @@ def _is_stopped(pid: int) -> bool:
 def _pass_on(source: IO[bytes], number: int) -> None:
     """What a worker says, with its number."""
     for line in source:
-        words = harmless(line.decode(errors="replace"), keep="\n")
+        words = escape_controls(line.decode(errors="replace"), keep="\n")
         sys.stderr.write(f"[{number}] {words}")
         sys.stderr.flush()

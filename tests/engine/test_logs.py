@@ -13,7 +13,7 @@ import pytest
 
 from crawler.engine.logs import KEPT, HarmlessFormatter, LogTail
 from crawler.monitor import terminal as module
-from crawler.monitor.terminal import harmless, is_lively, restore
+from crawler.monitor.terminal import can_redraw, escape_controls, restore_cursor
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ from crawler.monitor.terminal import harmless, is_lively, restore
     ],
 )
 def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
-    assert harmless(text) == shown
-    assert harmless(text).isprintable()
-    harmless(text).encode()
+    assert escape_controls(text) == shown
+    assert escape_controls(text).isprintable()
+    escape_controls(text).encode()
 
 
 def record(message: str, level: int = logging.INFO, **facts: object) -> logging.LogRecord:
@@ -79,10 +79,10 @@ def test_a_tail_keeps_so_many_warnings_and_counts_the_others() -> None:
 def test_only_a_terminal_that_can_move_its_cursor_is_drawn_on(kind: str | None, answer: bool, tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     with os.fdopen(ours, "rb", 0) as master, os.fdopen(theirs, "w") as terminal, (tmp_path / "file").open("w") as file:
-        assert is_lively(terminal, kind) is answer
-        assert is_lively(file, kind) is False
-        restore(terminal)
-        restore(file)
+        assert can_redraw(terminal, kind) is answer
+        assert can_redraw(file, kind) is False
+        restore_cursor(terminal)
+        restore_cursor(file)
         assert os.read(master.fileno(), 100) == b"\x1b[?25h"
     assert (tmp_path / "file").read_bytes() == b""
 

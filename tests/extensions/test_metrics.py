@@ -49,10 +49,10 @@ DASHBOARD = ROOT / "data" / "ops" / "grafana-dashboard.json"
 
 def run() -> RunRecord:
     record = RunRecord(duplicates=3, near_duplicates=1, new_urls=9, commits=2, rate=8.5, store_share=0.25)
-    record.released("a.test", 5.5, 5.0)
+    record.record_request("a.test", 5.5, 5.0)
     for reason, outcome in ((Reason.OK, Outcome.FETCHED), (Reason.OK, Outcome.FETCHED), (Reason.BUSY, Outcome.BUSY)):
-        record.acknowledged("a.test", visited(visit_to("http://a.test/"), reason=reason, outcome=outcome))
-    record.lagged(0.0035)
+        record.record_visit("a.test", visited(visit_to("http://a.test/"), reason=reason, outcome=outcome))
+    record.record_lag(0.0035)
     return record
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from crawler.frontier.census import Census
 from crawler.items import Reason
 from crawler.monitor import live_view
-from crawler.monitor.live_view import LiveFacts, LiveView, line
+from crawler.monitor.live_view import LiveFacts, LiveView, log_line
 from crawler.monitor.record import HostGap
 from crawler.monitor.vitals import Vitals
 
@@ -68,7 +68,7 @@ def test_all_facts_are_in_the_picture() -> None:
 
 
 def test_all_facts_are_in_one_line() -> None:
-    assert line(FACTS) == (
+    assert log_line(FACTS) == (
         "1:15; 1,204 pages (41.9/s, 1.24 MB/s); 1,377 visits; 8,120 new URLs; 35.6 MB; 17 duplicates (5 near); 3,211 URLs queued, "
         "11 in flight, 12 to commit; hosts: 2 ready, 190 resting, 4 failing, 11 asked, 212 active; 1,204 ok, 88 redirected, "
         "40 not_found, 3 dns_failed; closest gap 5.002 s, 5.000 s required; limited by politeness: 212 hosts allow 42.1 "
@@ -76,7 +76,7 @@ def test_all_facts_are_in_one_line() -> None:
     )
 
 
-@pytest.mark.parametrize("picture", [lambda facts: "\n".join(drawn(facts)), line])
+@pytest.mark.parametrize("picture", [lambda facts: "\n".join(drawn(facts)), log_line])
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -95,7 +95,7 @@ def test_what_is_not_always_so_is_told_when_it_is(picture: Any, changes: dict[st
 def test_a_crawl_that_begins_has_nothing_to_tell_and_is_drawn() -> None:
     nothing = LiveFacts(directory="data/crawl", elapsed=0.0)
     assert "Closest gap none yet" in drawn(nothing)
-    assert line(nothing).startswith("0:00; 0 pages (0.0/s, 0.00 MB/s); 0 visits")
+    assert log_line(nothing).startswith("0:00; 0 pages (0.0/s, 0.00 MB/s); 0 visits")
 
 
 @pytest.mark.parametrize("height", [1, 2, 5, 9, 12, 24, 100])
@@ -127,7 +127,7 @@ def test_wide_characters_are_counted_as_the_terminal_does() -> None:
 
 def test_what_strangers_wrote_is_spelled_out_and_no_markup() -> None:
     hostile = replace(FACTS, directory=HOSTILE, closest=HostGap(HOSTILE, 5.0, 5.0), limited_by=HOSTILE)
-    for text in (*drawn(hostile, [HOSTILE], width=200), line(replace(hostile, closest=None))):
+    for text in (*drawn(hostile, [HOSTILE], width=200), log_line(replace(hostile, closest=None))):
         assert text.isprintable()
     picture = "\n".join(drawn(hostile, [HOSTILE], width=200))
     assert picture.count(r"\x1b[2J[red]\x9b1m\u202eevil\x07\r\n") == 4

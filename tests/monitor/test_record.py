@@ -14,7 +14,7 @@ def test_the_closest_gap_of_all_is_the_least_of_the_hosts() -> None:
     record, chance = RunRecord(), random.Random(7)
     for _ in range(500):
         host = f"h{chance.randrange(20)}.test"
-        record.released(host, chance.choice([None, chance.uniform(1, 9)]), chance.uniform(0, 1))
+        record.record_request(host, chance.choice([None, chance.uniform(1, 9)]), chance.uniform(0, 1))
     least = min(
         (run.shortest_gap - run.required, name) for name, run in record.hosts.items() if run.shortest_gap is not None
     )
@@ -24,14 +24,14 @@ def test_the_closest_gap_of_all_is_the_least_of_the_hosts() -> None:
 
 def test_a_first_visit_has_no_gap() -> None:
     record = RunRecord()
-    record.released("a.test", None, 5.0)
+    record.record_request("a.test", None, 5.0)
     assert record.closest is None
-    record.released("a.test", 5.5, 5.0)
+    record.record_request("a.test", 5.5, 5.0)
     assert record.closest == HostGap("a.test", 5.5, 5.0)
 
 
 def end(record: RunRecord, host: str, reason: Reason, outcome: Outcome = Outcome.FAILED) -> None:
-    record.acknowledged(host, visited(visit_to(f"http://{host}/"), outcome=outcome, reason=reason))
+    record.record_visit(host, visited(visit_to(f"http://{host}/"), outcome=outcome, reason=reason))
 
 
 def test_a_host_is_failing_while_its_last_visit_failed_for_reasons_of_its_own() -> None:
@@ -68,5 +68,5 @@ def test_the_most_common_reasons_are_summed_over_outcomes() -> None:
         (Reason.STOPPED, Outcome.FAILED),
     ):
         end(record, "a.test", reason, outcome)
-    assert record.most_common(1) == [(Reason.STOPPED, 2)]
-    assert dict(record.most_common(9)) == {Reason.STOPPED: 2, Reason.OK: 1}
+    assert record.most_common_reasons(1) == [(Reason.STOPPED, 2)]
+    assert dict(record.most_common_reasons(9)) == {Reason.STOPPED: 2, Reason.OK: 1}

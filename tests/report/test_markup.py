@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.commands import report as command
 from crawler.report import coverage, holdings, host_page, markup, times
-from crawler.report.markup import Markup, document, element, foreign, shortened, stylesheet, url, visible
+from crawler.report.markup import Markup, document, element, shorten_middle, stylesheet, untrusted, url, visible
 
 
 class Read(HTMLParser):
@@ -109,13 +109,13 @@ def test_an_endless_url_has_an_end() -> None:
 
 @given(st.text(), st.integers(5, 50))
 def test_what_is_shortened_is_no_longer_than_it_may_be(text: str, longest: int) -> None:
-    short = shortened(text, longest)
+    short = shorten_middle(text, longest)
     assert len(short) <= longest
     assert short == text or "…" in short
 
 
 def test_text_of_any_direction_moves_nothing_beside_it() -> None:
-    assert Read(str(foreign("שלום"))).tags == ["bdi"]
+    assert Read(str(untrusted("שלום"))).tags == ["bdi"]
 
 
 def test_a_page_can_load_nothing() -> None:
