@@ -1,1 +1,1 @@
-"""What a run says of itself: counts, summary, live view, Prometheus, text for people."""
+"""Monitoring of a running crawl: counters, summary, live view, Prometheus metrics, formatting for people."""

@@ -1,4 +1,4 @@
-"""Charts as files: their colours, and how they are written."""
+"""Colours of the charts that commands draw with matplotlib, and how they are saved."""
 
 from __future__ import annotations
 

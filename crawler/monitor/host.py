@@ -1,4 +1,4 @@
-"""One host, for people and for programs: what it wants, what it gave, what it said and how far that was true."""
+"""Describe one host for `scrapy status --host`: its counts, its politeness delay, and how reliable its hints are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawler.urls.keys import host_key
 
 
 def host_key_of(name: str) -> int:
-    """The fingerprint of a host that somebody names."""
+    """Return the key of a host that a user has named on the command line."""
     return host_key(host_of(resolve(f"http://{name.strip()}/") or f"http://{name}/"))
 
 
@@ -27,39 +27,42 @@ def unknown_host_message(name: str) -> str:
 
 
 def print_host(store: Store, politeness: Politeness, name: str, *, as_json: bool) -> int:
-    """Print what is known of a host; the exit code."""
+    """Print what the store knows of a host, and return the exit code."""
     now, host = steady_clock()(), host_key_of(name)
     row, trust = store.urls.find_host(host, now), store.urls.trust(host)
     if row is None:
         print(unknown_host_message(name))
         return 1
     if as_json:
-        told = {witness.name.lower(): told._asdict() for witness, told in sorted(trust.items())}
-        print(json.dumps(asdict(row) | {"trust": told}))
+        by_source = {source.name.lower(): counts._asdict() for source, counts in sorted(trust.items())}
+        print(json.dumps(asdict(row) | {"trust": by_source}))
     else:
-        print("\n  ".join([row.name, *_lines(row, politeness, now), *trust_lines(trust)]))
+        print("\n  ".join([row.name, *_host_lines(row, politeness, now), *trust_lines(trust)]))
     return 0
 
 
-def _lines(row: HostRow, politeness: Politeness, now: float) -> Iterator[str]:
+def _host_lines(row: HostRow, politeness: Politeness, now: float) -> Iterator[str]:
     clock = row.clock
     yield f"{row.known} URLs known; {row.visits} visits, {row.pages} pages, {row.failures} failures, {row.bytes / 1e6:.1f} MB"
-    yield f"rests {span_of(politeness.rest(row.name, clock))} after each answer; the last took {span_of(clock.latency)}"
+    yield (
+        f"waits {span_of(politeness.rest(row.name, clock))} after each response before the next request; the last response "
+        f"took {span_of(clock.latency)}"
+    )
     if clock.held_until > now:
-        yield f"is left alone for another {span_of(clock.held_until - now)}"
+        yield f"is not visited for another {span_of(clock.held_until - now)}"
     if row.soft404:
-        yield "shows a page, with status 200, for what it does not have: such pages are told apart by their words"
+        yield "answers with status 200 for pages that do not exist (soft 404): such pages are recognised by their text"
 
 
 def trust_lines(trust: Mapping[Source, Trust]) -> Iterator[str]:
-    """How often a host was right, in words."""
-    for witness, told in sorted(trust.items()):
-        words = [
+    """Say how often each kind of hint of a host (lastmod, changefreq, validators …) was right."""
+    for source, counts in sorted(trust.items()):
+        claims = [
             f"{right} of {right + wrong} times right that a page {what}{'' if believed else ', not believed any more'}"
             for what, right, wrong, believed in (
-                ("has changed", told.changed_right, told.changed_wrong, told.believes_change),
-                ("is the same", told.same_right, told.same_wrong, told.believes_same),
+                ("has changed", counts.changed_right, counts.changed_wrong, counts.believes_change),
+                ("is the same", counts.same_right, counts.same_wrong, counts.believes_same),
             )
             if right + wrong
         ]
-        yield f"trust in its {witness.meaning}: {'; '.join(words)}"
+        yield f"trust in its {source.meaning}: {'; '.join(claims)}"

@@ -1,7 +1,7 @@
-"""A crawl at one moment, as a picture for a terminal and as a line for a log.
+"""Show the state of a running crawl: as a live view on a terminal, and as one line for a log.
 
-Nothing here reads a clock or asks anybody. What strangers wrote, host names and the lines of the log, is spelled out where a
-terminal would obey it, and never read as markup.
+The functions here format values that they are given; they read no clock and no store. Host names and log lines may
+contain text of web pages: control characters in them are escaped, and they are never interpreted as markup.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from crawler.monitor.record import HostGap
 from crawler.monitor.terminal import escape_controls
 from crawler.monitor.vitals import Vitals
 
-OUTCOMES = 6  # reasons that are named
-TAIL = 6  # lines of the log that are shown
-_LABEL = 12  # columns of the words before a row
+OUTCOMES = 6  # the most frequent reasons, which are shown
+TAIL = 6  # log lines that are shown
+_LABEL = 12  # width of the label before each row
 _BETWEEN = " · "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveFacts:
-    """What is told of a crawl."""
+    """The values that the live view shows."""
 
     directory: str
     elapsed: float
@@ -35,21 +35,21 @@ class LiveFacts:
     visits: int = 0
     new_urls: int = 0
     duplicates: int = 0
-    near_duplicates: int = 0  # of these
+    near_duplicates: int = 0  # those of the duplicates that are not exact
     bytes_received: int = 0
     pages_a_second: float = 0.0
     bytes_a_second: float = 0.0
     outcomes: Sequence[tuple[Reason, int]] = ()
     failing: int = 0  # hosts whose last visit failed
     closest: HostGap | None = None
-    early: int = 0  # requests sent before their time
+    early: int = 0  # requests sent before the politeness delay was over
     limited_by: str = ""
     vitals: Vitals = field(default_factory=Vitals)
 
 
 @dataclass(frozen=True, slots=True)
 class LiveView:
-    """As many rows as the terminal has room for, the most telling first; below them the end of the log."""
+    """The live view: as many rows as fit on the terminal, the most important first, then the last log lines."""
 
     facts: LiveFacts
     log: Sequence[str] = ()
@@ -65,7 +65,7 @@ class LiveView:
 
 
 def log_line(facts: LiveFacts) -> str:
-    """The same in short."""
+    """Format the same values as one line, for logs and output that is no terminal."""
     vitals, hosts = facts.vitals, facts.vitals.hosts
     parts = [
         f"{clock(facts.elapsed)}{_left(facts)}",
@@ -96,7 +96,7 @@ def clock(seconds: float) -> str:
 
 
 def _rows(facts: LiveFacts) -> Iterator[tuple[str, list[str]]]:
-    """Labels, and parts of which as many are shown as there is room for."""
+    """Yield each row as its label and its parts; parts that do not fit are left out."""
     vitals = facts.vitals
     yield (
         clock(facts.elapsed),
@@ -167,7 +167,7 @@ def _limit(facts: LiveFacts) -> str:
 
 
 def _fitting(parts: Sequence[str], width: int) -> str:
-    """As many parts as fit, but one at least.
+    """Join as many parts as fit into the width, at least one.
 
     >>> _fitting(["1 ok", "2 gone", "3 busy"], 15)
     '1 ok · 2 gone'

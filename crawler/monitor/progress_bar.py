@@ -1,4 +1,4 @@
-"""How far is it? A bar on a terminal, nothing elsewhere."""
+"""A progress bar for long commands; it is drawn on a terminal only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 @contextmanager
 def showing_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Gives what is to be told what is being done, how much of it is done, and of how much; 0 if nobody knows."""
+    """Yield a function to call with a description, the count done so far, and the total (0 if it is not known)."""
     console = Console(file=sys.stderr)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -1,4 +1,4 @@
-"""A run in numbers for Prometheus, read when somebody asks."""
+"""Metrics of a run for Prometheus, computed when they are scraped."""
 
 from __future__ import annotations
 
@@ -22,34 +22,46 @@ _COUNTERS: Mapping[str, tuple[str, Callable[[RunRecord], float]]] = {
         "Pages that are exact copies of others",
         lambda record: record.duplicates - record.near_duplicates,
     ),
-    "near_duplicates": ("Pages that are nearly copies of others", lambda record: record.near_duplicates),
-    "received_bytes": ("Bytes of heads and bodies of answers", lambda record: record.bytes_received),
+    "near_duplicates": ("Pages that are near-duplicates of others", lambda record: record.near_duplicates),
+    "received_bytes": ("Bytes of headers and bodies of responses", lambda record: record.bytes_received),
     "archived_bytes": ("Bytes that were added to the archive", lambda record: record.bytes_archived),
-    "unchanged_bytes": ("Bytes that need not be fetched again", lambda record: record.spared.unchanged_bytes),
+    "unchanged_bytes": (
+        "Bytes that were not fetched again because pages were unchanged",
+        lambda record: record.spared.unchanged_bytes,
+    ),
     "commits": ("Batches of visits that were committed", lambda record: record.commits),
     "connections_opened": ("Connections that were opened", lambda record: record.connections),
-    "early_requests": ("Requests sent before their host's time; must stay 0", lambda record: record.early),
-    "late_visits": ("Visits that another worker had taken over", lambda record: record.late),
-    "cpu_seconds": ("Computing time of the crawl process", lambda record: time.process_time()),
+    "early_requests": (
+        "Requests sent before the politeness delay of their host was over; must stay 0",
+        lambda record: record.early,
+    ),
+    "late_visits": (
+        "Visits whose commit was refused because another worker had taken them over",
+        lambda record: record.late,
+    ),
+    "cpu_seconds": ("CPU time of the crawl process", lambda record: time.process_time()),
 }
 _GAUGES: Mapping[str, tuple[str, Callable[[RunRecord, Vitals], float]]] = {
     "queue_urls": ("URLs of active hosts that wait in memory", lambda record, now: now.hosts.queued),
     "hosts_active": ("Hosts with a queue in memory", lambda record, now: now.hosts.active),
     "hosts_asked": ("Active hosts that are being visited", lambda record, now: now.hosts.visiting),
     "hosts_ready": ("Active hosts that could be visited now", lambda record, now: now.hosts.ready),
-    "hosts_resting": ("Active hosts that rest", lambda record, now: now.hosts.resting),
+    "hosts_resting": ("Active hosts whose politeness delay is not over", lambda record, now: now.hosts.resting),
     "hosts_waiting": ("Active hosts that wait for the store or a robots.txt", lambda record, now: now.hosts.waiting),
     "hosts_failing": ("Hosts whose last visit in this run failed", lambda record, now: record.failing),
-    "connections": ("Requests on their way", lambda record, now: now.in_flight),
-    "connections_limit": ("Requests that may be on their way", lambda record, now: now.connections),
-    "in_flight_bytes": ("Bytes held for answers that are not complete", lambda record, now: now.bytes_in_flight),
-    "uncommitted_visits": ("Visits that have ended and wait for their commit", lambda record, now: now.uncommitted),
+    "connections": ("Requests in flight", lambda record, now: now.in_flight),
+    "connections_limit": ("Largest number of requests in flight", lambda record, now: now.connections),
+    "in_flight_bytes": ("Bytes of responses that are not complete yet", lambda record, now: now.bytes_in_flight),
+    "uncommitted_visits": ("Visits that have ended and are not committed yet", lambda record, now: now.uncommitted),
     "content_pages_waiting": ("Pages that wait for a content process", lambda record, now: now.pages_waiting),
-    "visits_per_second": ("Visits a second, just now", lambda record, now: record.rate),
-    "allowed_visits_per_second": ("Visits a second that active hosts allow", lambda record, now: now.allowed),
-    "store_busy_ratio": ("Share of the time in which the store's thread works", lambda record, now: record.store_share),
+    "visits_per_second": ("Visits a second over the last seconds", lambda record, now: record.rate),
+    "allowed_visits_per_second": (
+        "Visits a second that the delays of active hosts allow",
+        lambda record, now: now.allowed,
+    ),
+    "store_busy_ratio": ("Share of the time in which the store thread is busy", lambda record, now: record.store_share),
     "loop_lag_p99_seconds": ("Lag of the event loop, 99th percentile", lambda record, now: record.lag(0.99)),
-    "resident_memory_bytes": ("Memory of the crawl process", lambda record, now: resident_memory()),
+    "resident_memory_bytes": ("Resident memory of the crawl process", lambda record, now: resident_memory()),
     "workers": ("Processes that share the crawl", lambda record, now: now.workers),
     "network_down": ("1 while our own network seems to be down", lambda record, now: now.is_network_down),
 }
@@ -65,7 +77,7 @@ class LastRun:
 
 
 class RunCollector(Collector):
-    """Asked in whatever thread wants to know; costs nothing before."""
+    """The metrics of one run; they are computed in the thread that scrapes them, and cost nothing otherwise."""
 
     def __init__(
         self,
@@ -90,9 +102,9 @@ class RunCollector(Collector):
             yield _gauge(name, meaning, value(record, now), self._labels)
         if record.closest is not None:
             margin = record.closest.seconds - record.closest.required
-            meaning = "By how much the shortest rest of a host was longer than required"
+            meaning = "Shortest time between two requests to a host, less the required delay"
             yield _gauge("shortest_gap_margin_seconds", meaning, margin, self._labels)
-        yield _gauge("start_time_seconds", "When the run began", self._started, self._labels)
+        yield _gauge("start_time_seconds", "Unix time at which the run began", self._started, self._labels)
         yield _gauge("running", "1 while the crawl runs", self._ended is None, self._labels)
         if self._ended is not None:
             yield from LastRunCollector(self._ended, self._labels).collect()
@@ -101,13 +113,15 @@ class RunCollector(Collector):
         family = CounterMetricFamily(
             f"{PREFIX}_visits", "Visits by how they ended and why", labels=[*self._labels, "outcome", "reason"]
         )
-        for (outcome, reason), count in list(self._record.outcomes.items()):  # a list, made at once
+        for (outcome, reason), count in list(
+            self._record.outcomes.items()
+        ):  # copied, because the crawl thread adds to it
             family.add_metric([*self._labels.values(), outcome.name.lower(), reason.name.lower()], count)
         return family
 
 
 class LastRunCollector(Collector):
-    """What is left of a run."""
+    """The metrics that remain after a run has ended: when, with which exit code, how long it took."""
 
     def __init__(self, ended: LastRun, labels: Mapping[str, str] = NO_LABELS) -> None:
         self._ended = ended
@@ -115,9 +129,9 @@ class LastRunCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         ended, labels = self._ended, self._labels
-        yield _gauge("last_run_timestamp_seconds", "When the last run ended", ended.at, labels)
-        yield _gauge("last_run_exit_code", "How it ended: 0 is well", ended.exit_code, labels)
-        yield _gauge("last_run_seconds", "How long it took", ended.seconds, labels)
+        yield _gauge("last_run_timestamp_seconds", "Unix time at which the last run ended", ended.at, labels)
+        yield _gauge("last_run_exit_code", "Exit code of the last run; 0 is success", ended.exit_code, labels)
+        yield _gauge("last_run_seconds", "Duration of the last run", ended.seconds, labels)
 
 
 def _counter(name: str, meaning: str, value: float, labels: Mapping[str, str]) -> Metric:

@@ -1,4 +1,4 @@
-"""What one run of a crawl did, in numbers."""
+"""Counters of one run of a crawl."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from crawler.frontier.politeness import TROUBLE
 from crawler.items import Fetched, Kind, Outcome, Reason, Visited
 
 _SPARING = frozenset({Reason.NOT_MODIFIED, Reason.SAME_HEAD, Reason.UNWANTED_TYPE})
-HOSTS = 20_000  # hosts that are followed one by one; what others do is only added up
-LAG_STEP = 0.001  # resolution of the loop's lag
+HOSTS = 20_000  # hosts that have counters of their own; further ones count in the totals only
+LAG_STEP = 0.001  # resolution of the event loop's lag
 
 
 @dataclass(slots=True)
 class HostRun:
-    """One host in this run."""
+    """Counters of one host in this run."""
 
     visits: int = 0
-    slowest: float = 0.0  # its longest answer, in seconds
-    shortest_gap: float | None = None  # between two requests, from end to start
-    required: float = 0.0  # what that gap had to be
-    is_failing: bool = False  # its last visit failed, for reasons of its own
+    slowest: float = 0.0  # seconds of its slowest response
+    shortest_gap: float | None = (
+        None  # from the end of a request to the start of the next; the closest to what was required
+    )
+    required: float = 0.0  # the politeness delay that held for that gap
+    is_failing: bool = False  # its last visit failed, by its own fault
 
 
 class HostGap(NamedTuple):
-    """Between two requests to a host, from end to start."""
+    """The time between the end of a request to a host and the start of the next one."""
 
     host: str
     seconds: float
@@ -35,14 +37,14 @@ class HostGap(NamedTuple):
 
 @dataclass(slots=True)
 class SavedTraffic:
-    """What need not be fetched."""
+    """Traffic that conditional and HEAD requests have saved."""
 
-    unchanged: int = 0  # documents that are as they were
-    unchanged_bytes: int = 0  # of them
-    heads: int = 0  # requests for heads
-    followed: int = 0  # by a request for the whole
-    unwanted: int = 0  # documents of types that are not read
-    unwanted_bytes: int = 0  # of them, as far as their heads say
+    unchanged: int = 0  # documents that had not changed
+    unchanged_bytes: int = 0  # size of these
+    heads: int = 0  # HEAD requests
+    followed: int = 0  # HEAD requests that had to be followed by a GET
+    unwanted: int = 0  # documents of content types that are not read
+    unwanted_bytes: int = 0  # their size, where Content-Length gives it
 
     def add(self, visited: Visited, fetched: Fetched) -> None:
         is_head = fetched.request.startswith(b"HEAD ")
@@ -61,33 +63,33 @@ class SavedTraffic:
 
 @dataclass(slots=True)
 class RunRecord:
-    """Filled by the scheduler, read by progress, metrics and summary; what is counted may be read in any thread."""
+    """Counters of a run: the scheduler fills them; progress, metrics and summary read them, in any thread."""
 
     finished: str = "stopped"  # why the run ended
     outcomes: Counter[tuple[Outcome, Reason]] = field(default_factory=Counter)
     visits: int = 0
     pages: int = 0
     duplicates: int = 0
-    near_duplicates: int = 0  # of these
+    near_duplicates: int = 0  # those of the duplicates that are not exact
     new_urls: int = 0
     commits: int = 0
     bytes_received: int = 0
     bytes_archived: int = 0
-    early: int = 0  # requests sent before their time
+    early: int = 0  # requests sent before the politeness delay was over
     late: int = 0  # visits whose commit was refused, because another worker had taken them over
-    rate: float = 0.0  # visits a second, just now
-    store_share: float = 0.0  # of the time, just now, in which the store's thread works
-    limited_by: str = ""  # what keeps the crawl from being faster, just now
-    connections: int = 0  # that were opened
+    rate: float = 0.0  # visits a second over the last seconds
+    store_share: float = 0.0  # share of the last seconds in which the store thread was busy
+    limited_by: str = ""  # what limits the speed at the moment, as monitor.bottleneck says it
+    connections: int = 0  # connections that were opened
     spared: SavedTraffic = field(default_factory=lambda: SavedTraffic())
-    supply: dict[str, float] = field(default_factory=dict)  # whether there were hosts enough
+    supply: dict[str, float] = field(default_factory=dict)  # hosts and visits a second that the frontier could supply
     hosts: dict[str, HostRun] = field(default_factory=dict)
-    failing: int = 0  # of these
-    closest: HostGap | None = None  # which came closest to being too short
-    lags: Counter[int] = field(default_factory=Counter)  # of the event loop, in steps
+    failing: int = 0  # those of the hosts whose last visit failed
+    closest: HostGap | None = None  # the gap that came closest to being too short
+    lags: Counter[int] = field(default_factory=Counter)  # lags of the event loop, in steps of LAG_STEP
 
     def record_request(self, host: str, gap: float | None, required: float) -> None:
-        """A request is about to be sent, so long after the host's last answer (None: it never gave one)."""
+        """Count a request that is about to be sent, `gap` seconds after the host's last response (None: there was none)."""
         run = self._host(host)
         run.visits += 1
         if gap is None:
@@ -99,7 +101,7 @@ class RunRecord:
                 self.closest = HostGap(host, gap, required)
 
     def record_visit(self, host: str, visited: Visited) -> None:
-        """A visit's result was committed."""
+        """Count a visit whose result was committed."""
         self.visits += 1
         self.outcomes[visited.outcome, visited.reason] += 1
         self.pages += visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE
@@ -115,27 +117,28 @@ class RunRecord:
                 self._toggle_failing(host, run)
 
     def _toggle_failing(self, name: str, run: HostRun) -> None:
-        """A host fails that did not, or the other way round; those that are not followed one by one are not counted."""
+        """Note that a host has begun or ceased to fail; hosts without counters of their own are not counted."""
         run.is_failing = not run.is_failing
         if name in self.hosts:
             self.failing += 1 if run.is_failing else -1
 
     def most_common_reasons(self, most: int) -> list[tuple[Reason, int]]:
-        """The reasons of most visits."""
+        """Return the most frequent reasons with which visits ended."""
         reasons: Counter[Reason] = Counter()
-        for (_, reason), count in list(self.outcomes.items()):  # a list, made at once
+        for (_, reason), count in list(self.outcomes.items()):  # copied, because the crawl thread adds to it
             reasons[reason] += count
         return reasons.most_common(most)
 
     def record_lag(self, seconds: float) -> None:
+        """Note by how much the event loop was late."""
         self.lags[int(max(0.0, seconds) / LAG_STEP)] += 1
 
     def lag(self, share: float) -> float:
-        """The lag that so great a share of the moments did not exceed."""
-        seen, wanted = 0, share * self.lags.total()
+        """Return the lag that the given share of the measurements did not exceed (a quantile)."""
+        counted, wanted = 0, share * self.lags.total()
         for step in sorted(self.lags):
-            seen += self.lags[step]
-            if seen >= wanted:
+            counted += self.lags[step]
+            if counted >= wanted:
                 return (step + 1) * LAG_STEP
         return 0.0
 

@@ -1,4 +1,4 @@
-"""The end of a run, for people and for programs."""
+"""The summary that a crawl prints when it ends: as lines for people, and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawler.monitor.record import RunRecord
 from crawler.monitor.text import next_due, span_of
 from crawler.stores.contract.crawl import CrawlAccount
 
-_SHOWN = 5  # hosts in a list
+_SHOWN = 5  # hosts in each list
 _SUMS = (
     *(
         "visits",
@@ -30,7 +30,7 @@ _SUMS = (
 
 
 def summary_data(reason: str, seconds: float, record: RunRecord) -> dict[str, Any]:
-    """What the summary says of one process, as JSON has it."""
+    """Return the summary of one crawl process as JSON has it."""
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "finished": reason,
@@ -74,7 +74,7 @@ def summary_data(reason: str, seconds: float, record: RunRecord) -> dict[str, An
 
 
 def merge_summaries(parts: Sequence[dict[str, Any]], lost: int, seconds: float) -> dict[str, Any]:
-    """The summaries of several workers as one; those of the lost are not among them."""
+    """Merge the summaries of several workers; `lost` workers died and left none."""
     if not parts:
         parts = [summary_data("stopped", seconds, RunRecord())]
     whole = dict(parts[0])
@@ -106,43 +106,43 @@ def merge_summaries(parts: Sequence[dict[str, Any]], lost: int, seconds: float) 
 
 
 def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: float) -> Iterator[str]:
-    """The same for a person."""
+    """Format the summary for people."""
     crawl, received, archived = data["crawl"], data["bytes"]["received"], data["bytes"]["archived"]
     rate = data["pages"] / data["seconds"] if data["seconds"] else 0.0
     yield ""
     yield f"{data['finished'].capitalize()} after {span_of(data['seconds'])}: {_count(data['pages'], 'page')}, {rate:.1f} a second"
     over = f", over {_count(data['connections_opened'], 'connection')}" if data["connections_opened"] else ""
-    yield f"  Visits       {data['visits']} to {_count(data['hosts'], 'host')}{over}; {data['new_urls']} URLs were new"
+    yield f"  Visits       {data['visits']} to {_count(data['hosts'], 'host')}{over}; {data['new_urls']} new URLs"
     for row in data["outcomes"]:
         mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
         yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
     every, near = data["duplicates"], data["near_duplicates"]
-    yield f"  Duplicates   of other pages: {every}, of which {every - near} are exact and {near} nearly so"
+    yield f"  Duplicates   {_count(every, 'page')}: {every - near} exact, {near} near-duplicates"
     yield f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, compressed"
-    yield from _spared(data["spared"])
+    yield from _savings_lines(data["spared"])
     if data["slowest_hosts"]:
         slow = ", ".join(f"{row['host']} {row['seconds']:.2f} s" for row in data["slowest_hosts"][:3])
         yield f"  Slowest      {slow}"
     if data["shortest_gaps"]:
         gap = data["shortest_gaps"][0]
-        kept = (
-            "every host had its rest" if not data["requests_before_their_time"] else "SOME HOSTS WERE ASKED TOO EARLY"
+        verdict = (
+            "every delay was kept" if not data["requests_before_their_time"] else "SOME REQUESTS WERE SENT TOO EARLY"
         )
         yield (
-            f"  Politeness   {kept}; the closest was {gap['host']}: {gap['gap']:.3f} s between two requests, "
+            f"  Politeness   {verdict}; the closest was {gap['host']}: {gap['gap']:.3f} s between two requests, "
             f"{gap['required']:.3f} s required"
         )
     if "workers" in data:
         pages = " + ".join(f"{pages:,}" for pages in data["workers"]["pages"])
         lost = data["workers"]["lost"]
         gone = (
-            f"; {_count(lost, 'worker')} died, whose pages are in the collection and not in these numbers"
+            f"; {_count(lost, 'worker')} died: their pages are in the collection, but not in these numbers"
             if lost
             else ""
         )
         yield f"  Workers      {pages} pages{gone}"
     if data["late_visits"]:
-        yield f"  Late         {_count(data['late_visits'], 'visit')} that other workers had taken over and made again"
+        yield f"  Late         {_count(data['late_visits'], 'visit')} discarded, because other workers had taken them over"
     if data["supply"].get("rate"):
         yield f"  Frontier     {supply_line(data['supply'], data['seconds'])}"
     yield (
@@ -154,38 +154,36 @@ def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: 
     yield "  Next"
     for command, what in (
         ("status", "the crawl in numbers"),
-        ("why URL", "what became of a URL, and why"),
+        ("why URL", "what happened to a URL, and why"),
         ("show URL --text", "a page as it was archived"),
-        ("inspect URL", "what the crawler sees in it"),
+        ("inspect URL", "what the crawler reads in a page"),
         ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
-        ("report", "a page about the crawl"),
-        ("search WORDS", "pages about something"),
+        ("report", "an HTML report of the crawl"),
+        ("search WORDS", "search the pages"),
     ):
         yield f"    {what + ':':32} scrapy {command} -s CRAWL_DIR={where}"
 
 
-def _spared(spared: dict[str, int]) -> Iterator[str]:
-    """Bytes and requests that asking well has saved."""
-    if spared["unchanged"]:
-        pages = "page is as it was" if spared["unchanged"] == 1 else "pages are as they were"
-        yield f"  Unchanged    {spared['unchanged']} {pages}: {_size(spared['unchanged_bytes'])} not fetched again"
-    if spared["unwanted"]:
+def _savings_lines(saved: dict[str, int]) -> Iterator[str]:
+    """Say what conditional and HEAD requests have saved."""
+    if saved["unchanged"]:
         yield (
-            f"  Not read     {_count(spared['unwanted'], 'document')} of types that are not read: bodies of "
-            f"{_size(spared['unwanted_bytes'])} not fetched"
+            f"  Unchanged    {_count(saved['unchanged'], 'page')}: {_size(saved['unchanged_bytes'])} not fetched again"
         )
-    if spared["heads"]:
+    if saved["unwanted"]:
         yield (
-            f"  HEAD         {_count(spared['heads'], 'request')} for heads alone; {spared['followed']} were followed by one for "
-            "the whole"
+            f"  Not read     {_count(saved['unwanted'], 'document')} of types that are not read: bodies of "
+            f"{_size(saved['unwanted_bytes'])} not fetched"
         )
+    if saved["heads"]:
+        yield f"  HEAD         {_count(saved['heads'], 'request')}; {saved['followed']} were followed by a GET"
 
 
 def supply_line(supply: dict[str, float], seconds: float) -> str:
-    """Whether there were hosts enough, in a sentence."""
+    """Say whether the frontier had enough hosts to keep the connections busy."""
     share = min(supply["starved_seconds"] / seconds, 1.0) if seconds else 0.0
     hosts, rate = supply["hosts"], supply["rate"]
-    allowed = f"{hosts:,.0f} hosts, each asked every {supply['seconds_between_visits']:.1f} s, allow {rate:,.1f} visits a second"
+    allowed = f"{hosts:,.0f} hosts, each visited every {supply['seconds_between_visits']:.1f} s, allow {rate:,.1f} visits a second"
     if supply["rate_of_connections"] <= rate:
         return f"{allowed}, more than {supply['connections']:,.0f} connections can carry"
     return (

@@ -1,4 +1,4 @@
-"""What may be written to a terminal: it obeys control characters, and pages are written by strangers."""
+"""Write untrusted text to a terminal: control characters of a page must not steer it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 
 def escape_controls(text: str, keep: str = "") -> str:
-    r"""The text with everything that a terminal would obey, or that turns text around, spelled out.
+    r"""Escape everything that a terminal would obey, and marks that reverse the direction of text.
 
     >>> escape_controls("a title\x1b]0;mine\x07\n\u202eand more")
     'a title\\x1b]0;mine\\x07\\n\\u202eand more'
@@ -21,12 +21,12 @@ def escape_controls(text: str, keep: str = "") -> str:
 
 
 def can_redraw(stream: IO[str], kind: str | None) -> bool:
-    """Whether a stream is a terminal of a kind that can draw over what it has drawn."""
+    """Return whether a stream is a terminal that can redraw lines; `kind` is the value of TERM."""
     return stream.isatty() and kind not in (None, "", "dumb", "unknown")
 
 
 def restore_cursor(stream: IO[str]) -> None:
-    """Leave a terminal usable before a process that was drawing on it ends at once."""
+    """Show the cursor again before a process that was drawing on a terminal exits at once."""
     if stream.isatty():
         stream.write(_SHOW_CURSOR)
         stream.flush()

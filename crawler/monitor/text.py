@@ -1,4 +1,4 @@
-"""Times, spans and counts as people read them, and as JSON has them."""
+"""Format times, durations and the counts of a crawl, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.stores.contract.crawl import CrawlAccount
 
 
 def date_of(seconds: float) -> str:
-    """A time as people write it.
+    """Format a time as a date in UTC.
 
     >>> date_of(0)
     '1970-01-01 00:00:00 UTC'
@@ -20,7 +20,7 @@ def date_of(seconds: float) -> str:
 
 
 def span_of(seconds: float) -> str:
-    """A duration as people say it.
+    """Format a duration in its usual unit.
 
     >>> span_of(0.25), span_of(59), span_of(7200), span_of(604800)
     ('0.2 s', '59 s', '2.0 h', '7.0 days')
@@ -37,7 +37,7 @@ def span_of(seconds: float) -> str:
 
 
 def next_due(account: CrawlAccount, now: float) -> str:
-    """When there will be something to visit."""
+    """Say when the next URL is due."""
     if account.next_due is None:
         return "nothing waits."
     if account.next_due <= now:
@@ -46,7 +46,7 @@ def next_due(account: CrawlAccount, now: float) -> str:
 
 
 def account_data(account: CrawlAccount, segments: Sequence[SegmentState]) -> dict[str, Any]:
-    """The crawl in numbers, as JSON has it."""
+    """Return the counts of a crawl as JSON has them."""
     return {
         "known": account.known,
         "waiting": account.waiting,

@@ -1,4 +1,4 @@
-"""A crawl process at one moment: what it has and what it is doing. What it has done is in its record."""
+"""Gauges of a crawl process at one moment. What it has done so far is counted in `monitor.record`."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from crawler.frontier.census import Census
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vitals:
-    """Read from memory, without asking the store."""
+    """Values at one moment, read from memory without a query to the store."""
 
     hosts: Census = field(default_factory=Census)
-    in_flight: int = 0  # requests on their way
-    connections: int = 0  # that may be
-    bytes_in_flight: int = 0  # of answers that are not complete
-    pages_waiting: int = 0  # for a content process
-    uncommitted: int = 0  # visits
-    allowed: float = 0.0  # visits a second that the active hosts allow; 0 if nobody knows yet
-    workers: int = 1  # that share the crawl
-    pages_of_others: int = 0
+    in_flight: int = 0  # requests in flight
+    connections: int = 0  # the largest number of them
+    bytes_in_flight: int = 0  # of responses that are not complete
+    pages_waiting: int = 0  # pages that wait for a content process
+    uncommitted: int = 0  # visits that have ended and are not committed
+    allowed: float = 0.0  # visits a second that the delays of the active hosts allow; 0 = not known yet
+    workers: int = 1  # processes that share the crawl
+    pages_of_others: int = 0  # fetched by the other workers
     is_network_down: bool = False
 
 
 def resident_memory() -> int:
-    """Bytes of this process that are in memory now; where that cannot be told, the most that ever were."""
+    """Return the resident memory of this process in bytes; where the system does not tell it, the peak."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):
