@@ -32,7 +32,7 @@ def bottleneck(load: ProcessLoad) -> str:
     'politeness: 412 hosts allow 82.4 visits a second'
     >>> bottleneck(ProcessLoad(main_thread=0.3, store_thread=0.95, connections_free=3))
     'the store'
-    >>> bottleneck(ProcessLoad(main_thread=0.6, store_thread=0.3, connections_free=9, hosts=2000, allowed=9000.0, rate=700.0))
+    >>> bottleneck(ProcessLoad(main_thread=0.6, store_thread=0.3, connections_free=9, hosts=2, allowed=90, rate=7))
     'CPU: other processes are using the cores'
     """
     if load.is_network_down:

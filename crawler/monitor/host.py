@@ -43,10 +43,13 @@ def print_host(store: Store, politeness: Politeness, name: str, *, as_json: bool
 
 def _host_lines(row: HostRow, politeness: Politeness, now: float) -> Iterator[str]:
     clock = row.clock
-    yield f"{row.known} URLs known; {row.visits} visits, {row.pages} pages, {row.failures} failures, {row.bytes / 1e6:.1f} MB"
     yield (
-        f"waits {span_of(politeness.rest(row.name, clock))} after each response before the next request; the last response "
-        f"took {span_of(clock.latency)}"
+        f"{row.known} URLs known; {row.visits} visits, {row.pages} pages, {row.failures} failures, "
+        f"{row.bytes / 1e6:.1f} MB"
+    )
+    yield (
+        f"waits {span_of(politeness.rest(row.name, clock))} after each response before the next request; the last "
+        f"response took {span_of(clock.latency)}"
     )
     if clock.held_until > now:
         yield f"is not visited for another {span_of(clock.held_until - now)}"

@@ -145,7 +145,7 @@ def _hosts(facts: LiveFacts) -> Iterator[str]:
     yield f"{hosts.ready:,} ready"
     yield f"{hosts.resting:,} resting"
     yield f"{facts.failing:,} failing"
-    yield f"{hosts.visiting:,} asked"
+    yield f"{hosts.visiting:,} fetching"
     yield f"{hosts.active:,} active"
 
 

@@ -13,7 +13,7 @@ class RecentRate:
         self._samples: deque[tuple[float, tuple[float, ...]]] = deque()
 
     def rates(self, now: float, *totals: float) -> tuple[float, ...]:
-        """Record the totals at a time and return how much each grew per second over the window (or since the first call).
+        """Record the totals at a time and return how much each grew per second over the window.
 
         >>> recent = RecentRate(span=5.0)
         >>> recent.rates(0.0, 0, 0), recent.rates(4.0, 8, 400), recent.rates(10.0, 14, 400)

@@ -89,7 +89,7 @@ class RunRecord:
     lags: Counter[int] = field(default_factory=Counter)  # lags of the event loop, in steps of LAG_STEP
 
     def record_request(self, host: str, gap: float | None, required: float) -> None:
-        """Count a request that is about to be sent, `gap` seconds after the host's last response (None: there was none)."""
+        """Count a request that is about to be sent `gap` seconds after the host's last response (None = the first)."""
         run = self._host(host)
         run.visits += 1
         if gap is None:

@@ -110,7 +110,10 @@ def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: 
     crawl, received, archived = data["crawl"], data["bytes"]["received"], data["bytes"]["archived"]
     rate = data["pages"] / data["seconds"] if data["seconds"] else 0.0
     yield ""
-    yield f"{data['finished'].capitalize()} after {span_of(data['seconds'])}: {_count(data['pages'], 'page')}, {rate:.1f} a second"
+    yield (
+        f"{data['finished'].capitalize()} after {span_of(data['seconds'])}: {_count(data['pages'], 'page')}, "
+        f"{rate:.1f} a second"
+    )
     over = f", over {_count(data['connections_opened'], 'connection')}" if data["connections_opened"] else ""
     yield f"  Visits       {data['visits']} to {_count(data['hosts'], 'host')}{over}; {data['new_urls']} new URLs"
     for row in data["outcomes"]:
@@ -118,7 +121,10 @@ def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: 
         yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
     every, near = data["duplicates"], data["near_duplicates"]
     yield f"  Duplicates   {_count(every, 'page')}: {every - near} exact, {near} near-duplicates"
-    yield f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, compressed"
+    yield (
+        f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, "
+        "compressed"
+    )
     yield from _savings_lines(data["spared"])
     if data["slowest_hosts"]:
         slow = ", ".join(f"{row['host']} {row['seconds']:.2f} s" for row in data["slowest_hosts"][:3])
@@ -142,12 +148,16 @@ def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: 
         )
         yield f"  Workers      {pages} pages{gone}"
     if data["late_visits"]:
-        yield f"  Late         {_count(data['late_visits'], 'visit')} discarded, because other workers had taken them over"
+        yield (
+            f"  Late         {_count(data['late_visits'], 'visit')} discarded, because other workers had taken them "
+            "over"
+        )
     if data["supply"].get("rate"):
         yield f"  Frontier     {supply_line(data['supply'], data['seconds'])}"
     yield (
-        f"  Collection   {crawl['pages']} pages in {_count(crawl['archive_files'], 'file')}, {_size(crawl['archive_bytes'])}; "
-        f"{crawl['known']} URLs known = {crawl['waiting']} waiting + {crawl['leased']} leased + {crawl['parked']} parked"
+        f"  Collection   {crawl['pages']} pages in {_count(crawl['archive_files'], 'file')}, "
+        f"{_size(crawl['archive_bytes'])}; {crawl['known']} URLs known = {crawl['waiting']} waiting + "
+        f"{crawl['leased']} leased + {crawl['parked']} parked"
     )
     yield f"  Later        {next_due(account, now)}"
     yield ""
@@ -183,12 +193,15 @@ def supply_line(supply: dict[str, float], seconds: float) -> str:
     """Say whether the frontier had enough hosts to keep the connections busy."""
     share = min(supply["starved_seconds"] / seconds, 1.0) if seconds else 0.0
     hosts, rate = supply["hosts"], supply["rate"]
-    allowed = f"{hosts:,.0f} hosts, each visited every {supply['seconds_between_visits']:.1f} s, allow {rate:,.1f} visits a second"
+    allowed = (
+        f"{hosts:,.0f} hosts, each visited every {supply['seconds_between_visits']:.1f} s, allow {rate:,.1f} visits a "
+        "second"
+    )
     if supply["rate_of_connections"] <= rate:
         return f"{allowed}, more than {supply['connections']:,.0f} connections can carry"
     return (
-        f"{allowed}; {supply['connections']:,.0f} connections could carry {supply['rate_of_connections']:,.0f}, which needs "
-        f"{supply['hosts_needed']:,.0f} hosts. For {share:.0%} of the time no host was ready"
+        f"{allowed}; {supply['connections']:,.0f} connections could carry {supply['rate_of_connections']:,.0f}, which "
+        f"needs {supply['hosts_needed']:,.0f} hosts. For {share:.0%} of the time no host was ready"
     )
 
 

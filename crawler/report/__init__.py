@@ -1,1 +1,1 @@
-"""What a crawl was, on one page: made from the store alone, for people and for programs."""
+"""The report of a crawl or of one host, as an HTML page and as JSON, computed from the store alone."""

@@ -1,4 +1,4 @@
-"""Numbers side by side, as bars: their names stand beside them where there is room, else above."""
+"""Draw bar charts as SVG; labels stand beside the bars on wide drawings, above them on narrow ones."""
 
 from __future__ import annotations
 
@@ -13,41 +13,42 @@ _TOP = 8
 
 
 class ChartBar(NamedTuple):
-    """A row of a chart of bars: one value for each of its series."""
+    """A row of a bar chart: its label, and one value for each series."""
 
     name: str
     values: Sequence[float]
 
 
 class _Plane(NamedTuple):
-    """Where names and numbers lie on a drawing."""
+    """Maps values to positions on a drawing."""
 
-    beside: bool  # names are
+    beside: bool  # labels stand beside the bars
     left: float
     right: float
-    most: float
-    thick: int  # a bar
-    pitch: int  # a row
+    most: float  # the value at the right edge
+    thick: int  # height of a bar
+    pitch: int  # height of a row
 
     @property
     def longest(self) -> int:
-        """Letters of a name."""
+        """Letters of a label that are shown."""
         return 30 if self.beside else 40
 
-    def along(self, value: float) -> float:
+    def x(self, value: float) -> float:
         return self.left + max(value, 0.0) / self.most * max(self.right - self.left, 1)
 
 
 def bar_drawing(
     width: int,
     title: str,
-    described: str,
+    description: str,
     bars: Sequence[ChartBar],
     unit: str,
-    told: Callable[[float], str],
+    format_value: Callable[[float], str],
     *,
     whole: bool,
 ) -> Markup:
+    """Draw the chart; with `whole`, the axis has whole numbers only."""
     beside, series = width == WIDE, len(bars[0].values)
     values = [value for bar in bars for value in bar.values]
     marks = ticks(max(*values, 0), 4 if beside else 3, whole=whole)
@@ -55,7 +56,7 @@ def bar_drawing(
     plane = _Plane(
         beside=beside,
         left=12 + LETTER * min(max(len(bar.name) for bar in bars), 30) if beside else 2.0,
-        right=width - 14 - LETTER * max(len(told(value)) for value in values),
+        right=width - 14 - LETTER * max(len(format_value(value)) for value in values),
         most=marks[-1],
         thick=thick,
         pitch=series * thick + (8 if beside else 24),
@@ -65,20 +66,20 @@ def bar_drawing(
         width,
         bottom + 42,
         title,
-        described,
+        description,
         _scale(plane, marks, bottom),
-        [_row(plane, place, bar, told) for place, bar in enumerate(bars)],
+        [_row(plane, place, bar, format_value) for place, bar in enumerate(bars)],
         svg_text((plane.left + plane.right) / 2, bottom + 34, unit, "middle", "axis"),
     )
 
 
 def _scale(plane: _Plane, marks: Sequence[float], bottom: float) -> Iterator[Markup]:
     for mark, label in zip(marks, axis_labels(marks), strict=True):
-        yield grid_line(plane.along(mark), 4, plane.along(mark), bottom)
-        yield svg_text(plane.along(mark), bottom + 16, label, "middle" if mark else "start")
+        yield grid_line(plane.x(mark), 4, plane.x(mark), bottom)
+        yield svg_text(plane.x(mark), bottom + 16, label, "middle" if mark else "start")
 
 
-def _row(plane: _Plane, place: int, bar: ChartBar, told: Callable[[float], str]) -> Iterator[Markup]:
+def _row(plane: _Plane, place: int, bar: ChartBar, format_value: Callable[[float], str]) -> Iterator[Markup]:
     y = _TOP + place * plane.pitch + (0 if plane.beside else 18)
     name = shorten_middle(visible(bar.name), plane.longest)
     if plane.beside:
@@ -86,7 +87,7 @@ def _row(plane: _Plane, place: int, bar: ChartBar, told: Callable[[float], str])
     else:
         yield svg_text(2, y - 5, name, class_="name")
     for series, value in enumerate(bar.values):
-        at, long = y + series * plane.thick, max(plane.along(value) - plane.left, 1.0 if value else 0.0)
+        at, long = y + series * plane.thick, max(plane.x(value) - plane.left, 1.0 if value else 0.0)
         yield element(
             "rect",
             x=f"{plane.left:.1f}",
@@ -95,4 +96,4 @@ def _row(plane: _Plane, place: int, bar: ChartBar, told: Callable[[float], str])
             height=plane.thick - 2,
             class_=f"bar s{series + 1}",
         )
-        yield svg_text(plane.left + long + 5, at + plane.thick / 2 + 3, told(value))
+        yield svg_text(plane.left + long + 5, at + plane.thick / 2 + 3, format_value(value))

@@ -1,6 +1,6 @@
-"""Charts as SVG, each with a title, axes with units, and its numbers in a table.
+"""Charts as SVG, each with a title, axes with units, and its values in a table.
 
-Each is drawn twice, for wide and for narrow windows, and the style shows one of them: text that is scaled cannot be read.
+Each is drawn twice, for wide and for narrow windows, and the stylesheet shows one of them: scaled text is illegible.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from crawler.report.lines import ChartLine, line_drawing
 from crawler.report.markup import Content, Markup, element
 from crawler.report.times import number
 
-_DESCRIBED = 5  # bars that are named to who cannot see them; the table has all
+_DESCRIBED = 5  # bars that the description for screen readers names; the table has all
 
 
 def time_chart(
     title: str, times: Sequence[float], lines: Sequence[ChartLine], unit: str, *, whole: bool = True
 ) -> Markup:
-    """How numbers went over time."""
-    told = "; ".join(
+    """Draw values over time as lines."""
+    extremes = "; ".join(
         f"{line.name}: at most {number(max(line.values))}, {number(line.values[-1])} at the end" for line in lines
     )
-    described = f"{unit} from {date_of(times[0])} to {date_of(times[-1])}. {told}."
+    description = f"{unit} from {date_of(times[0])} to {date_of(times[-1])}. {extremes}."
     names = [line.name for line in lines]
     columns = zip(*(line.values for line in lines), strict=True)
     rows = [[date_of(at), *map(number, values)] for at, values in zip(times, columns, strict=True)]
-    drawings = [line_drawing(width, title, described, times, lines, unit, whole=whole) for width in (WIDE, NARROW)]
+    drawings = [line_drawing(width, title, description, times, lines, unit, whole=whole) for width in (WIDE, NARROW)]
     return _figure(title, "line", names, drawings, table(["Time", *names], rows))
 
 
@@ -39,15 +39,15 @@ def bar_chart(
     names: Sequence[str] = (),
     *,
     of: str = "",
-    told: Callable[[float], str] = number,
+    format_value: Callable[[float], str] = number,
     whole: bool = True,
 ) -> Markup:
-    """Numbers side by side, a row each; with several series they have names."""
-    some = ", ".join(f"{bar.name}: {' and '.join(map(told, bar.values))}" for bar in bars[:_DESCRIBED])
+    """Draw a bar chart, a row for each bar; `names` are those of the series if there are several."""
+    some = ", ".join(f"{bar.name}: {' and '.join(map(format_value, bar.values))}" for bar in bars[:_DESCRIBED])
     drawings = [
-        bar_drawing(width, title, f"{unit}. {some}.", bars, unit, told, whole=whole) for width in (WIDE, NARROW)
+        bar_drawing(width, title, f"{unit}. {some}.", bars, unit, format_value, whole=whole) for width in (WIDE, NARROW)
     ]
-    rows = [[bar.name, *map(told, bar.values)] for bar in bars]
+    rows = [[bar.name, *map(format_value, bar.values)] for bar in bars]
     return _figure(title, "bar", names, drawings, table([of or "What", *(names or [unit])], rows))
 
 
@@ -58,12 +58,12 @@ def _figure(title: str, kind: str, names: Sequence[str], drawings: Sequence[Mark
         element("figcaption", title),
         element("ul", keys, class_="legend") if len(names) > 1 else None,
         drawings,
-        element("details", element("summary", "The numbers"), numbers),
+        element("details", element("summary", "Values"), numbers),
     )
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, words: Collection[int] = (0,)) -> Markup:
-    """The columns at these places are words, the others numbers. It scrolls by itself where it is too wide."""
+    """Make a table; the columns at the places `words` hold text, the others numbers. A wide table scrolls by itself."""
     kinds = ["words" if place in words else "number" for place in range(len(head))]
     names = [element("th", name, scope="col", class_=kind) for name, kind in zip(head, kinds, strict=True)]
     cells = (

@@ -1,8 +1,8 @@
-"""How many pages are there that nobody has named yet?
+"""Estimate how many pages of the crawled sites were not discovered (capture-recapture).
 
-Links and lists are two samples of the pages of the sites that have both. If they were taken independently, the share of the
-listed pages that links have found as well is the share of all pages that links have found (Chapman's estimator, which is that
-of Lincoln and Petersen without its bias for small numbers).
+Links and lists (sitemaps, feeds) are two samples of the pages of the sites that have both. If they are independent, the
+share of the listed pages that links have found as well is the share of all pages that links have found (Chapman's
+estimator, which is that of Lincoln and Petersen without its bias for small numbers).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 
 from crawler.stores.contract.survey import ListCoverage
 
-LEAST_SAMPLE = 50  # pages in each sample
-LEAST_BOTH = 10  # and in both: with fewer, the interval says nothing
-_SURE = 1.96  # standard errors, for 95 of 100 cases
+LEAST_SAMPLE = 50  # pages that each sample needs
+LEAST_BOTH = 10  # pages that both need in common: with fewer, the interval says nothing
+_SURE = 1.96  # standard errors on each side, for 95 % confidence
 ASSUMPTION = (
-    "This holds as far as sites list their pages without regard to whether they link to them. Pages that are neither linked nor "
-    "listed anywhere are not counted. A page that a list named first, and that only its own host links to, is known as listed "
-    "alone, so the estimate is rather too high than too low."
+    "The estimate assumes that whether a site lists a page does not depend on whether it links to it. Pages that are "
+    "neither linked nor listed anywhere are not counted. A page that a list named first, and that only its own host "
+    "links to, counts as listed only, so the estimate tends to be too high rather than too low."
 )
 
 
 def coverage(captured: ListCoverage) -> dict[str, Any]:
-    """The estimate with its interval, or why there is none."""
+    """Return the estimate with its 95 % interval, or why there is none."""
     known, linked, listed, both = captured
     data: dict[str, Any] = {"known": known, "linked": linked, "listed": listed, "both": both}
     why_not = _too_small(captured)
@@ -31,18 +31,19 @@ def coverage(captured: ListCoverage) -> dict[str, Any]:
         return data | {"estimate": None, "low": None, "high": None, "why_not": why_not, "assumption": ASSUMPTION}
     estimate = chapman(linked, listed, both)
     spread = _SURE * math.sqrt(variance(linked, listed, both))
-    found = linked + listed - both
+    discovered = linked + listed - both
     return data | {
         "estimate": round(estimate),
-        "low": round(max(estimate - spread, found)),
-        "high": round(max(estimate + spread, found)),
+        "low": round(max(estimate - spread, discovered)),
+        "high": round(max(estimate + spread, discovered)),
         "why_not": "",
         "assumption": ASSUMPTION,
     }
 
 
 def chapman(first: int, second: int, both: int) -> float:
-    """
+    """Estimate the size of a population from two samples and their overlap.
+
     >>> chapman(100, 100, 50)
     199.01960784313727
     """
@@ -50,7 +51,8 @@ def chapman(first: int, second: int, both: int) -> float:
 
 
 def variance(first: int, second: int, both: int) -> float:
-    """
+    """Return the variance of Chapman's estimate.
+
     >>> variance(100, 100, 100)
     0.0
     """
@@ -59,10 +61,11 @@ def variance(first: int, second: int, both: int) -> float:
 
 def _too_small(captured: ListCoverage) -> str:
     if not captured.listed:
-        return "No sitemap or feed has listed a page, so there is nothing to hold the links against."
+        return "No sitemap or feed has listed a page, so there is no second sample to compare the links with."
     if min(captured.linked, captured.listed) < LEAST_SAMPLE or captured.both < LEAST_BOTH:
         return (
-            f"The samples are too small for an estimate: {captured.linked} pages were found by links, {captured.listed} in "
-            f"lists, {captured.both} in both; it takes {LEAST_SAMPLE} of each, and {LEAST_BOTH} in both."
+            f"The samples are too small for an estimate: {captured.linked} pages were found by links, "
+            f"{captured.listed} in lists, {captured.both} in both; at least {LEAST_SAMPLE} of each and {LEAST_BOTH} in "
+            "both are needed."
         )
     return ""

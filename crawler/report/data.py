@@ -1,21 +1,22 @@
-"""A crawl as one dict of numbers: what `scrapy report --json` prints and what the page is drawn from.
+"""Collect the numbers of a crawl into one dict: `scrapy report --json` prints it, and the HTML page is drawn from it.
 
-Times are seconds since the epoch, durations seconds, sizes bytes; what is not known is null. Names are kept; new ones may come.
+Times are seconds since the epoch, durations seconds, sizes bytes; what is not known is null. Keys are stable; new ones
+may be added.
 
-    directory, made                 where the crawl lies, and when this was made
-    times                           first, last: when the first URL was found, and when something last happened
+    directory, made                 the crawl's directory, and when this report was made
+    times                           first, last: when the first URL was discovered, and the last activity
     totals                          known = waiting + leased + parked URLs, hosts, documents, pages, archive_bytes, …
-    history                         slice_seconds, and slices: what was discovered, queued and fetched up to the end of each
-    runs                            how each run ended, with pages_per_second; the last ones, runs_counted of all
-    states, outcomes                URLs by state and reason; by how their last visit ended, and answers that did; examples
-    politeness                      hosts with the least time to spare between what they ask for and what they got
-    robots, spared                  origins by their robots.txt; what HEAD and conditional requests have spared, over all runs
+    history                         slice_seconds, and slices: URLs discovered, queued and fetched up to the end of each
+    runs                            the last runs: how each ended, pages_per_second …; runs_counted is the number of all
+    states, outcomes                URLs by state and reason; URLs and archived responses by outcome; examples
+    politeness                      the hosts whose shortest gap between requests was closest to the required delay
+    robots, spared                  origins by their robots.txt; what HEAD and conditional requests saved in all runs
     duplicates                      by tier, and the largest clusters
     depths, languages, formats, content_types, statuses, problems, sizes
-    archive                         bodies as they came against the files that they lie in
-    slowest_hosts, slowest_in_runs  by their last answer; by their slowest in a run
-    refusals                        URLs that are not visited, by site and reason; is_trap tells traps
-    coverage                        how many pages there may be that nobody has named
+    archive                         sizes of bodies as received, of their records, and of the WARC files
+    slowest_hosts, slowest_in_runs  hosts by the time of their last response; by that of their slowest in any run
+    refusals                        URLs that are not visited, by site and reason; is_trap marks traps
+    coverage                        an estimate of how many pages were not discovered
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ from crawler.stores.contract.survey import (
 )
 
 EXAMPLES = 3
-WORST = 20  # hosts in a list
-MOST = 30  # entries of other lists
+WORST = 20  # hosts in each list
+MOST = 30  # entries of each other list
 MOST_RUNS = 120
 DEEPEST = 30
 
@@ -78,7 +79,7 @@ REFUSALS = TRAPS | {
 
 
 def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
-    """All of it, from one state of the store."""
+    """Collect the data of the whole crawl from one consistent state of the store."""
     with store.survey() as survey:
         runs, standings = store.crawl.runs(), survey.standings(EXAMPLES)
         return {
@@ -128,14 +129,16 @@ def _activity(survey: Survey) -> dict[str, Any]:
     return {"times": {"first": span[0], "last": span[1]}, "history": history_data(survey.history, *span)}
 
 
-def history_data(ask: Callable[[float, float], Sequence[TimeSlice]], first: float, last: float) -> dict[str, Any]:
-    """Sums up to the end of each slice, and the rate within it."""
+def history_data(query: Callable[[float, float], Sequence[TimeSlice]], first: float, last: float) -> dict[str, Any]:
+    """Divide the time into slices: totals up to the end of each, and the rate within it."""
     width = slice_width(last - first)
     since = first - first % width
-    happened = {row.number: row for row in ask(since, width)}
+    counted = {row.number: row for row in query(since, width)}
     slices, known, refused, visited, answers, pages = [], 0, 0, 0, 0, 0
-    for number in range(min(max(happened, default=-1) + 1, 2 * MOST_SLICES)):  # a clock may have been wrong
-        row = happened.get(number, TimeSlice(number))
+    for number in range(
+        min(max(counted, default=-1) + 1, 2 * MOST_SLICES)
+    ):  # a wrong clock may have given times far off
+        row = counted.get(number, TimeSlice(number))
         known, refused, visited = known + row.found, refused + row.refused, visited + row.visited
         answers, pages = answers + row.answers, pages + row.pages
         slices.append(
@@ -195,7 +198,7 @@ def _share(row: DocumentShare) -> dict[str, Any]:
 
 
 def least_rest(politeness: Politeness, name: str, clock: HostClock) -> float:
-    """What a host has to be given in any case: for a slow answer or after trouble it gets more."""
+    """Return the shortest delay that a host requires; after a slow response or an error its delay is longer."""
     return politeness.rest(name, replace(clock, latency=0.0, last_bytes=0, backoff=0))
 
 

@@ -1,23 +1,23 @@
-"""What charts are drawn with."""
+"""The SVG elements from which charts are made."""
 
 from __future__ import annotations
 
 from crawler.report.markup import Content, Markup, element
 
 WIDE, NARROW = 640, 330  # pixels
-LETTER = 7.2  # width of a letter, about
+LETTER = 7.2  # approximate width of a letter
 
 
-def svg_image(width: int, height: float, title: str, described: str, *content: Content) -> Markup:
-    """A picture that says what it shows."""
+def svg_image(width: int, height: float, title: str, description: str, *content: Content) -> Markup:
+    """Make an image with a title and a description for screen readers."""
     return element(
         "svg",
         element("title", title),
-        element("desc", described),
+        element("desc", description),
         content,
         class_="wide" if width == WIDE else "narrow",
         role="img",
-        aria_label=f"{title}. {described}",
+        aria_label=f"{title}. {description}",
         viewBox=f"0 0 {width} {height:g}",
         width=width,
         height=f"{height:g}",
@@ -33,7 +33,7 @@ def grid_line(x1: float, y1: float, x2: float, y2: float) -> Markup:
 
 
 def swatch(place: int, kind: str) -> Markup:
-    """How a series looks, for a legend."""
+    """Make the sample of a series that a legend shows."""
     if kind == "line":
         shape = element("line", x1=0, y1=6, x2=24, y2=6, class_=f"line s{place}")
     else:

@@ -1,4 +1,4 @@
-"""The second half of a crawl's page: what was brought home, and what was not."""
+"""Sections of the crawl report on the collection: duplicates, pages, archive, slow hosts, refused URLs, coverage."""
 
 from __future__ import annotations
 
@@ -14,38 +14,40 @@ from crawler.report.times import number, percent, plural, seconds, size
 Data = Mapping[str, Any]
 _TIERS = {
     "body": "the same bytes",
-    "text": "the same words",
-    "sketch": "almost, by their sketches",
-    "compared": "almost, texts compared",
+    "text": "the same text",
+    "sketch": "similar, by their sketches",
+    "compared": "similar, texts compared",
 }
-_FILES = 30  # of the archive that are listed
+_FILES = 30  # files of the archive that are listed
 
 
 def duplicates(data: Data) -> Markup:
     facts = data["duplicates"]
     if not facts["pages"]:
-        return section("duplicates", "Duplicates", paragraph("No whole page was fetched yet."))
+        return section("duplicates", "Duplicates", paragraph("No complete page was fetched yet."))
     if not facts["duplicates"]:
         return section(
-            "duplicates", "Duplicates", paragraph(f"None of {plural(facts['pages'], 'page')} is a copy of another.")
+            "duplicates",
+            "Duplicates",
+            paragraph(f"None of {plural(facts['pages'], 'page')} is a duplicate of another."),
         )
     tiers = [ChartBar(_TIERS[row["tier"]], [row["duplicates"]]) for row in facts["tiers"]]
     return section(
         "duplicates",
         "Duplicates",
         cards(
-            ("Copies", number(facts["duplicates"]), f"{percent(facts['duplicates'], facts['pages'])} of all pages"),
-            ("Clusters", number(facts["clusters"]), "originals that have copies"),
-            ("Pages", number(facts["pages"]), "whole ones, a URL each"),
+            ("Duplicates", number(facts["duplicates"]), f"{percent(facts['duplicates'], facts['pages'])} of all pages"),
+            ("Clusters", number(facts["clusters"]), "originals that have duplicates"),
+            ("Pages", number(facts["pages"]), "complete ones, one per URL"),
         ),
-        bar_chart("Copies by how they are known", tiers, "pages", of="How"),
+        bar_chart("Duplicates by how they were detected", tiers, "pages", of="How"),
         element("h3", "Largest clusters"),
         table(
-            ["Copies", "Original, and some of its copies", "Title"],
+            ["Duplicates", "Original, and some of its duplicates", "Title"],
             [
                 [
                     number(row["copies"]),
-                    [url(row["url"]), expandable("copies", url_list(row["examples"]))],
+                    [url(row["url"]), expandable("duplicates", url_list(row["examples"]))],
                     untrusted(row["title"]),
                 ]
                 for row in facts["largest"]
@@ -65,14 +67,14 @@ def pages(data: Data) -> Markup:
         "pages",
         "Pages",
         chart_grid(
-            bar_chart("URLs by depth: links from a seed", depths, "URLs", ["known", "visited"], of="Links from a seed")
+            bar_chart("URLs by depth (links from a seed)", depths, "URLs", ["known", "visited"], of="Links from a seed")
             if depths
             else None,
             _shares("Pages by language", data["languages"], "Language"),
-            _shares("Pages by format, as it turned out", data["formats"], "Format"),
-            _shares("Pages by content type, as servers say", data["content_types"], "Content type"),
+            _shares("Pages by detected format", data["formats"], "Format"),
+            _shares("Pages by Content-Type header", data["content_types"], "Content type"),
             _sizes(data["sizes"]),
-            _shares("Answers by status", data["statuses"], "Status", "answers"),
+            _shares("Responses by status", data["statuses"], "Status", "responses"),
         ),
         _problems(data["problems"]),
     )
@@ -92,11 +94,12 @@ def _sizes(rows: Sequence[Data]) -> Markup | None:
     if not rows:
         return None
     bars = [ChartBar(f"{_binary(row['below'] // 2)} to {_binary(row['below'])}", [row["pages"]]) for row in rows]
-    return bar_chart("Pages by size of the body, as it came", bars, "pages", of="Bytes")
+    return bar_chart("Pages by size of the body as received", bars, "pages", of="Bytes")
 
 
 def _binary(count: int) -> str:
-    """
+    """Format a power of two of bytes.
+
     >>> _binary(512), _binary(2048), _binary(1 << 21)
     ('512 B', '2 KiB', '2 MiB')
     """
@@ -107,12 +110,12 @@ def _binary(count: int) -> str:
 
 
 def _problems(rows: Sequence[Data]) -> Markup | None:
-    found = [row for row in rows if row["name"]]
-    if not found:
+    problems = [row for row in rows if row["name"]]
+    if not problems:
         return None
     return expandable(
         "Pages that could not be read in full",
-        table(["Problem", "Pages"], [[untrusted(row["name"]), number(row["answers"])] for row in found]),
+        table(["Problem", "Pages"], [[untrusted(row["name"]), number(row["answers"])] for row in problems]),
     )
 
 
@@ -125,17 +128,17 @@ def archive(data: Data) -> Markup:
         "archive",
         "Archive",
         cards(
-            ("Bodies", size(facts["body_bytes"]), "as they came, perhaps compressed"),
+            ("Bodies", size(facts["body_bytes"]), "as received, some compressed by servers"),
             (
-                "Answers' records",
+                "Response records",
                 size(facts["record_bytes"]),
-                percent(facts["record_bytes"], facts["body_bytes"]) + " of that",
+                percent(facts["record_bytes"], facts["body_bytes"]) + " of the bodies",
             ),
             ("Files", size(facts["file_bytes"]), "with requests and metadata"),
-            ("Bodies not kept twice", number(facts["reused"]), "archived with another answer"),
+            ("Bodies stored once", number(facts["reused"]), "the same as those of other responses"),
         ),
         table(
-            ["File", "Answers", "Bodies", "Records", "File", "Records / bodies"],
+            ["File", "Responses", "Bodies", "Records", "File size", "Records / bodies"],
             [
                 [
                     untrusted(row["segment"]),
@@ -155,27 +158,27 @@ def archive(data: Data) -> Markup:
 def slow_hosts(data: Data) -> Markup:
     now, runs = data["slowest_hosts"], data["slowest_in_runs"]
     if not now and not runs:
-        return section("slow", "Slow hosts", paragraph("No host has answered yet."))
+        return section("slow", "Slow hosts", paragraph("No host has responded yet."))
     return section(
         "slow",
         "Slow hosts",
         chart_grid(
             bar_chart(
-                "Time of the last answer",
+                "Time of the last response",
                 [ChartBar(row["host"], [row["latency"]]) for row in now[:BARS]],
                 "seconds",
                 of="Host",
-                told=seconds,
+                format_value=seconds,
                 whole=False,
             )
             if now
             else None,
             bar_chart(
-                "Slowest answer in any run",
+                "Slowest response in any run",
                 [ChartBar(str(row["host"]), [row["seconds"]]) for row in runs[:BARS]],
                 "seconds",
                 of="Host",
-                told=seconds,
+                format_value=seconds,
                 whole=False,
             )
             if runs
@@ -187,11 +190,13 @@ def slow_hosts(data: Data) -> Markup:
 def refusals(data: Data) -> Markup:
     rows = data["refusals"]
     if not rows:
-        return section("refusals", "Traps and refusals", paragraph("Every URL that was found may be visited."))
+        return section("refusals", "Traps and refusals", paragraph("No discovered URL was refused."))
     return section(
         "refusals",
         "Traps and refusals",
-        paragraph("URLs that are known and not visited, by site and reason; those that smell of a trap are marked."),
+        paragraph(
+            "URLs that are known and not visited, by site and reason; reasons that suggest a crawler trap are marked."
+        ),
         table(
             ["Site", "URLs", "Reason", "What it means, and an example"],
             [
@@ -212,7 +217,7 @@ def coverage(data: Data) -> Markup:
     facts = data["coverage"]
     if facts["estimate"] is None:
         return section("coverage", "Coverage", paragraph(facts["why_not"]))
-    found = facts["linked"] + facts["listed"] - facts["both"]
+    discovered = facts["linked"] + facts["listed"] - facts["both"]
     return section(
         "coverage",
         "Coverage",
@@ -220,16 +225,16 @@ def coverage(data: Data) -> Markup:
             (
                 "Estimated pages",
                 number(facts["estimate"]),
-                f"{number(facts['low'])} to {number(facts['high'])}, 95 of 100 times",
+                f"{number(facts['low'])} to {number(facts['high'])}, 95 % confidence",
             ),
-            ("Found", number(found), f"{percent(found, facts['estimate'])} of the estimate"),
+            ("Discovered", number(discovered), f"{percent(discovered, facts['estimate'])} of the estimate"),
             ("by links", number(facts["linked"]), ""),
             ("in lists", number(facts["listed"]), "sitemaps and feeds"),
             ("by both", number(facts["both"]), ""),
         ),
         paragraph(
-            "Links and lists are two samples of the pages of sites that have lists; by what they have in common one can tell how many "
-            "there are (Chapman). ",
+            "Links and lists are two samples of the pages of sites that have lists; from their overlap Chapman's "
+            "estimator gives the number of all pages. ",
             facts["assumption"],
         ),
     )

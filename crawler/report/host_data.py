@@ -1,17 +1,17 @@
-"""One host as one dict of numbers: what `scrapy report --host NAME --json` prints.
+"""Collect the numbers of one host into one dict: `scrapy report --host NAME --json` prints it.
 
-Units as in `crawler.report.data`. Nothing in it tells of other hosts, or of the machine that crawls: it may be sent to the
-host's webmaster.
+Units as in `crawler.report.data`. It reveals nothing of other hosts or of the crawling machine, so that it can be
+sent to the webmaster of the host.
 
-    host, made, times           whom this is about, when it was made, and when the first URL was found and the last visited
+    host, made, times           the host, when this was made, when its first URL was discovered and the last visited
     who                         user_agent, contact, and robots_token: the name by which robots.txt can address us
     totals                      URLs known and by state, requests, pages, failures, bytes
-    asked                       what its robots.txt asks for, and what we give: least_rest always, rest_now after its last answer
-    gaps                        between archived answers: how many, the shortest, the median; null if there are none
-    robots                      the robots.txt of each of its origins, as we have it
-    history, statuses, states, outcomes     as of a crawl
-    denied                      URLs that robots.txt keeps us from, and examples
-    last_visits                 the last ones, the newest first
+    asked                       limits in its robots.txt; our delays: least_rest at least, rest_now at the moment
+    gaps                        between archived responses: how many, the shortest, the median; null if there are none
+    robots                      the robots.txt of each of its origins, as last fetched
+    history, statuses, states, outcomes     as in the report of a crawl
+    denied                      how many URLs robots.txt denies, and examples
+    last_visits                 the last visits, newest first
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from crawler.stores.contract.urls import HostRow
 
 LAST_VISITS = 25
 MOST_DENIED = 10  # examples
-MOST_RULES = 65_536  # bytes of a robots.txt
+MOST_RULES = 65_536  # bytes of a robots.txt that are shown
 
 
 def host_data(store: Store, options: Options, host: int, now: float) -> dict[str, Any] | None:
-    """All of it, from one state of the store; None if no URL of the host is known."""
+    """Collect the data of a host from one consistent state of the store; None if no URL of it is known."""
     with store.survey() as survey:
         row = store.urls.find_host(host, now)
         if row is None:
@@ -53,17 +53,17 @@ def host_data(store: Store, options: Options, host: int, now: float) -> dict[str
             "times": {"first": span[0], "last": span[1]} if span is not None else {"first": None, "last": None},
             "who": {"user_agent": options.user_agent, "contact": options.contact, "robots_token": ROBOTS_TOKEN},
             "totals": _totals(row, standings),
-            "asked": _asked(row, options),
+            "asked": _limits(row, options),
             "gaps": _gaps(survey, host),
-            "robots": [_rules(rules) for rules in survey.origins(host)],
+            "robots": [_robots_data(rules) for rules in survey.origins(host)],
             "history": _history(survey, host, span),
             "statuses": shares_data(survey, DocumentTrait.STATUS, host),
             "states": states_data([row._replace(examples=row.examples[:EXAMPLES]) for row in standings]),
             "outcomes": outcomes_data(survey, host),
             "denied": _denied(standings),
             "last_visits": [
-                seen._asdict() | {"kind": seen.kind.name.lower(), **reason_data(seen.reason)}
-                for seen in survey.last_seen(host, LAST_VISITS)
+                visit._asdict() | {"kind": visit.kind.name.lower(), **reason_data(visit.reason)}
+                for visit in survey.last_seen(host, LAST_VISITS)
             ],
         }
 
@@ -80,7 +80,7 @@ def _totals(row: HostRow, standings: list[StateCount]) -> dict[str, int]:
     }
 
 
-def _asked(row: HostRow, options: Options) -> dict[str, Any]:
+def _limits(row: HostRow, options: Options) -> dict[str, Any]:
     clock, politeness = row.clock, options.politeness
     return crawl_limits_data(clock) | {
         "least_rest": least_rest(politeness, row.name, clock),
@@ -96,7 +96,7 @@ def _gaps(survey: Survey, host: int) -> dict[str, float] | None:
     return gaps._asdict() if gaps is not None else None
 
 
-def _rules(rules: RobotsFile) -> dict[str, Any]:
+def _robots_data(rules: RobotsFile) -> dict[str, Any]:
     return {
         "origin": rules.origin,
         "status": rules.status,
@@ -112,10 +112,10 @@ def _history(survey: Survey, host: int, span: tuple[float, float] | None) -> dic
     if span is None:
         return {"since": None, "slice_seconds": None, "slices": []}
 
-    def ask(since: float, width: float) -> list[TimeSlice]:
+    def query(since: float, width: float) -> list[TimeSlice]:
         return survey.history(since, width, host)
 
-    return history_data(ask, *span)
+    return history_data(query, *span)
 
 
 def _denied(standings: list[StateCount]) -> dict[str, Any]:

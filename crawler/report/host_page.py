@@ -1,4 +1,4 @@
-"""A page about one host, for whoever runs it: who asks, what was asked for, and what was done."""
+"""The HTML report of one host, for its webmaster: who crawls, what the host requires, and what was requested."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ Data = Mapping[str, Any]
 
 
 def host_page(data: Data) -> str:
+    """Write the report of one host as HTML."""
     return document(
         f"How {data['host']} was crawled",
         CSS,
@@ -46,8 +47,8 @@ def host_page(data: Data) -> str:
             element("main", [draw(data) for _, _, draw in _SECTIONS]),
             element(
                 "footer",
-                "Made by scrapy report. This page is about one host only; nothing in it loads anything, and addresses of the "
-                "web are shown as text.",
+                "Made by scrapy report. This page is about one host only. It loads nothing, and URLs are shown as "
+                "text, not as links.",
             ),
         ],
     )
@@ -56,14 +57,14 @@ def host_page(data: Data) -> str:
 def _who(data: Data) -> Markup:
     who = data["who"]
     contact: Content = (
-        ["Questions and complaints reach us at ", untrusted(who["contact"]), "."]
+        ["For questions and complaints please contact ", untrusted(who["contact"]), "."]
         if who["contact"]
-        else "No contact is set: this crawler visits only hosts of whoever runs it."
+        else "No contact is set: this crawler visits only hosts of its own operator."
     )
     return section(
         "who",
         "Who we are",
-        paragraph("We ask as ", element("code", who["user_agent"]), ". ", contact),
+        paragraph("Our User-Agent is ", element("code", who["user_agent"]), ". ", contact),
         paragraph(
             "A robots.txt can address us as ",
             element("code", who["robots_token"]),
@@ -72,33 +73,34 @@ def _who(data: Data) -> Markup:
     )
 
 
-def _asked(data: Data) -> Markup:
-    asked = data["asked"]
+def _limits(data: Data) -> Markup:
+    limits = data["asked"]
     return section(
         "asked",
-        "What the host asks",
+        "What the host requires",
         table(
-            ["By", "Asks for"],
+            ["Rule", "Delay or limit"],
             [
-                ["Crawl-delay", seconds(asked["crawl_delay"]) if asked["crawl_delay"] is not None else "–"],
-                ["Request-rate", format_request_rate(asked["request_rate"])],
-                ["Visit-time", _hours(asked["visit_time"])],
-                ["Our own least rest, or more if it asks for it", seconds(asked["least_rest"])],
+                ["Crawl-delay", seconds(limits["crawl_delay"]) if limits["crawl_delay"] is not None else "–"],
+                ["Request-rate", format_request_rate(limits["request_rate"])],
+                ["Visit-time", _hours(limits["visit_time"])],
+                ["Our minimum delay between requests, these rules included", seconds(limits["least_rest"])],
                 [
-                    f"Our rest after its last answer, which took {seconds(asked['last_answer_took'])}",
-                    seconds(asked["rest_now"]),
+                    f"Our delay after its last response, which took {seconds(limits['last_answer_took'])}",
+                    seconds(limits["rest_now"]),
                 ],
             ],
         ),
-        paragraph(f"It is left alone until {date_or_never(asked['held_until'])}.")
-        if asked["held_until"] is not None and asked["held_until"] > data["made"]
+        paragraph(f"The host is not visited until {date_or_never(limits['held_until'])}.")
+        if limits["held_until"] is not None and limits["held_until"] > data["made"]
         else None,
-        [_origin(row) for row in data["robots"]] or paragraph("No robots.txt was asked for yet."),
+        [_origin(row) for row in data["robots"]] or paragraph("No robots.txt was fetched yet."),
     )
 
 
 def _hours(window: list[int] | None) -> str:
-    """
+    """Format a daily window, given in minutes after midnight UTC.
+
     >>> _hours([540, 1020])
     '09:00 to 17:00 UTC'
     """
@@ -110,15 +112,15 @@ def _hours(window: list[int] | None) -> str:
 
 def _origin(row: Data) -> Markup:
     if row["is_unavailable"]:
-        told = "could not be had, so nothing else is asked for"
+        status = "could not be fetched, so nothing else is requested"
     elif row["text"] is None:
-        told = f"there is none (status {row['status']}), so everything is allowed"
+        status = f"there is none (status {row['status']}), so everything is allowed"
     else:
-        told = f"fetched {date_or_never(row['fetched'])}, asked for again after {date_or_never(row['expires'])}"
+        status = f"fetched {date_or_never(row['fetched'])}, to be fetched again after {date_or_never(row['expires'])}"
     return element(
         "div",
-        paragraph("robots.txt of ", url(row["origin"]), f": {told}."),
-        paragraph("A redirect says that it is at ", url(row["moved_to"]), ".") if row["moved_to"] else None,
+        paragraph("robots.txt of ", url(row["origin"]), f": {status}."),
+        paragraph("It redirects to ", url(row["moved_to"]), ".") if row["moved_to"] else None,
         element("pre", row["text"]) if row["text"] else None,
     )
 
@@ -126,11 +128,11 @@ def _origin(row: Data) -> Markup:
 def _done(data: Data) -> Markup:
     totals, gaps, history = data["totals"], data["gaps"], data["history"]
     if not totals["requests"]:
-        return section("done", "What we did", paragraph("This host was not asked for anything yet."))
+        return section("done", "What we did", paragraph("Nothing was requested from this host yet."))
     drawn = [
-        rate_chart(history, f"Archived answers per {_width(history)}", "answers_in_slice", "answers", "answers"),
+        rate_chart(history, f"Archived responses per {_width(history)}", "answers_in_slice", "responses", "responses"),
         cumulative_chart(
-            history, "Answers and pages", {"fetched": "answers archived", "pages": "whole pages"}, "in all"
+            history, "Responses and pages", {"fetched": "responses archived", "pages": "complete pages"}, "cumulative"
         ),
     ]
     return section(
@@ -138,16 +140,14 @@ def _done(data: Data) -> Markup:
         "What we did",
         cards(
             ("Requests", number(totals["requests"]), f"since {date_or_never(data['times']['first'])}"),
-            ("Pages", number(totals["pages"]), "fetched, every version counted"),
+            ("Pages", number(totals["pages"]), "fetched, all versions counted"),
             ("Bytes", size(totals["bytes"]), "received"),
-            ("Failures", number(totals["failures"]), "no usable answer"),
+            ("Failures", number(totals["failures"]), "no usable response"),
             *_gap_cards(gaps),
         ),
         _verdict(gaps, data["asked"]["least_rest"]),
         chart_grid(*drawn) if any(drawn) else None,
-        paragraph(
-            "Requests without an archived answer, such as failures and pages that had not changed, are not drawn."
-        )
+        paragraph("Requests without an archived response, such as failures and unchanged pages, are not drawn.")
         if any(drawn)
         else None,
     )
@@ -161,19 +161,19 @@ def _gap_cards(gaps: Data | None) -> list[tuple[str, str, str]]:
     if gaps is None:
         return []
     return [
-        ("Shortest gap", seconds(gaps["shortest"]), "from an answer's end to the next request"),
+        ("Shortest gap", seconds(gaps["shortest"]), "from the end of a response to the next request"),
         ("Median gap", seconds(gaps["median"]), f"of {number(gaps['gaps'])}"),
     ]
 
 
 def _verdict(gaps: Data | None, least: float) -> Markup:
     if gaps is None:
-        return paragraph("There are not two archived answers yet between which there could be a rest.")
+        return paragraph("Fewer than two responses are archived, so there is no delay to measure.")
     if gaps["shortest"] >= least:
-        return paragraph(f"No gap was shorter than {seconds(least)}, which is what is asked.")
+        return paragraph(f"No gap was shorter than the required delay of {seconds(least)}.")
     return paragraph(
-        warning(f"The shortest gap was {seconds(gaps['shortest'])}; {seconds(least)} is asked now."),
-        " What the host asks for may have changed since.",
+        warning(f"The shortest gap was {seconds(gaps['shortest'])}; the required delay is now {seconds(least)}."),
+        " What the host requires may have changed since.",
     )
 
 
@@ -181,9 +181,9 @@ def _answers(data: Data) -> Markup:
     bars = [ChartBar(row["name"], [row["answers"]]) for row in data["statuses"]]
     return section(
         "answers",
-        "What it answered",
+        "Responses",
         chart_grid(
-            bar_chart("Archived answers by status", bars, "answers", of="Status") if bars else None,
+            bar_chart("Archived responses by status", bars, "responses", of="Status") if bars else None,
             outcome_table(data["outcomes"]) if data["outcomes"] else paragraph("No visit has ended yet."),
         ),
         expandable("URLs by state and reason", state_table(data["states"])),
@@ -193,18 +193,16 @@ def _answers(data: Data) -> Markup:
 def _denied(data: Data) -> Markup:
     denied = data["denied"]
     if not denied["urls"]:
-        return section("denied", "Kept out by robots.txt", paragraph("No URL that we know is forbidden by robots.txt."))
+        return section("denied", "Denied by robots.txt", paragraph("No URL that we know is forbidden by robots.txt."))
     return section(
         "denied",
-        "Kept out by robots.txt",
-        paragraph(
-            f"{plural(denied['urls'], 'URL')} that others link to {_are(denied['urls'])} not asked for. Among them:"
-        ),
+        "Denied by robots.txt",
+        paragraph(f"{plural(denied['urls'], 'known URL')} {_was_or_were(denied['urls'])} not requested. Among them:"),
         url_list(denied["examples"]),
     )
 
 
-def _are(count: int) -> str:
+def _was_or_were(count: int) -> str:
     return "was" if count == 1 else "were"
 
 
@@ -216,7 +214,7 @@ def _last(data: Data) -> Markup:
         "last",
         "Last visits",
         table(
-            ["Time", "Status", "URL", "Title", "How it ended"],
+            ["Time", "Status", "URL", "Title", "Outcome"],
             [
                 [
                     time_cell(row["visited"]),
@@ -234,9 +232,9 @@ def _last(data: Data) -> Markup:
 
 _SECTIONS: tuple[tuple[str, str, Callable[[Data], Markup]], ...] = (
     ("who", "Who we are", _who),
-    ("asked", "What the host asks", _asked),
+    ("asked", "What the host requires", _limits),
     ("done", "What we did", _done),
-    ("answers", "What it answered", _answers),
-    ("denied", "Kept out by robots.txt", _denied),
+    ("answers", "Responses", _answers),
+    ("denied", "Denied by robots.txt", _denied),
     ("last", "Last visits", _last),
 )

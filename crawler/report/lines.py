@@ -1,4 +1,4 @@
-"""Numbers over time, as lines."""
+"""Draw line charts over time as SVG."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ _TOP, _BOTTOM = 28, _HEIGHT - 46
 
 
 class ChartLine(NamedTuple):
-    """One series of a chart."""
+    """One series of a line chart."""
 
     name: str
     values: Sequence[float]
 
 
 class _Plane(NamedTuple):
-    """Where times and numbers lie on a drawing."""
+    """Maps times and values to positions on a drawing."""
 
     left: float
     right: float
     first: float
     last: float
-    most: float
+    most: float  # the value at the upper edge
 
     @property
     def span(self) -> float:
         return max(self.last - self.first, 1e-9)
 
-    def across(self, at: float) -> float:
+    def x(self, at: float) -> float:
         return self.left + (at - self.first) / self.span * (self.right - self.left)
 
-    def up(self, value: float) -> float:
+    def y(self, value: float) -> float:
         return _BOTTOM - value / self.most * (_BOTTOM - _TOP)
 
 
 def line_drawing(
     width: int,
     title: str,
-    described: str,
+    description: str,
     times: Sequence[float],
     lines: Sequence[ChartLine],
     unit: str,
@@ -58,32 +58,32 @@ def line_drawing(
         width,
         _HEIGHT,
         title,
-        described,
+        description,
         svg_text(0, 14, unit, class_="axis"),
-        _levels(plane, marks),
-        _clock(plane, 6 if width == WIDE else 3),
+        _value_axis(plane, marks),
+        _time_axis(plane, 6 if width == WIDE else 3),
         svg_text((plane.left + plane.right) / 2, _HEIGHT - 6, _time_unit(plane), "middle", "axis"),
         [_curve(plane, times, line, place) for place, line in enumerate(lines, 1)],
     )
 
 
-def _levels(plane: _Plane, marks: Sequence[float]) -> Iterator[Markup]:
+def _value_axis(plane: _Plane, marks: Sequence[float]) -> Iterator[Markup]:
     for mark, label in zip(marks, axis_labels(marks), strict=True):
-        yield grid_line(plane.left, plane.up(mark), plane.right, plane.up(mark))
-        yield svg_text(plane.left - 6, plane.up(mark) + 4, label, "end")
+        yield grid_line(plane.left, plane.y(mark), plane.right, plane.y(mark))
+        yield svg_text(plane.left - 6, plane.y(mark) + 4, label, "end")
 
 
-def _clock(plane: _Plane, most: int) -> Iterator[Markup]:
-    """Labels stay within the drawing, even if their place is at its edge."""
+def _time_axis(plane: _Plane, most: int) -> Iterator[Markup]:
+    """Draw the time axis; labels at the edge are moved so that they stay within the drawing."""
     for at in clock_ticks(plane.first, plane.last, most):
-        label, x = clock_label(at, plane.span), plane.across(at)
+        label, x = clock_label(at, plane.span), plane.x(at)
         half = len(label) * LETTER / 2
         yield grid_line(x, _BOTTOM, x, _BOTTOM + 5)
         yield svg_text(min(max(x, half), plane.right + 14 - half), _BOTTOM + 18, label, "middle")
 
 
 def _time_unit(plane: _Plane) -> str:
-    """What the labels of the time axis leave out."""
+    """Name the unit of the time axis, with the date where its labels show hours only."""
     if plane.span > 2 * 86_400:
         return "time (UTC)"
     first, last = (date_of(at)[:10] for at in (plane.first, plane.last))
@@ -91,5 +91,5 @@ def _time_unit(plane: _Plane) -> str:
 
 
 def _curve(plane: _Plane, times: Sequence[float], line: ChartLine, place: int) -> Markup:
-    points = (f"{plane.across(at):.1f},{plane.up(value):.1f}" for at, value in zip(times, line.values, strict=True))
+    points = (f"{plane.x(at):.1f},{plane.y(value):.1f}" for at, value in zip(times, line.values, strict=True))
     return element("polyline", points=" ".join(points), class_=f"line s{place}")

@@ -1,7 +1,7 @@
-"""Markup in which everything that is not ours is text.
+"""Build HTML in which text from web pages cannot become markup.
 
-A plain `str` is always escaped, here and nowhere else; only an `Markup`, which only this module makes, is not. There are no scripts, no handlers of
-events, and no links but to places on the same page, because `element` refuses to write them.
+A plain `str` is always escaped, here and nowhere else; only `Markup`, which only this module makes, is not. `element`
+refuses to write scripts, event handlers and styles, and links other than to places on the same page.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-LONGEST_SHOWN = 110  # characters of a text from elsewhere; the whole is in its `title`
+LONGEST_SHOWN = 110  # characters of an untrusted text that are shown; the whole is in its `title`
 LONGEST_TITLE = 2_000
-LONGEST_READ = 20_000  # nobody is shown the end of what is longer
+LONGEST_READ = 20_000  # characters; the rest of a longer text is dropped
 _NAME: Final = re.compile("[a-zA-Z][a-zA-Z0-9]*(-[a-z]+)*")
 _WORDS: Final = """
-a bdi body code dd desc details div dl dt figcaption figure footer h1 h2 h3 head header html li line main meta nav p polyline
-pre rect section small span strong summary svg table tbody td text th thead title tr ul
+a bdi body code dd desc details div dl dt figcaption figure footer h1 h2 h3 head header html li line main meta nav p
+polyline pre rect section small span strong summary svg table tbody td text th thead title tr ul
 """
 _ELEMENTS: Final = frozenset(_WORDS.split())
 _VOID: Final = frozenset({"meta"})
-_KEPT: Final = "\n\t\u200c\u200d"  # of what cannot be seen: layout, and what some scripts are written with
+_KEPT: Final = "\n\t\u200c\u200d"  # invisible characters that are kept: layout, and joiners that some scripts need
 _CONTROLS: Final = {code: 0x2400 + code for code in range(32) if chr(code) not in _KEPT} | {0x7F: 0x2421}
 
 
 class Markup:
-    """Markup that is ours."""
+    """Trusted HTML that is written without escaping."""
 
     __slots__ = ("_text",)
 
@@ -42,17 +42,17 @@ Content = Markup | str | int | float | None | Iterable["Content"]
 
 
 def element(name: str, *content: Content, **attributes: str | float | None) -> Markup:
-    """An element; `class_` is written as class, `stroke_width` as stroke-width.
+    """Make an element; `class_` is written as class, `stroke_width` as stroke-width.
 
     >>> str(element("td", "1 < 2", class_="number", title='"'))
     '<td class="number" title="&quot;">1 &lt; 2</td>'
     """
     if name not in _ELEMENTS:
         raise ValueError(f"<{name}> does not occur in a report")
-    written = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
+    attributes_text = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
     if name in _VOID:
-        return Markup(f"<{name}{written}>")
-    return Markup(f"<{name}{written}>{''.join(map(_written, content))}</{name}>")
+        return Markup(f"<{name}{attributes_text}>")
+    return Markup(f"<{name}{attributes_text}>{''.join(map(_html_of, content))}</{name}>")
 
 
 def _attribute(key: str, value: str | float) -> str:
@@ -64,14 +64,14 @@ def _attribute(key: str, value: str | float) -> str:
     return f' {name}="{_escaped(str(value))}"'
 
 
-def _written(content: Content) -> str:
+def _html_of(content: Content) -> str:
     if content is None:
         return ""
     if isinstance(content, Markup):
         return str(content)
     if isinstance(content, str | int | float):
         return _escaped(str(content))
-    return "".join(map(_written, content))
+    return "".join(map(_html_of, content))
 
 
 def _escaped(text: str) -> str:
@@ -79,30 +79,30 @@ def _escaped(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with everything that would hide something, or turn it around, written out.
+    """Show control characters and marks that hide text or reverse its direction as visible symbols.
 
     >>> visible("a\\0b"), visible("gpj\\u202eexe.")
     ('a␀b', 'gpj‹U+202E›exe.')
     """
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else _shown(char) for char in text.translate(_CONTROLS))
+    return "".join(char if char.isprintable() else _visible_symbol(char) for char in text.translate(_CONTROLS))
 
 
-def _shown(char: str) -> str:
+def _visible_symbol(char: str) -> str:
     is_space = unicodedata.category(char) == "Zs"
     return char if is_space or char in _KEPT else f"‹U+{ord(char):04X}›"
 
 
 def stylesheet(css: str) -> Markup:
-    """Our own style; nothing in it comes from elsewhere."""
+    """Make the style element; the CSS is ours and contains no text of pages."""
     if "<" in css:
         raise ValueError("a stylesheet has no markup")
     return Markup(f"<style>{css}</style>")
 
 
 def untrusted(text: str, *, longest: int = LONGEST_SHOWN) -> Markup:
-    """A title, a host name, a type: shortened if it is long, and whatever its direction, nothing beside it is moved.
+    """Show a text that others wrote, such as a title: shortened, and isolated from the direction of the text around it.
 
     >>> str(untrusted("<b>"))
     '<bdi>&lt;b&gt;</bdi>'
@@ -111,7 +111,7 @@ def untrusted(text: str, *, longest: int = LONGEST_SHOWN) -> Markup:
 
 
 def url(text: str) -> Markup:
-    """A URL, to be read and not to be followed."""
+    """Show a URL as text, not as a link."""
     return _bdi(text, LONGEST_SHOWN, "url")
 
 
@@ -123,7 +123,7 @@ def _bdi(text: str, longest: int, class_: str | None) -> Markup:
 
 
 def shorten_middle(text: str, longest: int) -> str:
-    """Start and end tell most.
+    """Shorten a text in the middle, because its start and its end say most.
 
     >>> shorten_middle("abcdefghij", 7), shorten_middle("abc", 7)
     ('abcd…ij', 'abc')
@@ -135,7 +135,7 @@ def shorten_middle(text: str, longest: int) -> str:
 
 
 def document(title: str, css: str, body: Content) -> str:
-    """A whole page that needs nothing from anywhere, and can load nothing."""
+    """Make a complete page; its Content-Security-Policy forbids it to load anything."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     head = element(
         "head",

@@ -1,4 +1,4 @@
-"""A crawl's page: one file that needs nothing else, drawn from `crawler.report.data`."""
+"""The HTML report of a crawl: one self-contained file, drawn from the data of `crawler.report.data`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _SECTIONS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Markup]], ...] = 
 
 
 def crawl_page(data: Mapping[str, Any]) -> str:
+    """Write the report of a crawl as HTML."""
     return document(
         f"Crawl report: {data['directory']}",
         CSS,
@@ -45,8 +46,8 @@ def crawl_page(data: Mapping[str, Any]) -> str:
             element("main", [draw(data) for _, _, draw in _SECTIONS]),
             element(
                 "footer",
-                "Made by scrapy report from the store alone, all of one moment. Addresses of the web are shown as text, and "
-                "nothing in this file loads anything.",
+                "Made by scrapy report from one consistent state of the store. URLs are shown as text, not as links, "
+                "and this file loads nothing.",
             ),
         ],
     )

@@ -1,4 +1,4 @@
-"""What the pages of reports are put together from."""
+"""The building blocks of the report pages: sections, cards, tables and charts."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from crawler.report.lines import ChartLine
 from crawler.report.markup import Content, Markup, element, url
 from crawler.report.times import is_worth_drawing, number
 
-BARS = 12  # in a chart; the table below has the rest
+BARS = 12  # bars in a chart; the table below it has the rest
 
 
 def section(name: str, title: str, *content: Content) -> Markup:
     return element("section", element("h2", title), content, id=name)
 
 
-def paragraph(*words: Content) -> Markup:
-    return element("p", words)
+def paragraph(*content: Content) -> Markup:
+    return element("p", content)
 
 
-def warning(words: str) -> Markup:
-    return element("span", words, class_="bad")
+def warning(text: str) -> Markup:
+    return element("span", text, class_="bad")
 
 
 def cards(*facts: tuple[str, str, str]) -> Markup:
-    """(name, number, a few more words)"""
+    """Show facts as cards, each given as (name, value, a short note)."""
     return element(
         "dl",
         [
@@ -43,7 +43,7 @@ def chart_grid(*figures: Markup | None) -> Markup:
 
 
 def url_list(urls: Sequence[str]) -> Markup:
-    """URLs, one below the other."""
+    """List URLs, one below the other."""
     return element("ul", [element("li", url(address)) for address in urls], class_="plain")
 
 
@@ -56,7 +56,7 @@ def date_or_never(at: float | None) -> str:
 
 
 def time_cell(at: float) -> Markup:
-    """A time in a table."""
+    """Format a time for a table cell, so that it does not wrap."""
     return element("span", date_of(at), class_="whole")
 
 
@@ -69,7 +69,7 @@ def contents_list(sections: Sequence[tuple[str, str]]) -> Markup:
 
 
 def outcome_table(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """How visits ended, with examples."""
+    """Show how visits ended, with example URLs."""
     return table(
         ["Reason", "URLs", "Answers", "What it means, and examples"],
         [
@@ -102,12 +102,12 @@ def state_table(rows: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def slice_times(history: Mapping[str, Any]) -> list[float]:
-    """The ends of the slices, and where the first begins."""
+    """Return the start of the first slice and the ends of all."""
     return [history["since"], *(row["end"] for row in history["slices"])]
 
 
 def cumulative_chart(history: Mapping[str, Any], title: str, names: Mapping[str, str], unit: str) -> Markup | None:
-    """Sums over time, from 0."""
+    """Draw totals over time, from 0; None if there is nothing to draw."""
     lines = [ChartLine(name, [0, *(row[key] for row in history["slices"])]) for key, name in names.items()]
     if not history["slices"] or not any(is_worth_drawing(line.values) for line in lines):
         return None
@@ -117,7 +117,7 @@ def cumulative_chart(history: Mapping[str, Any], title: str, names: Mapping[str,
 def rate_chart(
     history: Mapping[str, Any], title: str, key: str, name: str, unit: str, *, per: float = 1.0
 ) -> Markup | None:
-    """What happened within each slice, as steps."""
+    """Draw the values of each slice as steps; None if all are 0."""
     times: list[float] = []
     values: list[float] = []
     start = history["since"]

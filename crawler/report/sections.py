@@ -1,4 +1,4 @@
-"""The first half of a crawl's page: what was done, and how politely."""
+"""Sections of the crawl report on the crawling: totals, rates over time, outcomes, politeness, robots.txt."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ Data = Mapping[str, Any]
 def overview(data: Data) -> Markup:
     totals, times = data["totals"], data["times"]
     if times["first"] is None:
-        return section("overview", "Overview", paragraph("This crawl knows no URL yet."))
+        return section("overview", "Overview", paragraph("This crawl has no URLs yet."))
     return section(
         "overview",
         "Overview",
         cards(
-            ("Pages", number(totals["pages"]), f"among {plural(totals['documents'], 'answer')} archived"),
+            ("Pages", number(totals["pages"]), f"among {plural(totals['documents'], 'archived response')}"),
             ("URLs known", number(totals["known"]), f"of {plural(totals['hosts'], 'host')}"),
             ("waiting", number(totals["waiting"]), percent(totals["waiting"], totals["known"])),
-            ("leased", number(totals["leased"]), "being visited"),
+            ("leased", number(totals["leased"]), "being fetched"),
             ("parked", number(totals["parked"]), percent(totals["parked"], totals["known"])),
             ("Archive", size(totals["archive_bytes"]), plural(totals["archive_files"], "file")),
             ("Store", size(totals["store_bytes"]), f"{totals['store_bytes'] / max(totals['known'], 1):,.0f} B a URL"),
-            ("Time", span_of(times["last"] - times["first"]), "from the first find to the last visit"),
+            ("Time", span_of(times["last"] - times["first"]), "from the first discovery to the last visit"),
         ),
         paragraph(
             f"First activity {date_or_never(times['first'])}, last {date_or_never(times['last'])}. {_next(data)}"
@@ -57,24 +57,24 @@ def overview(data: Data) -> Markup:
 def _next(data: Data) -> str:
     due = data["totals"]["next_due"]
     if due is None:
-        return "Nothing waits to be visited."
+        return "No URL is waiting."
     return "URLs are due now." if due <= data["made"] else f"The next URL is due {date_or_never(due)}."
 
 
 def _collisions(count: int) -> Markup | None:
     return (
-        paragraph(f"{plural(count, 'URL')} could not be kept, because others have the same key.") if count > 0 else None
+        paragraph(f"{plural(count, 'URL')} could not be stored: another URL has the same key.") if count > 0 else None
     )
 
 
 def over_time(data: Data) -> Markup:
     history = data["history"]
-    names = {"discovered": "discovered", "queued": "waiting for a first visit", "fetched": "answers archived"}
+    names = {"discovered": "discovered", "queued": "waiting for a first visit", "fetched": "responses archived"}
     drawn = [
-        cumulative_chart(history, "Discovered, queued and fetched", names, "URLs and answers, in all"),
-        rate_chart(history, "Pages a second", "pages_per_second", "pages a second", "pages a second"),
+        cumulative_chart(history, "Discovered, queued and fetched", names, "URLs and responses, cumulative"),
+        rate_chart(history, "Pages per second", "pages_per_second", "pages per second", "pages per second"),
     ]
-    width = f"Each point stands for {span_of(history['slice_seconds'])}." if history["slice_seconds"] else ""
+    width = f"Each point is a time slice of {span_of(history['slice_seconds'])}." if history["slice_seconds"] else ""
     return section(
         "time",
         "Over time",
@@ -89,16 +89,16 @@ def _runs(data: Data) -> Markup:
     if not runs:
         return paragraph("No run has ended yet.")
     shown = runs[-BARS:]
-    told = (
+    title = (
         f"The last {len(shown)} of {plural(data['runs_counted'], 'run')}"
         if data["runs_counted"] > len(shown)
         else "Runs"
     )
     return element(
         "div",
-        element("h3", told),
+        element("h3", title),
         table(
-            ["Ended", "How", "Took", "Pages", "A second", "Visits", "New URLs", "Received"],
+            ["Ended", "Result", "Duration", "Pages", "Pages/s", "Visits", "New URLs", "Received"],
             [
                 [
                     time_cell(run["ended"]),
@@ -125,11 +125,9 @@ def outcomes(data: Data) -> Markup:
     return section(
         "outcomes",
         "Outcomes",
-        paragraph(
-            "How the last visit of each URL ended, and how many of the archived answers, old versions included, did."
-        ),
+        paragraph("URLs by the outcome of their last visit, and archived responses, old versions included, by theirs."),
         chart_grid(
-            bar_chart("URLs by how their last visit ended", bars, "URLs", of="Reason") if bars else None,
+            bar_chart("URLs by outcome of their last visit", bars, "URLs", of="Reason") if bars else None,
             outcome_table(rows),
         ),
     )
@@ -140,7 +138,7 @@ def politeness(data: Data) -> Markup:
     rows = facts["worst_hosts"]
     if not rows:
         return section(
-            "politeness", "Politeness", paragraph("No host has given two answers yet, so there is no rest to measure.")
+            "politeness", "Politeness", paragraph("No host has responded twice yet, so there is no delay to measure.")
         )
     bars = [ChartBar(row["host"], [row["asked"], row["shortest_gap"]]) for row in rows[:BARS]]
     return section(
@@ -148,20 +146,21 @@ def politeness(data: Data) -> Markup:
         "Politeness",
         _verdict(facts),
         paragraph(
-            "What is asked is the most of our own least rest, Crawl-delay and Request-rate, as they are now; slow or troubled hosts "
-            "get more. What was done is the shortest time from the end of an archived answer to the start of the next request "
-            "that was answered; requests for robots.txt itself are left out."
+            "The required delay is the longest of our own minimum delay, Crawl-delay and Request-rate, as they are "
+            "now; hosts that are slow or return errors get longer delays. The shortest gap is the shortest time from "
+            "the end of an archived response to the start of the next request that got a response; requests for "
+            "robots.txt itself are left out."
         ),
         bar_chart(
-            "Hosts with the least time to spare",
+            "Hosts whose shortest gap is closest to the required delay",
             bars,
             "seconds between two requests",
-            ["asked", "done, at the shortest"],
+            ["required delay", "shortest gap"],
             of="Host",
-            told=seconds,
+            format_value=seconds,
             whole=False,
         ),
-        expandable("These hosts in full", _host_table(rows)),
+        expandable("Details of these hosts", _host_table(rows)),
         _closest(facts["closest_in_runs"]),
     )
 
@@ -169,21 +168,22 @@ def politeness(data: Data) -> Markup:
 def _verdict(facts: Data) -> Markup:
     hosts, short, early = facts["hosts_with_gaps"], facts["hosts_asked_too_soon"], facts["requests_before_their_time"]
     if not short and not early:
-        who = f"Every one of {number(hosts)} hosts" if hosts > 1 else "The one host that has answered more than once"
-        return paragraph(f"{who} had the rest that it is due.")
+        who = f"all {number(hosts)} hosts" if hosts > 1 else "the one host that has responded more than once"
+        return paragraph(f"The required delay was kept for {who}.")
     return paragraph(
         warning(
-            f"{number(short)} of {plural(hosts, 'host')} had less rest than is asked now; the runs count {plural(early, 'early request')}."
+            f"The delay that is required now was not kept for {number(short)} of {plural(hosts, 'host')}; the runs "
+            f"counted {plural(early, 'early request')}."
         ),
-        " What a host asks may have changed since; ",
+        " What a host requires may have changed since; ",
         element("code", "scrapy report --host"),
-        " shows one in full.",
+        " shows one host in detail.",
     )
 
 
 def _host_table(rows: list[Data]) -> Markup:
     return table(
-        ["Host", "Crawl-delay", "Request-rate", "Our rest now", "Asked", "Shortest done", "Visits"],
+        ["Host", "Crawl-delay", "Request-rate", "Delay now", "Required delay", "Shortest gap", "Visits"],
         [
             [
                 untrusted(row["host"]),
@@ -207,7 +207,7 @@ def _closest(rows: list[Data]) -> Markup | None:
     if not rows:
         return None
     return expandable(
-        "The closest requests of all runs, those without an archived answer included",
+        "The shortest gaps of all runs, also between requests without an archived response",
         table(
             ["Host", "Gap", "Required"],
             [[untrusted(str(row["host"])), seconds(row["gap"]), seconds(row["required"])] for row in rows],
@@ -218,31 +218,31 @@ def _closest(rows: list[Data]) -> Markup | None:
 def robots(data: Data) -> Markup:
     facts, spared = data["robots"], data["spared"]
     if not facts["origins"]:
-        return section("robots", "robots.txt and what was spared", paragraph("No robots.txt was asked for yet."))
+        return section("robots", "robots.txt and saved traffic", paragraph("No robots.txt was fetched yet."))
     return section(
         "robots",
-        "robots.txt and what was spared",
+        "robots.txt and saved traffic",
         cards(
             ("Origins", number(facts["origins"]), "scheme, host and port"),
             ("fetched", number(facts["fetched"]), percent(facts["fetched"], facts["origins"])),
             ("with rules", number(facts["with_rules"]), percent(facts["with_rules"], facts["origins"])),
             ("without a file", number(facts["absent"]), "everything is allowed"),
-            ("unavailable", number(facts["unavailable"]), "left alone for now"),
+            ("unavailable", number(facts["unavailable"]), "not visited for now"),
             ("URLs denied", number(facts["urls_denied"]), "by rules"),
-            ("Crawl-delay", number(facts["crawl_delay"]), "origins ask for one"),
-            ("Request-rate", number(facts["request_rate"]), "origins ask for one"),
-            ("Visit-time", number(facts["visit_time"]), "origins have hours"),
+            ("Crawl-delay", number(facts["crawl_delay"]), "origins set one"),
+            ("Request-rate", number(facts["request_rate"]), "origins set one"),
+            ("Visit-time", number(facts["visit_time"]), "origins have visiting hours"),
         ),
-        _spared(spared),
+        _savings(spared),
     )
 
 
-def _spared(spared: Data) -> Markup:
+def _savings(spared: Data) -> Markup:
     if not any(spared.values()):
-        return paragraph("No request was conditional or for a head alone yet, so nothing was spared.")
+        return paragraph("No conditional or HEAD request was made yet, so nothing was saved.")
     return paragraph(
-        f"Not fetched again, because it is as it was: {plural(spared['unchanged'], 'document')}, {size(spared['unchanged_bytes'])}. "
-        f"Not fetched, because its type is not read: {plural(spared['unwanted'], 'document')}, "
-        f"{size(spared['unwanted_bytes'])}. That took {plural(spared['heads'], 'request')} for heads alone, of which "
-        f"{number(spared['followed'])} had to be followed by one for the whole."
+        f"Not fetched again, because unchanged: {plural(spared['unchanged'], 'document')}, "
+        f"{size(spared['unchanged_bytes'])}. Not fetched, because their content type is not read: "
+        f"{plural(spared['unwanted'], 'document')}, {size(spared['unwanted_bytes'])}. This took "
+        f"{plural(spared['heads'], 'HEAD request')}, of which {number(spared['followed'])} had to be followed by a GET."
     )

@@ -1,4 +1,4 @@
-"""How reports look: by light and dark, on wide, narrow and paper pages. Colours are Okabe and Ito's, for every kind of eye."""
+"""The stylesheet of reports: light and dark, wide, narrow and printed. Colours are Okabe and Ito's, safe for the colour-blind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times, sizes and numbers, as a chart divides them and as people read them."""
+"""Divide axes into round steps, and format times, sizes and counts for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STEPS = (
 
 
 def slice_width(seconds: float, most: int = MOST_SLICES) -> float:
-    """The shortest usual duration of which so long a time has no more than `most`.
+    """Choose the shortest round duration that divides a time span into at most `most` slices.
 
     >>> slice_width(0), slice_width(3_600), slice_width(10 * 365 * 86_400)
     (1.0, 30.0, 5184000.0)
@@ -26,7 +26,7 @@ def slice_width(seconds: float, most: int = MOST_SLICES) -> float:
 
 
 def clock_ticks(first: float, last: float, most: int) -> list[float]:
-    """Times at which a clock shows round numbers.
+    """Return at most about `most` times in a range at which a clock shows round numbers.
 
     >>> clock_ticks(1, 100, 5)
     [30.0, 60.0, 90.0]
@@ -37,7 +37,7 @@ def clock_ticks(first: float, last: float, most: int) -> list[float]:
 
 
 def clock_label(at: float, span: float) -> str:
-    """A time as precisely as an axis of that length needs it.
+    """Format a time as precisely as an axis of that span needs it.
 
     >>> clock_label(0, 60), clock_label(0, 7_200), clock_label(0, 86_400 * 30)
     ('00:00:00', '00:00', '1970-01-01')
@@ -47,7 +47,7 @@ def clock_label(at: float, span: float) -> str:
 
 
 def ticks(largest: float, most: int = 5, *, whole: bool = False) -> list[float]:
-    """From 0 to the first round number that is not smaller.
+    """Return the ticks of an axis, from 0 to the first round number that is not below the largest value.
 
     >>> ticks(7), ticks(1_234_567), ticks(0.3), ticks(1, whole=True)
     ([0.0, 2.0, 4.0, 6.0, 8.0], [0.0, 500000.0, 1000000.0, 1500000.0], [0.0, 0.1, 0.2, 0.3], [0.0, 1.0])
@@ -62,7 +62,8 @@ def ticks(largest: float, most: int = 5, *, whole: bool = False) -> list[float]:
 
 
 def number(count: float) -> str:
-    """
+    """Format a count or another number.
+
     >>> number(1_234_567), number(0.25), number(12.3456), number(3.0)
     ('1,234,567', '0.25', '12.3', '3')
     """
@@ -72,7 +73,7 @@ def number(count: float) -> str:
 
 
 def axis_labels(marks: Sequence[float]) -> list[str]:
-    """Marks of an axis in one unit.
+    """Format the ticks of an axis in one unit (k, M or G).
 
     >>> axis_labels([0, 500, 1_000]), axis_labels([0, 5_000, 10_000]), axis_labels([0, 500_000, 1_000_000])
     (['0', '500', '1,000'], ['0', '5 k', '10 k'], ['0', '0.5 M', '1 M'])
@@ -84,7 +85,8 @@ def axis_labels(marks: Sequence[float]) -> list[str]:
 
 
 def size(count: float) -> str:
-    """
+    """Format a number of bytes.
+
     >>> size(512), size(2_500_000), size(3e15)
     ('512 B', '2.5 MB', '3,000.0 TB')
     """
@@ -96,7 +98,8 @@ def size(count: float) -> str:
 
 
 def seconds(duration: float) -> str:
-    """
+    """Format a duration in seconds.
+
     >>> seconds(0.05), seconds(12.25), seconds(300)
     ('0.050 s', '12.2 s', '300 s')
     """
@@ -104,7 +107,8 @@ def seconds(duration: float) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """
+    """Format a share in percent; a share that is neither 0 nor 1 is never shown as 0 % or 100 %.
+
     >>> percent(1, 3), percent(1, 2_000), percent(0, 0), percent(2, 2), percent(1_999, 2_000)
     ('33 %', '0.1 %', '–', '100 %', '99.9 %')
     """
@@ -117,7 +121,8 @@ def percent(part: float, whole: float) -> str:
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """
+    """Format a count with its noun.
+
     >>> plural(1, "page"), plural(1_200, "page"), plural(0, "copy", "copies")
     ('1 page', '1,200 pages', '0 copies')
     """
@@ -125,5 +130,5 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def is_worth_drawing(values: Sequence[float]) -> bool:
-    """One number is no chart."""
+    """Return whether values are enough for a chart: more than one, and not all 0."""
     return len(values) > 1 and any(values)

@@ -1,4 +1,4 @@
-"""A real browser, and a server that tells on whoever asks it for something."""
+"""Open a page in a real browser, and run a server that records every request it gets."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _FLAGS = (
 
 @dataclass(frozen=True)
 class Opened:
-    """A page after the browser has done all that it wants to do."""
+    """A page after the browser has loaded it: its DOM and the messages of its console."""
 
     dom: str
     console: Sequence[str]
 
 
 def opened(page: Path, profile: Path, *flags: str) -> Opened:
-    """Open a file in a browser that has never seen anything."""
+    """Open a file in a browser with a fresh profile."""
     assert CHROMIUM is not None
     result = subprocess.run(
         [CHROMIUM, *_FLAGS, *flags, f"--user-data-dir={profile}", "--dump-dom", page.as_uri()],
@@ -37,13 +37,13 @@ def opened(page: Path, profile: Path, *flags: str) -> Opened:
         timeout=100,
         check=True,
     )
-    said = result.stderr.decode("utf-8", "replace").splitlines()
-    return Opened(result.stdout.decode("utf-8"), [line for line in said if "CONSOLE" in line])
+    messages = result.stderr.decode("utf-8", "replace").splitlines()
+    return Opened(result.stdout.decode("utf-8"), [line for line in messages if "CONSOLE" in line])
 
 
 @dataclass
 class Listener:
-    """Who asked for what."""
+    """The address of a server, and the paths that were requested from it."""
 
     address: str = ""
     asked: list[str] = field(default_factory=list)

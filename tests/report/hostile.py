@@ -1,4 +1,4 @@
-"""A crawl of a web that means harm, with payloads wherever a report could show something."""
+"""A crawl of hostile pages, with attack payloads in every value that a report could show."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def options_of(directory: str, **settings: object) -> Options:
 def hostile_store(path: Path, payloads: Sequence[str]) -> Store:
     store = open_store(f"sqlite:{path}", durable=False)
     acquire(store, "me", 0, NOW, 60, 60)
-    _rules(store, payloads)
+    _store_robots(store, payloads)
     for number, payload in enumerate(payloads):
-        _visits(store, number, payload)
+        _store_visits(store, number, payload)
     store.crawl.add_run(_summary(payloads), NOW + 60)
     return store
 
 
-def _visits(store: Store, number: int, payload: str) -> None:
-    """Two pages of a host that has the payload's name; a page, its copy, a failure and a trap of one that has a decent name."""
+def _store_visits(store: Store, number: int, payload: str) -> None:
+    """Store pages of a host named by the payload; of other hosts a page, a duplicate, a failure, a trap, a denied URL."""
     at = NOW + number
     for part in range(2):
         fetch(
@@ -71,7 +71,7 @@ def _page(payload: str, body: str, **facts: Any) -> Page:
     )
 
 
-def _rules(store: Store, payloads: Sequence[str]) -> None:
+def _store_robots(store: Store, payloads: Sequence[str]) -> None:
     origin = f"http://{HOST}"
     visit = visit_to(f"{origin}/robots.txt", kind=Kind.ROBOTS, origin=origin)
     assert store.frontier.lease("me", [visit], NOW).granted == [visit]
@@ -88,7 +88,7 @@ def _rules(store: Store, payloads: Sequence[str]) -> None:
 
 
 def _summary(payloads: Sequence[str]) -> dict[str, Any]:
-    """What a run says of itself names hosts, too."""
+    """The summary of a run, which names hosts, too."""
     return {
         "finished": payloads[0],
         "limited_by": payloads[0],
@@ -100,7 +100,7 @@ def _summary(payloads: Sequence[str]) -> dict[str, Any]:
 
 
 def hostile_data(store: Store, directory: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is known of the crawl, and of its one decent host."""
+    """Return the report data of the crawl and of its host with a plain name."""
     options = options_of(directory)
     of_host = host_data(store, options, key_of(f"http://{HOST}/").host, NOW + 90)
     assert of_host is not None

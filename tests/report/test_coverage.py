@@ -1,4 +1,4 @@
-"""How many pages there are that nobody has named, by what links and lists have in common."""
+"""The number of pages that were not discovered is estimated from the overlap of links and lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.report.coverage import chapman, coverage
 from crawler.stores.contract.survey import ListCoverage
 
 
-def test_two_samples_of_a_known_number_of_pages_tell_it() -> None:
+def test_two_samples_estimate_the_number_of_all_pages() -> None:
     chance = random.Random(5)
     estimates = []
     for _ in range(200):
@@ -23,12 +23,12 @@ def test_two_samples_of_a_known_number_of_pages_tell_it() -> None:
     assert 0.9 <= sum(estimates) / len(estimates) <= 1
 
 
-def test_who_has_found_all_has_found_all() -> None:
+def test_samples_that_both_have_all_pages_estimate_just_these() -> None:
     data = coverage(ListCoverage(100, 100, 100, 100))
     assert (data["estimate"], data["low"], data["high"]) == (100, 100, 100)
 
 
-def test_there_are_not_fewer_pages_than_were_found() -> None:
+def test_the_estimate_is_not_below_the_pages_that_were_discovered() -> None:
     data = coverage(ListCoverage(3_000, 2_900, 200, 100))
     assert data["low"] >= 3_000
 

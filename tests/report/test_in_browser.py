@@ -1,4 +1,4 @@
-"""Reports of a web that means harm, opened in a real browser: nothing runs, nothing is loaded, nothing is other than we wrote it."""
+"""Reports of hostile pages, opened in a real browser: nothing runs, nothing is loaded, the DOM is what was written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.report.payloads import payloads
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install chromium")
 
-BATCH = 20  # payloads in one crawl: a report shows so many of a kind
-# What ends the page, or waits for somebody to close a box.
+BATCH = 20  # payloads in one crawl: a report lists so many hosts
+# Payloads that end the page, or wait until a dialog is closed.
 LEFT_OUT = ("alert", "plaintext", "<!--", "refresh", "<iframe", "<xmp")
 COUNT = sum(1 for _ in payloads("http://x"))
 ALLOWED = {
@@ -31,13 +31,13 @@ ALLOWED = {
 
 
 def elements(markup: str) -> Iterator[Any]:
-    """All of a document, as a parser that is not ours sees it."""
+    """All elements of a document, as html5lib parses it."""
     tree = html5lib.parse(markup, treebuilder="etree", namespaceHTMLElements=False)
     return (node for node in tree.iter() if isinstance(node.tag, str))
 
 
 def outline(markup: str) -> list[tuple[str, dict[str, str], str, str]]:
-    """Elements with their attributes and texts; the browser adds a line's end to the last."""
+    """Elements with their attributes and texts; the browser adds a line feed to the last text."""
     return [
         (node.tag.rpartition("}")[2], dict(node.attrib), node.text or "", (node.tail or "").rstrip("\n"))
         for node in elements(markup)
@@ -45,7 +45,7 @@ def outline(markup: str) -> list[tuple[str, dict[str, str], str, str]]:
 
 
 def words_of(markup: str) -> str:
-    """All text, and what is in titles."""
+    """All text, and the values of title attributes."""
     return "\n".join(f"{text}\n{tail}\n{attributes.get('title', '')}" for _, attributes, text, tail in outline(markup))
 
 
@@ -65,10 +65,10 @@ def test_no_payload_runs_or_loads_anything(first: int, tmp_path: Path) -> None:
         for name, page in (("crawl", crawl_page(crawl)), ("host", host_page(host))):
             path = tmp_path / f"{name}.html"
             path.write_text(page, encoding="utf-8")
-            seen = opened(path, tmp_path / f"profile-{name}")
-            assert outline(seen.dom) == outline(page)
-            assert list(seen.console) == []
-            assert_inert(seen.dom)
+            result = opened(path, tmp_path / f"profile-{name}")
+            assert outline(result.dom) == outline(page)
+            assert list(result.console) == []
+            assert_inert(result.dom)
         assert listener.asked == []
     shown = words_of(host_page(host))
     for payload in batch:
@@ -82,17 +82,17 @@ def assert_inert(dom: str) -> None:
         assert attributes.get("href", "#").startswith("#")
 
 
-def test_a_page_that_takes_them_for_markup_is_found_out(tmp_path: Path) -> None:
-    """Else the test above would prove nothing."""
+def test_the_browser_test_detects_a_page_that_does_not_escape(tmp_path: Path) -> None:
+    """Without this the test above would prove nothing."""
     with listening() as listener:
         harmful = [payload for payload in payloads(listener.address) if not any(word in payload for word in LEFT_OUT)]
         raw = "<!DOCTYPE html><title>x</title>" + "".join(f"<div>{payload}</div>" for payload in harmful)
         (tmp_path / "raw.html").write_text(raw, encoding="utf-8")
-        seen = opened(tmp_path / "raw.html", tmp_path / "profile")
+        result = opened(tmp_path / "raw.html", tmp_path / "profile")
         assert listener.asked
-    assert outline(seen.dom) != outline(raw)
+    assert outline(result.dom) != outline(raw)
     with pytest.raises(AssertionError):
-        assert_inert(seen.dom)
+        assert_inert(result.dom)
 
 
 @pytest.mark.parametrize("width", [360, 1400])
@@ -109,8 +109,8 @@ def test_a_page_is_no_wider_than_its_window_whatever_is_on_it(width: int, tmp_pa
         frames.append(f'<iframe width={width} height=900 style="border:0" src={name}.html></iframe>')
     measure = "onload=()=>document.title=Array.from(frames).map(f=>f.document.documentElement.scrollWidth)"
     (tmp_path / "frames.html").write_text(f"<!DOCTYPE html><script>{measure}</script>{''.join(frames)}")
-    seen = opened(tmp_path / "frames.html", tmp_path / "profile", "--allow-file-access-from-files")
-    (title,) = [text for tag, _, text, _ in outline(seen.dom) if tag == "title"]
+    result = opened(tmp_path / "frames.html", tmp_path / "profile", "--allow-file-access-from-files")
+    (title,) = [text for tag, _, text, _ in outline(result.dom) if tag == "title"]
     measured = [int(number) for number in title.split(",")]
     assert len(measured) == 2
     assert max(measured) <= width

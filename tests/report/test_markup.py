@@ -1,4 +1,4 @@
-"""Whatever comes from the web is text."""
+"""Text from web pages stays text in a report, whatever it contains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crawler.report.markup import Markup, document, element, shorten_middle, sty
 
 
 class Read(HTMLParser):
-    """What a parser that is not ours makes of markup."""
+    """The tags, attributes and text that Python's HTML parser finds in markup."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -37,13 +37,13 @@ class Read(HTMLParser):
 
 
 @given(st.text())
-def test_any_text_comes_out_as_the_text_that_can_be_seen(text: str) -> None:
+def test_any_text_is_read_back_as_its_visible_form(text: str) -> None:
     read = Read(str(element("p", text, title=text)))
     assert (read.tags, read.text, read.attributes) == (["p"], visible(text), [("title", visible(text))])
 
 
 @given(st.text())
-def test_what_can_be_seen_can_be_written_and_hides_nothing(text: str) -> None:
+def test_visible_text_can_be_encoded_and_hides_nothing(text: str) -> None:
     seen = visible(text)
     seen.encode()
     assert all(char.isprintable() or char.isspace() or char in "\u200c\u200d" for char in seen)
@@ -63,7 +63,7 @@ def test_what_can_be_seen_can_be_written_and_hides_nothing(text: str) -> None:
         ("a\u00a0b", "a\u00a0b"),
     ],
 )
-def test_what_hides_or_turns_text_is_written_out(text: str, expected: str) -> None:
+def test_characters_that_hide_or_reverse_text_are_shown_as_symbols(text: str, expected: str) -> None:
     assert visible(text) == expected
 
 
@@ -89,7 +89,7 @@ def test_links_lead_to_places_on_the_page_only(where: str) -> None:
         element("a", "x", href=where)
 
 
-def test_a_stylesheet_cannot_end_itself() -> None:
+def test_a_stylesheet_cannot_contain_markup() -> None:
     with pytest.raises(ValueError, match="no markup"):
         stylesheet("</style>")
 
@@ -114,7 +114,7 @@ def test_what_is_shortened_is_no_longer_than_it_may_be(text: str, longest: int) 
     assert short == text or "…" in short
 
 
-def test_text_of_any_direction_moves_nothing_beside_it() -> None:
+def test_right_to_left_text_is_isolated_from_its_neighbours() -> None:
     assert Read(str(untrusted("שלום"))).tags == ["bdi"]
 
 

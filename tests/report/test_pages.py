@@ -1,4 +1,4 @@
-"""Pages are drawn for crawls of any size, and say so where there is nothing to draw."""
+"""Reports can be drawn for crawls of any size; an empty section says that it is empty."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def words(node: Any) -> str:
 def test_a_crawl_of_nothing_has_sentences_and_no_charts(store: Store) -> None:
     _, page = page_of(store)
     assert not tags(page, "svg")
-    assert "This crawl knows no URL yet." in page
+    assert "This crawl has no URLs yet." in page
     assert "No visit has ended yet." in page
 
 
@@ -61,7 +61,7 @@ def test_a_crawl_that_was_only_seeded_can_be_reported(store: Store) -> None:
     store.urls.add([new_url("http://a.test/")], NOW)
     data, page = page_of(store)
     assert data["times"] == {"first": NOW, "last": NOW}
-    assert "No host has given two answers yet" in page
+    assert "No host has responded twice yet" in page
 
 
 def test_a_crawl_of_three_pages_reads_well(store: Store) -> None:
@@ -70,8 +70,8 @@ def test_a_crawl_of_three_pages_reads_well(store: Store) -> None:
     data, page = page_of(store)
     assert data["totals"]["pages"] == 3
     cards = [words(node) for node in tags(page, "dd")]
-    assert cards[:2] == ["3among 3 answers archived", "3of 1 host"]
-    assert "The one host that has answered more than once had the rest that it is due." in page
+    assert cards[:2] == ["3among 3 archived responses", "3of 1 host"]
+    assert "The required delay was kept for the one host that has responded more than once." in page
 
 
 def test_a_crawl_of_millions_reads_well(store: Store) -> None:
@@ -79,8 +79,8 @@ def test_a_crawl_of_millions_reads_well(store: Store) -> None:
     data, _ = page_of(store)
     data["totals"] |= {"known": 12_345_678, "pages": 1_234_567, "documents": 1_500_000, "archive_bytes": 10**12}
     page = crawl_page(data)
-    for told in ("1,234,567", "12,345,678", "1.0 TB"):
-        assert told in page
+    for shown in ("1,234,567", "12,345,678", "1.0 TB"):
+        assert shown in page
 
 
 def test_every_section_can_be_reached(store: Store) -> None:
@@ -89,11 +89,11 @@ def test_every_section_can_be_reached(store: Store) -> None:
     assert {node.attrib["href"][1:] for node in tags(page, "a")} == places
 
 
-def test_a_host_that_was_never_asked_can_be_reported(store: Store) -> None:
+def test_a_host_that_was_never_visited_can_be_reported(store: Store) -> None:
     store.urls.add([new_url("http://a.test/")], NOW)
     data = host_data(store, options_of("data/x"), key_of("http://a.test/").host, NOW)
     assert data is not None
-    assert "This host was not asked for anything yet." in host_page(data)
+    assert "Nothing was requested from this host yet." in host_page(data)
 
 
 def test_a_host_that_is_not_known_has_no_report(store: Store) -> None:
