@@ -1,1 +1,1 @@
-"""Tell people and machines how a crawl is going."""
+"""Scrapy extensions that publish the state of a running crawl: progress for people, metrics for Prometheus."""

@@ -1,4 +1,4 @@
-"""Numbers for machines: an endpoint that Prometheus reads, and a file that node_exporter does."""
+"""Publish metrics: at an HTTP endpoint for Prometheus, and in a file for node_exporter."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from crawler.worker.session import Session
 
 logger = logging.getLogger(__name__)
 
-ADDRESS = "127.0.0.1"  # whoever may read there may run programs here
-FILE_EVERY = 15.0  # seconds between two versions of the file
+ADDRESS = "127.0.0.1"  # only programs of this machine may read the metrics
+FILE_EVERY = 15.0  # seconds between two writes of the file
 
 
 class MetricsPublication:
-    """Where the numbers of one run can be read, from before it begins until after it has ended."""
+    """Publishes the metrics of one run, from before it begins until after it has ended."""
 
     def __init__(self, session: Session) -> None:
         options = session.options
@@ -42,18 +42,18 @@ class MetricsPublication:
         self._labels = labels_of(options) | {"worker": str(session.slot)}
         self._is_failing = False
         if self.path is not None:
-            self._claim(self.path)
+            self._check_writable(self.path)
         self._server = self._listen(options.metrics.port, session.slot) if options.metrics.port else None
 
     def watch(self, vitals: Callable[[], Vitals]) -> None:
-        """The crawl has begun, and can be asked how it is."""
+        """Read gauges from this function from now on: the crawl has begun."""
         self._vitals = vitals
 
     def now(self) -> Vitals:
         return self._vitals()
 
     def write(self, ended: LastRun | None = None) -> None:
-        """The file anew. A disk that does not take it costs a warning, not the crawl."""
+        """Write the metrics file. If that fails, a warning is logged and the crawl goes on."""
         if self.path is None:
             return
         collector = RunCollector(self._session.record, self.now, self._session.started, self._labels, ended)
@@ -66,12 +66,12 @@ class MetricsPublication:
             self._is_failing = True
 
     def end(self, exit_code: int) -> None:
-        """What is left of the run."""
+        """Write the metrics file for the last time, with the exit code of the run."""
         now = self._session.now()
         self.write(LastRun(at=now, exit_code=exit_code, seconds=now - self._session.started))
 
     def close(self) -> None:
-        """Stop to listen. Takes half a second at most."""
+        """Close the HTTP endpoint. Takes half a second at most."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -88,13 +88,13 @@ class MetricsPublication:
         except OSError as error:
             taken = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
             raise Misconfigured(
-                f"METRICS_PORT={first}: port {port}, that of worker {slot}, {taken} on {ADDRESS}. Nothing was crawled; name "
-                "another port, or 0 for none."
+                f"METRICS_PORT={first}: port {port}, that of worker {slot}, {taken} on {ADDRESS}. Nothing was crawled; "
+                "name another port, or 0 for none."
             ) from error
         return server
 
-    def _claim(self, path: Path) -> None:
-        """A file that cannot be written is found out before anybody is asked anything."""
+    def _check_writable(self, path: Path) -> None:
+        """Write the file once before the first request, so that a wrong path stops the crawl at the start."""
         try:
             write_text_atomically(
                 path, exposition(RunCollector(self._session.record, Vitals, self._session.started, self._labels))
@@ -106,7 +106,7 @@ class MetricsPublication:
 
 
 class Metrics:
-    """Has the numbers published while the crawl runs."""
+    """The Scrapy extension that publishes metrics while the crawl runs."""
 
     def __init__(self, crawler: Crawler, publication: MetricsPublication) -> None:
         self._crawler = crawler
@@ -140,26 +140,26 @@ class Metrics:
         await loop.run_in_executor(None, self._publication.close)
 
     def _write(self) -> None:
-        """In another thread: disks may be slow."""
+        """Write the file in another thread, because disks may be slow, and again after FILE_EVERY."""
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._publication.write)
         self._timer = loop.call_later(FILE_EVERY, self._write)
 
 
 def exposition(collector: Collector) -> str:
-    """What Prometheus reads."""
+    """Format metrics in the text format of Prometheus."""
     registry = CollectorRegistry()
     registry.register(collector)
     return generate_latest(registry).decode()
 
 
 def labels_of(options: Options) -> dict[str, str]:
-    """In files only: node_exporter puts all files together, and refuses two samples that look the same."""
+    """Return the labels of metrics in files: node_exporter merges files and refuses samples with equal labels."""
     return {"crawl": str(options.crawl.dir)}
 
 
 def file_of(path: Path | None, slot: int, *, several: bool) -> Path | None:
-    """The file of a worker.
+    """Return the metrics file of a worker: each of several has its own.
 
     >>> file_of(Path("orbweaver.prom"), 0, several=False)
     PosixPath('orbweaver.prom')
@@ -172,7 +172,7 @@ def file_of(path: Path | None, slot: int, *, several: bool) -> Path | None:
 
 
 def write_last_run(options: Options, ended: LastRun) -> None:
-    """How several workers together ended; their own files tell the rest."""
+    """Write how a run of several workers ended; the other metrics are in the files of the workers."""
     if options.metrics.file is None:
         return
     try:

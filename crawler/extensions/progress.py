@@ -1,4 +1,4 @@
-"""How the crawl is going, while it is going: a live picture on a terminal, plain lines elsewhere."""
+"""Show the progress of a running crawl: a live view on a terminal, log lines elsewhere."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ from crawler.worker.session import Session
 
 logger = logging.getLogger(__name__)
 
-PICTURES = 4  # a second, at most, on a terminal
-PLAIN_EVERY = 15.0  # seconds between two lines elsewhere
-LAG_EVERY = 0.05  # how often the loop's lag is measured
-RATE_SPAN = 5.0  # seconds over which rates are told
-ETA_SPAN = 60.0  # and over which it is guessed how long it will take
+REDRAWS = 4  # redrawings a second of the live view
+LINES_EVERY = 15.0  # seconds between two log lines
+LAG_EVERY = 0.05  # seconds between two measurements of the event loop's lag
+RATE_SPAN = 5.0  # seconds over which the rates shown are averaged
+ETA_SPAN = 60.0  # the same for the rate from which the remaining time is estimated
 
 
 class Progress:
-    """Reads the run's record; writes to the standard error, so that results can be piped.
+    """The Scrapy extension that shows progress on the standard error, so that results can be piped.
 
-    Pictures are made and drawn in a thread of their own: neither that nor a terminal that does not take them holds up the
-    crawl.
+    The live view is drawn in a thread of its own, so that neither the drawing nor a slow terminal blocks the crawl.
     """
 
     def __init__(self, crawler: Crawler, session: Session) -> None:
@@ -46,7 +45,7 @@ class Progress:
         self._tail: LogTail | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._started = session.now()
-        self._pace, self._long_pace = RecentRate(RATE_SPAN), RecentRate(ETA_SPAN)
+        self._rate, self._long_rate = RecentRate(RATE_SPAN), RecentRate(ETA_SPAN)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -60,10 +59,10 @@ class Progress:
         self._started = self._session.now()
         make_harmless()
         if can_redraw(sys.stderr, os.environ.get("TERM")):
-            self._go_live()
+            self._start_live_view()
         else:
-            self._facts()  # rates count from here
-            self._timers["say"] = loop.call_later(PLAIN_EVERY, self._say)
+            self._facts()  # the first sample, from which rates are computed
+            self._timers["line"] = loop.call_later(LINES_EVERY, self._log_progress)
         self._expect = loop.time() + LAG_EVERY
         self._timers["lag"] = loop.call_at(self._expect, self._measure_lag)
 
@@ -72,12 +71,12 @@ class Progress:
             timer.cancel()
         self._until_closed.close()
 
-    def _go_live(self) -> None:
+    def _start_live_view(self) -> None:
         self._tail = self._until_closed.enter_context(tailed(TAIL))
         live = Live(
-            get_renderable=self._picture,
+            get_renderable=self._live_view,
             console=Console(file=sys.stderr, highlight=False, markup=False, emoji=False),
-            refresh_per_second=PICTURES,
+            refresh_per_second=REDRAWS,
             transient=True,
             redirect_stdout=sys.stdout.isatty(),
         )
@@ -89,19 +88,19 @@ class Progress:
         self._expect = loop.time() + LAG_EVERY
         self._timers["lag"] = loop.call_at(self._expect, self._measure_lag)
 
-    def _say(self) -> None:
+    def _log_progress(self) -> None:
         logger.info("%s", log_line(self._facts()))
-        self._timers["say"] = asyncio.get_running_loop().call_later(PLAIN_EVERY, self._say)
+        self._timers["line"] = asyncio.get_running_loop().call_later(LINES_EVERY, self._log_progress)
 
-    def _picture(self) -> LiveView:
+    def _live_view(self) -> LiveView:
         return LiveView(self._facts(), list(self._tail.lines) if self._tail is not None else ())
 
     def _facts(self) -> LiveFacts:
         record, options, now = self._session.record, self._session.options, self._session.now()
         vitals, elapsed = self._vitals(), now - self._started
         pages = record.pages + vitals.pages_of_others
-        pages_a_second, bytes_a_second = self._pace.rates(now, record.pages, record.bytes_received)
-        (long_rate,) = self._long_pace.rates(now, pages)
+        pages_a_second, bytes_a_second = self._rate.rates(now, record.pages, record.bytes_received)
+        (long_rate,) = self._long_rate.rates(now, pages)
         return LiveFacts(
             directory=str(options.crawl.dir),
             elapsed=elapsed,

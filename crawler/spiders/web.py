@@ -1,4 +1,4 @@
-"""Crawl the web from the seeds outward."""
+"""The spider that crawls the web from the seeds outward."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from crawler.items import Visited
 
 
 class WebSpider(Spider):
-    """Keeps every page and follows every link inside the scope.
+    """Fetches every page inside the scope and follows its links.
 
-    Seeds come from `scrapy seed`, or `-a seeds=FILE-or-URLs`. A spider of your own derives from this one and overrides
+    Seeds come from `scrapy seed`, or `-a seeds=FILE-or-URLs`. Derive your own spider from this one, and override
     `parse` to yield items besides the visit.
     """
 
@@ -23,7 +23,7 @@ class WebSpider(Spider):
     seeds = ""
 
     async def start(self) -> AsyncIterator[Any]:
-        """Nothing: what to visit is in the store."""
+        """Yield no requests: the scheduler takes what is due from the store."""
         return
         yield
 

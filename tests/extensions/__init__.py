@@ -1,1 +1,1 @@
-"""Promises of extensions."""
+"""Tests of the extensions: progress and metrics."""

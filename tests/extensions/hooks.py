@@ -1,15 +1,18 @@
-"""What strangers might get into the log, put there on purpose: a crawl runs with this as its COMMIT_STEP_HOOK."""
+"""A COMMIT_STEP_HOOK that logs a hostile page title, as a web page could bring it into the log."""
 
 from __future__ import annotations
 
 import logging
 
-TITLE = "Free [red]prizes[/red] \x1b]0;mine\x07\x1b[2J\x9b31m\n1970-01-01 00:00:00 [crawler] INFO: nothing happened \u202egnp"
+TITLE = (
+    "Free [red]prizes[/red] \x1b]0;mine\x07\x1b[2J\x9b31m\n"
+    "1970-01-01 00:00:00 [crawler] INFO: nothing happened \u202egnp"
+)
 _has_said = False
 
 
 def say_a_title(step: str) -> None:
-    """Once, as a warning; and a line after each step."""
+    """Log the title once, as a warning, and a long line after each step."""
     global _has_said
     logger = logging.getLogger("strangers")
     if not _has_said:

@@ -1,4 +1,4 @@
-"""What Prometheus is told is what the run did, and nobody is told more than he should be."""
+"""The metrics are those of the run, and are published only where the settings say."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def run() -> RunRecord:
     return record
 
 
-def told(text: str) -> dict[tuple[str, ...], float]:
-    """Name and labels, in order → value, as a reader of the format finds them."""
+def samples_in(text: str) -> dict[tuple[str, ...], float]:
+    """Parse metrics text: (name, labels in order) → value."""
     return {
         (sample.name, *(f"{name}={value}" for name, value in sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -66,7 +66,7 @@ def told(text: str) -> dict[tuple[str, ...], float]:
 
 
 def test_the_numbers_are_those_of_the_run() -> None:
-    numbers = told(exposition(RunCollector(run(), lambda: VITALS, started=100.0)))
+    numbers = samples_in(exposition(RunCollector(run(), lambda: VITALS, started=100.0)))
     expected = {
         ("orbweaver_visits_total", "outcome=fetched", "reason=ok"): 2,
         ("orbweaver_visits_total", "outcome=busy", "reason=busy"): 1,
@@ -103,7 +103,7 @@ def test_the_only_labels_are_outcome_and_reason() -> None:
     assert {name for family in families for sample in family.samples for name in sample.labels} == {"outcome", "reason"}
 
 
-def test_what_only_grows_is_a_counter_and_everything_is_explained() -> None:
+def test_totals_are_counters_and_every_metric_has_a_description() -> None:
     ended = LastRun(at=1.0, exit_code=0, seconds=1.0)
     for family in RunCollector(run(), lambda: VITALS, started=0.0, ended=ended).collect():
         assert family.documentation
@@ -113,9 +113,9 @@ def test_what_only_grows_is_a_counter_and_everything_is_explained() -> None:
         assert family.type in ("counter", "gauge")
 
 
-def test_a_run_that_has_ended_says_when_and_how() -> None:
+def test_the_metrics_of_an_ended_run_have_its_time_and_exit_code() -> None:
     ended = LastRun(at=160.0, exit_code=74, seconds=60.0)
-    numbers = told(exposition(RunCollector(run(), Vitals, started=100.0, ended=ended)))
+    numbers = samples_in(exposition(RunCollector(run(), Vitals, started=100.0, ended=ended)))
     assert numbers["orbweaver_running",] == 0
     assert numbers["orbweaver_last_run_timestamp_seconds",] == 160
     assert numbers["orbweaver_last_run_exit_code",] == 74
@@ -165,7 +165,7 @@ def opened(directory: Path, *, join: bool = False, expected: int = 1, **given: A
 
 
 def free_port() -> int:
-    """One that is free, and the next one, too; below those that the kernel gives to whoever asks for any."""
+    """Find a port that is free, as is the next one; below the range from which the kernel picks ports."""
     while True:
         port = random.randrange(20_000, 32_000)
         with (
@@ -176,23 +176,23 @@ def free_port() -> int:
             return port
 
 
-def asked(port: int) -> dict[tuple[str, ...], float]:
+def scrape(port: int) -> dict[tuple[str, ...], float]:
     with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as response:
-        return told(response.read().decode())
+        return samples_in(response.read().decode())
 
 
-def test_a_publication_is_read_on_the_loopback_address_until_it_is_closed(tmp_path: Path) -> None:
+def test_metrics_are_served_on_the_loopback_address_until_closed(tmp_path: Path) -> None:
     port = free_port()
     with opened(tmp_path, METRICS_PORT=port) as session:
         publication = MetricsPublication(session)
-        assert asked(port)["orbweaver_queue_urls",] == 0
+        assert scrape(port)["orbweaver_queue_urls",] == 0
         publication.watch(lambda: VITALS)
-        assert asked(port)["orbweaver_queue_urls",] == 50
+        assert scrape(port)["orbweaver_queue_urls",] == 50
         with pytest.raises(URLError), urlopen(f"http://127.0.0.2:{port}/metrics", timeout=30):
             pass
         publication.close()
         with pytest.raises(URLError):
-            asked(port)
+            scrape(port)
 
 
 def test_each_worker_has_the_port_and_the_file_of_its_slot(tmp_path: Path) -> None:
@@ -200,10 +200,10 @@ def test_each_worker_has_the_port_and_the_file_of_its_slot(tmp_path: Path) -> No
     given = {"METRICS_PORT": port, "METRICS_FILE": file}
     with opened(tmp_path, join=True, expected=2, **given), opened(tmp_path, join=True, expected=2, **given) as second:
         publication = MetricsPublication(second)
-        assert asked(port + 1)["orbweaver_running",] == 1
+        assert scrape(port + 1)["orbweaver_running",] == 1
         publication.close()
     assert [path.name for path in tmp_path.glob("*.prom*")] == ["orbweaver.1.prom"]
-    assert told((tmp_path / "orbweaver.1.prom").read_text())[
+    assert samples_in((tmp_path / "orbweaver.1.prom").read_text())[
         "orbweaver_running", f"crawl={tmp_path / 'crawl'}", "worker=1"
     ]
 
@@ -213,7 +213,7 @@ def test_each_worker_has_the_port_and_the_file_of_its_slot(tmp_path: Path) -> No
     [
         ("a/orbweaver.prom", 0, False, "a/orbweaver.prom"),
         ("a/orbweaver.prom", 0, True, "a/orbweaver.0.prom"),
-        ("a/orbweaver.prom", 2, False, "a/orbweaver.2.prom"),  # one that joined by hand
+        ("a/orbweaver.prom", 2, False, "a/orbweaver.2.prom"),  # a worker that joined by hand
         ("a.b/metrics", 1, True, "a.b/metrics.1"),
     ],
 )
@@ -233,7 +233,7 @@ def test_a_port_that_is_taken_is_refused_with_what_to_do(tmp_path: Path) -> None
     )
 
 
-def test_a_port_that_there_is_not_is_refused(tmp_path: Path) -> None:
+def test_a_port_number_that_is_too_large_is_refused(tmp_path: Path) -> None:
     given = {"METRICS_PORT": 65_535}
     with (
         opened(tmp_path, join=True, expected=2, **given),
@@ -266,7 +266,7 @@ def test_a_file_that_cannot_be_written_later_costs_one_warning(
         publication.end(3)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     where = (f"crawl={tmp_path / 'crawl'}", "worker=0")
-    assert told((folder / "x.prom").read_text())["orbweaver_last_run_exit_code", *where] == 3
+    assert samples_in((folder / "x.prom").read_text())["orbweaver_last_run_exit_code", *where] == 3
     assert [path.name for path in folder.iterdir()] == ["x.prom"]
 
 
@@ -274,7 +274,7 @@ def test_a_file_that_cannot_be_written_later_costs_one_warning(
 
 
 @pytest.mark.crawl
-def test_a_crawl_can_be_asked_while_it_runs_and_leaves_its_numbers_behind(served: Served, tmp_path: Path) -> None:
+def test_a_running_crawl_can_be_scraped_and_its_last_metrics_stay_in_the_file(served: Served, tmp_path: Path) -> None:
     port, file = free_port(), tmp_path / "orbweaver.prom"
     settings = polite_to(served, tmp_path / "crawl", METRICS_PORT=port, METRICS_FILE=file, CRAWL_HORIZON="inf")
     words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
@@ -286,7 +286,7 @@ def test_a_crawl_can_be_asked_while_it_runs_and_leaves_its_numbers_behind(served
     assert numbers["orbweaver_received_bytes_total",] > 10_000
     assert numbers["orbweaver_early_requests_total",] == 0
     where = (f"crawl={tmp_path / 'crawl'}", "worker=0")
-    left = told(file.read_text())
+    left = samples_in(file.read_text())
     assert left["orbweaver_pages_total", *where] == 60
     assert (left["orbweaver_running", *where], left["orbweaver_last_run_exit_code", *where]) == (0, 0)
     visits = sum(value for key, value in left.items() if key[0] == "orbweaver_visits_total")
@@ -295,18 +295,18 @@ def test_a_crawl_can_be_asked_while_it_runs_and_leaves_its_numbers_behind(served
 
 
 def until_pages(process: subprocess.Popen[bytes], port: int, pages: int) -> dict[tuple[str, ...], float]:
-    """The numbers, as soon as there are so many."""
+    """Scrape until so many pages were fetched; return the metrics."""
     numbers: dict[tuple[str, ...], float] = {}
     while numbers.get(("orbweaver_pages_total",), 0) < pages:
         with pytest.raises(subprocess.TimeoutExpired):  # it is still running
             process.wait(timeout=0.05)
         with suppress(URLError):  # it is still starting
-            numbers = asked(port)
+            numbers = scrape(port)
     return numbers
 
 
 @pytest.mark.crawl
-def test_a_crawl_whose_port_is_taken_is_one_sentence_and_exit_code_78(served: Served, tmp_path: Path) -> None:
+def test_a_crawl_whose_port_is_taken_fails_with_one_sentence_and_exit_code_78(served: Served, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         settings = polite_to(served, tmp_path / "crawl", METRICS_PORT=other.getsockname()[1])
         words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
@@ -332,15 +332,15 @@ def test_workers_leave_a_file_each_and_one_for_all(served: Served, tmp_path: Pat
         "orbweaver.prom",
     ]
     crawl = f"crawl={tmp_path / 'crawl'}"
-    parts = [told((tmp_path / f"orbweaver.{slot}.prom").read_text()) for slot in (0, 1)]
+    parts = [samples_in((tmp_path / f"orbweaver.{slot}.prom").read_text()) for slot in (0, 1)]
     assert sum(part["orbweaver_pages_total", crawl, f"worker={slot}"] for slot, part in enumerate(parts)) == 60
-    assert told(file.read_text())["orbweaver_last_run_exit_code", crawl] == 0
+    assert samples_in(file.read_text())["orbweaver_last_run_exit_code", crawl] == 0
     assert summary.read_text().count("\n") == 1
     assert json.loads(summary.read_text())["pages"] == 60
 
 
 @pytest.mark.crawl
-def test_a_crawl_that_finds_another_leaves_its_file_alone(served: Served, tmp_path: Path) -> None:
+def test_a_second_crawl_of_a_directory_does_not_touch_the_metrics_file(served: Served, tmp_path: Path) -> None:
     file = tmp_path / "orbweaver.prom"
     settings = polite_to(served, tmp_path / "crawl", METRICS_FILE=file)
     with opened(tmp_path):

@@ -1,4 +1,4 @@
-"""A crawl on a terminal, and one whose log goes to a file."""
+"""The progress of a crawl, on a terminal and in a log file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPELLED = r"A page is called Free [red]prizes[/red] \x1b]0;mine\x07\x1b[2J\x9b31
 
 
 class Written(io.StringIO):
-    """Knows when there are three lines."""
+    """Sets an event when three lines were written."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,13 +38,11 @@ class Written(io.StringIO):
         return super().write(text)
 
 
-def test_where_there_is_no_terminal_a_line_is_said_now_and_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_terminal_a_line_is_logged_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     handler = logging.StreamHandler(Written())
     monkeypatch.setattr(logging.root, "handlers", [handler])
     monkeypatch.setattr(progress.logger, "level", logging.INFO)
-    monkeypatch.setattr(progress, "PLAIN_EVERY", 0.0)
+    monkeypatch.setattr(progress, "LINES_EVERY", 0.0)
     settings = Settings({"CRAWL_DIR": str(tmp_path), "CRAWL_MAX_PAGES": 7})
     settings.setmodule(project, priority="default")
     session = Session.open(Options.of(settings))
@@ -68,7 +66,7 @@ def test_where_there_is_no_terminal_a_line_is_said_now_and_then(
 
 @pytest.mark.crawl
 @pytest.mark.parametrize(("rows", "columns"), [(24, 100), (12, 60)])
-def test_a_terminal_shows_one_whole_picture_and_what_strangers_wrote_does_nothing_to_it(
+def test_a_terminal_shows_one_live_view_and_untrusted_text_does_not_disturb_it(
     rows: int, columns: int, served: Served, tmp_path: Path
 ) -> None:
     settings = polite_to(served, tmp_path / "crawl", LOG_LEVEL="INFO", COMMIT_STEP_HOOK=HOOK, COMMIT_INTERVAL=0.1)
@@ -86,14 +84,14 @@ def test_a_terminal_shows_one_whole_picture_and_what_strangers_wrote_does_nothin
     left = "".join((*screen.scrolled, *pictures[-1]))
     assert "Closest gap" not in left
     assert "This was" not in left
-    assert SPELLED in left  # warnings are told again, in full
+    assert SPELLED in left  # warnings are printed again, in full
     assert left.count("nothing happened") == 1
     assert screen.has_cursor
     assert "60 pages" in (tmp_path / "output").read_text()
 
 
 @pytest.mark.crawl
-def test_elsewhere_lines_of_the_log_are_harmless_and_begin_where_they_should(served: Served, tmp_path: Path) -> None:
+def test_log_lines_are_escaped_and_a_page_cannot_forge_one(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", COMMIT_STEP_HOOK=HOOK, CRAWL_MAX_PAGES=5)
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
     assert result.returncode == 0
@@ -103,7 +101,7 @@ def test_elsewhere_lines_of_the_log_are_harmless_and_begin_where_they_should(ser
 
 
 @pytest.mark.crawl
-def test_several_workers_on_a_terminal_are_a_line_each_and_what_they_say_is_harmless(
+def test_several_workers_on_a_terminal_have_a_line_each_and_their_output_is_escaped(
     served: Served, tmp_path: Path
 ) -> None:
     settings = polite_to(served, tmp_path / "crawl", COMMIT_STEP_HOOK=HOOK, POLITENESS_MIN_DELAY=0.3)

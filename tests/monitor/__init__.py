@@ -1,1 +1,1 @@
-"""Promises of monitor."""
+"""Tests of the monitoring of a crawl."""

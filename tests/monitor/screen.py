@@ -1,4 +1,4 @@
-"""A terminal to crawl on: what a command writes to its standard error, and what of it is on the screen at any time."""
+"""A terminal for tests: run a command on it, and replay what it wrote to see the screen at any time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PIECES = re.compile(r"\x1b\[\??([0-9;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n]+)|(\x
 
 
 def on_terminal(words: Sequence[str], rows: int, columns: int, output: Path) -> tuple[int, str]:
-    """The exit code of a command and what it wrote to a terminal; its standard output goes to a file."""
+    """Run a command on a terminal; return its exit code and what it wrote there. Its standard output goes to a file."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
@@ -36,7 +36,7 @@ def on_terminal(words: Sequence[str], rows: int, columns: int, output: Path) -> 
 
 
 def _read(terminal: int) -> Iterator[bytes]:
-    """Until nobody writes to it any more."""
+    """Read from a terminal until it is closed."""
     while True:
         try:
             yield os.read(terminal, 65_536)
@@ -45,20 +45,20 @@ def _read(terminal: int) -> Iterator[bytes]:
 
 
 class Screen:
-    """Obeys what rich writes, and nothing else; whatever else a terminal would obey is an error."""
+    """A screen that understands the control sequences of rich; any other sequence is an error."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self._columns = columns
         self._lines = [""] * rows
         self._row = self._column = 0
-        self.scrolled: list[str] = []  # lines that went out at the top
+        self.scrolled: list[str] = []  # lines that were scrolled out at the top
         self.has_cursor = True
 
     def show(self, written: str) -> Iterator[list[str]]:
-        """The lines of the screen whenever the cursor goes back to draw anew, and at the end."""
+        """Replay what was written; yield the lines of the screen before each redrawing, and at the end."""
         for piece in _PIECES.finditer(written):
             numbers, command, back, feed, text, escape = piece.groups()
-            assert escape is None, "a control sequence that nobody should have written"
+            assert escape is None, "a control sequence that must not be written"
             if back:
                 if not written.startswith("\n", piece.end()):  # at the end of a line a terminal puts both
                     yield list(self._lines)

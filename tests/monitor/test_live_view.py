@@ -1,4 +1,4 @@
-"""The picture fits the terminal, tells the facts and obeys nobody."""
+"""The live view fits the terminal, shows all values, and escapes untrusted text."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Nowhere:
         pass
 
 
-def test_all_facts_are_in_the_picture() -> None:
+def test_the_live_view_shows_all_values() -> None:
     assert drawn() == [
         "1:15        41.9 pages/s · 1.24 MB/s · data/crawl",
         "Pages       1,204 · 1,377 visits · 8,120 new URLs · 35.6 MB",
         "Queue       3,211 URLs · 11 in flight · 12 to commit",
-        "Hosts       2 ready · 190 resting · 4 failing · 11 asked · 212 active",
+        "Hosts       2 ready · 190 resting · 4 failing · 11 fetching · 212 active",
         "Outcomes    1,204 ok · 88 redirected · 40 not_found · 3 dns_failed",
         "Duplicates  12 exact · 5 near",
         "Closest gap 5.002 s, 5.000 s required · www.example.org",
@@ -67,18 +67,18 @@ def test_all_facts_are_in_the_picture() -> None:
     ]
 
 
-def test_all_facts_are_in_one_line() -> None:
+def test_the_log_line_has_all_values() -> None:
     assert log_line(FACTS) == (
-        "1:15; 1,204 pages (41.9/s, 1.24 MB/s); 1,377 visits; 8,120 new URLs; 35.6 MB; 17 duplicates (5 near); 3,211 URLs queued, "
-        "11 in flight, 12 to commit; hosts: 2 ready, 190 resting, 4 failing, 11 asked, 212 active; 1,204 ok, 88 redirected, "
-        "40 not_found, 3 dns_failed; closest gap 5.002 s, 5.000 s required; limited by politeness: 212 hosts allow 42.1 "
-        "visits a second"
+        "1:15; 1,204 pages (41.9/s, 1.24 MB/s); 1,377 visits; 8,120 new URLs; 35.6 MB; 17 duplicates (5 near); 3,211 "
+        "URLs queued, 11 in flight, 12 to commit; hosts: 2 ready, 190 resting, 4 failing, 11 fetching, 212 active; "
+        "1,204 ok, 88 redirected, 40 not_found, 3 dns_failed; closest gap 5.002 s, 5.000 s required; limited by "
+        "politeness: 212 hosts allow 42.1 visits a second"
     )
 
 
-@pytest.mark.parametrize("picture", [lambda facts: "\n".join(drawn(facts)), log_line])
+@pytest.mark.parametrize("view", [lambda facts: "\n".join(drawn(facts)), log_line])
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         ({"remaining": 125.0}, "about 2:05 left"),
         ({"max_pages": 5000}, "1,204 of 5,000"),
@@ -87,12 +87,12 @@ def test_all_facts_are_in_one_line() -> None:
         ({"vitals": Vitals(is_network_down=True)}, "our network, which seems to be down"),
     ],
 )
-def test_what_is_not_always_so_is_told_when_it_is(picture: Any, changes: dict[str, Any], said: str) -> None:
-    assert said not in picture(FACTS)
-    assert said in picture(replace(FACTS, **changes))
+def test_warnings_and_limits_are_shown_only_when_they_hold(view: Any, changes: dict[str, Any], expected: str) -> None:
+    assert expected not in view(FACTS)
+    assert expected in view(replace(FACTS, **changes))
 
 
-def test_a_crawl_that_begins_has_nothing_to_tell_and_is_drawn() -> None:
+def test_a_crawl_that_just_began_can_be_drawn() -> None:
     nothing = LiveFacts(directory="data/crawl", elapsed=0.0)
     assert "Closest gap none yet" in drawn(nothing)
     assert log_line(nothing).startswith("0:00; 0 pages (0.0/s, 0.00 MB/s); 0 visits")
@@ -114,9 +114,9 @@ def test_a_short_terminal_shows_the_numbers_and_the_last_lines_of_the_log() -> N
     assert lines[-3:] == LOG[-3:]
 
 
-def test_a_narrow_terminal_leaves_out_whole_parts() -> None:
+def test_a_narrow_terminal_leaves_out_parts_that_do_not_fit() -> None:
     lines = drawn(width=60)
-    assert lines[3] == "Hosts       2 ready · 190 resting · 4 failing · 11 asked"
+    assert lines[3] == "Hosts       2 ready · 190 resting · 4 failing · 11 fetching"
     assert lines[4] == "Outcomes    1,204 ok · 88 redirected · 40 not_found"
 
 
@@ -125,12 +125,12 @@ def test_wide_characters_are_counted_as_the_terminal_does() -> None:
     assert cell_len(lines[-1]) <= 60
 
 
-def test_what_strangers_wrote_is_spelled_out_and_no_markup() -> None:
+def test_untrusted_text_is_escaped_and_not_read_as_markup() -> None:
     hostile = replace(FACTS, directory=HOSTILE, closest=HostGap(HOSTILE, 5.0, 5.0), limited_by=HOSTILE)
     for text in (*drawn(hostile, [HOSTILE], width=200), log_line(replace(hostile, closest=None))):
         assert text.isprintable()
-    picture = "\n".join(drawn(hostile, [HOSTILE], width=200))
-    assert picture.count(r"\x1b[2J[red]\x9b1m\u202eevil\x07\r\n") == 4
+    view = "\n".join(drawn(hostile, [HOSTILE], width=200))
+    assert view.count(r"\x1b[2J[red]\x9b1m\u202eevil\x07\r\n") == 4
 
 
 def test_the_examples_are_true() -> None:

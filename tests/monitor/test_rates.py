@@ -1,4 +1,4 @@
-"""Rates are those of the last seconds, however often somebody asks."""
+"""Rates are those of the last seconds, however often they are computed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from crawler.monitor.rates import RecentRate, remaining
 
 
 @pytest.mark.parametrize("every", [0.25, 1.0, 15.0])
-def test_a_steady_rate_is_told_as_it_is(every: float) -> None:
-    pace = RecentRate(5.0)
-    told = [pace.rates(n * every, n * every * 40)[0] for n in range(200)]
-    assert told[0] == 0.0
-    assert told[1:] == pytest.approx([40.0] * 199)
+def test_a_steady_rate_is_measured_exactly(every: float) -> None:
+    recent = RecentRate(5.0)
+    rates = [recent.rates(n * every, n * every * 40)[0] for n in range(200)]
+    assert rates[0] == 0.0
+    assert rates[1:] == pytest.approx([40.0] * 199)
 
 
-def test_what_was_long_ago_does_not_count_and_is_forgotten() -> None:
-    pace = RecentRate(5.0)
+def test_samples_older_than_the_window_are_dropped() -> None:
+    recent = RecentRate(5.0)
     for n in range(100):
-        pace.rates(n * 0.25, 1_000)
-    assert pace.rates(26.0, 1_050)[0] == pytest.approx(10.0, rel=0.05)
-    assert len(pace._seen) < 25
+        recent.rates(n * 0.25, 1_000)
+    assert recent.rates(26.0, 1_050)[0] == pytest.approx(10.0, rel=0.05)
+    assert len(recent._samples) < 25
 
 
 @pytest.mark.parametrize(

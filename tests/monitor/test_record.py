@@ -1,8 +1,10 @@
-"""What a run is judged by is counted as it happens."""
+"""The counters of a run: gaps between requests, failing hosts, reasons of visits."""
 
 from __future__ import annotations
 
 import random
+
+import pytest
 
 from crawler.items import Outcome, Reason
 from crawler.monitor import record as record_module
@@ -10,7 +12,7 @@ from crawler.monitor.record import HostGap, RunRecord
 from tests.samples import visit_to, visited
 
 
-def test_the_closest_gap_of_all_is_the_least_of_the_hosts() -> None:
+def test_the_closest_gap_of_the_run_is_the_closest_of_any_host() -> None:
     record, chance = RunRecord(), random.Random(7)
     for _ in range(500):
         host = f"h{chance.randrange(20)}.test"
@@ -34,7 +36,7 @@ def end(record: RunRecord, host: str, reason: Reason, outcome: Outcome = Outcome
     record.record_visit(host, visited(visit_to(f"http://{host}/"), outcome=outcome, reason=reason))
 
 
-def test_a_host_is_failing_while_its_last_visit_failed_for_reasons_of_its_own() -> None:
+def test_a_host_is_failing_while_its_last_visit_failed_by_its_own_fault() -> None:
     record = RunRecord()
     for reason, failing in (
         (Reason.CONNECT_FAILED, 1),
@@ -51,7 +53,7 @@ def test_a_host_is_failing_while_its_last_visit_failed_for_reasons_of_its_own() 
     assert record.failing == 2
 
 
-def test_hosts_that_are_not_followed_one_by_one_are_not_counted(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_hosts_without_counters_of_their_own_are_not_counted_as_failing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_module, "HOSTS", 1)
     record = RunRecord()
     for _ in range(3):
