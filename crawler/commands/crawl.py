@@ -1,4 +1,4 @@
-"""scrapy crawl: Scrapy's own command, with exit codes that mean something."""
+"""scrapy crawl: run a crawl, print a summary, and return an exit code that says how it ended."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
 from crawler.extensions.metrics import MetricsPublication, write_last_run
 from crawler.files import write_text_atomically
 from crawler.items import Outcome
-from crawler.monitor import text as text_for_people
 from crawler.monitor.prometheus import LastRun
 from crawler.monitor.summary import merge_summaries, summary_data, summary_lines
 from crawler.monitor.terminal import restore_cursor
+from crawler.monitor.text import account_data
 from crawler.options import Options
 from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
@@ -43,8 +43,8 @@ from crawler.worker.supervisor import Supervisor, end_with_supervisor
 
 logger = logging.getLogger(__name__)
 
-STOP_WITHIN = 19.0  # after the first signal
-ERROR_BUDGET = 0.01  # share of visits over which our own code may fail
+STOP_WITHIN = 19.0  # seconds after the first signal
+ERROR_BUDGET = 0.01  # share of visits on which our own code may fail
 
 
 class CrawlCommand(BaseRunSpiderCommand):
@@ -54,25 +54,30 @@ class CrawlCommand(BaseRunSpiderCommand):
         return "[options] SPIDER"
 
     def short_desc(self) -> str:
-        return "Crawl on from where the last crawl stopped"
+        return "Crawl, or continue the last crawl where it stopped"
 
     def long_desc(self) -> str:
         return (
-            "Visit what is due, politely, and keep it in CRAWL_DIR. Run it again, by hand or from cron: it goes on where "
-            "it stopped, whatever stopped it. One SIGINT or SIGTERM stops it within 20 s and loses nothing; a second one "
-            "at once, which loses nothing either. With --workers N several processes share the work, each with some of the "
-            "hosts; one that dies is replaced. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 "
-            "finished, but our own code failed on more than one visit in a hundred, 65 bad seeds file, 69 store "
-            "unreachable, 74 disk, 75 already running, 78 configuration. Example: scrapy crawl web -a "
-            "seeds=data/seeds/example.txt -s CONTACT=https://example.org/bot -s CRAWL_MAX_PAGES=1000"
+            "Visit the URLs that are due, with a polite delay between two requests to a host, and store the pages in "
+            "CRAWL_DIR. Run it again, by hand or from cron: it continues where it stopped, whatever stopped it. The "
+            "first SIGINT or SIGTERM stops it within 20 s; a second one stops it at once; neither loses what was "
+            "committed. With --workers N several processes share the crawl: each visits a part of the hosts, and one "
+            "that dies is replaced. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 finished, but "
+            "our own code failed on more than one visit in a hundred, 65 bad seeds file, 69 store unreachable, 74 "
+            "disk, 75 already running, 78 configuration. Example: scrapy crawl web -a seeds=data/seeds/example.txt -s "
+            "CONTACT=https://example.org/bot -s CRAWL_MAX_PAGES=1000"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--workers", type=int, metavar="N", default=1, help="crawl with N processes (default: 1)")
-        parser.add_argument("--join", action="store_true", help="help those that crawl this CRAWL_DIR already")
         parser.add_argument(
-            "--summary", metavar="FILE", default="", help="write the summary to FILE, too, as one line of JSON"
+            "--workers", type=int, metavar="N", default=1, help="crawl with N worker processes (default: 1)"
+        )
+        parser.add_argument(
+            "--join", action="store_true", help="start one more worker for a crawl that is running in this CRAWL_DIR"
+        )
+        parser.add_argument(
+            "--summary", metavar="FILE", default="", help="also write the summary to FILE, as one line of JSON"
         )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -109,27 +114,27 @@ class CrawlCommand(BaseRunSpiderCommand):
             session.close()
             raise
         if self._workers > 1 and not self._join:
-            session.close()  # it has brought everything in order, and others go on
+            session.close()  # it has recovered the store and added the seeds; the workers open their own
             if session.fatal is not None:
                 raise session.fatal
             return self._supervise(options)
-        publication = _published(attach(crawler, session))
+        publication = _open_publication(attach(crawler, session))
         self.crawler_process.crawl(crawler, **arguments)
         self._handle_signals(crawler)
-        # What is there now stays: the collector need not look at it again and again.
+        # What is loaded by now stays: the garbage collector need not scan it again and again.
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
         self.crawler_process.start(install_signal_handlers=False)
         try:
-            code = self._ended(session)
+            code = self._finish(session)
         except CrawlError as error:
             publication.end(error.exit_code)
             raise
         publication.end(code)
         return code
 
-    def _ended(self, session: Session) -> int:
+    def _finish(self, session: Session) -> int:
         assert self.crawler_process is not None
         if session.fatal is not None:
             raise session.fatal
@@ -162,7 +167,7 @@ class CrawlCommand(BaseRunSpiderCommand):
         store = open_store(options.store)
         try:
             account, segments = store.crawl.account(), store.archive.segments()
-            data["crawl"] = text_for_people.account_data(account, segments)
+            data["crawl"] = account_data(account, segments)
             store.crawl.add_run(data, now)
         finally:
             store.close()
@@ -185,18 +190,18 @@ class CrawlCommand(BaseRunSpiderCommand):
         def stop() -> None:
             engine = crawler._engine
             if engine is None or not engine.running:
-                loop.call_later(0.02, stop)  # a crawl that is starting is stopped when it has started
+                loop.call_later(0.02, stop)  # a crawl that is still starting is stopped once it has started
                 return
             if isinstance(engine.scheduler, FrontierScheduler):
                 engine.scheduler.stop()
             self._stopping = loop.create_task(self.crawler_process.stop())  # type: ignore[union-attr]
 
-        # Not `loop.add_signal_handler`: that one is deaf until the loop runs.
+        # Not `loop.add_signal_handler`: its handlers are not called before the loop runs.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
 
 
-def _published(components: Components) -> MetricsPublication:
+def _open_publication(components: Components) -> MetricsPublication:
     try:
         return components.get(MetricsPublication)
     except BaseException:
@@ -205,21 +210,21 @@ def _published(components: Components) -> MetricsPublication:
 
 
 def _exit_at_once(code: int) -> None:
-    """As harmless as any kill, also to the terminal."""
+    """Exit without cleaning up, which loses no more than a kill, but restore the terminal."""
     restore_cursor(sys.stderr)
     os._exit(code)
 
 
 def _seeds(text: str, policy: UrlPolicy) -> Iterator[NewUrl]:
-    """Seeds given as a file name, or as URLs with commas between."""
+    """Read seeds from a file, or from a list of URLs separated by commas."""
     if not text:
         return
     if Path(text).is_file():
-        summary_lines = read_seeds(text, policy.canonicalize)
+        lines = read_seeds(text, policy.canonicalize)
     else:
-        summary_lines = seeds_in(text.split(","), "seeds", policy.canonicalize)
+        lines = seeds_in(text.split(","), "seeds", policy.canonicalize)
     bad = []
-    for line in summary_lines:
+    for line in lines:
         if isinstance(line, BadSeed):
             bad.append(line)
         else:

@@ -1,4 +1,4 @@
-"""scrapy duplicates: what says almost the same as what, in the collection or in files, and how well that is told."""
+"""scrapy duplicates: find near-duplicates in the collection or among files, and measure how well they are detected."""
 
 from __future__ import annotations
 
@@ -51,30 +51,32 @@ from crawler.worker.startup import sketch_kind
 
 FIND_THRESHOLD = 0.8
 MOST = 20  # documents or clusters that are shown
-_MOST_UNREAD = 5  # documents that could not be read and are named
+_MOST_UNREAD = 5  # documents that could not be read and are listed by name
 _EXPLAINED = """\
-find: the documents of the collection that are near-duplicates of one, which is an archived URL or a file. All sketches are
-looked at, and the texts of those that may be alike are read again. It is told how much each has in common with it, how that
-is known, what the crawl takes it for, and a few words that differ. If it is very short, only exact copies are looked for.
+find: print the documents of the collection that are near-duplicates of one document, which is an archived URL or a
+file. All sketches are compared, and the texts of likely duplicates are read again from the archive. For each one it
+prints the similarity, how it was determined, whether the crawl marked it as a duplicate, and a few words that differ.
+For a document that is very short, only exact copies are searched.
 Example: scrapy duplicates find http://www.example.com/ --threshold 0.7
 
-clusters: all clusters of near-duplicates in the collection, or among files and all files in directories, the largest first,
-each document with its similarity to the first one (~ is an estimate). Documents that are very short have no
-sketches and are left out. Temporary files, at most 1 KB a document, are kept where TMPDIR says.
+clusters: print all clusters of near-duplicates in the collection, or among the given files and all files in the given
+directories, the largest first, each document with its similarity to the first one (~ marks an estimate). Documents
+that are very short have no sketches and are left out. Temporary files, at most 1 KB per document, are written to
+TMPDIR.
 Example: scrapy duplicates clusters src/ --features code --threshold 0.8
 
-evaluate: precision, recall and F1 of the sketches alone and of all steps together on pairs that somebody has marked, for
-thresholds from 0.5 to 1. FILE has a JSON object a line, plain or .gz: "a" and "b", which are texts, or names of documents in
-the file --documents, whose lines have "id" and "text"; and "duplicate", true or false, or "jaccard", a number that is held
-against the threshold, or neither, and the coefficient is counted.
+evaluate: measure precision, recall and F1 of the sketches alone and of all steps together on labelled pairs, for
+thresholds from 0.5 to 1. FILE has one JSON object per line, plain or .gz. "a" and "b" are texts, or ids of documents
+in the file --documents, whose lines have "id" and "text". The label is "duplicate", true or false, or "jaccard", a
+number that is compared with the threshold; without a label the Jaccard coefficient of the texts is computed.
 Example: scrapy duplicates evaluate pairs.jsonl --documents texts.jsonl.gz --plot quality.png
 
-Reads only; a running crawl is not disturbed. What cannot be read from the archive is named, and judged by its sketch; the
-exit code is 74 then, or 65 if it was a file."""
+The command only reads; a running crawl is not disturbed. Documents that cannot be read are listed; those of the
+archive are judged by their sketch, and the exit code is 74; for files it is 65."""
 
 
 class _Paragraphs(ScrapyHelpFormatter):
-    """Keeps the paragraphs of an explanation apart."""
+    """Formats a description of several paragraphs."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n\n".join(super(_Paragraphs, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
@@ -89,7 +91,7 @@ class DuplicatesCommand(ScrapyCommand):
         return "[options] find URL-or-FILE | clusters [PATH…] | evaluate FILE"
 
     def short_desc(self) -> str:
-        return "Find near-duplicates of a document, or all of them, and measure how well they are found"
+        return "Find near-duplicates of a document, or all of them, and measure how well they are detected"
 
     def long_desc(self) -> str:
         return _EXPLAINED
@@ -102,31 +104,40 @@ class DuplicatesCommand(ScrapyCommand):
             "--threshold",
             type=float,
             metavar="T",
-            help=f"share of their runs of words from which documents are near-duplicates (find: {FIND_THRESHOLD}; else "
-            "DUPLICATE_THRESHOLD)",
+            help="similarity (Jaccard coefficient of shingles, 0 to 1) from which documents are near-duplicates "
+            f"(find: {FIND_THRESHOLD}; otherwise DUPLICATE_THRESHOLD)",
         )
         add(
             "--most",
             type=int,
             metavar="N",
-            help=f"show so many documents or clusters ({MOST}; clusters with --json: all)",
+            help=f"show at most N documents or clusters ({MOST}; clusters with --json: all)",
         )
         add(
             "--features",
             choices=[features.value for features in ComparedFeatures],
-            help="find, clusters: compare words, or tokens of programs, so that names, comments and spacing do not count; for "
-            "that all source code and plain text of the collection is read again",
+            help="find, clusters: compare words, or tokens of source code, so that names, comments and spacing do not "
+            "count; code reads all source code and plain text of the collection again",
         )
-        add("--by-sketch", action="store_true", help="clusters: believe the sketches and read no texts, which is quick")
-        add("--documents", type=Path, metavar="FILE", help="evaluate: the texts of the documents that pairs name")
+        add(
+            "--by-sketch",
+            action="store_true",
+            help="clusters: compare the sketches only, without reading texts: faster, and less exact",
+        )
+        add(
+            "--documents",
+            type=Path,
+            metavar="FILE",
+            help="evaluate: the texts of the documents to which the pairs refer",
+        )
         add("--plot", type=Path, metavar="FILE.png", help="evaluate: draw precision and recall by threshold")
-        add("--json", action="store_true", help="JSON lines: a document, a cluster, or a threshold a line")
+        add("--json", action="store_true", help="print one JSON object per line: a document, a cluster, or a threshold")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         verbs = {"find": self._find, "clusters": self._clusters, "evaluate": self._evaluate}
         if not args or args[0] not in verbs:
             raise UsageError(f"name what to do: {', '.join(verbs)}", print_help=False)
-        _refuse(args[0], args[1:], opts)
+        _check_usage(args[0], args[1:], opts)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         self.exitcode = failing_politely(lambda: verbs[args[0]](args[1:], opts))
 
@@ -134,15 +145,15 @@ class DuplicatesCommand(ScrapyCommand):
         options = self._options()
         rule = replace(options.duplicates, threshold=opts.threshold or FIND_THRESHOLD)
         reader = _reader(options, opts)
-        with _reading(options) as store, showing_progress() as progress:
-            collection = _collection(store, options, reader)
-            own = _given(names[0], options, collection)
+        with _open_store(options) as store, showing_progress() as progress:
+            collection = _open_collection(store, options, reader)
+            own = _read_document(names[0], options, collection)
             found = find_similar(collection, own, rule, opts.most or MOST, progress)
         lines = find_json(found) if opts.json else find_lines(own.name, found, rule.threshold, rule.fewest_words)
         print(*lines, sep="\n", end="\n" if found.found or not opts.json else "")
         if opts.json and found.is_short:
-            _say(f"{own.name} has fewer than {rule.fewest_words} words: only exact copies were looked for.")
-        return _report(collection.unread, DiskTrouble.exit_code)
+            _print_message(f"{own.name} has fewer than {rule.fewest_words} words: only exact copies were looked for.")
+        return _report_unread(collection.unread, DiskTrouble.exit_code)
 
     def _clusters(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         options = self._options()
@@ -150,19 +161,21 @@ class DuplicatesCommand(ScrapyCommand):
         if names:
             files = LocalFiles(files_in(names), reader, rule)
             _print_clusters(files, rule, opts)
-            return _report(files.unread, BadInput.exit_code)
-        with _reading(options) as store:
-            collection = _collection(store, options, reader)
+            return _report_unread(files.unread, BadInput.exit_code)
+        with _open_store(options) as store:
+            collection = _open_collection(store, options, reader)
             is_code = reader.features is ComparedFeatures.CODE
             _print_clusters(SourceCodeDocuments(collection, rule) if is_code else SketchedPages(collection), rule, opts)
-        return _report(collection.unread, DiskTrouble.exit_code)
+        return _report_unread(collection.unread, DiskTrouble.exit_code)
 
     def _evaluate(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         rule = _rule(self._options(), opts)
         with showing_progress() as progress:
             found = evaluated(Path(names[0]), opts.documents, rule, progress)
         if found.is_short and opts.documents is None:
-            _say("All texts are very short; if they are names of documents, --documents says where these are.")
+            _print_message(
+                "All texts are very short. If they are ids of documents, name the file of these with --documents."
+            )
         if opts.plot is not None:
             draw_evaluation(found.rows, names[0], opts.plot)
         print(*(evaluation_json(found) if opts.json else evaluation_lines(found)), sep="\n")
@@ -173,8 +186,8 @@ class DuplicatesCommand(ScrapyCommand):
         return Options.of(self.settings)
 
 
-def _refuse(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:
-    """What cannot be meant."""
+def _check_usage(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:
+    """Refuse arguments and options that do not fit the subcommand."""
     if verb != "clusters" and len(names) != 1:
         raise UsageError(f"{verb}: name one {'URL or file' if verb == 'find' else 'file of pairs'}", print_help=False)
     least = 0.0 if verb == "find" else LEAST_THRESHOLD
@@ -190,15 +203,15 @@ def _refuse(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:
         "--plot": opts.plot is not None,
     }
     used = {"find": "--most --features", "clusters": "--most --features --by-sketch", "evaluate": "--documents --plot"}
-    foreign = next((name for name, is_given in given.items() if is_given and name not in used[verb].split()), None)
-    if foreign is not None:
-        raise UsageError(f"{foreign}: means nothing to {verb}", print_help=False)
+    unfit = next((name for name, is_given in given.items() if is_given and name not in used[verb].split()), None)
+    if unfit is not None:
+        raise UsageError(f"{unfit}: not an option of {verb}", print_help=False)
     if opts.plot is not None and opts.plot.suffix not in CHART_TYPES:
         raise UsageError(f"--plot {opts.plot}: must end in {', '.join(CHART_TYPES)}", print_help=False)
 
 
 def _rule(options: Options, opts: argparse.Namespace) -> DuplicateRule:
-    """As a crawl would judge, or with another threshold; if it looks for none, with the usual one."""
+    """Return the rule of the crawl, with the threshold of --threshold, or the default if the crawl has none."""
     return replace(options.duplicates, threshold=opts.threshold or options.duplicates.threshold or THRESHOLD)
 
 
@@ -209,25 +222,25 @@ def _reader(options: Options, opts: argparse.Namespace) -> DocumentReader:
 
 
 @contextmanager
-def _reading(options: Options) -> Iterator[Store]:
+def _open_store(options: Options) -> Iterator[Store]:
     store = open_store(options.store, read_only=True)
     try:
-        kept, asked = store.crawl.facts().get("sketches"), sketch_kind(options.duplicates)
-        if kept is not None and kept != asked:
-            raise Misconfigured(f"DUPLICATE_SHINGLE: the sketches of this crawl are of {kept}, and not of {asked}.")
+        stored, wanted = store.crawl.facts().get("sketches"), sketch_kind(options.duplicates)
+        if stored is not None and stored != wanted:
+            raise Misconfigured(f"DUPLICATE_SHINGLE: the sketches of this crawl are of {stored}, and not of {wanted}.")
         yield store
     finally:
         store.close()
 
 
-def _collection(store: Store, options: Options, reader: DocumentReader) -> Collection:
+def _open_collection(store: Store, options: Options, reader: DocumentReader) -> Collection:
     if reader.features is ComparedFeatures.WORDS and not store.similarity.count_sketches():
-        _say("No page of this collection has a sketch: it is empty, or DUPLICATE_THRESHOLD is 0.")
+        _print_message("No page of this collection has a sketch: it is empty, or DUPLICATE_THRESHOLD is 0.")
     return Collection(store, options.warc_directory, reader)
 
 
-def _given(name: str, options: Options, collection: Collection) -> ComparableDocument:
-    """The document whose near-duplicates are looked for."""
+def _read_document(name: str, options: Options, collection: Collection) -> ComparableDocument:
+    """Read the document whose near-duplicates are searched."""
     if not is_web_url(name) or Path(name).is_file():
         return collection.reader.file(Path(name))
     archived, document = newest_archived(options, name)
@@ -250,18 +263,20 @@ def _print_clusters(documents: DocumentSource, rule: DuplicateRule, opts: argpar
     if not opts.json and len(found.clusters) > len(shown):
         print(f"\nand {len(found.clusters) - len(shown):,} more clusters: --most")
     if found.short:
-        _say(f"{found.short:,} documents have fewer than {rule.fewest_words} words and were left out.")
+        _print_message(f"{found.short:,} documents have fewer than {rule.fewest_words} words and were left out.")
 
 
-def _report(unread: Mapping[str, str], exit_code: int) -> int:
-    """Say what could not be read; the exit code."""
+def _report_unread(unread: Mapping[str, str], exit_code: int) -> int:
+    """Print which documents could not be read; return the exit code."""
     for name, why in list(unread.items())[:_MOST_UNREAD]:
-        _say(f"{name}: not read: {why}")
+        _print_message(f"{name}: not read: {why}")
     if not unread:
         return 0
-    _say(f"orbweaver: {len(unread)} documents could not be read; restore the files named above, then try again.")
+    _print_message(
+        f"orbweaver: {len(unread)} documents could not be read; restore the files named above, then try again."
+    )
     return exit_code
 
 
-def _say(sentence: str) -> None:
+def _print_message(sentence: str) -> None:
     print(one_line(sentence), file=sys.stderr, flush=True)

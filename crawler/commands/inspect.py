@@ -1,4 +1,4 @@
-"""scrapy inspect: what the crawler sees in a file or a page."""
+"""scrapy inspect: show what the crawler reads in a file or an archived page."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from crawler.parse.main_text.slope import SlopeCurve, slope_curve
 from crawler.parse.reading import ParsedBody, blocks_of, parse_body, text_of
 from crawler.urls.schemes import is_web_url
 
-MOST_LINKS = 40  # that are shown, unless only they are asked for
+MOST_LINKS = 40  # links that are shown, unless --links asks for all
 _WIDEST = 100  # characters of a block that are shown
-_BAR = 5  # characters that show an importance
-_PAGES = ("html", "htm", "xhtml")
+_BAR = 5  # width of the bar that shows an importance
+_HTML_ENDINGS = ("html", "htm", "xhtml")
 
 
 class InspectCommand(ScrapyCommand):
@@ -50,29 +50,33 @@ class InspectCommand(ScrapyCommand):
         return "[options] FILE-or-URL"
 
     def short_desc(self) -> str:
-        return "Show what the crawler sees in a file or an archived page"
+        return "Show what the crawler reads in a file or an archived page"
 
     def long_desc(self) -> str:
         return (
-            "Read a file, or the newest archived answer of a URL, as a crawl with these settings would, and show what comes of "
-            "it: format, encoding and how that is known, what the document says of itself, its blocks of text with "
-            "their importance (from 0, what stands on all pages of a site, to 1, what this page is about), its links and where "
-            "on the page they stand. Nothing is fetched and nothing changed: to see a page that is not archived, crawl it "
-            "first. --method compares the ways to find the main text; --plot draws the document slope curve, tags "
-            "against words, with the part that its method would choose. Example: scrapy inspect page.html --method slope "
-            "--plot page.png"
+            "Read a file, or the newest archived response of a URL, as a crawl with these settings would, and print "
+            "the result: the format, the encoding and how it was determined, the metadata, the blocks of text with "
+            "their importance (from 0 for text that all pages of a site share to 1 for what this page is about), the "
+            "links and their positions on the page. Nothing is fetched and nothing is changed: to see a page that is "
+            "not archived, crawl it first. --method compares methods of finding the main text; --plot draws the "
+            "document slope curve, tags against words, with the part that its method would choose. Example: scrapy "
+            "inspect page.html --method slope --plot page.png"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         part = parser.add_mutually_exclusive_group()
         part.add_argument("--text", action="store_true", help="only the main text")
-        part.add_argument("--blocks", action="store_true", help="only the blocks, whole, with their importance")
-        part.add_argument("--links", action="store_true", help="only the links, all of them, one a line")
+        part.add_argument("--blocks", action="store_true", help="only the blocks of text, with their importance")
+        part.add_argument("--links", action="store_true", help="only the links, all of them, one per line")
         part.add_argument("--json", action="store_true", help="everything, as one JSON object")
-        parser.add_argument("--method", metavar="NAME", help=f"instead of EXTRACTOR: {', '.join(EXTRACTORS)}")
-        parser.add_argument("--url", metavar="URL", help="where a file came from; its links are relative to that")
-        parser.add_argument("--type", metavar="TYPE", help="the Content-Type with which a file came")
+        parser.add_argument(
+            "--method",
+            metavar="NAME",
+            help=f"extract the main text by this method: {', '.join(EXTRACTORS)} (EXTRACTOR)",
+        )
+        parser.add_argument("--url", metavar="URL", help="the URL of a file, against which its links are resolved")
+        parser.add_argument("--type", metavar="TYPE", help="the Content-Type of a file")
         parser.add_argument("--plot", metavar="FILE.png", type=Path, help="draw the document slope curve of a page")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -93,7 +97,7 @@ class InspectCommand(ScrapyCommand):
         found = parse_body(body, url, content_type, reading=reading, canonicalize=policy.canonicalize)
         if opts.plot is not None:
             if not isinstance(found, Html):
-                raise BadInput(f"{name}: {found.format or 'nothing that is read'}; only pages have a slope curve.")
+                raise BadInput(f"{name}: {found.format or 'no format that is read'}; only pages have a slope curve.")
             document = turbohtml.parse(decode(body, content_type).text, positions=False)
             draw_slope(slope_curve(document), origin, opts.plot)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -107,7 +111,7 @@ class InspectCommand(ScrapyCommand):
 
 
 def _body(name: str, options: Options, opts: argparse.Namespace) -> tuple[bytes, str, str | None, str]:
-    """The bytes, where they came from, the type that they came with, and what to call them."""
+    """Return the body, its URL, its Content-Type, and the title of the output."""
     if not is_web_url(name) or Path(name).is_file():
         path = Path(name)
         try:
@@ -117,10 +121,10 @@ def _body(name: str, options: Options, opts: argparse.Namespace) -> tuple[bytes,
                 f"{name}: cannot be read ({error.strerror}); name a file, or a URL that is archived."
             ) from error
         ending = path.suffix.removeprefix(".").lower()
-        content_type = opts.type or ("text/html" if ending in _PAGES else None)
+        content_type = opts.type or ("text/html" if ending in _HTML_ENDINGS else None)
         return body, opts.url or f"http://file.invalid/{quote(path.name)}", content_type, name
     if opts.url or opts.type:
-        raise Misconfigured("--url and --type are for files; an archived answer says both itself.")
+        raise Misconfigured("--url and --type are for files; the archive has both for a URL.")
     archived, document = newest_archived(options, name)
     plain, content_type = plain_of(archived)
     return plain, archived.url, content_type, f"{archived.url}, archived {date_of(document.fetched)}"
@@ -156,24 +160,22 @@ def _print(
 def _facts(
     found: ParsedBody, size: int, content_type: str | None, reading: Reading, blocks: Sequence[TextBlock]
 ) -> Iterator[tuple[str, str]]:
-    called = one_line(content_type or "") or "nothing"
-    yield "Format", f"{found.format or 'nothing that is read'}, {size:,} bytes; called {called}"
+    declared = one_line(content_type or "") or "none"
+    yield "Format", f"{found.format or 'no format that is read'}, {size:,} bytes; Content-Type: {declared}"
     if isinstance(found, Document):
         yield from _file_facts(found)
         return
     yield "Encoding", f"{found.encoding} {SOURCE_DESCRIPTIONS[found.encoding_source]}"
-    metadata, told = found.metadata, found.language_details
+    metadata, language = found.metadata, found.language_details
     yield "Title", found.title
     if metadata.title not in ("", found.title):
-        yield "", f"in short: {metadata.title}"
+        yield "", f"short title: {metadata.title}"
     chosen = sum(len(block.text) for block in blocks if block.importance >= 0.5)
     of = sum(len(block.text) for block in blocks)
     sure = "" if found.is_sure else ", but unsure"
     yield "Main text", f"{chosen:,} of {of:,} characters, by {reading.extractor}{sure}"
-    yield (
-        "Language",
-        f"{told.code or 'unknown'} (declared {told.declared or 'none'}, detected {told.detected or 'none'})",
-    )
+    declared_language, detected = language.declared or "none", language.detected or "none"
+    yield "Language", f"{language.code or 'unknown'} (declared {declared_language}, detected {detected})"
     facts = {
         "Author": found.author,
         "Published": metadata.published_iso,
@@ -186,7 +188,7 @@ def _facts(
         "Keywords": ", ".join(metadata.keywords),
         "Licence": metadata.license,
         "Robots": ", ".join(name for name in ("noindex", "nofollow", "noarchive") if getattr(found.directives, name)),
-        "Login": "asks for a password and says little else" if found.is_login else "",
+        "Login": "asks for a password and has little other text" if found.is_login else "",
         "Problem": found.problem,
     }
     yield from ((name, value) for name, value in facts.items() if value)
@@ -205,11 +207,11 @@ def _file_facts(found: Document) -> Iterator[tuple[str, str]]:
 
 
 def _block_line(block: TextBlock, longest: int) -> Text:
-    """Green what counts, dim what does not."""
+    """Format a block with its importance, green if it is main text, dim if it is not."""
     style = "green" if block.importance >= 0.75 else "yellow" if block.importance >= 0.5 else "dim"
     filled = round(block.importance * _BAR)
     text = block.text if len(block.text) <= longest else f"{block.text[: longest - 1]}…"
-    tag = one_line(block.tag)[:20]  # elements may be called anything
+    tag = one_line(block.tag)[:20]  # a page may invent names of elements
     return Text(f"  {block.importance:.2f} {'█' * filled:<{_BAR}} {tag:<10} {text}", style=style)
 
 
@@ -260,18 +262,19 @@ def _as_data(found: ParsedBody, origin: str, size: int, content_type: str | None
 
 
 def draw_slope(curve: SlopeCurve, name: str, path: Path) -> None:
-    """The document slope curve of a page: where it rises there are tags, where it is level there are words."""
-    from matplotlib.figure import Figure  # half a second that only who draws should pay
+    """Draw the document slope curve of a page: it rises where there are tags, and is level where there is text."""
+    from matplotlib.figure import Figure  # takes half a second, needed only for drawing
 
     figure = Figure(figsize=(9, 6), layout="constrained")
     axes = figure.subplots()
     tokens, tags = [point[0] for point in curve.points], [point[1] for point in curve.points]
     first, last = curve.chosen
-    axes.axvspan(first, last, color=SOFT, alpha=0.4, label=f"the part that it chooses: tokens {first:,} to {last:,}")
+    label = f"the part that the method chooses: tokens {first:,} to {last:,}"
+    axes.axvspan(first, last, color=SOFT, alpha=0.4, label=label)
     axes.plot(tokens, tags, color=INK)
     axes.set_title(name if len(name) <= 90 else f"{name[:89]}…", fontsize=10, parse_math=False)
-    axes.set_xlabel("tokens: words and tags, but for those that only format")
-    axes.set_ylabel("tags up to there")
+    axes.set_xlabel("tokens: words and tags, without tags that only format text")
+    axes.set_ylabel("tags up to that token")
     axes.set_ylim(bottom=0)
     axes.margins(x=0)
     axes.legend(loc="upper left")

@@ -1,4 +1,4 @@
-"""scrapy report: a crawl, or one host of it, on a page that can be read anywhere."""
+"""scrapy report: write an HTML report of a crawl, or of one host for its webmaster."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ class ReportCommand(ScrapyCommand):
         return "[options]"
 
     def short_desc(self) -> str:
-        return "Write a page about a crawl, or about one host for its webmaster"
+        return "Write an HTML report of a crawl, or of one host for its webmaster"
 
     def long_desc(self) -> str:
         return (
-            "Write one HTML file about the crawl in CRAWL_DIR: what was found and fetched over time, how visits ended, how "
-            "politely hosts were asked, duplicates, sizes, traps, and how much there may be that was not found. The file needs "
-            "nothing else, runs nothing and loads nothing. --host writes a page about one host that can be sent to its "
-            "webmaster: what its robots.txt asks for and what we did. Reads only, all of one moment; a running crawl is not "
-            "disturbed. Example: scrapy report -s CRAWL_DIR=data/crawl -o report.html"
+            "Write one HTML file about the crawl in CRAWL_DIR: URLs discovered and pages fetched over time, outcomes "
+            "of visits, delays between requests to each host, duplicates, sizes, traps, and an estimate of how many "
+            "pages were not discovered. The file is self-contained: it runs no scripts and loads nothing. --host "
+            "writes a report of one host that can be sent to its webmaster: what its robots.txt requires, and what was "
+            "requested. The command only reads, one consistent state of the store; a running crawl is not disturbed. "
+            "Example: scrapy report -s CRAWL_DIR=data/crawl -o report.html"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -53,16 +54,18 @@ class ReportCommand(ScrapyCommand):
             "--output",
             type=Path,
             metavar="FILE",
-            help="where to write it (CRAWL_DIR/report.html, or report-NAME.html for a host)",
+            help="file to write (default: CRAWL_DIR/report.html, or report-NAME.html for a host)",
         )
         parser.add_argument(
-            "--json", action="store_true", help="the numbers as one JSON object, printed if no FILE is named"
+            "--json", action="store_true", help="write the numbers as one JSON object; print it if no FILE is named"
         )
-        parser.add_argument("--host", metavar="NAME", help="one host, by its name: www.example.com")
+        parser.add_argument(
+            "--host", metavar="NAME", help="report on one host, named without scheme and port: www.example.com"
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
-            raise UsageError(f"{args[0]}: a report is of CRAWL_DIR, or of --host NAME", print_help=False)
+            raise UsageError(f"{args[0]}: takes no arguments; name a host with --host NAME", print_help=False)
         self.exitcode = failing_politely(lambda: self._report(opts.host, opts.output, as_json=opts.json))
 
     def _report(self, host: str | None, output: Path | None, *, as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""scrapy search: the documents of the collection that have the words, the best first."""
+"""scrapy search: rank the documents of the collection for a query."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crawler.search.query import PER_HOST, Searcher, SearchHit, SearchOptions, S
 
 LIMIT = 10
 _INDENT = 4
-_MOST = 200  # characters of a question that are repeated
+_MOST = 200  # characters of the query that are repeated in the output
 
 
 class SearchCommand(ScrapyCommand):
@@ -42,36 +42,37 @@ class SearchCommand(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Print the documents that have the words, those with all of them before those with some, the best first: words in "
-            "titles, and in links from other hosts, count most, those that stand around the main text least. "
-            'In quotation marks a phrase is meant ("fog signal"); -word must not be there, +word must; word OR word; title:word. '
-            "What cannot be read like that is searched for its words. Of each host the best two are shown; of documents that "
-            "say the same, one. The index is in the directory `search` of CRAWL_DIR, and gets first what the crawl has fetched "
-            "since it was last used, also while the crawl runs. Nothing found is no failure. Example: scrapy search how to tie "
-            "a bowline --per-host 0"
+            "Print the documents that match the query, the best first; documents with all the words come before those "
+            "with some. Words in titles and in the texts of links from other hosts count most, words outside the main "
+            'text least. Quotation marks search for a phrase ("fog signal"); +word requires a word, -word excludes it; '
+            "word OR word and title:word work, too. A query that is not valid syntax is searched as plain words. At "
+            "most two documents of each host are shown, and one of several duplicates. The index is in the directory "
+            "`search` of CRAWL_DIR; before the search it is updated with what was crawled since, also while the crawl "
+            "runs. A search without results is no failure (exit code 0). Example: scrapy search how to tie a bowline "
+            "--per-host 0"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument
-        add("--limit", type=int, default=LIMIT, metavar="N", help=f"show so many documents ({LIMIT})")
+        add("--limit", type=int, default=LIMIT, metavar="N", help=f"show at most N documents ({LIMIT})")
         add(
             "--per-host",
             type=int,
             default=PER_HOST,
             metavar="N",
-            help=f"show so many of each host ({PER_HOST}); 0 = all",
+            help=f"show at most N documents of each host ({PER_HOST}); 0 = all",
         )
         add("--host", default="", metavar="NAME", help="only documents of this host")
         add("--language", default="", metavar="CODE", help="only documents in this language: en, ja …")
-        add("--json", action="store_true", help="print one JSON object a line for each document")
-        add("--index", type=Path, metavar="DIR", help="where the index is (CRAWL_DIR/search)")
-        add("--no-update", action="store_true", help="search the index as it is")
-        add("--full", action="store_true", help="build the index anew")
+        add("--json", action="store_true", help="print one JSON object per document, one per line")
+        add("--index", type=Path, metavar="DIR", help="directory of the index (CRAWL_DIR/search)")
+        add("--no-update", action="store_true", help="search the index as it is, without adding new documents")
+        add("--full", action="store_true", help="rebuild the index")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        question = " ".join(args)
-        if not question.strip():
+        query = " ".join(args)
+        if not query.strip():
             raise UsageError(
                 "name the words to search for, such as: scrapy search how to tie a bowline", print_help=False
             )
@@ -80,26 +81,26 @@ class SearchCommand(ScrapyCommand):
         if opts.per_host < 0:
             raise UsageError(f"--per-host {opts.per_host}: must be at least 0", print_help=False)
         if opts.full and opts.no_update:
-            raise UsageError("--full and --no-update: only one of them can be meant", print_help=False)
+            raise UsageError("--full and --no-update: give one of them", print_help=False)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-        self.exitcode = failing_politely(lambda: self._search(question, opts))
+        self.exitcode = failing_politely(lambda: self._search(query, opts))
 
-    def _search(self, question: str, opts: argparse.Namespace) -> int:
+    def _search(self, query: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         options = Options.of(self.settings)
         directory: Path = opts.index or options.crawl.dir / "search"
         if not opts.no_update:
             _update(options, directory, full=opts.full)
         elif not has_index(directory):
-            raise NoCrawl(f"{directory}: there is no index yet; search without --no-update, and it is built.")
+            raise NoCrawl(f"{directory}: there is no index yet; search without --no-update to build it.")
         wanted = SearchOptions(limit=opts.limit, per_host=opts.per_host, host=opts.host, language=opts.language)
-        searching = Searcher(directory)
-        found = searching.search(question, wanted)
+        searcher = Searcher(directory)
+        found = searcher.search(query, wanted)
         if opts.json:
             for rank, hit in enumerate(found.hits, start=1):
                 print(safe_json(_facts(rank, hit)))
         else:
-            _show(question, found, searching.count)
+            _show(query, found, searcher.count)
         return 0
 
 
@@ -108,11 +109,11 @@ def _update(options: Options, directory: Path, *, full: bool) -> None:
         with showing_progress() as progress:
             unread = bring_up_to_date(options, directory, full=full, progress=progress)
         if unread:
-            print(f"{unread} documents could not be read from the archive and will not be found.", file=sys.stderr)
+            print(f"{unread} documents could not be read from the archive and are not in the index.", file=sys.stderr)
     except AlreadyRunning:
         if full or not has_index(directory):
             raise
-        print("Another process is bringing the index up to date; this searches what it had before.", file=sys.stderr)
+        print("Another process is updating the index; this search uses its state before the update.", file=sys.stderr)
 
 
 def _facts(rank: int, hit: SearchHit) -> dict[str, object]:
@@ -133,19 +134,19 @@ def _facts(rank: int, hit: SearchHit) -> dict[str, object]:
     }
 
 
-def _show(question: str, found: SearchResult, documents: int) -> None:
-    """In colours on a terminal; elsewhere plain, a line a line. Nothing that a page says is taken for markup."""
+def _show(query: str, found: SearchResult, documents: int) -> None:
+    """Print the hits, in colours and wrapped on a terminal, plain elsewhere; text of pages is never read as markup."""
     console = Console(highlight=False)
-    for indent, line in _lines(question, found, documents):
+    for indent, line in _lines(query, found, documents):
         if console.is_terminal:
             console.print(Padding(line, (0, 0, 0, indent)))
         else:
             print(" " * indent + line.plain)
 
 
-def _lines(question: str, found: SearchResult, documents: int) -> Iterator[tuple[int, Text]]:
+def _lines(query: str, found: SearchResult, documents: int) -> Iterator[tuple[int, Text]]:
     if not found.hits:
-        yield 0, Text(f"None of {documents:,} documents has anything of: {one_line(seemly(question))[:_MOST]}")
+        yield 0, Text(f"None of {documents:,} documents matches: {one_line(seemly(query))[:_MOST]}")
         return
     last = {hit.host: rank for rank, hit in enumerate(found.hits, start=1)}
     for rank, hit in enumerate(found.hits, start=1):
@@ -161,7 +162,7 @@ def _lines(question: str, found: SearchResult, documents: int) -> Iterator[tuple
                 Text(f"{hit.more_from_host:,} more from this host: --host {hit.host} --per-host 0", style="dim"),
             )
         yield 0, Text("")
-    yield 0, Text(f"{found.matching:,} of {documents:,} documents have some of it", style="dim")
+    yield 0, Text(f"{found.matching:,} of {documents:,} documents match", style="dim")
 
 
 def _snippet(hit: SearchHit) -> Text:

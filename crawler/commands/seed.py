@@ -1,4 +1,4 @@
-"""scrapy seed: put URLs into the frontier."""
+"""scrapy seed: add URLs to the frontier."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from crawler.worker.seeds import BadSeed, read_seeds, size_of
 from crawler.worker.startup import prepare_directory
 
 _REPORTED = 20  # bad lines that are shown one by one
-_PROGRESS = 100_000  # lines between two signs of life
-_DRAWN = 2_000  # and between two pictures of the bar
+_PROGRESS = 100_000  # lines between two lines of progress
+_DRAWN = 2_000  # lines between two redrawings of the progress bar
 
 
 class SeedCommand(ScrapyCommand):
@@ -38,29 +38,32 @@ class SeedCommand(ScrapyCommand):
         return "[options] FILE..."
 
     def short_desc(self) -> str:
-        return "Put the URLs of files into the frontier"
+        return "Add the URLs of files to the frontier"
 
     def long_desc(self) -> str:
         return (
-            "Read files with one URL a line (# starts a comment) and make the URLs known to the crawl in CRAWL_DIR. A URL "
-            "that is known already stays as it is, but is visited whatever the filters say; with --now it is visited before "
-            "everything that waits, again if need be. Lines that are no URLs are reported by number; with --strict they "
-            "stop the command with exit code 65 before anything is seeded. A crawl that is running takes new seeds up "
-            "by itself. With --bulk the files are lists of URLs, perhaps of millions: they are visited too, but as if a "
-            "seed's page had linked to them, and they do not widen the scope. Example: scrapy seed data/seeds/example.txt"
+            "Read files with one URL per line (# starts a comment) and add the URLs to the crawl in CRAWL_DIR. A URL "
+            "that is known already keeps its state, but as a seed it is visited whatever the filters say; with --now "
+            "it is visited before everything that waits, again if need be. Lines that are not URLs are reported with "
+            "their numbers; with --strict they stop the command with exit code 65 before anything is added. A running "
+            "crawl picks up new seeds by itself. With --bulk the files are long lists of URLs, perhaps millions: these "
+            "are visited as if a seed page had linked to them, and do not extend the scope. Example: scrapy seed "
+            "data/seeds/example.txt"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--now", action="store_true", help="visit them before all others, also those known already")
-        parser.add_argument("--bulk", action="store_true", help="load long lists of URLs, which are not seeds")
-        parser.add_argument("--strict", action="store_true", help="seed nothing if any line is bad")
+        parser.add_argument(
+            "--now", action="store_true", help="visit them before all other URLs, also those that are known already"
+        )
+        parser.add_argument("--bulk", action="store_true", help="load long lists of URLs, which do not count as seeds")
+        parser.add_argument("--strict", action="store_true", help="add nothing if any line is bad")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args:
             raise UsageError("name at least one file with seeds", print_help=False)
         if opts.bulk and opts.now:
-            raise UsageError("--bulk and --now cannot be combined: not everything can be first", print_help=False)
+            raise UsageError("--bulk and --now cannot be combined", print_help=False)
         self.exitcode = failing_politely(lambda: self._seed(args, strict=opts.strict, now=opts.now, bulk=opts.bulk))
 
     def _seed(self, files: list[str], *, strict: bool, now: bool, bulk: bool) -> int:
@@ -69,21 +72,23 @@ class SeedCommand(ScrapyCommand):
         policy = options.urls.new_policy()
         if strict:
             lines = (line for file in files for line in read_seeds(file, policy.canonicalize))
-            bad = _report(line for line in lines if isinstance(line, BadSeed))
+            bad = _report_bad_lines(line for line in lines if isinstance(line, BadSeed))
             if bad:
-                raise BadInput(f"{bad} bad lines; nothing was seeded. Mend them, or leave --strict away.")
+                raise BadInput(f"{bad} bad lines; nothing was seeded. Correct them, or omit --strict.")
         prepare_directory(options)
         store = open_store(options.store, budgets=options.budgets, group_of=options.politeness.group_of)
         try:
             bad_lines: list[BadSeed] = []
             counts = {"good": 0, "bad": 0}
             with _progress(size_of(files)) as advance:
-                good = _good(files, policy, bad_lines, counts, advance)
+                good = _good_seeds(files, policy, bad_lines, counts, advance)
                 if bulk:
-                    new = store.urls.add(_counted(in_key_order(good, options.crawl.dir), counts), steady_clock()())
+                    new = store.urls.add(
+                        _with_progress(in_key_order(good, options.crawl.dir), counts), steady_clock()()
+                    )
                 else:
                     new = store.urls.add_seeds(good, steady_clock()(), urgent=now)
-            _report(bad_lines, total=counts["bad"])
+            _report_bad_lines(bad_lines, total=counts["bad"])
             known = store.urls.count()
         finally:
             store.close()
@@ -92,7 +97,7 @@ class SeedCommand(ScrapyCommand):
         return 0
 
 
-def _good(
+def _good_seeds(
     files: list[str],
     policy: UrlPolicy,
     bad_lines: list[BadSeed],
@@ -111,8 +116,8 @@ def _good(
             yield line
 
 
-def _counted(urls: Iterator[NewUrl], counts: dict[str, int]) -> Iterator[NewUrl]:
-    """What was read and sorted is loaded; signs of life for this part, too."""
+def _with_progress(urls: Iterator[NewUrl], counts: dict[str, int]) -> Iterator[NewUrl]:
+    """Pass sorted URLs on to the store, and print progress."""
     for loaded, url in enumerate(urls, 1):
         if loaded % _PROGRESS == 0:
             print(f"{loaded} URLs loaded, {loaded / counts['good']:.0%} …", file=sys.stderr)
@@ -121,18 +126,18 @@ def _counted(urls: Iterator[NewUrl], counts: dict[str, int]) -> Iterator[NewUrl]
 
 @contextmanager
 def _progress(size: int) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, a line now and then elsewhere; to be told how many lines there were, and of each its length."""
+    """Yield a function to call after each line with the lines read and its length; it draws a bar, or prints lines."""
     console = Console(file=sys.stderr)
     read = 0
     if not console.is_terminal:
 
-        def tell(lines: int, length: int) -> None:
+        def print_progress(lines: int, length: int) -> None:
             nonlocal read
             read += length
             if lines % _PROGRESS == 0:
                 print(f"{lines} lines read, {min(read / max(size, 1), 1):.0%} …", file=sys.stderr)
 
-        yield tell
+        yield print_progress
         return
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[lines]:,} lines"), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -147,8 +152,8 @@ def _progress(size: int) -> Iterator[Callable[[int, int], None]]:
         yield draw
 
 
-def _report(lines: Iterator[BadSeed] | list[BadSeed], total: int | None = None) -> int:
-    """Print bad lines, the first of many; how many there were."""
+def _report_bad_lines(lines: Iterator[BadSeed] | list[BadSeed], total: int | None = None) -> int:
+    """Print the first bad lines; return how many there were."""
     count = 0
     for count, line in enumerate(lines, 1):
         if count <= _REPORTED:

@@ -1,4 +1,4 @@
-"""scrapy show: what was archived for a URL."""
+"""scrapy show: print the archived response of a URL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
-# What is not text, or could steer the terminal on which it is shown.
+# Control characters, which are not text or could steer the terminal.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 
@@ -38,15 +38,16 @@ class ShowCommand(ScrapyCommand):
         return "[options] URL"
 
     def short_desc(self) -> str:
-        return "Show what was archived for a URL"
+        return "Print the archived response of a URL"
 
     def long_desc(self) -> str:
         return (
-            "Print the newest archived answer for a URL to the standard output, byte for byte as the server sent it: "
-            "status line, headers, body, chunks and compression not undone. --text prints the main text instead, as it is "
-            "understood now; --html a page that shows the document, be it a page, a PDF or an office file, with its headings, "
-            "tables and links but nothing that runs or is fetched. A URL that was fetched several times has several versions, 1 being the oldest. Exit code "
-            "1 if nothing is archived, with the reason. Reads only; a running crawl is not disturbed. Example: scrapy "
+            "Print the newest archived response of a URL to the standard output, byte for byte as the server sent it: "
+            "status line, headers and body, with chunks and compression as received. --text prints the main text "
+            "instead, extracted with the settings of now; --html prints an HTML view of the document, be it a page, a "
+            "PDF or an office file, with its headings, tables and links, but with nothing that runs or is loaded. A "
+            "URL that was fetched several times has several versions; 1 is the oldest. The exit code is 1, with the "
+            "reason, if nothing is archived. The command only reads; a running crawl is not disturbed. Example: scrapy "
             "show --text http://www.example.com/"
         )
 
@@ -55,16 +56,12 @@ class ShowCommand(ScrapyCommand):
         part = parser.add_mutually_exclusive_group()
         part.add_argument("--headers", action="store_true", help="only the status line and the headers")
         part.add_argument("--text", action="store_true", help="only the text, in UTF-8")
-        part.add_argument(
-            "--html", action="store_true", help="a safe page that shows the document, whatever its format"
-        )
+        part.add_argument("--html", action="store_true", help="a safe HTML view of the document, whatever its format")
         which = parser.add_mutually_exclusive_group()
         which.add_argument(
-            "--version", type=int, metavar="N", help="not the newest version but this one; 1 is the oldest"
+            "--version", type=int, metavar="N", help="show version N instead of the newest; 1 is the oldest"
         )
-        which.add_argument(
-            "--all", action="store_true", help="all versions, the oldest first, each under a line of its own"
-        )
+        which.add_argument("--all", action="store_true", help="all versions, the oldest first, each under a heading")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -76,36 +73,36 @@ class ShowCommand(ScrapyCommand):
         options = Options.of(self.settings)
         url = options.urls.new_policy().canonicalize(text)
         if url is None:
-            raise CrawlError(f"{text}: nothing that is ever crawled; `scrapy why` tells what is wrong with it.")
+            raise CrawlError(f"{text}: not a URL that is ever crawled; `scrapy why` says what is wrong with it.")
         store = open_store(options.store, read_only=True)
         try:
             with standard_output() as output:
-                output.writelines(_pieces(store, options, url, opts, is_terminal=output.isatty()))
+                output.writelines(_output(store, options, url, opts, is_terminal=output.isatty()))
         finally:
             store.close()
         return 0
 
 
-def _pieces(
+def _output(
     store: Store, options: Options, url: str, opts: argparse.Namespace, *, is_terminal: bool
 ) -> Iterator[bytes]:
-    """What is printed, version by version."""
+    """Yield the output, version by version."""
     directory, reading = options.warc_directory, options.reading
     versions = archived_versions(store, url)
-    for number in _chosen(url, len(versions), opts):
+    for number in _chosen_versions(url, len(versions), opts):
         document = versions[number - 1]
         if opts.all:
             yield _heading(document, number, len(versions))
-        text, body = _asked_for(document, read_archived(store, directory, document), reading, opts)
+        text, body = _requested_output(document, read_archived(store, directory, document), reading, opts)
         if is_terminal:
-            text, body = _harmless(document, text, body)
+            text, body = _safe_for_terminal(document, text, body)
         yield text
         yield body
         if (opts.all or is_terminal) and not (body or text).endswith(b"\n"):
             yield b"\n"
 
 
-def _chosen(url: str, count: int, opts: argparse.Namespace) -> Sequence[int]:
+def _chosen_versions(url: str, count: int, opts: argparse.Namespace) -> Sequence[int]:
     if opts.all:
         return range(1, count + 1)
     number: int = count if opts.version is None else opts.version
@@ -122,10 +119,10 @@ def _heading(document: DocumentRow, number: int, count: int) -> bytes:
     ).encode()
 
 
-def _asked_for(
+def _requested_output(
     document: DocumentRow, archived: ArchivedAnswer, reading: Reading, opts: argparse.Namespace
 ) -> tuple[bytes, bytes]:
-    """What is asked for: first what is text by its nature, then what can be anything."""
+    """Return the requested output as a part that is always text and a part that may be binary."""
     if opts.headers:
         return archived.head, b""
     if opts.html:
@@ -145,7 +142,7 @@ def _asked_for(
 
 
 def cached_view(found: Document, document: DocumentRow) -> str:
-    """A page of its own that shows a document of any format, and makes no browser fetch or run anything."""
+    """Make an HTML page that shows a document of any format; a browser loads and runs nothing for it."""
     title = escape(found.title or document.url)
     trouble = f"<p><i>Not all of it could be read: {escape(found.problem)}.</i></p>\n" if found.problem else ""
     return (
@@ -153,15 +150,16 @@ def cached_view(found: Document, document: DocumentRow) -> str:
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">\n'
         f'<meta name="robots" content="noindex">\n<title>{title}</title></head>\n<body>\n'
         f"<p><i>{escape(document.url)} as it was on {date_of(document.fetched)}, read as "
-        f"{escape(found.format or 'nothing that can be shown')}.</i></p>\n<hr>\n{trouble}{found.html}\n</body></html>\n"
+        f"{escape(found.format or 'a format that cannot be shown')}.</i></p>\n<hr>\n{trouble}{found.html}\n"
+        "</body></html>\n"
     )
 
 
-def _harmless(document: DocumentRow, text: bytes, body: bytes) -> tuple[bytes, bytes]:
-    """The same for a terminal, which obeys control characters."""
+def _safe_for_terminal(document: DocumentRow, text: bytes, body: bytes) -> tuple[bytes, bytes]:
+    """Make the output safe for a terminal, which would obey control characters."""
     if _CONTROL.search(body):
         body = (
-            f"[{len(body)} bytes of {document.content_type or 'no type'} that are not plain text as they came: not shown on a "
-            "terminal. --text shows what they say, > FILE keeps them.]"
+            f"[{len(body)} bytes of {document.content_type or 'no type'} are not plain text and are not shown on a "
+            "terminal. --text shows their text, > FILE saves them.]"
         ).encode()
     return _CONTROL.sub(lambda found: b"".join(b"\\x%02x" % byte for byte in found[0]), text), body

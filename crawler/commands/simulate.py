@@ -1,4 +1,4 @@
-"""scrapy simulate: how would a crawl with these settings go?"""
+"""scrapy simulate: predict how fast and how fair a crawl with these settings would be."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from crawler.simulation.chart import draw_simulation
 from crawler.simulation.findings import as_data, lines, simulate
 from crawler.simulation.web import WebPlan
 
-TOO_EARLY = 1  # exit code: a host was visited before its time, which must not be
+TOO_EARLY = 1  # exit code: a request was sent before the delay of its host was over, which must never happen
 
 
 class SimulateCommand(ScrapyCommand):
@@ -35,71 +35,99 @@ class SimulateCommand(ScrapyCommand):
         return "[options]"
 
     def short_desc(self) -> str:
-        return "Try out how a crawl with these settings would go, without a network"
+        return "Simulate a crawl with these settings, without a network"
 
     def long_desc(self) -> str:
         return (
-            "Run the real frontier, politeness and store under a virtual clock over a web that is made up, and print how many "
-            "visits a second it reaches, whether there are hosts enough, the gaps between visits, and how fairly hosts are "
-            "served. All settings hold as in a crawl: POLITENESS_MIN_DELAY, CONCURRENT_REQUESTS, FRONTIER_ACTIVE_HOSTS, "
-            "BANDWIDTH_LIMIT, BUDGET_DOMAIN_DAY … Nothing is fetched, and CRAWL_DIR is not touched. Examples: scrapy simulate "
-            "--hosts 3000 --delay 30; scrapy simulate --hosts 2000 --delay 10:0.9 --delay 100:0.1 --even --hours 0.5 --plot "
-            "crawl.png -s CONCURRENT_REQUESTS=100"
+            "Run the real frontier, politeness and store under a virtual clock on a generated web, and print how many "
+            "visits a second are reached, whether there are enough hosts to keep the connections busy, the gaps "
+            "between visits, and how evenly hosts are visited. All settings apply as in a crawl: POLITENESS_MIN_DELAY, "
+            "CONCURRENT_REQUESTS, FRONTIER_ACTIVE_HOSTS, BANDWIDTH_LIMIT, BUDGET_DOMAIN_DAY … Nothing is fetched, and "
+            "CRAWL_DIR is not touched. The exit code is 1 if a request was sent too early. Example: scrapy simulate "
+            "--hosts 3000 --delay 30, or scrapy simulate --hosts 2000 --delay 10:0.9 --delay 100:0.1 --even --hours "
+            "0.5 --plot crawl.png -s CONCURRENT_REQUESTS=100"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         plan = WebPlan()
         add = parser.add_argument
-        add("--hosts", type=_whole(1), default=plan.hosts, metavar="N", help="hosts of the web (%(default)s)")
+        add("--hosts", type=_whole(1), default=plan.hosts, metavar="N", help="number of hosts (%(default)s)")
         add(
-            "--pages", type=_whole(1), default=plan.pages, metavar="N", help="pages of a host, on average (%(default)s)"
+            "--pages",
+            type=_whole(1),
+            default=plan.pages,
+            metavar="N",
+            help="average number of pages of a host (%(default)s)",
         )
-        add("--even", action="store_true", help="all hosts have the same number of pages, not few many and many few")
+        add("--even", action="store_true", help="give all hosts the same number of pages, instead of a power law")
         add(
             "--seeds",
             type=_whole(0),
             default=0,
             metavar="N",
-            help="hosts that are seeds; links lead to the others (all)",
+            help="number of hosts that are seeds; the others are found by links (all)",
         )
         add(
             "--latency",
             type=_number(0, 60),
             default=plan.latency,
             metavar="S",
-            help="seconds an answer takes (%(default)s)",
+            help="average seconds until a response is complete (%(default)s)",
         )
-        add("--page-bytes", type=_whole(0), default=plan.page_bytes, metavar="N", help="length of a page (%(default)s)")
+        add(
+            "--page-bytes",
+            type=_whole(0),
+            default=plan.page_bytes,
+            metavar="N",
+            help="average size of a page (%(default)s)",
+        )
         add(
             "--delay",
             type=_delay,
             action="append",
             default=[],
             metavar="S[:SHARE]",
-            help="Crawl-delay that this share of the hosts asks for, all if none is given; may be given several times",
+            help="Crawl-delay of this share of the hosts (of all without SHARE); may be given several times",
         )
-        add("--servers", type=_whole(0), default=0, metavar="N", help="servers that the hosts share (each has its own)")
+        add(
+            "--servers",
+            type=_whole(0),
+            default=0,
+            metavar="N",
+            help="number of servers (IP addresses) that the hosts share (each has its own)",
+        )
         add(
             "--busy",
             type=_number(0, 1),
             default=0.0,
             metavar="SHARE",
-            help="answers that ask for a minute's patience (0)",
+            help="share of responses with status 429 and Retry-After: 60 (0)",
         )
-        add("--dead", type=_number(0, 1), default=0.0, metavar="SHARE", help="hosts that never answer (0)")
+        add("--dead", type=_number(0, 1), default=0.0, metavar="SHARE", help="share of hosts that never respond (0)")
         add(
             "--outage",
             type=_outage,
             action="append",
             default=[],
             metavar="FROM:TO",
-            help="hours in which our own network fails; may be given several times",
+            help="our own network fails from hour FROM to hour TO; may be given several times",
         )
         add("--hours", type=_number(0.001, 100_000), default=1.0, metavar="H", help="hours to simulate (%(default)s)")
-        add("--seed", type=int, default=plan.seed, metavar="N", help="another web of the same kind (%(default)s)")
-        add("--plot", type=Path, metavar="FILE", help="draw it: a .png, .svg or .pdf file")
-        add("--json", action="store_true", help="print one JSON object, with the curves")
+        add(
+            "--seed",
+            type=int,
+            default=plan.seed,
+            metavar="N",
+            help="seed of the random numbers: another one gives another web (%(default)s)",
+        )
+        add(
+            "--plot",
+            type=Path,
+            metavar="FILE",
+            help="draw rate, hosts and requests over time to a .png, .svg or .pdf file",
+        )
+        add("--json", action="store_true", help="print one JSON object, with the values over time")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
@@ -127,7 +155,7 @@ class SimulateCommand(ScrapyCommand):
             outages=opts.outage,
             seed=opts.seed,
         )
-        logging.getLogger("crawler").setLevel(logging.ERROR)  # an outage that was asked for is no news
+        logging.getLogger("crawler").setLevel(logging.ERROR)  # a simulated outage needs no warning
         with _progress() as progress:
             found = simulate(plan, options, opts.hours * 3600, progress)
         data = as_data(found)
@@ -139,7 +167,7 @@ class SimulateCommand(ScrapyCommand):
 
 @contextmanager
 def _progress() -> Iterator[Callable[[float], None]]:
-    """A bar on a terminal, nothing elsewhere."""
+    """Show a progress bar on a terminal, nothing elsewhere; yields a function to call with the share that is done."""
     console = Console(file=sys.stderr)
     columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:.0f} %"), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -1,4 +1,4 @@
-"""scrapy sitemap: a sitemap of the files in a directory, for whoever serves them."""
+"""scrapy sitemap: write a sitemap of the files in a directory, for the webmaster who serves them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from crawler.urls.schemes import WEB_PREFIXES
 HOUR, DAY = 3600.0, 86_400.0
 _INDEX_PAGES = ("index.html", "index.htm")
 _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-_OWN_BYTES = 200  # of a file, beside its entries
+_OWN_BYTES = 200  # of a sitemap, besides its entries
 
 
 class SitemapCommand(ScrapyCommand):
@@ -43,37 +43,40 @@ class SitemapCommand(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Write the sitemap of a site whose files lie in DIR and are served under the URL of --base: each file's time of "
-            "change as lastmod, and how often it changes as changefreq, estimated from how long it has not. Hidden files and "
-            "links that lead out of DIR are left out; an index.html stands for its directory. A site with more than "
-            f"{MOST_ENTRIES:,} files gets several sitemaps and an index of them, which needs --to. Files get their names when "
-            "they are complete. Example: scrapy sitemap /var/www --base https://example.com/ --to /var/www/sitemap.xml"
+            "Write the sitemap of a site whose files are in DIR and are served under the URL of --base. lastmod is the "
+            "time of change of a file; changefreq is estimated from the time since that change. Hidden files and "
+            "symbolic links that lead out of DIR are left out; an index.html is listed as its directory. A site with "
+            f"more than {MOST_ENTRIES:,} files gets several sitemaps and an index of them, which needs --to. Files get "
+            "their names when they are complete. Example: scrapy sitemap /var/www --base https://example.com/ --to "
+            "/var/www/sitemap.xml"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--base", metavar="URL", required=True, help="where DIR is served")
-        parser.add_argument("--to", metavar="FILE", help="else it goes to the standard output")
+        parser.add_argument("--base", metavar="URL", required=True, help="the URL under which DIR is served")
+        parser.add_argument(
+            "--to", metavar="FILE", help="file to write; without it the sitemap goes to the standard output"
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
-            raise UsageError("give one directory", print_help=False)
+            raise UsageError("name one directory", print_help=False)
         base = resolve(opts.base)
         if base is None or not base.startswith(WEB_PREFIXES):
-            raise UsageError(f"--base {opts.base}: not a URL of the web", print_help=False)
+            raise UsageError(f"--base {opts.base}: not an http or https URL", print_help=False)
         target = Path(opts.to) if opts.to else None
         self.exitcode = failing_politely(lambda: _write(Path(args[0]), base.rstrip("/") + "/", target))
 
 
 class SiteFile(NamedTuple):
-    """A file of a site."""
+    """A file of a site, with its time of change."""
 
-    path: str  # relative, as a URL has it
+    path: str  # relative to the base URL, percent-encoded
     modified: float
 
 
 def files_in(directory: Path, target: Path | None = None) -> Iterator[SiteFile]:
-    """The files that visitors can see, in the order of their names; without sitemaps that were written before."""
+    """Yield the public files in the order of their names, without sitemaps that were written before."""
     root = directory.resolve()
     ours = re.compile(rf"{re.escape(target.stem)}(-[0-9]+)?{re.escape(target.suffix)}") if target is not None else None
     home = target.parent.resolve() if target is not None else None
@@ -93,7 +96,7 @@ def files_in(directory: Path, target: Path | None = None) -> Iterator[SiteFile]:
 
 
 def frequency_of(age: float) -> str:
-    """How often a file changes that has not for so long: on average as often as that.
+    """Estimate how often a file changes from the time since its last change.
 
     >>> [frequency_of(age) for age in (60.0, 10 * HOUR, 3 * DAY, 20 * DAY, 400 * DAY)]
     ['hourly', 'daily', 'weekly', 'monthly', 'yearly']
@@ -105,7 +108,7 @@ def frequency_of(age: float) -> str:
 
 
 def sitemaps_of(directory: Path, base: str, now: float, target: Path | None = None) -> Iterator[str]:
-    """As many as it takes."""
+    """Yield one sitemap, or several if the files exceed the limits of one."""
     entries: list[str] = []
     size, seen = _OWN_BYTES, set[str]()
     for path, modified in files_in(directory, target):
@@ -126,7 +129,7 @@ def sitemaps_of(directory: Path, base: str, now: float, target: Path | None = No
 
 def _write(directory: Path, base: str, target: Path | None) -> int:
     if not directory.is_dir():
-        raise CrawlError(f"{directory}: is no directory.")
+        raise CrawlError(f"{directory}: is not a directory.")
     sitemaps = sitemaps_of(directory, base, time.time(), target)
     first = next(sitemaps)
     second = next(sitemaps, None)
@@ -139,7 +142,7 @@ def _write(directory: Path, base: str, target: Path | None) -> int:
         return 0
     if target is None:
         raise CrawlError(
-            f"{directory}: has too many files for one sitemap. Name a file with --to; the others lie beside it."
+            f"{directory}: has too many files for one sitemap. Name a file with --to; the others are written beside it."
         )
     names = []
     for number, text in enumerate((first, second, *sitemaps), 1):
@@ -149,7 +152,7 @@ def _write(directory: Path, base: str, target: Path | None) -> int:
         print(f"{path}: {text.count('<url>')} URLs", file=sys.stderr)
     parts = [f"<sitemap><loc>{escape(base + quote(name))}</loc></sitemap>\n" for name in names]
     write_text_atomically(target, _file("sitemapindex", parts))
-    print(f"{target}: {len(names)} sitemaps, which are to be served under {base}", file=sys.stderr)
+    print(f"{target}: {len(names)} sitemaps, which must be served under {base}", file=sys.stderr)
     return 0
 
 

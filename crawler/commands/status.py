@@ -1,4 +1,4 @@
-"""scrapy status: the crawl in numbers, also while it runs."""
+"""scrapy status: print the counts of a crawl, also while it runs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ class StatusCommand(ScrapyCommand):
         return "[options]"
 
     def short_desc(self) -> str:
-        return "Show what a crawl has done and what is left"
+        return "Show the counts of a crawl: URLs by state, pages, workers"
 
     def long_desc(self) -> str:
         return (
-            "Print which workers crawl in CRAWL_DIR, what each has and what limits it, how many URLs wait, are in flight or "
-            "are parked and why, what was archived, and when the next URL is due. Reads only; a running crawl is not disturbed. Example: scrapy status -s "
+            "Print the workers that crawl in CRAWL_DIR, what each has done and what limits its speed; how many URLs "
+            "are waiting, leased (being fetched) or parked, and for which reasons; what is archived; and when the next "
+            "URL is due. The command only reads; a running crawl is not disturbed. Example: scrapy status -s "
             "CRAWL_DIR=data/crawl"
         )
 
@@ -44,7 +45,9 @@ class StatusCommand(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
-            "--host", metavar="NAME", help="one host: what it wants, gave and said, and how far that was true"
+            "--host",
+            metavar="NAME",
+            help="show one host instead: its counts, its delay, and how often its hints were right",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -78,16 +81,18 @@ def _lines(
 ) -> Iterator[str]:
     yield f"Crawl in {where}"
     for worker in workers:
-        silent = now - worker.lease_end
-        yield f"  {line_of(worker)}" + (f"; not heard of for {span_of(silent)} beyond its lease" if silent > 0 else "")
+        overdue = now - worker.lease_end
+        yield f"  {line_of(worker)}" + (f"; its lease ended {span_of(overdue)} ago" if overdue > 0 else "")
     yield (
         f"  {account.known} URLs of {account.hosts} hosts known = {account.waiting} waiting + {account.leased} leased "
         f"+ {account.parked} parked"
     )
     if account.collisions:
-        yield f"  {account.collisions} more could not be kept, because another URL has the same key; `scrapy why URL` names it"
+        yield (
+            f"  {account.collisions} more could not be kept, because another URL has the same key; see `scrapy why URL`"
+        )
     yield (
-        f"  {account.pages} pages among {account.documents} answers archived in {len(segments)} files, "
+        f"  {account.pages} pages among {account.documents} responses archived in {len(segments)} files, "
         f"{sum(segment.length for segment in segments) / 1e6:.1f} MB"
     )
     if account.known:

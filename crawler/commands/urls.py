@@ -1,4 +1,4 @@
-"""scrapy urls: which URLs are the same, and which would be visited."""
+"""scrapy urls: canonicalize URLs, and say whether a crawl would visit them."""
 
 from __future__ import annotations
 
@@ -31,21 +31,25 @@ class UrlsCommand(ScrapyCommand):
         return "[options] URL..."
 
     def short_desc(self) -> str:
-        return "Tell which URLs are the same, and which would be visited"
+        return "Canonicalize URLs, and say whether they would be visited"
 
     def long_desc(self) -> str:
         return (
-            "Print the canonical form of URLs, what each rule did to them, and whether a crawl with these settings and "
-            "the seeds in CRAWL_DIR would visit them. With - the URLs are read from the standard input, one a line. "
-            "--rules prints the table of rules and how each is switched. Nothing is fetched and nothing changed. "
-            "Example: scrapy urls 'HTTP://Example.com:80/a/../b/?utm_source=x#top'"
+            "Print the canonical form of URLs, what each canonicalization rule did to them, and whether a crawl with "
+            "these settings and the seeds in CRAWL_DIR would visit them. With - the URLs are read from the standard "
+            "input, one per line. --rules prints the table of rules and how each is switched. Nothing is fetched and "
+            "nothing is changed. Example: scrapy urls 'HTTP://Example.com:80/a/../b/?utm_source=x#top'"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--rules", action="store_true", help="print the table of rules")
-        parser.add_argument("--base", metavar="URL", help="the page on which the URLs were found")
-        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+        parser.add_argument(
+            "--rules", action="store_true", help="print the canonicalization rules and how each is switched"
+        )
+        parser.add_argument(
+            "--base", metavar="URL", help="the URL of the page on which the URLs were found, to resolve relative ones"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if bool(args) == opts.rules:
@@ -66,15 +70,18 @@ class UrlsCommand(ScrapyCommand):
         scope, seeds = _scope(options)
         texts: Iterable[str] = (line.rstrip("\n") for line in sys.stdin) if args == ["-"] else args
         for text in texts:
-            told = _told(scope, seeds, text, opts.base)
-            print(json.dumps(told) if opts.json else "\n".join(_lines(told)))
+            data = _url_data(scope, seeds, text, opts.base)
+            print(json.dumps(data) if opts.json else "\n".join(_lines(data)))
         return 0
 
 
 def _scope(options: Options) -> tuple[Scope, set[str]]:
-    """That of the crawl; while it has no seeds, one in which every site is as good as any other."""
+    """Return the scope of the crawl and its seeds; without seeds, a scope that contains every site."""
     if not options.contact:
-        print("CONTACT is not set; without it only OWN_HOSTS are visited, whatever follows.", file=sys.stderr)
+        print(
+            "CONTACT is not set: a crawl would visit OWN_HOSTS only. The answers below are as if it were set.",
+            file=sys.stderr,
+        )
     urls = replace(options.urls, contact=True)
     try:
         store = open_store(options.store, read_only=True)
@@ -88,42 +95,42 @@ def _scope(options: Options) -> tuple[Scope, set[str]]:
     return (urls if seeds else replace(urls, mode="any")).new_scope(seeds), set(seeds)
 
 
-def _told(scope: Scope, seeds: set[str], text: str, base: str | None) -> dict[str, Any]:
+def _url_data(scope: Scope, seeds: set[str], text: str, base: str | None) -> dict[str, Any]:
     url = scope.policy.canonicalize(text, base)
-    told: dict[str, Any] = {"given": text, "url": url}
+    data: dict[str, Any] = {"given": text, "url": url}
     if url is None:
         resolved = resolve(text, base)
-        told["refused"] = {
+        data["refused"] = {
             "reason": "not_crawled",
             "meaning": "not a URL by the URL Standard" if resolved is None else "no http or https URL of a host",
             "detail": resolved or "",
         }
-        return told
+        return data
     refusal = None if url in seeds else scope.rejection(url)
-    told |= {
+    data |= {
         "host": host_of(url),
         "domain": registered_domain(host_of(url)),
         "steps": [{"rule": step.rule, "after": step.after} for step in scope.policy.trace(text, base)],
         "refused": None,
     }
     if refusal is not None:
-        told["refused"] = {
+        data["refused"] = {
             "reason": refusal.reason.name.lower(),
             "meaning": refusal.reason.meaning,
             "detail": refusal.detail,
         }
-    return told
+    return data
 
 
-def _lines(told: dict[str, Any]) -> Iterator[str]:
-    refused = told["refused"]
-    yield told["url"] or told["given"]
-    if told["url"] is not None:
-        if told["steps"]:
-            yield f"  given as            {told['given']}"
-        for step in told["steps"]:
+def _lines(data: dict[str, Any]) -> Iterator[str]:
+    refused = data["refused"]
+    yield data["url"] or data["given"]
+    if data["url"] is not None:
+        if data["steps"]:
+            yield f"  given as            {data['given']}"
+        for step in data["steps"]:
             yield f"  {step['rule']:18}→ {step['after']}"
-        yield f"  host {told['host']}, registered domain {told['domain'] or 'none'}"
+        yield f"  host {data['host']}, registered domain {data['domain'] or 'none'}"
     if refused is None:
         yield "  would be visited"
     else:
@@ -132,7 +139,7 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
 
 
 def _rules(options: Options, *, as_json: bool) -> Iterator[str]:
-    """The table, as the settings have it."""
+    """Yield the table of rules, switched as the settings say."""
     for order, rule in enumerate(RULES, 1):
         is_on = options.urls.switches.get(rule.name, True)
         if as_json:
@@ -144,4 +151,4 @@ def _rules(options: Options, *, as_json: bool) -> Iterator[str]:
         yield f"{order:2}  {rule.name:18} {rule.grade:10} {'on ' if is_on else 'off'}  {switch}{default}"
         yield f"    {rule.does}: {rule.before} → {rule.after}"
     if not as_json:
-        yield "The file URL_RULES has rules for single sites: see docs/urls.md."
+        yield "Rules for single sites can be given in the file URL_RULES; README shows how."

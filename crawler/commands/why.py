@@ -1,4 +1,4 @@
-"""scrapy why: everything that explains what happened, or did not happen, to a URL."""
+"""scrapy why: explain the state of a URL: how it was found, what happened to it, and what it waits for."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ class WhyCommand(ScrapyCommand):
         return "[options] URL"
 
     def short_desc(self) -> str:
-        return "Explain what happened to a URL and what will"
+        return "Explain the state of a URL: what happened to it, and what it waits for"
 
     def long_desc(self) -> str:
         return (
-            "Tell how a URL was found, in which state it is and why, what robots.txt says of it, what its last visit "
-            "brought, what it waits for, and where it is archived. Reads only. Example: scrapy why "
-            "http://www.example.com/"
+            "Print how a URL was found, in which state it is and why, its hints (sitemaps, feeds, validators) and how "
+            "reliable they are, what robots.txt says of it, how its last visit ended, its priority and what it waits "
+            "for, its budgets, where it is archived, and of what it is a duplicate. The command only reads; a running "
+            "crawl is not disturbed. Example: scrapy why http://www.example.com/"
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -72,7 +73,7 @@ class WhyCommand(ScrapyCommand):
 
 
 def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str) -> Iterator[str]:
-    """The lines of the answer."""
+    """Yield the lines of the explanation."""
     now = steady_clock()()
     if steps:
         yield f"is the canonical form of {steps[0].before}"
@@ -80,13 +81,16 @@ def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str)
     row = store.urls.find(key_of(url))
     if row is not None and row.url != url:
         was_found = url in store.urls.collisions(row.key)
-        yield f"{'' if was_found else 'is not known, and '}cannot be kept: it has the same key as {row.url}, which was found first."
+        yield (
+            f"{'' if was_found else 'is not known, and '}cannot be kept: it has the same key as {row.url}, which was "
+            "found first."
+        )
         return
     if row is None:
         yield from _unknown(store, options, url)
         return
     yield _how_found(row)
-    yield from _said(store, row)
+    yield from _hints(store, row)
     yield _state(row, now)
     if row.visited is not None:
         yield _last_visit(row)
@@ -102,20 +106,20 @@ def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str)
 def _not_crawled(text: str) -> str:
     resolved = resolve(text)
     if resolved is None:
-        return "is not a URL: the URL standard cannot read it, so nothing was ever done with it."
+        return "is not a URL by the URL Standard, so it is never crawled."
     return f"is never crawled: only http and https URLs with a host are, and this is {resolved.partition(':')[0]}."
 
 
 def _unknown(store: Store, options: Options, url: str) -> Iterator[str]:
-    yield "is not known: it is no seed, and no page that was fetched links to it."
+    yield "is not known: it is not a seed, and no fetched page links to it."
     scope = options.new_scope()
     for _, seed in store.urls.seeds():
         scope.add(seed)
     refusal = scope.rejection(url)
     if refusal is not None:
-        yield f"If it were found it would be parked: {refusal}."
+        yield f"If it were found, it would be parked: {refusal}."
     else:
-        yield "It lies inside the scope; `scrapy seed` can add it."
+        yield "It is inside the scope; `scrapy seed` can add it."
 
 
 def _how_found(row: UrlRow) -> str:
@@ -123,7 +127,7 @@ def _how_found(row: UrlRow) -> str:
         return "a robots.txt, visited whenever a page of its origin needs it"
     when = date_of(row.found)
     if row.kind is Kind.PROBE:
-        return f"made up at {when}, to see what its host shows for pages that it does not have"
+        return f"a soft-404 probe, invented at {when} to see how its host answers for a page that does not exist"
     if row.via is None:
         return f"known since {when}, as a seed"
     how = "as a link on" if row.lister is None or row.lister != row.via else "as listed in"
@@ -134,8 +138,8 @@ def _how_found(row: UrlRow) -> str:
     return f"known since {when}, {how} {row.via}; {row.depth} links from a seed"
 
 
-def _said(store: Store, row: UrlRow) -> Iterator[str]:
-    """What its site says of it, and how far that can be believed."""
+def _hints(store: Store, row: UrlRow) -> Iterator[str]:
+    """Yield what sitemaps, feeds and validators say of a URL, and how reliable the hints of its host are."""
     if row.lister is not None and (row.lastmod is not None or row.interval is not None):
         facts = [f"changed at {date_of(row.lastmod)}"] if row.lastmod is not None else []
         facts += [f"changes every {span_of(row.interval)}"] if row.interval is not None else []
@@ -144,11 +148,11 @@ def _said(store: Store, row: UrlRow) -> Iterator[str]:
         when = f", dated {date_of(announced.dated)}" if announced.dated is not None else ""
         yield f"announced as {announced.title!r}{when} in {announced.feed}"
     if row.kind is Kind.FEED and row.interval is not None:
-        yield f"a feed that asks for a visit every {span_of(row.interval)}, or has that rhythm"
-    held = row.validators
-    if held.length is not None and (held.etag or held.last_modified):
-        again = f", the last {held.reused} visits by them" if held.reused else ""
-        yield f"has validators, so that changes can be asked for{again}: {' and '.join(filter(None, held[:2]))}"
+        yield f"a feed that is visited every {span_of(row.interval)}, by its ttl or by the rhythm of its entries"
+    validators = row.validators
+    if validators.length is not None and (validators.etag or validators.last_modified):
+        again = f", used by the last {validators.reused} visits" if validators.reused else ""
+        yield f"has validators for conditional requests{again}: {' and '.join(filter(None, validators[:2]))}"
     yield from (f"{host_of(row.url)}: {line}" for line in trust_lines(store.urls.trust(row.key.host)))
 
 
@@ -167,7 +171,7 @@ def _state(row: UrlRow, now: float) -> str:
     if row.missing:
         text += f"; {row.missing} visits in a row did not find it"
     if row.tries:
-        text += f"; {row.tries} visits ended badly"
+        text += f"; {row.tries} visits failed"
     if row.crashes:
         text += f"; {row.crashes} crawl processes died while it was in flight"
     return text
@@ -189,9 +193,9 @@ def _robots(store: Store, url: str, now: float) -> Iterator[str]:
         return
     age = "fresh" if rules.expires > now else "to be fetched again before the next page"
     if rules.held_until > now:
-        verdict = f"cannot be had; the origin is left alone for {span_of(rules.held_until - now)}"
+        verdict = f"could not be fetched; the origin is not visited for {span_of(rules.held_until - now)}"
     elif rules.body is None:
-        verdict = "gives no rules: everything is allowed"
+        verdict = "has no rules: everything is allowed"
     else:
         allowed = RobotsRules.parse(rules.body).allows(url, ROBOTS_TOKEN)
         verdict = f"{'allows' if allowed else 'forbids'} it"
@@ -199,17 +203,17 @@ def _robots(store: Store, url: str, now: float) -> Iterator[str]:
 
 
 def _priority(row: UrlRow) -> str:
-    """The level, and what put the URL there."""
+    """Say the priority level of a URL and the parts from which it is computed."""
     if row.due == 0:
-        return "priority: before all others, as `scrapy seed --now` asked for"
-    standing = PriorityInputs(row.depth, row.inlinks, row.hint, row.visits, row.changes)
+        return "priority: before all others, because of `scrapy seed --now`"
+    inputs = PriorityInputs(row.depth, row.inlinks, row.hint, row.visits, row.changes)
     words = {
-        "depth": f"{row.depth} links from a seed" if row.depth else "a seed, or where one leads",
+        "depth": f"{row.depth} links from a seed" if row.depth else "a seed, or what one redirects to",
         "in-links": f"{row.inlinks} other domains link to it",
-        "hint": f"somebody says that it is worth {row.hint}, where 0.5 is usual",
+        "hint": f"its sitemap or spider gives it {row.hint}, where 0.5 is neutral",
         "freshness": f"changed {row.changes} times in {row.visits} visits",
     }
-    parts = [f"{words[part]} ({step:+d})" for part, step in level_parts(standing).items() if step or part == "depth"]
+    parts = [f"{words[part]} ({step:+d})" for part, step in level_parts(inputs).items() if step or part == "depth"]
     return f"priority: level {row.level} of 0 to {LEVELS - 1}: {', '.join(parts)}"
 
 
@@ -219,21 +223,24 @@ def _waits_for(store: Store, options: Options, row: UrlRow, now: float) -> Itera
         return
     name, clock = host_of(row.url), host.clock
     if clock.held_until > now:
-        yield f"waits for its host: {name} {_why_held(store, options.budgets, host, now)}; not before {date_of(clock.held_until)}"
+        yield (
+            f"waits for its host: {name} {_hold_reason(store, options.budgets, host, now)}; not before "
+            f"{date_of(clock.held_until)}"
+        )
     elif clock.next_visit > now:
-        yield f"waits for its host: {name} rests for another {span_of(clock.next_visit - now)}"
+        yield f"waits for its host: {name} is in its delay for another {span_of(clock.next_visit - now)}"
     else:
         yield f"waits for its turn: {name} may be visited now (scrapy crawl web)"
-    yield f"  {name} {_rest_of(name, clock, options.politeness)}"
+    yield f"  {name} {_delay_of(name, clock, options.politeness)}"
     if group := options.politeness.group_of(name):
-        rested = store.frontier.gates().get(group, 0.0) - now
-        yield f"  it counts as one host with all that fit {group}" + (
-            f", which rest for another {span_of(rested)}" if rested > 0 else ""
+        delay = store.frontier.gates().get(group, 0.0) - now
+        yield f"  it shares its delay with all hosts that match {group}" + (
+            f", which are not visited for another {span_of(delay)}" if delay > 0 else ""
         )
 
 
 def _budgets(store: Store, budgets: Budgets, row: UrlRow, now: float) -> Iterator[str]:
-    """What its host and its domain have had, and may have."""
+    """Yield the budgets of the host and of the domain of a URL, and how much is used."""
     host, site = store.urls.find_host(row.key.host, now), store.urls.find_site(row.key.host, now)
     if host is None or site is None:
         return
@@ -244,11 +251,11 @@ def _budgets(store: Store, budgets: Budgets, row: UrlRow, now: float) -> Iterato
         if limits.total:
             yield f"  {what} has {used.admitted} of {limits.total} URLs; {used.excess} more are parked"
         if limits.daily:
-            yield f"  {what} has {used.admitted_today} of {limits.daily} URLs of today; {used.excess} more are parked"
+            yield f"  {what} has {used.admitted_today} of {limits.daily} URLs for today; {used.excess} more are parked"
     yield f"  {site.endorsers} other domains link to {site.name}; each raises its budgets by {budgets.growth:.0%}"
 
 
-def _why_held(store: Store, budgets: Budgets, host: HostRow, now: float) -> str:
+def _hold_reason(store: Store, budgets: Budgets, host: HostRow, now: float) -> str:
     clock, hours, site = host.clock, host.clock.crawl_limits.visit_time, store.urls.find_site(host.host, now)
     if site is not None:
         for what, used, limits in (
@@ -256,21 +263,21 @@ def _why_held(store: Store, budgets: Budgets, host: HostRow, now: float) -> str:
             (f"its domain {site.name}", site, budgets.of_site(site.endorsers, seeded=site.seeded)),
         ):
             if limits.daily and used.visits_today >= limits.daily:
-                return f"goes on tomorrow: {what} had its {limits.daily} visits of today"
+                return f"is visited again tomorrow: {what} has used its {limits.daily} visits for today"
     if clock.backoff >= SNOOZE_AFTER:
         return f"has failed {clock.backoff} times in a row"
     if clock.backoff:
-        return "asked for a rest, or failed"
+        return "failed lately, or sent Retry-After"
     if hours is not None:
         return f"has visiting hours, from {_time_of(hours.start)} to {_time_of(hours.end)} UTC"
-    return "asked for a rest"
+    return "sent Retry-After"
 
 
-def _rest_of(name: str, clock: HostClock, politeness: Politeness) -> str:
+def _delay_of(name: str, clock: HostClock, politeness: Politeness) -> str:
     parts = {part: seconds for part, seconds in politeness.rest_parts(name, clock).items() if seconds}
     listed = ", ".join(f"{part} {span_of(seconds)}" for part, seconds in parts.items())
-    doubled = f", doubled {clock.backoff} times for recent trouble" if clock.backoff else ""
-    return f"rests {span_of(politeness.rest(name, clock))} after each answer: {listed}{doubled}"
+    doubled = f", doubled {clock.backoff} times because of recent failures" if clock.backoff else ""
+    return f"has a delay of {span_of(politeness.rest(name, clock))} after each response: {listed}{doubled}"
 
 
 def _time_of(minutes: int) -> str:
@@ -278,7 +285,7 @@ def _time_of(minutes: int) -> str:
 
 
 def _as_read(document: DocumentRow) -> str:
-    """What the bytes turned out to be."""
+    """Say as which format, encoding and language a document was read."""
     parts = [f"read as {document.format}" if document.format else "not read"]
     if document.encoding:
         parts.append(f"in {document.encoding} {SOURCE_DESCRIPTIONS.get(document.encoding_source, '')}".rstrip())
@@ -291,9 +298,9 @@ def _as_read(document: DocumentRow) -> str:
     return ", ".join(parts)
 
 
-def _likeness(tier: Tier, similarity: float | None) -> str:
-    """How it is known that a page is a duplicate."""
-    share = f"; {similarity:.0%} of their runs of words in common" if similarity is not None and similarity < 1 else ""
+def _duplicate_evidence(tier: Tier, similarity: float | None) -> str:
+    """Say how a page was recognised as a duplicate."""
+    share = f"; {similarity:.0%} of their shingles in common" if similarity is not None and similarity < 1 else ""
     return f"{tier.meaning}{share} ({tier.name.lower()})"
 
 
@@ -311,10 +318,10 @@ def _archived(store: Store, row: UrlRow) -> Iterator[str]:
         if document.duplicate_of is not None:
             original = store.documents.find(document.duplicate_of)
             if original is not None and document.tier is not None:
-                yield f"  a duplicate of {original.url}: {_likeness(document.tier, document.similarity)}"
+                yield f"  a duplicate of {original.url}: {_duplicate_evidence(document.tier, document.similarity)}"
     if len(documents) > 3:
         yield f"and {len(documents) - 3} older versions"
     duplicates = store.documents.duplicates(row.key)
     if duplicates:
         more = f" and {len(duplicates) - _SHOWN} more" if len(duplicates) > _SHOWN else ""
-        yield f"stands for its duplicates {', '.join(duplicates[:_SHOWN])}{more}"
+        yield f"is the original of {', '.join(duplicates[:_SHOWN])}{more}"

@@ -123,7 +123,7 @@ def test_why_a_url_is_waiting(served: Served, tmp_path: Path) -> None:
     assert scrapy("seed", str(seeds_file(served, tmp_path)), **settings).returncode == 0
     told = tell(served.web.seeds()[0], settings)
     assert "waiting: given as a seed (seed); due now" in told
-    assert "priority: level 0 of 0 to 7: a seed, or where one leads (+0)" in told
+    assert "priority: level 0 of 0 to 7: a seed, or what one redirects to (+0)" in told
     assert "robots.txt of" in told
     assert "not fetched yet" in told
     assert "may be visited now" in told
@@ -159,7 +159,7 @@ def test_why_says_that_a_host_has_had_its_visits_of_today(tmp_path: Path) -> Non
     store.frontier.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], now)
     store.close()
     told = tell("http://a.test/2", {"CRAWL_DIR": directory, "BUDGET_HOST_DAY": 1})
-    assert "a.test goes on tomorrow: it had its 1 visits of today; not before" in told
+    assert "a.test is visited again tomorrow: it has used its 1 visits for today; not before" in told
 
 
 def test_why_an_unknown_url_is_unknown(done: tuple[Served, dict[str, object]]) -> None:

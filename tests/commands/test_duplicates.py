@@ -415,13 +415,13 @@ def test_what_is_not_packed_though_it_is_called_so_is_refused(tmp_path: Path) ->
         (("find", "x", "--threshold", "0"), "must be from above 0 to 1"),
         (("find", "x", "--threshold", "nan"), "must be from above 0 to 1"),
         (("find", "x", "--most", "0"), "must be at least 1"),
-        (("find", "x", "--by-sketch"), "--by-sketch: means nothing to find"),
-        (("clusters", "--plot", "x.png"), "--plot: means nothing to clusters"),
-        (("evaluate", "x", "--features", "code"), "--features: means nothing to evaluate"),
+        (("find", "x", "--by-sketch"), "--by-sketch: not an option of find"),
+        (("clusters", "--plot", "x.png"), "--plot: not an option of clusters"),
+        (("evaluate", "x", "--features", "code"), "--features: not an option of evaluate"),
         (("evaluate", "x", "--plot", "x.gif"), "must end in"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], complaint: str) -> None:
+def test_arguments_that_make_no_sense_are_refused(words: tuple[str, ...], complaint: str) -> None:
     command, parser = DuplicatesCommand(), ArgumentParser(conflict_handler="resolve")
     command.settings = Settings()
     command.add_options(parser)

@@ -36,7 +36,7 @@ def inspected(*words: object) -> str:
 def test_a_file_is_read_as_in_a_crawl(page: Path) -> None:
     told = inspected(page, "--url", "http://a.test/tiere/")
     for part in (
-        "html, 483 bytes; called text/html",
+        "html, 483 bytes; Content-Type: text/html",
         "windows-1252 by its meta element",
         "de (declared de, detected de)",
         "Ada Weber",
@@ -84,7 +84,7 @@ def test_a_file_of_another_format(tmp_path: Path) -> None:
     table = json.loads(inspected(DEMO / "museum" / "files" / "volunteers-rota.xlsx", "--json"))
     assert "Ebba Finn" in table["text"]
     result = scrapy("inspect", str(DEMO / "museum" / "images" / "prisms.png"))
-    assert (result.returncode, "nothing that is read" in result.stdout) == (0, True)
+    assert (result.returncode, "no format that is read" in result.stdout) == (0, True)
     result = scrapy(
         "inspect", str(DEMO / "museum" / "files" / "volunteers-rota.xlsx"), "--plot", str(tmp_path / "x.png")
     )

@@ -136,7 +136,7 @@ def test_while_another_fills_the_index_what_it_had_is_searched(collection: Colle
         result = scrapy("search", "paraffin", CRAWL_DIR=tmp_path)
         assert result.returncode == 0
         assert "Another process" in result.stderr
-        assert result.stdout == "None of 0 documents has anything of: paraffin\n"
+        assert result.stdout == "None of 0 documents matches: paraffin\n"
         full = scrapy("search", "paraffin", "--full", CRAWL_DIR=tmp_path)
         assert full.returncode == 75
         assert one_sentence(full.stderr)
@@ -150,7 +150,7 @@ def test_plain_text_where_nobody_looks(collection: Collection, tmp_path: Path) -
     result = scrapy("search", "paraffin", CRAWL_DIR=tmp_path)
     assert result.stdout == (
         f" 1. The lamp\n    {LAMP}  1970-01-12\n    The lamp It burns paraffin, and smells of it.\n\n"
-        "1 of 1 documents have some of it\n"
+        "1 of 1 documents match\n"
     )
     assert result.stderr == ""
 
@@ -173,7 +173,7 @@ def test_no_question_is_a_traceback(question: str, collection: Collection, tmp_p
     collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
     result = scrapy("search", question, CRAWL_DIR=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith("None of 1 documents has anything of: ")
+    assert result.stdout.startswith("None of 1 documents matches: ")
     assert result.stdout.rstrip("\n").isprintable()
 
 

@@ -260,7 +260,7 @@ def test_a_url_that_nobody_knows_is_explained(crawled: Path) -> None:
 def test_what_is_no_url_is_explained(text: str, crawled: Path) -> None:
     code, output, said = show(crawled, text)
     assert (code, output) == (1, b"")
-    assert "`scrapy why` tells what is wrong with it" in one_sentence(said)
+    assert "`scrapy why` says what is wrong with it" in one_sentence(said)
 
 
 def test_a_url_that_could_not_be_kept_is_not_shown_as_the_one_that_has_its_key(collection: Collection) -> None:
@@ -352,7 +352,7 @@ def test_bytes_that_are_not_text_are_not_shown_on_a_terminal(collection: Collect
     collection.add("http://a.test/t", b"text \x1b[2J", Content_Type="text/plain")
     seen = shown_on_a_terminal(collection.directory, "http://a.test/x.png")
     assert b"image/png" in seen
-    assert b"[9 bytes of image/png that are not plain text as they came: not shown on a terminal." in seen
+    assert b"[9 bytes of image/png are not plain text and are not shown on a terminal." in seen
     assert b"PNG\x00" not in seen
     seen = shown_on_a_terminal(collection.directory, "http://a.test/")
     assert b"X-Evil: \\x1b[2J" in seen
@@ -511,7 +511,7 @@ def test_what_changed_is_exported_from_where_one_stopped(collection: Collection)
 def test_a_version_that_is_not_reached_yet_is_from_another_crawl(crawled: Path, tmp_path: Path) -> None:
     result = scrapy("export", "--to", f"jsonl:{tmp_path / 'x'}", "--since", "1000000", CRAWL_DIR=crawled)
     assert result.returncode == 65
-    assert "--since 1000000: this crawl has come to version" in one_sentence(result.stderr)
+    assert "--since 1000000: the newest version of this crawl is" in one_sentence(result.stderr)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -76,9 +76,9 @@ def test_many_files_get_several_sitemaps_and_an_index(
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("nowhere", "--base", BASE), 1, "is no directory"),
-        ((".", "--base", "ftp://a.test/"), 2, "not a URL of the web"),
-        (("--base", BASE), 2, "give one directory"),
+        (("nowhere", "--base", BASE), 1, "is not a directory"),
+        ((".", "--base", "ftp://a.test/"), 2, "not an http or https URL"),
+        (("--base", BASE), 2, "name one directory"),
     ],
 )
 def test_what_cannot_be_written_is_told(words: tuple[str, ...], code: int, told: str) -> None:

@@ -61,7 +61,9 @@ def test_what_a_host_shows_for_missing_pages_is_no_page(tmp_path: Path) -> None:
     )
     exported = scrapy("export", "--to", "jsonl", **settings).stdout
     assert "/late/" not in exported
-    assert "shows a page, with status 200" in scrapy("status", "--host", "a.test", **settings).stdout
+    assert (
+        "answers with status 200 for pages that do not exist" in scrapy("status", "--host", "a.test", **settings).stdout
+    )
 
 
 def test_a_page_that_only_asks_for_a_password_is_private(tmp_path: Path) -> None:
