@@ -1,1 +1,1 @@
-"""The real frontier, politeness and store, on a web that is made up, under a virtual clock."""
+"""Simulated crawls: the real frontier, politeness and store on a generated web, under a virtual clock."""

@@ -1,4 +1,4 @@
-"""A simulated crawl as a chart."""
+"""Draw a simulated crawl as a chart."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from crawler.monitor.charts import INK, LIMIT, SOFT, save_chart
 
 
 def draw_simulation(data: dict[str, Any], path: Path) -> None:
-    """How fast, with how many hosts, and how fairly a simulated crawl went."""
-    from matplotlib.figure import Figure  # half a second that only who draws should pay
+    """Draw visits a second, hosts in memory and requests in flight over time."""
+    from matplotlib.figure import Figure  # takes half a second, needed only for drawing
 
     figure = Figure(figsize=(9, 9), layout="constrained")
     rate, hosts, flight = figure.subplots(3, 1, sharex=True)

@@ -1,7 +1,7 @@
 """Drive a crawl under a virtual clock: weeks of crawling in minutes.
 
-Everything that decides is the real thing: frontier, politeness, messenger, store. Only the network is replaced, by a
-function that says what becomes of a visit and when.
+Frontier, politeness, worker and store are the real ones. Only the network is replaced, by a function that returns the
+result of a visit and when it ends.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from crawler.worker.worker import Worker
 
 T = TypeVar("T")
 _FOREVER = 1e12
-Respond = Callable[[Visit, float], Visited]  # what becomes of a visit that starts at a time
+Respond = Callable[[Visit, float], Visited]  # returns the result of a visit that starts at a time
 
 
 @dataclass(slots=True)
 class SimulatedEvent:
-    """Something that is to happen; the timer of whoever asked for it."""
+    """An event of the virtual clock: an action to run at a time, unless it is cancelled."""
 
     act: Callable[[], object] | None
 
@@ -41,7 +41,7 @@ class SimulatedEvent:
 
 
 class Simulation:
-    """One worker, and the surroundings of its messenger."""
+    """One worker under a virtual clock, with everything that it needs from its runtime."""
 
     owner = "simulation"
     slot = 0
@@ -56,7 +56,7 @@ class Simulation:
         draw: Draw,
         address_of: Callable[[str], str],
         store_time: float = 0.005,
-        lease: float = _FOREVER,  # there is nobody else
+        lease: float = _FOREVER,  # there is no other worker
     ) -> None:
         options = replace(options, partition_lease=lease)
         self.store = store
@@ -65,8 +65,8 @@ class Simulation:
         self.respond = respond
         self.most_in_flight = 0
         self._address_of = address_of
-        self._store_time = store_time  # that each answer of the store takes
-        self._events: list[tuple[float, int, SimulatedEvent]] = []  # when, in which order
+        self._store_time = store_time  # seconds that each call of the store takes
+        self._events: list[tuple[float, int, SimulatedEvent]] = []  # (time, order of scheduling, event)
         self._order = 0
         self._is_awake = False
         self.frontier = Frontier(
@@ -82,7 +82,7 @@ class Simulation:
         self.messenger.open(self.renew_lease(), now)
 
     def run(self, until: float = math.inf) -> None:
-        """Crawl until nothing is due within the horizon, or a time has come."""
+        """Crawl until nothing is due within the horizon, or until a time."""
         self.messenger.look_now()
         while not self.messenger.is_done and self.next_event <= until and self.next_event < math.inf:
             self.step()
@@ -91,13 +91,13 @@ class Simulation:
 
     @property
     def next_event(self) -> float:
-        """When the next thing happens."""
+        """The time of the next event; infinite if there is none."""
         while self._events and self._events[0][2].act is None:
             heapq.heappop(self._events)
         return self._events[0][0] if self._events else math.inf
 
     def step(self) -> None:
-        """Let the next thing happen."""
+        """Advance the clock to the next event and run it."""
         at, _, event = heapq.heappop(self._events)
         self.time = max(self.time, at)
         if event.act is not None:
@@ -113,7 +113,7 @@ class Simulation:
             ended = visited.fetched.ended if visited.fetched is not None else self.time
             self.later(ended - self.time, partial(self.messenger.settle, visited, _ignore))
 
-    # ── the messenger's surroundings ──
+    # ── what the worker needs from its runtime ──
 
     def now(self) -> float:
         return self.time

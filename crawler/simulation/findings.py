@@ -1,4 +1,4 @@
-"""What came of a simulation, for people and for programs."""
+"""Run a simulation and format its results, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
 START = 1_800_000_000.0  # an arbitrary moment
-_STEPS = 200  # in which progress is told
+_STEPS = 200  # steps of the progress bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
+    """The results of a simulation."""
+
     plan: WebPlan
-    pages: int  # that there were
-    seconds: float  # simulated
-    computed: float  # seconds that it took
-    is_done: bool  # everything was visited before the time was over
+    pages: int  # pages of the web that can be fetched
+    seconds: float  # simulated time
+    computed: float  # seconds that the simulation took
+    is_done: bool  # everything was visited before the end of the simulated time
     observer: PolitenessObserver
     supply: Supply
     connections: int
@@ -43,7 +45,7 @@ class Findings:
 
     @property
     def rate(self) -> float:
-        """Visits a second, while there was something to visit."""
+        """Visits a second until the last visit."""
         return self.observer.visits / self.observer.last if self.observer.last else 0.0
 
     @property
@@ -54,7 +56,7 @@ class Findings:
 def simulate(
     plan: WebPlan, options: Options, seconds: float, progress: Callable[[float], None] = lambda share: None
 ) -> Findings:
-    """Crawl the web of a plan for so long, or until everything is visited."""
+    """Crawl the web of a plan for a simulated time, or until everything is visited."""
     begun = time.monotonic()
     web = SimulatedWeb(plan, START)
     observer = PolitenessObserver(web, options.politeness, seconds)
@@ -65,7 +67,7 @@ def simulate(
             simulation = Simulation(
                 store,
                 options,
-                _watched(web, observer, lambda: simulation),
+                _observed(web, observer, lambda: simulation),
                 now=START,
                 draw=BiasedDraw(Random(plan.seed).random),  # noqa: S311 -- a game of chance
                 address_of=web.address_of,
@@ -93,7 +95,7 @@ def simulate(
     )
 
 
-def _watched(
+def _observed(
     web: SimulatedWeb, observer: PolitenessObserver, simulation: Callable[[], Simulation]
 ) -> Callable[[Visit, float], Visited]:
     def respond(visit: Visit, started: float) -> Visited:
@@ -106,7 +108,7 @@ def _watched(
 
 
 def as_data(found: Findings) -> dict[str, Any]:
-    """Everything that the lines say, and the curves."""
+    """Return the results as JSON has them, with the values over time."""
     observer, supply = found.observer, found.supply
     stretches = observer.stretches()
     return {
@@ -126,7 +128,11 @@ def as_data(found: Findings) -> dict[str, Any]:
         "window": found.window,
         "most_in_flight": found.most_in_flight,
         "gaps": {"shorter_than_required": observer.early, "closest": round(observer.closest, 6)},
-        "fairness": {"median": _at(stretches, 0.5), "worst_tenth": _at(stretches, 0.9), "jain": _jain(stretches)},
+        "fairness": {
+            "median": _quantile(stretches, 0.5),
+            "worst_tenth": _quantile(stretches, 0.9),
+            "jain": _jain(stretches),
+        },
         "waiting": found.account.waiting,
         "parked": found.account.parked,
         "seed": found.plan.seed,
@@ -139,35 +145,38 @@ def as_data(found: Findings) -> dict[str, Any]:
 
 
 def lines(found: Findings) -> Iterator[str]:
-    """The same for a person."""
+    """Format the results for people."""
     data = as_data(found)
     observer, fairness = found.observer, data["fairness"]
     hours = found.seconds / 3600
     yield (
-        f"Simulated {hours:.1f} h of crawling {found.plan.hosts:,} hosts with {found.pages:,} pages in {found.computed:.0f} s "
-        f"(seed {found.plan.seed})"
+        f"Simulated {hours:.1f} h of crawling {found.plan.hosts:,} hosts with {found.pages:,} pages in "
+        f"{found.computed:.0f} s (seed {found.plan.seed})"
     )
     end = f"the last after {observer.last / 3600:.1f} h" if found.is_done else "and the time was over"
     yield f"  Visits       {observer.visits:,}: {observer.pages:,} pages and {observer.robots:,} robots.txt; {end}"
-    yield f"  Rate         {data['rate']:,.1f} visits a second, {data['best_rate']:,.1f} at best; {found.most_in_flight} in flight at most"
+    yield (
+        f"  Rate         {data['rate']:,.1f} visits a second, {data['best_rate']:,.1f} at best; {found.most_in_flight} "
+        "in flight at most"
+    )
     yield f"  Supply       {supply_line(data['supply'], observer.last)}"
     kept = "none was shorter than required" if not observer.early else f"{observer.early} WERE SHORTER THAN REQUIRED"
     yield f"  Gaps         {kept}; the closest was {max(observer.closest, 0.0) * 1000:,.1f} ms longer"
     yield (
-        f"  Fairness     half of the hosts waited at most {fairness['median']:.2f} × as long as they had to between visits, nine in ten "
-        f"{fairness['worst_tenth']:.2f} ×; Jain's index {fairness['jain']:.3f}"
+        f"  Fairness     half of the hosts waited at most {fairness['median']:.2f} × as long as they had to between "
+        f"visits, nine in ten {fairness['worst_tenth']:.2f} ×; Jain's index {fairness['jain']:.3f}"
     )
     yield f"  Window       {found.window:,} hosts in memory"
-    told = ", ".join(f"{count:,} {reason}" for reason, count in observer.outcomes.most_common())
-    yield f"  Answers      {told}"
+    outcomes = ", ".join(f"{count:,} {reason}" for reason, count in observer.outcomes.most_common())
+    yield f"  Answers      {outcomes}"
     yield f"  Left         {found.account.waiting:,} URLs wait, {found.account.parked:,} are parked"
 
 
-def _at(numbers: list[float], share: float) -> float:
+def _quantile(numbers: list[float], share: float) -> float:
     return round(numbers[min(int(share * len(numbers)), len(numbers) - 1)], 4) if numbers else 0.0
 
 
 def _jain(stretches: list[float]) -> float:
-    """1 if all hosts are served alike; 1/n if one has everything."""
+    """Compute Jain's fairness index: 1 if all hosts are served alike, 1/n if one gets everything."""
     rates = [1 / stretch for stretch in stretches]
     return round(sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates)), 4) if rates else 1.0

@@ -1,4 +1,4 @@
-"""A web that is made up: hosts with sizes, speeds, crawl limits and troubles of their own, all from one seed."""
+"""Generate a web from a seed: hosts with their own sizes, latencies, crawl delays and failures."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from crawler.urls.keys import key_of, link_fingerprint
 _BRANCHES = 8  # links of a page to pages below it
 _FAR_LINKS = 2  # and to front pages of other hosts
 _UNEVEN = 1.2  # exponent of the power law of sizes
-_CONNECT = 10.0  # seconds after which a dead host is given up
-_PATIENCE = 60.0  # seconds that a busy host asks for
+_CONNECT = 10.0  # seconds until a connection to a dead host times out
+_PATIENCE = 60.0  # seconds of Retry-After of a busy host
 _DAY = 86_400.0
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 _REQUEST = b"GET / HTTP/1.1\r\n\r\n"
@@ -24,18 +24,18 @@ _BODY = bytes(1 << 20)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebPlan:
-    """What the web is like."""
+    """The parameters of a generated web."""
 
     hosts: int = 2_000
     pages: int = 50  # of a host, on average: many hosts have few, few have many
-    even: bool = False  # all have the same number
-    seeds: int = 0  # hosts whose front pages are seeds, the others are found by links; 0 = all
-    latency: float = 0.3  # seconds that an answer takes, on average: most hosts are faster, some much slower
+    even: bool = False  # all hosts have the same number of pages
+    seeds: int = 0  # number of hosts whose front pages are seeds; the others are found by links; 0 = all
+    latency: float = 0.3  # average seconds of a response: most hosts are faster, some much slower
     page_bytes: int = 25_000
-    delays: Sequence[tuple[float, float]] = ()  # Crawl-delay in seconds, and the share of the hosts that ask for it
-    servers: int = 0  # that all hosts share; 0 = each host has its own
-    busy: float = 0.0  # share of the answers that ask for patience
-    dead: float = 0.0  # share of the hosts that never answer
+    delays: Sequence[tuple[float, float]] = ()  # Crawl-delay in seconds, and the share of the hosts that have it
+    servers: int = 0  # number of servers that the hosts share; 0 = each host has its own
+    busy: float = 0.0  # share of the responses that are 429 with Retry-After
+    dead: float = 0.0  # share of the hosts that never respond
     outages: Sequence[tuple[float, float]] = ()  # of our own network: from, to, in seconds since the start
     seed: int = 1
 
@@ -50,7 +50,7 @@ class SimulatedHost(NamedTuple):
 
 
 class SimulatedWeb:
-    """Answers visits; the same plan gives the same web."""
+    """A web that answers simulated visits; the same plan gives the same web."""
 
     def __init__(self, plan: WebPlan, start: float) -> None:
         self.plan = plan
@@ -87,7 +87,7 @@ class SimulatedWeb:
         return self.hosts[name].address
 
     def respond(self, visit: Visit, started: float) -> Visited:
-        """What becomes of a visit."""
+        """Return the result of a visit that starts at a time."""
         host = self.hosts[host_of(visit.url)]
         since = started - self.start
         if any(begin <= since < end for begin, end in self.plan.outages):

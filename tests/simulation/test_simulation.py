@@ -1,4 +1,4 @@
-"""A made-up web, crawled without a network: what the simulator says is true of it."""
+"""Simulated crawls of generated webs: what the simulator reports is true of them."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def test_everything_is_visited_politely_and_the_end_is_known() -> None:
     assert result.is_done
     assert result.observer.pages == result.pages
     assert (result.observer.early, result.observer.robots) == (0, 60)
-    assert result.observer.closest < 1.0  # nobody waits for nothing
+    assert result.observer.closest < 1.0  # no host waits much longer than required
     assert result.seconds < 3600
 
 
 def test_the_same_plan_gives_the_same_crawl_and_another_seed_another_web() -> None:
     first, second, other = found(), found(), found(replace(SMALL, seed=2))
-    told = [
+    results = [
         {key: value for key, value in as_data(one).items() if "computed" not in key} for one in (first, second, other)
     ]
-    assert told[0] == told[1] != told[2]
+    assert results[0] == results[1] != results[2]
 
 
 def test_the_rate_is_what_the_hosts_allow() -> None:
@@ -55,16 +55,16 @@ def test_few_connections_limit_slow_hosts() -> None:
     assert few.observer.visits < found(plan, hours=0.1).observer.visits / 2
 
 
-def test_hosts_that_ask_for_patience_get_it_and_dead_ones_are_given_up() -> None:
-    result = found(replace(SMALL, busy=0.1, dead=0.2), hours=2.0, CRAWL_HORIZON=600.0)
+def test_busy_hosts_get_their_retry_after_and_dead_hosts_are_given_up() -> None:
+    result = found(replace(SMALL, busy=0.1, dead=0.2), hours=2.0, horizon=600.0)
     assert result.observer.outcomes["busy"] > 20
     assert result.observer.outcomes["connect_timeout"] > 5
     assert result.observer.early == 0
     assert result.observer.pages == result.pages
 
 
-def test_an_outage_of_our_own_costs_time_and_nothing_else() -> None:
-    result = found(replace(SMALL, outages=[(20.0, 400.0)]), hours=1.0, CRAWL_HORIZON=600.0)
+def test_an_outage_of_our_own_network_costs_time_only() -> None:
+    result = found(replace(SMALL, outages=[(20.0, 400.0)]), hours=1.0, horizon=600.0)
     assert result.observer.outcomes["connect_failed"] > 0
     assert result.observer.pages == result.pages
 
@@ -82,13 +82,13 @@ def test_budgets_and_bandwidth_hold_as_in_a_crawl() -> None:
     assert sum(part.bytes for part in slow.observer.slices) <= 50_000 * 360 + 2_000_000
 
 
-def test_what_is_found_by_links_alone_is_visited_too() -> None:
+def test_hosts_found_by_links_alone_are_visited_too() -> None:
     result = found(replace(SMALL, seeds=3), hours=2.0)
     assert result.observer.pages > 0.9 * result.pages
 
 
 @pytest.mark.parametrize(("gap", "early"), [(4.0, 1), (5.0, 0)])
-def test_the_observer_sees_a_visit_that_comes_too_early(gap: float, early: int) -> None:
+def test_the_observer_counts_a_visit_that_comes_too_early(gap: float, early: int) -> None:
     web = SimulatedWeb(SMALL, START)
     observer = PolitenessObserver(web, Politeness(), 3600.0)
     name = next(iter(web.hosts))
@@ -102,7 +102,7 @@ def test_the_observer_sees_a_visit_that_comes_too_early(gap: float, early: int) 
     assert observer.early == early
 
 
-def test_the_observer_knows_what_a_host_asks_for_once_it_has_said_so() -> None:
+def test_the_observer_requires_a_crawl_delay_once_robots_txt_was_fetched() -> None:
     web = SimulatedWeb(replace(SMALL, delays=[(60.0, 1.0)]), START)
     observer = PolitenessObserver(web, Politeness(), 3600.0)
     name = next(iter(web.hosts))
@@ -114,14 +114,14 @@ def test_the_observer_knows_what_a_host_asks_for_once_it_has_said_so() -> None:
     assert observer.early == 1
 
 
-def test_a_busy_host_says_how_long() -> None:
+def test_a_busy_host_sends_retry_after() -> None:
     web = SimulatedWeb(replace(SMALL, busy=1.0), START)
     visited = web.respond(visit_to(f"http://{next(iter(web.hosts))}/0"), START)
     assert (visited.outcome, visited.reason, visited.retry_after) == (Outcome.BUSY, Reason.BUSY, 60.0)
 
 
-def test_the_lines_say_what_was_found() -> None:
-    told = "\n".join(lines(found()))
+def test_the_output_has_a_line_for_each_result() -> None:
+    text = "\n".join(lines(found()))
     for part in (
         "Simulated",
         "Visits",
@@ -132,4 +132,4 @@ def test_the_lines_say_what_was_found() -> None:
         "Fairness",
         "Window",
     ):
-        assert part in told
+        assert part in text

@@ -24,18 +24,18 @@ def found(url: str) -> NewUrl:
 
 @pytest.fixture
 def crew(tmp_path: Path) -> Crew:
-    web = Web(HOSTS, PAGES, busy=0.0)  # of an answer that is lost nobody knows for how much patience it asks
+    web = Web(HOSTS, PAGES, busy=0.0)  # the Retry-After of a response that is lost is not known
     return Crew(tmp_path, web, [found(f"http://{web.name(number)}/0") for number in range(HOSTS)])
 
 
-def held(crew: Crew) -> list[int]:
+def partition_counts(crew: Crew) -> list[int]:
     return sorted(len(worker.messenger._tenancy.tenure.partitions) for worker in crew.workers)
 
 
-def is_whole(crew: Crew) -> None:
-    """Everything was fetched, nothing too early or by two, and nothing is left in anybody's hands."""
-    early = [told for told in crew.web.violations if "not twice" not in told]
-    twice = {told.partition(": ")[0] for told in crew.web.violations if "not twice" in told}
+def assert_complete(crew: Crew) -> None:
+    """Assert that every page was fetched, none too early or by two workers, and that no URL is still leased."""
+    early = [violation for violation in crew.web.violations if "not twice" not in violation]
+    twice = {violation.partition(": ")[0] for violation in crew.web.violations if "not twice" in violation}
     assert early == []
     assert len(twice) <= crew.uncommitted
     assert [url for url in crew.web.urls() if url not in crew.web.first] == []
@@ -44,29 +44,29 @@ def is_whole(crew: Crew) -> None:
     assert account.known == account.waiting + account.parked
 
 
-def test_workers_share_what_there_is_and_keep_all_clocks(crew: Crew) -> None:
+def test_workers_share_the_partitions_and_keep_all_delays(crew: Crew) -> None:
     for _ in range(3):
         crew.join()
     crew.run(3 * LEASE)
-    assert held(crew) == [20, 22, 22]
+    assert partition_counts(crew) == [20, 22, 22]
     crew.run()
-    is_whole(crew)
+    assert_complete(crew)
     assert crew.uncommitted == 0
     assert all(worker.most_in_flight for worker in crew.workers)
 
 
-def test_who_comes_later_gets_a_share_of_what_others_have(crew: Crew) -> None:
+def test_a_worker_that_joins_later_gets_a_share_of_the_partitions(crew: Crew) -> None:
     crew.join()
     crew.run(120)
-    assert held(crew) == [PARTITIONS]
+    assert partition_counts(crew) == [PARTITIONS]
     crew.join()
     crew.run(LEASE)
-    assert held(crew) == [32, 32]
+    assert partition_counts(crew) == [32, 32]
     crew.end(crew.workers[0])
     crew.run(LEASE)
-    assert held(crew) == [PARTITIONS]
+    assert partition_counts(crew) == [PARTITIONS]
     crew.run()
-    is_whole(crew)
+    assert_complete(crew)
 
 
 def lose(crew: Crew) -> None:
@@ -83,7 +83,7 @@ def stop(crew: Crew) -> None:
 
 
 @pytest.mark.parametrize("trouble", [kill, lose, stop])
-def test_what_a_worker_had_is_taken_over_and_nobody_is_asked_too_early(
+def test_partitions_of_a_lost_worker_are_taken_over_and_no_host_is_visited_too_early(
     crew: Crew, trouble: Callable[[Crew], None]
 ) -> None:
     for _ in range(2):
@@ -91,12 +91,12 @@ def test_what_a_worker_had_is_taken_over_and_nobody_is_asked_too_early(
     crew.run(100)
     trouble(crew)
     crew.run(LEASE + LONGEST + 5)
-    assert max(held(crew)) == PARTITIONS
+    assert max(partition_counts(crew)) == PARTITIONS
     crew.run()
-    is_whole(crew)
+    assert_complete(crew)
 
 
-def test_a_worker_that_wakes_after_its_lease_is_refused_and_works_on(crew: Crew) -> None:
+def test_commits_of_a_worker_that_wakes_after_its_lease_are_refused_and_it_goes_on(crew: Crew) -> None:
     first, second = crew.join(), crew.join()
     crew.run(60)
     while not first.frontier.in_flight:
@@ -105,9 +105,9 @@ def test_a_worker_that_wakes_after_its_lease_is_refused_and_works_on(crew: Crew)
     crew.run(2 * LEASE + LONGEST + 3 * LEASE)
     assert first.late > 0
     assert second.late == 0
-    assert held(crew) == [32, 32]
+    assert partition_counts(crew) == [32, 32]
     crew.run()
-    is_whole(crew)
+    assert_complete(crew)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -127,4 +127,4 @@ def test_whatever_happens_to_workers_nothing_is_lost_or_too_early(seed: int, cre
         elif worker.asleep_until < crew.time:
             {"kill": crew.kill, "lose": crew.lose, "end": crew.end}[what](worker)
     crew.run()
-    is_whole(crew)
+    assert_complete(crew)
