@@ -1,8 +1,8 @@
 """Crawl the bundled demo web: `python -m crawler.demo`.
 
-Six small sites from data/demo-web, each under a host name and a loopback address of its own, are served by this
-process while `scrapy crawl web` visits them in another. sites.toml there says what the files cannot: redirects,
-errors, copies, labels.
+This process serves six small sites from data/demo-web, each under its own host name and loopback address, while
+`scrapy crawl web` crawls them in another process. data/demo-web/sites.toml adds what files cannot express: redirects,
+errors, duplicates, Content-Types.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from crawler.engine.command import failing_politely
 from crawler.errors import BadInput, Misconfigured
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "demo-web"
-PORT = 8099  # the one that the pages name; a crawl goes on only where its URLs stay the same
+PORT = 8099  # the port in the links of the pages; a crawl can continue only while its URLs stay the same
 NETWORK = "127.20.0.0/16"
 TYPES = {
     "html": "text/html; charset=utf-8",
@@ -61,7 +61,7 @@ _TEXT = ("text/", "application/xml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoAnswer:
-    """How one path is answered; sites.toml explains the parts."""
+    """The response for one path; sites.toml explains the fields."""
 
     status: int = 200
     file: str = ""  # below the demo web's folder; empty = a short notice
@@ -74,7 +74,7 @@ class DemoAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoSite:
-    """One host, and its answers by path."""
+    """One host, and its responses by path."""
 
     host: str
     address: str
@@ -85,7 +85,7 @@ class DemoSite:
 
 
 def read_sites(folder: Path = FOLDER) -> list[DemoSite]:
-    """The sites of a demo web, in the order of its sites.toml."""
+    """Read the sites of a demo web, in the order of its sites.toml."""
     try:
         described = tomllib.loads((folder / "sites.toml").read_text(encoding="utf-8"))
     except OSError as error:
@@ -101,7 +101,7 @@ def read_sites(folder: Path = FOLDER) -> list[DemoSite]:
 
 
 def _answers(folder: Path, name: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, DemoAnswer]:
-    """The site's files, and what is said of them and of others. A folder's index is the folder."""
+    """Map paths to responses: the files of a site, changed and completed by sites.toml. index.html is its directory."""
     paths = sorted(path for path in (folder / name).rglob("*") if path.is_file())
     files = {"/" + path.relative_to(folder / name).as_posix(): path.relative_to(folder).as_posix() for path in paths}
     answers = {path.removesuffix("index.html"): DemoAnswer(file=file) for path, file in files.items()}
@@ -114,7 +114,7 @@ def _answers(folder: Path, name: str, given: Mapping[str, Mapping[str, Any]]) ->
 
 
 class DemoServer(ThreadingTCPServer):
-    """Answers for all sites, on the address of one."""
+    """A server that listens on the address of one site and answers for all."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -131,7 +131,7 @@ class DemoServer(ThreadingTCPServer):
         return int(self.server_address[1])
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A visitor who hangs up is no event."""
+        """Report errors, except connections that the client has closed."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -142,19 +142,19 @@ class DemoServer(ThreadingTCPServer):
 
 
 class DemoHandler(BaseHTTPRequestHandler):
-    """One connection, request after request."""
+    """Answers the requests of one connection."""
 
     server: DemoServer
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "OrbweaverDemo", ""
-    wbufsize = -1  # head and body leave together, or the visitor's delayed acknowledgement costs 40 ms a page
+    wbufsize = -1  # send head and body together: else the client's delayed acknowledgement costs 40 ms a page
     timeout = 60
 
     def do_GET(self) -> None:
         host = self.headers.get("Host", "").partition(":")[0].lower()
         site = self.server.sites.get(host)
         answer = site.answer(self.path) if site is not None else DemoAnswer(status=421)
-        # Before the answer: whoever has it finds it in the log.
+        # Logged before the response is sent, so that a client that has it finds it in the log.
         self.server.note(host, self.command, self.path, answer.status)
         self._send(answer)
 
@@ -200,12 +200,12 @@ class DemoHandler(BaseHTTPRequestHandler):
         return text.replace(_PORT_IN_PAGES, f".test:{self.server.port}".encode())
 
     def log_message(self, *_: object) -> None:
-        """Nothing on the terminal: it is the crawl's."""
+        """Print nothing: the terminal shows the progress of the crawl."""
 
 
 @contextmanager
 def serving(sites: Sequence[DemoSite], port: int, folder: Path = FOLDER, log: BinaryIO | None = None) -> Iterator[int]:
-    """Serve the sites until the block ends; gives the port. Port 0 is any that is free."""
+    """Serve the sites until the block ends; yields the port. With port 0 a free one is chosen."""
     by_host = {site.host: site for site in sites}
     with ExitStack() as stack:
         for site in sites:
@@ -238,7 +238,7 @@ def _listening(
 
 
 def command(sites: Sequence[DemoSite], port: int, hosts_file: Path, crawl_dir: str) -> list[str]:
-    """The words of a crawl of the demo web: on our own machine, so quickly."""
+    """Return the arguments of a crawl of the demo web, with short delays, because the hosts are our own."""
     settings = {
         "CRAWL_DIR": crawl_dir,
         "DNS_HOSTS": hosts_file,
@@ -257,10 +257,10 @@ def command(sites: Sequence[DemoSite], port: int, hosts_file: Path, crawl_dir: s
 
 
 def run(words: Sequence[str]) -> int:
-    """Start `scrapy` with these words, pass signals on to it, and give its exit code.
+    """Run `scrapy` with these arguments, pass signals on to it, and return its exit code.
 
-    It has a process group of its own: a Ctrl-C of the terminal would else reach it twice, and the second one means "at
-    once".
+    It has a process group of its own: otherwise a Ctrl-C of the terminal would reach it twice, and the second one means
+    "stop at once".
     """
     received: list[int] = []
     crawl: list[subprocess.Popen[bytes]] = []
@@ -282,7 +282,8 @@ def run(words: Sequence[str]) -> int:
         signal.signal(number, pass_on)
     signal.signal(signal.SIGTSTP, pause)
     environment = {"SCRAPY_SETTINGS_MODULE": "crawler.settings"} | os.environ
-    crawl.append(subprocess.Popen([sys.executable, "-m", "scrapy", *words], env=environment, process_group=0))  # noqa: S603
+    command_line = [sys.executable, "-m", "scrapy", *words]
+    crawl.append(subprocess.Popen(command_line, env=environment, process_group=0))  # noqa: S603
     for early in received:
         pass_on(early, None)
     code = crawl[0].wait()
@@ -290,7 +291,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def explain(port: int, sites: Sequence[DemoSite], hosts_file: Path, words: Sequence[str]) -> None:
-    """What a person needs to crawl or look at the web that is being served."""
+    """Print how to crawl the web that is being served, and where its sites are."""
     print(f"Serving the demo web until Ctrl-C. Its names are in {hosts_file} (DNS_HOSTS):")
     for site in sites:
         print(f"  http://{site.host}:{port}/  at {site.address}")
@@ -299,7 +300,7 @@ def explain(port: int, sites: Sequence[DemoSite], hosts_file: Path, words: Seque
 
 
 def interruption() -> threading.Event:
-    """Set when somebody ends the demo."""
+    """Return an event that is set when a signal ends the demo."""
     ended = threading.Event()
     for number in PASSED_ON:
         signal.signal(number, lambda *_: ended.set())
@@ -316,14 +317,18 @@ def main(words: Sequence[str] | None = None) -> int:
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m crawler.demo",
-        description="Serve the bundled demo web on this machine and crawl it. Run again, it goes on where it stopped.",
+        description="Serve the bundled demo web on this machine and crawl it. A second run continues the first.",
         epilog="Example: python -m crawler.demo --crawl-dir data/try -- -s CRAWL_MAX_PAGES=20",
     )
-    parser.add_argument("--serve-only", action="store_true", help="serve until interrupted, and say how to crawl")
+    parser.add_argument("--serve-only", action="store_true", help="serve until interrupted, and print how to crawl")
     parser.add_argument("--crawl-dir", default="data/demo", metavar="DIR", help="CRAWL_DIR (default %(default)s)")
-    parser.add_argument("--port", type=int, default=PORT, help="default %(default)s; 0 = any that is free")
-    parser.add_argument("--log", metavar="FILE", help="write every request that the server sees as a line of JSON")
-    parser.add_argument("words", nargs="*", metavar="-- WORDS", help="more words for `scrapy crawl web`")
+    parser.add_argument(
+        "--port", type=int, default=PORT, help="port of the server (default %(default)s); 0 = any free one"
+    )
+    parser.add_argument(
+        "--log", metavar="FILE", help="append every request that the server gets to FILE, as a line of JSON"
+    )
+    parser.add_argument("words", nargs="*", metavar="-- WORDS", help="more arguments for `scrapy crawl web`")
     return parser.parse_args(words)
 
 
@@ -351,7 +356,9 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 def _log(path: str) -> BinaryIO:
     try:
-        return Path(path).open("ab", buffering=0)  # a line is one write, whichever thread it comes from
+        return Path(path).open(
+            "ab", buffering=0
+        )  # unbuffered: each line is one write, so that threads do not mix theirs
     except OSError as error:
         raise BadInput(f"--log {path}: cannot be written ({error.strerror}).") from error
 

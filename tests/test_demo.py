@@ -1,4 +1,4 @@
-"""The demo web is whole, its server does what sites.toml says, and a crawl of it finds everything that can be found."""
+"""The demo web is complete, its server does what sites.toml says, and a crawl finds every page that can be reached."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SOURDOUGH, BEES, RAILWAY = "sourdough.hearthside.test", "bees.hearthside.test", 
 
 FORBIDDEN = f"http://{MUSEUM}:{PORT}/members/"
 ONLY_IN_THE_SITEMAP = f"http://{MUSEUM}:{PORT}/exhibits/keeper-portraits.html"
-PICTURE = f"http://{MUSEUM}:{PORT}/images/prisms.png"  # linked, and of a type that is not read
+PICTURE = f"http://{MUSEUM}:{PORT}/images/prisms.png"  # linked, but of a content type that is not read
 ONLY_BY_NOFOLLOW = f"http://{MUSEUM}:{PORT}/guestbook/photographs.html"
 
 
@@ -50,7 +50,7 @@ QUESTIONS = {
 
 
 class Links(HTMLParser):
-    """The URLs that a page links to, apart from those that it asks not to follow."""
+    """The URLs that a page links to, nofollow links apart."""
 
     def __init__(self, page: bytes) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ def url_of(site: DemoSite, path: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """URL → file of everything that is HTML."""
+    """URL → file of all HTML pages."""
     return {
         url_of(site, path): answer.file
         for site in SITES.values()
@@ -83,7 +83,7 @@ def links_of(url: str) -> Links:
     return Links((FOLDER / pages()[url]).read_bytes())
 
 
-def test_there_are_six_sites_of_a_size_that_can_be_looked_after() -> None:
+def test_there_are_six_sites_and_they_are_small() -> None:
     files = [path for path in FOLDER.rglob("*") if path.is_file()]
     assert set(SITES) == {MUSEUM, KNOTS, TIDEPOOLS, SOURDOUGH, BEES, RAILWAY}
     assert 60 <= len(set(pages().values())) <= 95
@@ -126,14 +126,14 @@ def test_every_redirect_leads_to_an_answer() -> None:
                 assert target.path in SITES[str(target.hostname)].answers, path
 
 
-def test_every_page_says_something() -> None:
+def test_every_page_has_text() -> None:
     for url, file in pages().items():
         text = re.sub(r"<[^>]*>", " ", (FOLDER / file).read_text(encoding="utf-8", errors="replace"))
         assert len(text.split()) > 80 or "/ja/" in url, url
 
 
 def reachable() -> set[str]:
-    """What a visitor who follows every link but the forbidden ones and the nofollow ones gets to see, whole."""
+    """The pages that can be reached in full by links, without those that robots.txt or nofollow forbid."""
     found: set[str] = set()
     known = [url_of(site, "/") for site in SITES.values()]
     for url in known:
@@ -153,7 +153,7 @@ def reachable() -> set[str]:
     return found
 
 
-def test_every_page_can_be_reached_but_those_meant_not_to_be() -> None:
+def test_every_page_can_be_reached_except_those_that_are_hidden_on_purpose() -> None:
     hidden = {url for url in set(pages()) - reachable() if not url.startswith(FORBIDDEN)}
     assert hidden == {ONLY_IN_THE_SITEMAP, ONLY_BY_NOFOLLOW, f"http://{RAILWAY}:{PORT}/wiring/decoders.html"}
     assert any(
@@ -205,27 +205,29 @@ def port() -> Iterator[int]:
         yield chosen
 
 
-class Got(NamedTuple):
+class HttpResponse(NamedTuple):
+    """A response as the client reads it."""
+
     status: int
     headers: http.client.HTTPMessage
     body: bytes
 
 
-def get(host: str, path: str, port: int, *, method: str = "GET", **headers: str) -> Got:
+def get(host: str, path: str, port: int, *, method: str = "GET", **headers: str) -> HttpResponse:
     connection = http.client.HTTPConnection(SITES[host].address, port, timeout=30)
     try:
-        return asked(connection, host, path, port, method=method, **headers)
+        return send(connection, host, path, port, method=method, **headers)
     finally:
         connection.close()
 
 
-def asked(
+def send(
     connection: http.client.HTTPConnection, host: str, path: str, port: int, *, method: str = "GET", **headers: str
-) -> Got:
+) -> HttpResponse:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, headers={"Host": f"{host}:{port}"} | named)
     response = connection.getresponse()
-    return Got(response.status, response.headers, response.read())
+    return HttpResponse(response.status, response.headers, response.read())
 
 
 @pytest.mark.parametrize(
@@ -306,7 +308,7 @@ def test_copies_are_exact(port: int) -> None:
     assert get(TIDEPOOLS, "/tides-explained.html", port).body == get(MUSEUM, "/exhibits/tides.html", port).body
 
 
-def test_who_reads_gzip_gets_it(port: int) -> None:
+def test_clients_that_accept_gzip_get_it(port: int) -> None:
     plain = get(MUSEUM, "/exhibits/", port)
     packed = get(MUSEUM, "/exhibits/", port, Accept_Encoding="gzip, deflate")
     assert (plain.headers["Content-Encoding"], packed.headers["Content-Encoding"]) == (None, "gzip")
@@ -321,7 +323,7 @@ def test_one_page_is_shorter_than_announced(port: int) -> None:
     assert cut.value.expected
 
 
-def test_one_page_takes_its_time(port: int) -> None:
+def test_one_page_is_slow(port: int) -> None:
     before = time.monotonic()
     assert get(RAILWAY, "/layouts/summit.html", port).status == 200
     assert time.monotonic() - before >= 0.5
@@ -336,10 +338,10 @@ def test_links_name_the_port_that_is_served(port: int) -> None:
 def test_a_connection_serves_one_request_after_another(port: int) -> None:
     connection = http.client.HTTPConnection(SITES[KNOTS].address, port, timeout=30)
     try:
-        assert asked(connection, KNOTS, "/", port, method="HEAD").body == b""
+        assert send(connection, KNOTS, "/", port, method="HEAD").body == b""
         first = connection.sock
-        assert [asked(connection, KNOTS, path, port).status for path in ("/", "/nothing", "/loops/")] == [200, 404, 200]
-        assert asked(connection, "stranger.test", "/", port).status == 421
+        assert [send(connection, KNOTS, path, port).status for path in ("/", "/nothing", "/loops/")] == [200, 404, 200]
+        assert send(connection, "stranger.test", "/", port).status == 421
         assert connection.sock is first
     finally:
         connection.close()
@@ -356,12 +358,12 @@ def demo_words(*words: object) -> list[str]:
     return [sys.executable, "-m", "crawler.demo", *map(str, words)]
 
 
-def seen_by_the_server(log: Path) -> list[dict[str, object]]:
+def logged_requests(log: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
 def archived(directory: Path) -> set[str]:
-    """Whole pages, by the URL that they have in the files."""
+    """Complete pages in the archive, by their URLs as in the files."""
     found = rows(
         directory,
         "SELECT url FROM documents JOIN urls USING (host, rest) JOIN reasons ON code = documents.reason "
@@ -371,7 +373,7 @@ def archived(directory: Path) -> set[str]:
 
 
 def in_files(url: str) -> str:
-    """As the pages name it, on whatever port it was served."""
+    """The URL as the files have it, with the default port."""
     return re.sub(r"\.test:\d+/", f".test:{PORT}/", url)
 
 
@@ -383,13 +385,13 @@ class Crawled(NamedTuple):
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
-    """A whole run."""
+    """A complete run of the demo."""
     folder = tmp_path_factory.mktemp("demo")
     result = demo("--port", 0, "--crawl-dir", folder / "crawl", "--log", folder / "log")
-    return Crawled(folder / "crawl", result, seen_by_the_server(folder / "log"))
+    return Crawled(folder / "crawl", result, logged_requests(folder / "log"))
 
 
-def test_a_run_ends_well(crawled: Crawled) -> None:
+def test_a_run_ends_without_errors(crawled: Crawled) -> None:
     assert crawled.result.returncode == 0, crawled.result.stderr
     assert "Traceback" not in crawled.result.stderr
     assert "Crawling the demo web, 6 sites" in crawled.result.stdout
@@ -402,10 +404,11 @@ def test_every_page_that_can_be_reached_is_archived(crawled: Crawled) -> None:
     assert found - reachable() == {ONLY_IN_THE_SITEMAP}
 
 
-def test_what_the_feed_announces_is_kept(crawled: Crawled) -> None:
+def test_announcements_of_the_feed_are_stored(crawled: Crawled) -> None:
     announced = rows(
         crawled.directory,
-        "SELECT title, replace(url, rtrim(url, replace(url, '/', '')), '/') FROM announcements JOIN urls USING (host, rest)",
+        "SELECT title, replace(url, rtrim(url, replace(url, '/', '')), '/') "
+        "FROM announcements JOIN urls USING (host, rest)",
     )
     assert sorted(announced) == [
         ("A swarm on the clock tower", "/swarms.html"),
@@ -413,7 +416,7 @@ def test_what_the_feed_announces_is_kept(crawled: Crawled) -> None:
     ]
 
 
-def test_nothing_that_is_forbidden_was_asked_for(crawled: Crawled) -> None:
+def test_nothing_that_robots_txt_or_nofollow_forbids_was_requested(crawled: Crawled) -> None:
     targets = [(str(request["host"]), str(request["target"])) for request in crawled.requests]
     assert {host for host, _ in targets} == set(SITES)
     assert [target for _, target in targets if target.startswith(("/members/", "/guestbook/"))] == []
@@ -421,7 +424,7 @@ def test_nothing_that_is_forbidden_was_asked_for(crawled: Crawled) -> None:
     assert {urlsplit(str(url)).path for (url,) in denied} == {"/members/", "/members/minutes.html"}
 
 
-def test_each_host_is_asked_for_its_robots_txt_first_and_once(crawled: Crawled) -> None:
+def test_robots_txt_is_the_first_request_to_each_host_and_made_once(crawled: Crawled) -> None:
     for host in SITES:
         targets = [request["target"] for request in crawled.requests if request["host"] == host]
         assert targets.index("/robots.txt") == 0
@@ -440,7 +443,7 @@ def test_each_host_is_asked_for_its_robots_txt_first_and_once(crawled: Crawled) 
         (RAILWAY, "/wiring/decoders.html", "CUT_DISCONNECT"),
     ],
 )
-def test_what_went_wrong_has_its_reason(host: str, path: str, reason: str, crawled: Crawled) -> None:
+def test_failed_and_redirected_urls_have_their_reason(host: str, path: str, reason: str, crawled: Crawled) -> None:
     found = rows(
         crawled.directory,
         "SELECT name FROM urls JOIN reasons ON code = last_reason WHERE url LIKE ?",
@@ -451,7 +454,7 @@ def test_what_went_wrong_has_its_reason(host: str, path: str, reason: str, crawl
 
 @pytest.fixture(scope="module")
 def searched(crawled: Crawled) -> Path:
-    """The crawl, with its index."""
+    """The crawl directory, with its search index."""
     result = scrapy("search", "lighthouse", CRAWL_DIR=crawled.directory)
     assert result.returncode == 0, result.stderr
     return crawled.directory
@@ -485,13 +488,13 @@ def test_a_run_ends_with_a_search_that_finds_something(crawled: Crawled) -> None
     assert result.stdout.splitlines()[0] == " 1. Bowline | Knot Locker"
 
 
-def test_an_interrupted_run_stops_well_and_the_next_one_finishes(tmp_path: Path) -> None:
+def test_an_interrupted_run_stops_cleanly_and_the_next_one_finishes(tmp_path: Path) -> None:
     directory, log = tmp_path / "crawl", tmp_path / "log"
     words = demo_words("--port", 0, "--crawl-dir", directory, "--log", log)
     with (tmp_path / "output").open("wb") as output:
         process = subprocess.Popen(words, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
     try:
-        while len(seen_by_the_server(log)) < 20:
+        while len(logged_requests(log)) < 20:
             with pytest.raises(subprocess.TimeoutExpired):  # it is still running
                 process.wait(timeout=0.05)
         process.send_signal(signal.SIGINT)
@@ -507,13 +510,13 @@ def test_an_interrupted_run_stops_well_and_the_next_one_finishes(tmp_path: Path)
     assert reachable() - archived(directory) == {PICTURE}
 
 
-def test_more_words_go_to_the_crawl_and_its_exit_code_comes_back(tmp_path: Path) -> None:
+def test_more_arguments_go_to_the_crawl_and_its_exit_code_is_returned(tmp_path: Path) -> None:
     result = demo("--port", 0, "--crawl-dir", tmp_path / "crawl", "--", "-s", "SCOPE=nonsense")
     assert result.returncode == 78
     assert "SCOPE='nonsense'" in result.stderr
 
 
-def test_a_port_that_is_taken_is_one_sentence_and_exit_code_78(tmp_path: Path) -> None:
+def test_a_taken_port_gives_one_sentence_and_exit_code_78(tmp_path: Path) -> None:
     with socket.create_server((SITES[TIDEPOOLS].address, 0)) as other:
         taken = other.getsockname()[1]
         result = demo("--port", taken, "--crawl-dir", tmp_path / "crawl")
@@ -526,23 +529,23 @@ def test_a_port_that_is_taken_is_one_sentence_and_exit_code_78(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "code"), [(("--port", "70000"), 78), (("--log", "."), 65), (("--port", "some"), 2), (("--nothing",), 2)]
 )
-def test_wrong_words_are_refused(words: tuple[str, ...], code: int, tmp_path: Path) -> None:
+def test_wrong_arguments_are_refused(words: tuple[str, ...], code: int, tmp_path: Path) -> None:
     result = demo("--crawl-dir", tmp_path / "crawl", *words)
     assert result.returncode == code
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "crawl").exists()
 
 
-def test_serve_only_says_how_to_crawl_and_cleans_up(tmp_path: Path) -> None:
+def test_serve_only_prints_how_to_crawl_and_cleans_up(tmp_path: Path) -> None:
     words = demo_words("--serve-only", "--port", 0, "--crawl-dir", tmp_path / "crawl")
     process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with process:
         assert process.stdout is not None
         try:
-            said = [process.stdout.readline() for _ in range(9)]
-            hosts_file = Path(str(re.search(r"in (\S+) \(DNS_HOSTS\)", said[0])[1]))  # type: ignore[index]
+            lines = [process.stdout.readline() for _ in range(9)]
+            hosts_file = Path(str(re.search(r"in (\S+) \(DNS_HOSTS\)", lines[0])[1]))  # type: ignore[index]
             names = hosts_file.read_text()
-            port = int(re.search(r":(\d+)/", said[1])[1])  # type: ignore[index]
+            port = int(re.search(r":(\d+)/", lines[1])[1])  # type: ignore[index]
             front = get(MUSEUM, "/", port)
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=30) == 0
@@ -550,7 +553,7 @@ def test_serve_only_says_how_to_crawl_and_cleans_up(tmp_path: Path) -> None:
             process.kill()
     assert names.splitlines() == [f"{site.address} {site.host}" for site in SITES.values()]
     assert front.status == 200
-    assert f"-s DNS_HOSTS={hosts_file}" in said[-1]
+    assert f"-s DNS_HOSTS={hosts_file}" in lines[-1]
     assert not hosts_file.parent.exists()
     with pytest.raises(ConnectionRefusedError) as refused:
         get(MUSEUM, "/", port)

@@ -1,4 +1,4 @@
-"""The files for operators name only what there is, and the tools that read them accept them."""
+"""The files for operators name only commands and settings that exist, and cron, systemd and others accept them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from crawler.options import Options
 from tests.crawl.runner import ROOT
 
 OPS = ROOT / "data" / "ops"
-FIELDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))  # of a line of a crontab
+FIELDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))  # ranges of the time fields of a crontab
 
 
 def lines_of(name: str) -> Iterator[str]:
-    """But for comments and empty lines."""
+    """The lines of a file, without comments and empty lines."""
     for line in (OPS / name).read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             yield line
 
 
 def cron_lines() -> Iterator[tuple[list[str], str]]:
-    """The times and the commands."""
+    """The times and the command of each line of the crontab."""
     for line in lines_of("crontab"):
         if not re.match(r"[A-Z]+=", line):
             *times, command = line.split(maxsplit=5)
@@ -50,7 +50,7 @@ def service() -> dict[str, list[str]]:
 
 
 def commands() -> Iterator[list[str]]:
-    """The words of every call of scrapy in any file."""
+    """The arguments of every call of scrapy in the crontab and the service."""
     calls = [command for _, command in cron_lines()] + service()["ExecStart"] + service()["ExecStartPost"]
     for call in calls:
         for part in re.split(r"&&|\|\||;", call):
@@ -60,7 +60,7 @@ def commands() -> Iterator[list[str]]:
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
-    """As Scrapy does; wrong words end the process."""
+    """Parse arguments as Scrapy does; wrong ones end the process."""
     module = import_module(f"crawler.commands.{words[0]}")
     command = getattr(module, f"{words[0].capitalize()}Command")()
     command.settings = Settings()
@@ -71,13 +71,13 @@ def parsed(words: list[str]) -> argparse.Namespace:
     return options
 
 
-def test_there_are_calls_of_every_kind() -> None:
+def test_the_files_call_crawl_export_and_status() -> None:
     assert {words[0] for words in commands()} == {"crawl", "export", "status"}
     assert len(list(commands())) == 5
 
 
 @pytest.mark.parametrize("words", list(commands()), ids=lambda words: words[0])
-def test_every_command_option_and_setting_exists_and_can_be_obeyed(words: list[str]) -> None:
+def test_every_command_option_and_setting_exists_and_is_valid(words: list[str]) -> None:
     given = dict(pair.split("=", 1) for pair in parsed(words).set)
     ours = {name for name in vars(project) if name.isupper()}
     assert set(given) <= ours
@@ -90,7 +90,7 @@ def test_every_command_option_and_setting_exists_and_can_be_obeyed(words: list[s
         assert parsed(words).summary
 
 
-def test_all_calls_are_about_one_crawl() -> None:
+def test_all_calls_use_the_same_crawl_dir() -> None:
     places = {pair for words in commands() for pair in parsed(words).set if pair.startswith("CRAWL_DIR=")}
     assert len(places) == 1
 
@@ -99,11 +99,11 @@ def test_cron_can_read_its_lines() -> None:
     for times, command in cron_lines():
         for text, (least, most) in zip(times, FIELDS, strict=True):
             assert text == "*" or least <= int(text) <= most
-        assert "%" not in command  # cron would make a line of it
+        assert "%" not in command  # cron turns % into a newline
         assert len(command) < 1_000
 
 
-def test_nobody_needs_a_lock_because_there_is_an_exit_code_for_it() -> None:
+def test_the_exit_code_of_a_running_crawl_counts_as_success() -> None:
     assert service()["SuccessExitStatus"] == [str(AlreadyRunning.exit_code)]
     assert f"exits with {AlreadyRunning.exit_code}" in (OPS / "crontab").read_text()
 
@@ -114,14 +114,14 @@ def test_the_service_has_time_to_stop() -> None:
     assert service()["Type"] == ["oneshot"]
 
 
-def test_the_logs_that_are_written_are_those_that_are_rotated() -> None:
+def test_all_logs_that_cron_writes_are_rotated() -> None:
     (pattern,) = re.findall(r"^(\S+) \{$", (OPS / "logrotate").read_text(), re.MULTILINE)
     written = {log for _, command in cron_lines() for log in re.findall(r">> (\S+\.log)", command)}
     assert written
     assert all(Path(log).match(pattern) for log in written)
 
 
-def test_no_file_of_the_operator_is_left_out_by_git() -> None:
+def test_git_ignores_none_of_the_files_for_operators() -> None:
     ignored = subprocess.run(
         ["git", "check-ignore", "--no-index", *map(str, OPS.iterdir())], cwd=ROOT, capture_output=True, text=True
     )
@@ -135,7 +135,7 @@ def check(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 def test_systemd_accepts_its_units(tmp_path: Path) -> None:
-    """With a program that is there, and a user."""
+    """With a program and a user that exist on this machine."""
     for path in OPS.glob("orbweaver.*"):
         text = re.sub(r"/opt/orbweaver/\.venv/bin/scrapy", "/bin/true", path.read_text())
         (tmp_path / path.name).write_text(text.replace("User=orbweaver", "User=root"))
@@ -147,7 +147,7 @@ def test_systemd_accepts_its_units(tmp_path: Path) -> None:
 def test_cron_accepts_its_table() -> None:
     result = check("crontab", "-T", str(OPS / "crontab"))
     if "invalid option" in result.stderr:
-        pytest.skip("this crontab cannot be asked")
+        pytest.skip("this crontab cannot check files")
     assert result.returncode == 0, result.stderr
 
 
