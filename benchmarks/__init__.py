@@ -1,1 +1,1 @@
-"""Each benchmark prints ratios against a peer that is measured in the same run."""
+"""Benchmarks: `python -m benchmarks NAME`. Where there is a peer, both are measured in the same run and compared."""

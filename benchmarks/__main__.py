@@ -1,4 +1,4 @@
-"""python -m benchmarks NAME: one benchmark; it fails if what it measures is not as good as it has to be."""
+"""python -m benchmarks NAME: run one benchmark; it fails if a measurement misses its required value."""
 
 from __future__ import annotations
 
@@ -29,24 +29,30 @@ from benchmarks import (
 
 BENCHMARKS = {
     "crawl": (crawl, "pages per CPU-second against stock Scrapy"),
-    "content": (content, "what a content process costs the crawl process"),
-    "discovery": (discovery, "a million sketches: the time and the memory to find all clusters of near-duplicates"),
-    "duplicates": (duplicates, "how many near-duplicates each method finds, and what a sketch costs"),
-    "same-site": (same_site, "pages of one site in one dress: false duplicates, and copies found"),
-    "inline": (inline, "what it costs a crawl to look for near-duplicates"),
-    "sketch-index": (sketch_index, "the index of sketches with a million pages"),
-    "export": (export, "documents a second from a collection to jsonl, and the memory for it"),
-    "export-files": (export_files, "documents a second in each format of files, and the memory for it"),
-    "extract": (extract, "how good main texts are, and what they cost"),
-    "learn-main-text": (learn_main_text, "the weights of main texts, learned anew or tested on sites unseen"),
-    "urls": (urls, "what a page's links cost against Scrapy's tools"),
-    "sites": (sites, "a decision by robots.txt, and the largest sitemap against Scrapy's class"),
-    "parsers": (parsers, "the links, the speed and the patience of HTML parsers"),
-    "polite": (polite, "the share of the possible rate, and stock Scrapy's"),
-    "frontier": (frontier, "what the next visit costs, by number of hosts"),
-    "scale": (scale, "ten million URLs: time, weight, memory"),
-    "search": (search, "the index of scrapy search: documents a second, memory, bytes, and the time of a question"),
-    "workers": (workers, "what a second worker brings"),
+    "content": (content, "CPU time of the crawl process for a page that a content process examines"),
+    "discovery": (discovery, "time and memory to find all clusters of near-duplicates among a million sketches"),
+    "duplicates": (
+        duplicates,
+        "precision and recall of near-duplicate detection by each method, and the cost of a sketch",
+    ),
+    "same-site": (same_site, "pages that share a site template: false duplicates, and copies found"),
+    "inline": (inline, "CPU time of near-duplicate detection in a crawl"),
+    "sketch-index": (sketch_index, "speed and size of the index of sketches with a million pages"),
+    "export": (export, "documents a second exported from a collection to jsonl, and the memory for it"),
+    "export-files": (export_files, "documents a second written in each file format, and the memory for it"),
+    "extract": (extract, "quality and cost of main text extraction"),
+    "learn-main-text": (
+        learn_main_text,
+        "train the weights of main text extraction, or cross-validate them on unseen sites",
+    ),
+    "urls": (urls, "cost of canonicalizing the links of a page, against Scrapy's tools"),
+    "sites": (sites, "cost of a robots.txt decision, and of parsing the largest sitemap against Scrapy's class"),
+    "parsers": (parsers, "HTML parsers: correctness of links, speed, and hostile pages"),
+    "polite": (polite, "share of the rate that politeness allows, against stock Scrapy"),
+    "frontier": (frontier, "cost of choosing the next visit, by number of hosts"),
+    "scale": (scale, "ten million URLs: loading time, bytes per URL, memory, restart"),
+    "search": (search, "the index of scrapy search: documents a second, memory, disk, and the time of a query"),
+    "workers": (workers, "speed-up by a second worker"),
 }
 
 

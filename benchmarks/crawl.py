@@ -1,7 +1,7 @@
-"""How many pages does a second of processor time bring, here and in stock Scrapy?
+"""How many pages does a CPU-second bring, in this crawler and in stock Scrapy?
 
 Both crawl the same web in turn, the server on one core and the crawler, with all its processes, on the other. Costs are
-user and system time as the kernel counts it, less that of a run of the same crawler that fetches nothing.
+user and system time as the kernel counts them, less those of a run of the same crawler that fetches nothing.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def _compare(served: Served, ours: Ours, core: int | None, rounds: int) -> int:
 
 
 def _measured(runs: list[Run], starts: list[Cost], one_of: Callable[[Iterable[float]], float]) -> Measured:
-    """One figure for all rounds; the cost of starting is the same in each."""
+    """Reduce all rounds to one figure; the cost of starting is the same in each."""
     own, together = one_of(cost.own for cost in starts), one_of(cost.all for cost in starts)
     return Measured(
-        pages=int(median(len(run.asked.pages) for run in runs)),
-        own=one_of((run.cost.own - own) / len(run.asked.pages) for run in runs),
-        all=one_of((run.cost.all - together) / len(run.asked.pages) for run in runs),
-        raw_own=one_of(run.cost.own / len(run.asked.pages) for run in runs),
-        raw_all=one_of(run.cost.all / len(run.asked.pages) for run in runs),
+        pages=int(median(len(run.requests.pages) for run in runs)),
+        own=one_of((run.cost.own - own) / len(run.requests.pages) for run in runs),
+        all=one_of((run.cost.all - together) / len(run.requests.pages) for run in runs),
+        raw_own=one_of(run.cost.own / len(run.requests.pages) for run in runs),
+        raw_all=one_of(run.cost.all / len(run.requests.pages) for run in runs),
         start=own,
         memory=max(run.cost.memory for run in runs),
         children_memory=max((most for run in runs for most in run.cost.children_memory.values()), default=0),
@@ -90,20 +90,22 @@ def _measured(runs: list[Run], starts: list[Cost], one_of: Callable[[Iterable[fl
 
 
 def differences(web: Web, stock: Run, ours: Run) -> Iterator[str]:
-    """Whatever makes the two runs of a round unequal."""
+    """Yield everything that makes the two runs of a round incomparable."""
     wanted = web.urls()
     for name, run in (("stock", stock), ("ours", ours)):
-        fetched = set(run.asked.pages)
-        if len(fetched) < len(run.asked.pages):
-            yield f"{name} fetched {len(run.asked.pages) - len(fetched)} pages twice"
+        fetched = set(run.requests.pages)
+        if len(fetched) < len(run.requests.pages):
+            yield f"{name} fetched {len(run.requests.pages) - len(fetched)} pages twice"
         if wanted - fetched:
-            yield f"{name} did not fetch {len(wanted - fetched)} of {len(wanted)} pages, such as {min(wanted - fetched)}"
+            yield (
+                f"{name} did not fetch {len(wanted - fetched)} of {len(wanted)} pages, such as {min(wanted - fetched)}"
+            )
         if fetched - wanted and not web.is_open:
             yield f"{name} fetched what is not there, such as {min(fetched - wanted)}"
 
 
 def _profile(served: Served, ours: Ours, core: int | None) -> int:
-    """Twice: first undisturbed, for the shares of the threads, then under the profiler, for what is in them."""
+    """Crawl twice: first undisturbed, for the time of each thread, then under the profiler, for its functions."""
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as name:
         scene = Scene(served=served, directory=Path(name), core=core)
         start = ours.start_up(scene)
@@ -114,5 +116,5 @@ def _profile(served: Served, ours: Ours, core: int | None) -> int:
         ours.start_up(scene)
         run = ours.crawl(scene, under=("benchmarks.profiled", name))
         for profile in sorted(Path(name).glob("*.profile")):
-            print(busiest(profile, len(run.asked.pages)), end="\n\n")
+            print(busiest(profile, len(run.requests.pages)), end="\n\n")
     return 0

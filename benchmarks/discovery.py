@@ -1,7 +1,8 @@
-"""A million sketches: how long does it take to find all clusters of near-duplicates, with how much memory, and are they right?
+"""How long does it take to find all clusters of near-duplicates among a million sketches, and are they right?
 
-The sketches are drawn at random, and one in ten belongs to a cluster that was planted: of 2 to 50 documents, each pair of
-which agrees in a share of its marks that is drawn for the cluster. There are no texts, so the estimates decide.
+The sketches are random, and one in ten belongs to a planted cluster of 2 to 50 documents, each pair of which agrees in
+a share of its MinHash values that is drawn for the cluster. There are no texts, so the estimates decide. Time and
+memory are measured.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.words import mixed
 
 SECONDS, MEMORY, FOUND, UNMIXED = 600.0, 2e9, 0.97, 0.99
-PLANTED = 0.1  # of all documents
+PLANTED = 0.1  # share of all documents
 SIZES = (2, 50)
 SIMILARITIES = (0.92, 0.99)
 THRESHOLD = 0.9
@@ -51,9 +52,10 @@ def main(options: argparse.Namespace) -> int:
     together, unmixed = scores(planted, found)
     sizes = np.bincount(planted[planted >= 0])
     print(
-        f"{len(planted):,} sketches, {(planted >= 0).sum():,} of them in {len(sizes):,} clusters of {SIZES[0]} to {SIZES[1]}\n"
-        f"{seconds:.1f} s, of which a part is for drawing them; {memory / 1e6:,.0f} MB at most, {before / 1e6:,.0f} before\n"
-        f"{len(found):,} clusters found with {sum(len(cluster.numbers) for cluster in found):,} documents, the largest of "
+        f"{len(planted):,} sketches, {(planted >= 0).sum():,} of them in {len(sizes):,} clusters of {SIZES[0]} to "
+        f"{SIZES[1]}\n{seconds:.1f} s, of which a part is for drawing them; {memory / 1e6:,.0f} MB at most, "
+        f"{before / 1e6:,.0f} before\n{len(found):,} clusters found with "
+        f"{sum(len(cluster.numbers) for cluster in found):,} documents, the largest of "
         f"{len(found[0].numbers) if found else 0}\n"
     )
     verdicts = judge(seconds, memory, together, unmixed)
@@ -76,7 +78,7 @@ def judge(seconds: float, memory: float, together: float, unmixed: float) -> lis
 
 
 def plant(count: int, chance: np.random.Generator) -> NDArray[np.int64]:
-    """For each document the cluster to which it belongs, or that it belongs to none."""
+    """Return for each document the cluster to which it belongs, or _NONE."""
     sizes: list[int] = []
     while sum(sizes) < count * PLANTED:
         sizes.append(int(chance.integers(SIZES[0], SIZES[1] + 1)))
@@ -87,8 +89,10 @@ def plant(count: int, chance: np.random.Generator) -> NDArray[np.int64]:
 
 
 def drawn(planted: NDArray[np.int64], chance: np.random.Generator) -> Iterator[tuple[int, bytes]]:
-    """The sketches, a block at a time. What a cluster has in common follows from its number, so it need not be kept."""
-    kept = np.sqrt(chance.uniform(*SIMILARITIES, size=int(planted.max()) + 1))  # by each of two documents
+    """Yield the sketches, drawn a block at a time; the common values of a cluster are computed from its number."""
+    agreement = np.sqrt(
+        chance.uniform(*SIMILARITIES, size=int(planted.max()) + 1)
+    )  # of each of two documents with the cluster
     for at in range(0, len(planted), _BLOCK):
         clusters = planted[at : at + _BLOCK]
         block = np.zeros(len(clusters), dtype=STORED)
@@ -96,14 +100,14 @@ def drawn(planted: NDArray[np.int64], chance: np.random.Generator) -> Iterator[t
         block["simhash"] = chance.integers(0, 1 << 64, size=len(clusters), dtype=np.uint64)
         own = np.flatnonzero(clusters >= 0)
         common = clusters[own, None] * PERMUTATIONS + np.arange(PERMUTATIONS)
-        stays = chance.random((len(own), PERMUTATIONS)) < kept[clusters[own], None]
+        stays = chance.random((len(own), PERMUTATIONS)) < agreement[clusters[own], None]
         block["marks"][own] = np.where(stays, mixed(common.astype(np.uint64) + np.uint64(1)), block["marks"][own])
         for number, sketch in enumerate(block, start=at):
             yield number, sketch.tobytes()
 
 
 def scores(planted: NDArray[np.int64], found: Sequence[DuplicateCluster]) -> tuple[float, float]:
-    """The share of planted pairs that are together, and of planted clusters that are with no other."""
+    """Return the share of planted pairs that are clustered together, and of planted clusters not merged with others."""
     pairs, mixed_up = 0, set()
     for cluster in found:
         own, counts = np.unique(planted[cluster.numbers], return_counts=True)

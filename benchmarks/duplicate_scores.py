@@ -1,4 +1,4 @@
-"""Which pairs does a method call near-duplicates? What only a comparison of methods needs to know of it."""
+"""Scores of MinHash and simhash on pairs of documents, for the comparison of methods."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from crawler.duplicates.simhash import simhash_of_words
 
 
 def estimates(corpus: DocumentPairs, permutations: int = PERMUTATIONS) -> NDArray[np.float64]:
-    """What MinHash takes the similarity of each pair for."""
+    """Estimate the similarity of each pair by MinHash."""
     return by_pair(corpus, marks_of(corpus.sets, permutations), lambda one, other: (one == other).mean(axis=1))
 
 
 def agreements(corpus: DocumentPairs, bits: int) -> NDArray[np.float64]:
-    """In how many bits the simhashes of each pair agree."""
+    """Count the bits in which the simhashes of each pair agree."""
     numbers = [simhash_of_words(words, bits).to_bytes(bits // 8, "little") for words in corpus.words]
     rows = np.frombuffer(b"".join(numbers), dtype=np.uint8).reshape(len(numbers), -1)
     return by_pair(corpus, rows, lambda one, other: bits - np.bitwise_count(one ^ other).sum(axis=1, dtype=np.int64))
 
 
 def best_cut(values: NDArray[np.float64], truth: Said) -> tuple[float, Quality]:
-    """The value from which on pairs are best called duplicates: known only with hindsight."""
+    """Return the threshold with the best F1 on these pairs, which is known only in hindsight."""
     cuts = {float(cut): quality(values >= cut, truth) for cut in np.unique(values[truth])}
     return max(cuts.items(), key=lambda item: item[1].f1)

@@ -1,9 +1,9 @@
-"""Which pairs of real documents are near-duplicates, and how near are they?
+"""Sets of labelled pairs of real documents for the evaluation of near-duplicate detection.
 
-Revisions of MDN's pages: all pairs of them, with the similarities that came with the collection. Pages from Debian's
-documentation packages, as the crawler reads them: each with a copy for each way to edit, and pairs that nobody edited,
-of which some are alike all the same: neighbours in a manual, one page in several half-finished translations.
-The similarity is the Jaccard coefficient of the runs of five words, counted.
+Revisions of MDN's pages: all pairs, with the similarities that came with the collection. Pages from Debian's
+documentation packages, as the crawler reads them: each with a copy for each kind of edit, and unedited pairs, some of
+which are similar all the same: neighbours in a manual, one page in several half-finished translations.
+The similarity is the exact Jaccard coefficient of their 5-word shingles.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SEED = 2009
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Corpus(DocumentPairs):
-    """With how similar they are."""
+    """Document pairs with their exact similarities."""
 
     name: str
     texts: Sequence[str]
@@ -53,7 +53,7 @@ class Document(NamedTuple):
 
 
 def revisions() -> Corpus:
-    """Pairs that are not listed have less than .2 in common: here nothing."""
+    """Read the revisions of MDN's pages; pairs that are not listed have a similarity below .2, and count as 0."""
     with gzip.open(DATA / "mdn_revisions_docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         documents = {row["id"]: row["text"] for row in map(json.loads, lines)}
     numbers = {name: number for number, name in enumerate(documents)}
@@ -71,7 +71,7 @@ def listed_pairs() -> list[dict[str, object]]:
 
 
 def edited_pages(seed: int = _SEED, pages: int = PAGES) -> Corpus:
-    """Raises `Unavailable` where the packages cannot be had."""
+    """Make edited copies of Debian's documentation pages. Raises `Unavailable` where the packages cannot be had."""
     chance = Random(seed)
     documents = [document for package in PACKAGES for document in documents_of(package, pages, chance)]
     texts = [document.text for document in documents]
@@ -101,7 +101,7 @@ def _corpus(
 
 
 def documents_of(package: str, number: int, chance: Random) -> list[Document]:
-    """Some pages of a package, in their order; of long ones the beginning."""
+    """Sample pages of a package, in their order; long ones are cut."""
     home = site_of(package).home
     files = sorted(home.rglob("*.html"))
     found: list[Document] = []
@@ -120,7 +120,7 @@ def _length(chance: Random) -> int:
 
 
 def _beginning(text: str, words: int) -> str:
-    """The first so many words, up to the end of their line."""
+    """Return the first words of a text, up to the end of their line."""
     found = list(WORD.finditer(text))
     if len(found) <= words:
         return text
@@ -128,7 +128,7 @@ def _beginning(text: str, words: int) -> str:
 
 
 def _unedited_pairs(documents: Sequence[Document], chance: Random) -> Iterator[tuple[int, int]]:
-    """Neighbours in a package, pages of one name in several of its folders, and any two."""
+    """Yield neighbours in a package, pages of one name in several of its folders, and random pairs."""
     yield from pairwise(range(len(documents)))
     by_name: dict[tuple[str, str], list[int]] = {}
     for number, document in enumerate(documents):

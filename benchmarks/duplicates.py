@@ -1,9 +1,9 @@
-"""How many near-duplicates does each method find, how many does it take for some that are none, and what does it cost?
+"""What are precision and recall of each method of near-duplicate detection, and what does a sketch cost?
 
 On all pairs of two collections, at two thresholds. MinHash calls a pair near-duplicates if its estimate reaches the
-threshold; simhash knows no such number, so its limit is the one that does best on these very pairs, and besides the
-usual one. It counts words, so it does not notice that paragraphs have been moved. The cascade is what the crawler does:
-only documents that share a key are compared, and duplicates that never meet are missed.
+threshold. Simhash estimates no similarity, so it is measured with the limit that does best on these very pairs, and
+with the usual one; it counts words, so it does not notice moved paragraphs. The cascade is what the crawler does: only
+documents that share a band key are compared, and duplicates that share none are missed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main(options: argparse.Namespace) -> int:
         evidence = PairEvidence(corpus)
         cascades = {threshold: cascade(evidence, DuplicateRule(threshold=threshold)) for threshold in REQUIRED}
         rows = [*_rows(corpus), Row("cascade", [_quality(corpus, *found) for found in cascades.items()])]
-        print(_opening(corpus), "", _table(rows), "", *_kept(corpus, cascades), "", sep="\n")
+        print(_opening(corpus), "", _table(rows), "", *_savings(corpus, cascades), "", sep="\n")
         verdicts += judge(corpus.name, rows[-1].qualities)
     print(_sizes(corpora), "", sep="\n")
     documents = thousands((text for corpus in corpora for text in corpus.texts), options.documents)
@@ -65,7 +65,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _corpora() -> Iterator[Corpus]:
-    """Those that this machine can have; why not, where not."""
+    """Yield the collections that this machine has; print why one is missing."""
     if DATA.is_dir():
         yield revisions()
     else:
@@ -77,7 +77,7 @@ def _corpora() -> Iterator[Corpus]:
 
 
 def _rows(corpus: Corpus) -> Iterator[Row]:
-    """The methods one by one, without keys: every pair is compared."""
+    """Measure the methods one by one, without band keys: every pair is compared."""
     minhash = estimates(corpus)
     yield Row(
         f"minhash-{PERMUTATIONS}, its estimate",
@@ -127,20 +127,21 @@ def _table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _kept(corpus: Corpus, cascades: Mapping[float, CascadeDecisions]) -> Iterator[str]:
-    """How much the cascade saves."""
+def _savings(corpus: Corpus, cascades: Mapping[float, CascadeDecisions]) -> Iterator[str]:
+    """Say how many comparisons the cascade saves."""
     for threshold, found in cascades.items():
         truth = corpus.similarities >= threshold
         missed = int((truth & ~found.is_candidate).sum())
         yield (
-            f"J ≥ {threshold}: {found.is_candidate.mean():.2%} of all pairs met ({missed} of {truth.sum():,} duplicates "
-            f"did not); {found.needed_texts.sum():,} needed the texts, {found.needed_texts.mean():.2%} of all and "
-            f"{found.needed_texts.sum() / max(found.is_candidate.sum(), 1):.0%} of those that met"
+            f"J ≥ {threshold}: {found.is_candidate.mean():.2%} of all pairs share a band key ({missed} of "
+            f"{truth.sum():,} duplicates did not); {found.needed_texts.sum():,} needed the texts, "
+            f"{found.needed_texts.mean():.2%} of all and "
+            f"{found.needed_texts.sum() / max(found.is_candidate.sum(), 1):.0%} of those with a common key"
         )
 
 
 def _sizes(corpora: Sequence[Corpus]) -> str:
-    """By the size of what is kept of a document; each with the limit that does best."""
+    """Tabulate F1 by the size of a sketch, each with the limit that does best."""
     lines = ["F1 by size, each with the limit that does best", ""]
     titles = [f"{corpus.name.split()[0]}, J ≥ {threshold}" for corpus in corpora for threshold in REQUIRED]
     lines.append(f"{'':16}{'bytes':>6}" + "".join(f"{title:>20}" for title in titles))

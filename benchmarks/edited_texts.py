@@ -1,7 +1,7 @@
-"""What does a text look like that somebody has copied and edited?
+"""Make edited copies of texts for the evaluation of near-duplicate detection.
 
-Five ways to edit, each told how similar the copy should be: the Jaccard coefficient of shingles that it aims at. What
-comes out is near that, and is measured afterwards.
+There are five kinds of edits. Each is given the Jaccard coefficient of shingles at which it aims; the result is near
+that, and is measured afterwards.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from crawler.duplicates.shingles import SIZE
 
 WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r".+?(?:[.!?:;](?=\s)|$)\s*", re.DOTALL | re.MULTILINE)
-_SEAMS = 3  # where a paragraph was taken out, and before and after its new place
+_SEAMS = 3  # places where moving a paragraph breaks shingles: its old place, before and after its new one
 _LINE = 12  # words of a line in a page's head
-LEAST = 0.55  # that copies have in common with their originals, or nearly
-_CENTRES = ((0.9, 0.03), (0.9, 0.05), (0.8, 0.03), (0.8, 0.05))  # and how far around them
+LEAST = 0.55  # least similarity of copies to their originals, approximately
+_CENTRES = ((0.9, 0.03), (0.9, 0.05), (0.8, 0.03), (0.8, 0.05))  # mean and deviation of similarities
 
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """Somebody who edits by chance; words that are new to a text come from the vocabulary."""
+    """Edits texts at random; words that are new to a text come from the vocabulary."""
 
     chance: Random
     vocabulary: Sequence[str]
 
     def copies(self, text: str) -> list[str]:
-        """One for each way to edit, each as similar as chance has it."""
+        """Make one copy for each kind of edit, each with a random similarity."""
         edits = (self.replaced, self.deleted, self.moved, self.headed, self.truncated)
         return [edit(text, self.aim()) for edit in edits]
 
     def aim(self) -> float:
-        """Some similarity, most often one near .8 or .9, where it is hard to tell."""
+        """Draw a similarity, most often one near .8 or .9, where decisions are hard."""
         if self.chance.random() < 0.2:
             return self.chance.uniform(LEAST, 1.0)
         return min(max(self.chance.gauss(*self.chance.choice(_CENTRES)), LEAST), 1.0)
 
     def replaced(self, text: str, aim: float) -> str:
-        """Single words are others."""
+        """Replace single words."""
         words = list(WORD.finditer(text))
         kept = 2 * aim / (1 + aim)  # share of the shingles
         number = round(len(words) * (1 - kept ** (1 / SIZE)))
@@ -50,18 +50,18 @@ class Editor:
         return text
 
     def deleted(self, text: str, aim: float) -> str:
-        """Sentences are missing."""
+        """Delete sentences."""
         sentences = _SENTENCE.findall(text)
         sizes = [len(WORD.findall(sentence)) for sentence in sentences]
         order = self.chance.sample(range(len(sentences)), len(sentences))
-        # What is left beside a gap makes new shingles as well.
+        # The words beside a gap form new shingles as well.
         gone = accumulate(sizes[number] + 2 * (SIZE - 1) * aim for number in order)
         most = (1 - aim) * sum(sizes)
         missing = {number for number, words in zip(order, gone, strict=True) if words <= most}
         return "".join(sentence for number, sentence in enumerate(sentences) if number not in missing)
 
     def moved(self, text: str, aim: float) -> str:
-        """Paragraphs stand elsewhere."""
+        """Move paragraphs."""
         paragraphs = text.splitlines()
         broken = len(WORD.findall(text)) * (1 - aim) / (1 + aim)
         for _ in range(max(round(broken / (_SEAMS * (SIZE - 1))), 1)):
@@ -70,7 +70,7 @@ class Editor:
         return "\n".join(paragraphs)
 
     def headed(self, text: str, aim: float) -> str:
-        """The first lines are others: a date, the entries of a menu."""
+        """Replace the first lines by a date and the entries of a menu."""
         words = list(WORD.finditer(text))
         number = round(len(words) * (1 - aim) / (1 + aim))
         date = f"{self.chance.randrange(1, 29)}.{self.chance.randrange(1, 13)}.{self.chance.randrange(1995, 2030)}"
@@ -79,6 +79,6 @@ class Editor:
         return "\n".join([date, *lines, text[words[number].start() :]])
 
     def truncated(self, text: str, aim: float) -> str:
-        """The end is missing."""
+        """Cut off the end."""
         words = list(WORD.finditer(text))
         return text[: words[max(round(len(words) * aim), 1) - 1].end()]

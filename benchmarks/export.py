@@ -1,7 +1,8 @@
-"""How many documents a second does `scrapy export` bring from a collection to jsonl on one core?
+"""How many documents a second does `scrapy export` write from a collection to jsonl on one core?
 
-The collection is a closed web, crawled for this: pages of about 1,050 words, as most have no more, and once more pages of
-3,400. Costs are user and system time as the kernel counts it, less that of the same command where nothing has changed.
+The collection is a closed web, crawled for this: pages of about 1,050 words, as most have no more, and then pages of
+3,400. Costs are user and system time as the kernel counts them, less those of the same command where nothing has
+changed.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _measured(pages: int, rounds: int, sentences: int) -> tuple[float, int]:
-    """Documents a second, and bytes of memory for them."""
+    """Return documents a second, and bytes of memory for them."""
     server_core, core = cores()
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as name:
         with Served(Web(pages=pages, hosts=50, sentences=sentences), server_core, compress=True) as served:

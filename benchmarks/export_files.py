@@ -1,7 +1,7 @@
-"""How many documents a second does one core write in each format, and does its memory stay as it is?
+"""How many documents a second does one core write in each file format, and does its memory stay constant?
 
-Documents have about 3,500 words, a fifth of them in letters that are not ASCII. What is written is counted and thrown
-away; making the documents is not measured.
+Documents have about 3,500 words; a fifth of the documents is not ASCII. The output is counted and discarded; making the
+documents is not measured.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from crawler.items import ChangeEvent, ExportedDocument, Key, TextBlock
 WORDS, WORDS_A_BLOCK = 3_500, 50
 PER_SECOND = 500  # documents, at least
 GROWTH = 30e6  # bytes of memory in the second half, at most
-DIFFERENT = 200  # documents that are made; the same come again under other versions
+DIFFERENT = 200  # distinct documents; they are repeated with other versions
 _LETTERS = ("etaoinshrdlucmfwypvbgk", "оеаинтсрвлкмдпуяыьгзб")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--blocks", action="store_true", help="with the text in parts, too")
+    parser.add_argument("--blocks", action="store_true", help="with the text in blocks, too")
     parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=list(FORMATS))
 
 
@@ -41,10 +41,14 @@ def main(options: argparse.Namespace) -> int:
     size = sum(len(document.text.encode()) for document in documents) / len(documents)
     print(f"{options.documents:,} documents of {WORDS:,} words, {size / 1000:.1f} KB of text each\n")
     print(
-        f"{'format':16}{'documents/s':>12}{'CPU-ms each':>13}{'MB/s of text':>14}{'KB each':>9}{'peak MB':>9}{'grown MB':>10}"
+        ""
+        f"{'format':16}{'documents/s':>12}{'CPU-ms each':>13}{'MB/s of text':>14}{'KB each':>9}{'peak MB':>9}"
+        f"{'grown MB':>10}"
     )
     verdicts = []
-    for name in sorted(options.formats, key=lambda name: name == "parquet"):  # needs most, and peaks do not come down
+    for name in sorted(
+        options.formats, key=lambda name: name == "parquet"
+    ):  # last, because it needs most memory, and a peak never falls
         found = measured(FORMATS[name], documents, options.documents)
         print(
             f"{name:16}{found.rate:12,.0f}{found.seconds / found.documents * 1000:13.3f}{found.rate * size / 1e6:14.1f}"
@@ -57,11 +61,13 @@ def main(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
+    """What writing a format costs."""
+
     documents: int
     seconds: float  # of processor time
     written: int  # bytes
     peak: int  # bytes of memory
-    grown: int  # by so much in the second half
+    grown: int  # growth of the peak in the second half
 
     @property
     def rate(self) -> float:
@@ -97,7 +103,7 @@ def judge(name: str, found: Measured) -> list[Verdict]:
 
 
 class Counting(io.RawIOBase):
-    """Throws away what is written."""
+    """A file that counts the bytes written and discards them."""
 
     def __init__(self) -> None:
         self.count = 0

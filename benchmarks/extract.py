@@ -1,9 +1,9 @@
-"""How good is the main text that each method finds, and how many pages does a second of processor time buy?
+"""How good is the main text that each method extracts, and how many pages does it read per CPU-second?
 
-From decoded HTML to text, the parse included. All methods take turns on each page, libraries through our interface and as
-they come. A method is on the front if none is both better (the mean of F1 on the three sets) and faster.
+From decoded HTML to text, parsing included. All methods take turns on each page, libraries through our interface and on
+their own. A method is on the Pareto front if none is both better (mean F1 on the three sets) and faster.
 
-The default has learned from these very pages. What it does on sites it has not seen, learn-main-text --folds tells.
+The default was trained on these very pages; learn-main-text --folds measures it on unseen sites.
 """
 
 from __future__ import annotations
@@ -24,11 +24,19 @@ from crawler.parse.main_text.extractors import DEFAULT, EXTRACTORS, extract
 from crawler.parse.main_text.result import MIN_CONFIDENCE, ParsedPage
 
 Method = Callable[[str], str]
-LIMITS = (0.0, 0.8, 0.9, MIN_CONFIDENCE, 0.95, 0.97, 1.01)  # confidence below which a page is sent on
+LIMITS = (
+    0.0,
+    0.8,
+    0.9,
+    MIN_CONFIDENCE,
+    0.95,
+    0.97,
+    1.01,
+)  # confidence below which a page is given to the second method
 
 
 class Measured(NamedTuple):
-    """A method on all pages of the sets asked for."""
+    """Quality and speed of a method on all pages of the chosen sets."""
 
     name: str
     qualities: dict[str, Quality]
@@ -40,20 +48,22 @@ class Measured(NamedTuple):
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--method", action="append", help="only this one, and the default")
-    parser.add_argument("--set", action="append", choices=SETS, help="only this one")
+    parser.add_argument("--method", action="append", help="measure only this method, and the default")
+    parser.add_argument("--set", action="append", choices=SETS, help="measure only on this set")
     parser.add_argument("--worst", type=int, default=0, help="print the pages on which a method does worst")
-    parser.add_argument("--second", default="", help="what it brings to ask this method where the default is not sure")
+    parser.add_argument(
+        "--second", default="", help="measure the gain of using this method where the default is not confident"
+    )
 
 
 def main(options: argparse.Namespace) -> int:
     if not DATA.is_dir():
         print(f"The marked pages are not at {DATA}: nothing to measure")
         return 0
-    logging.disable(logging.CRITICAL)  # libraries tell of every odd page
+    logging.disable(logging.CRITICAL)  # libraries log every odd page
     pages = [page for name in options.set or SETS for page in pages_of(name)]
     if options.second:
-        return _second_opinions(pages, options.second)
+        return _measure_second_method(pages, options.second)
     methods = {name: method for name, method in _methods() if name in (options.method or [name]) or name == DEFAULT}
     found, seconds = _run(methods, pages)
     measured = [Measured(name, _qualities(pages, found[name]), len(pages) / seconds[name]) for name in methods]
@@ -63,7 +73,7 @@ def main(options: argparse.Namespace) -> int:
             print(f"\n{name}", *_worst(pages, found[name], options.worst), sep="\n")
     default = next(one for one in measured if one.name == DEFAULT)
     verdict = Verdict(what=f"{DEFAULT} is on the front", holds=_is_on_front(default, measured))
-    print(f"\n{DEFAULT} has learned from these pages; for sites unseen: python -m benchmarks learn-main-text --folds 5")
+    print(f"\n{DEFAULT} was trained on these pages; for unseen sites: python -m benchmarks learn-main-text --folds 5")
     print(verdict)
     return 0 if verdict.holds else 1
 
@@ -71,7 +81,7 @@ def main(options: argparse.Namespace) -> int:
 def _methods() -> Iterator[tuple[str, Method]]:
     for name in EXTRACTORS:
         yield name, partial(_ours, name)
-    # Only who runs this benchmark needs them: make bench-extract installs them.
+    # Needed by this benchmark only: make bench-extract installs them.
     import trafilatura
     from resiliparse.extract.html2text import extract_plain_text
 
@@ -140,8 +150,8 @@ def _worst(pages: list[MarkedPage], found: list[Counts], number: int) -> list[st
             for page, one in worst[:number]]  # fmt: skip
 
 
-def _second_opinions(pages: list[MarkedPage], second: str) -> int:
-    """For each limit of confidence: how many pages are sent on, what F1 is then, and what a page costs."""
+def _measure_second_method(pages: list[MarkedPage], second: str) -> int:
+    """Print for each limit of confidence the share of pages for the second method, the resulting F1, and the cost."""
     firsts, seconds, confidences, costs = [], [], [], [0.0, 0.0]
     for page in pages:
         started = time.process_time()
@@ -157,9 +167,7 @@ def _second_opinions(pages: list[MarkedPage], second: str) -> int:
         seconds.append(counts(page, other.text))
     names = list(dict.fromkeys(page.set for page in pages))
     print(
-        f"{'sent on below':>14}{'share':>8}{'ms/page':>9}"
-        + "".join(f"{name:>20}" for name in names)
-        + f"{'mean F1':>9}"
+        f"{'second below':>14}{'share':>8}{'ms/page':>9}" + "".join(f"{name:>20}" for name in names) + f"{'mean F1':>9}"
     )
     for limit in LIMITS:
         sent = [confidence < limit for confidence in confidences]

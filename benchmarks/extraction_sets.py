@@ -1,8 +1,8 @@
-"""How good is a main text? Three sets of pages whose text people have marked, each with the measure its authors use.
+"""Three sets of pages with labelled main text, each with the measure that its authors use.
 
-article_benchmark: the whole text is given. Bags of runs of four words are compared; the means over the pages of precision
-and recall give F1. trafilatura_eval: pieces that must be there and pieces that must not, counted over all pages.
-readability: as the first, but F1 is the mean of the pages' own.
+article_benchmark: the whole text is given. Bags of 4-word shingles are compared; F1 is computed from mean precision and
+mean recall over the pages. trafilatura_eval: segments that must be found and segments that must not, counted over all
+pages. readability: as the first, but F1 is the mean of the F1 of each page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedPage:
-    """A page, and what of it is content: its whole text, or pieces that are and pieces that are not."""
+    """A page with its labels: the whole main text, or segments that belong to it and segments that do not."""
 
     set: str
     name: str
@@ -45,7 +45,7 @@ class MarkedPage:
 
 
 class Counts(NamedTuple):
-    """Of one page: right, and wrong in either way."""
+    """True positives, false positives and false negatives on one page."""
 
     found: int
     extra: int
@@ -65,7 +65,7 @@ class Counts(NamedTuple):
 
 
 class Quality(NamedTuple):
-    """Of a method, on a set."""
+    """Precision, recall and F1 of a method on a set."""
 
     precision: float
     recall: float
@@ -79,7 +79,7 @@ def pages_of(name: str) -> tuple[MarkedPage, ...]:
 
 
 def counts(page: MarkedPage, text: str) -> Counts:
-    """How a text compares with what is marked."""
+    """Compare an extracted text with the labels of a page."""
     if page.has_whole_text:
         marked, given = _runs(page.text), _runs(text)
         found = (marked & given).total()

@@ -1,7 +1,8 @@
-"""What does the next visit cost, by the number of hosts?
+"""What does it cost to choose the next visit, by the number of hosts?
 
-In memory: a visit's whole way through the frontier (chosen, leased, released, ended, acknowledged) with so many hosts active. In the
-store: the same with so many hosts due and a window of 2,000, activation, leases and commits included.
+In memory: the whole way of a visit through the frontier (chosen, leased, released, ended, acknowledged) with that many
+active hosts. In the store: the same with that many hosts due and a window of 2,000, with activation, leases and
+commits.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from crawler.urls.keys import key_of
 
 START = 1_800_000_000.0
 FEW, MANY = 50_000, 500_000
-NEXT, GROWTH = 50e-6, 2.0  # seconds at few hosts, and at most so many times that at many
+NEXT, GROWTH = 50e-6, 2.0  # required: seconds with few hosts, and the factor allowed with many
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -38,11 +39,13 @@ def main(options: argparse.Namespace) -> int:
     costs = {hosts: _in_memory(hosts, options.visits) for hosts in (FEW, MANY)}
     for hosts, (cycle, following) in costs.items():
         print(
-            f"in memory, {hosts:7,} hosts: next {following * 1e6:5.1f} µs; the whole way of a visit {cycle * 1e6:5.1f} µs"
+            f"in memory, {hosts:7,} hosts: next {following * 1e6:5.1f} µs; the whole way of a visit {cycle * 1e6:5.1f} "
+            "µs"
         )
     for hosts in (FEW, MANY):
         print(
-            f"in the store, {hosts:7,} hosts due: {_in_store(hosts, options.visits) * 1e6:5.0f} µs a visit, commit included"
+            f"in the store, {hosts:7,} hosts due: {_in_store(hosts, options.visits) * 1e6:5.0f} µs a visit, commit "
+            "included"
         )
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB resident at most")
     (_, few), (_, many) = costs[FEW], costs[MANY]
@@ -59,7 +62,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _in_memory(hosts: int, visits: int) -> tuple[float, float]:
-    """Seconds a visit: its whole way, and the part that chooses and releases it."""
+    """Return the CPU-seconds per visit: of its whole way, and of choosing and releasing it."""
     options = Options.of(vars(settings))
     frontier = Frontier(options.politeness, active_hosts=hosts + 1, in_flight=1_000, ahead=0.5)
     frontier.lease_end = float("inf")
@@ -113,7 +116,7 @@ def _answered(visit: Visit, now: float) -> Visited:
 
 
 def _in_store(hosts: int, visits: int) -> float:
-    """Processor seconds a visit, of frontier, messenger and store together."""
+    """Return the CPU-seconds per visit of frontier, worker and store together."""
     options = Options.of(vars(settings))
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
         store = open_store(f"sqlite:{Path(directory) / 'crawl.db'}")

@@ -1,6 +1,6 @@
-"""What does it cost a crawl to look for near-duplicates?
+"""What does near-duplicate detection cost a crawl?
 
-The same web is crawled with and without, in turn; counted is the processor time of all processes.
+The same web is crawled with and without it, in turn; the CPU time of all processes is counted.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _cost(side: Ours, served: Served, core: int | None) -> float:
-    """Seconds of processor time a page."""
+    """Return the CPU-seconds per page."""
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as name:
         scene = Scene(served=served, directory=Path(name), core=core)
         (scene.directory / "crawl").mkdir()
         run = side.crawl(scene)
-    return run.cost.all / len(run.asked.pages)
+    return run.cost.all / len(run.requests.pages)

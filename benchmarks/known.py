@@ -1,6 +1,6 @@
-"""A store that knows a million URLs already, made once and kept for the next time.
+"""Make a store with a million known URLs, once; the next run uses it again.
 
-They lie on the hosts of the web that is crawled, so that every new URL falls among them, and are due in some days.
+The URLs are on the hosts of the web that is crawled, so that new URLs are inserted among them, and are due in 30 days.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from crawler.stores.open import open_store
 from crawler.stores.sqlite import schema
 from crawler.urls.keys import key_of
 
-DAYS = 30 * 86_400.0  # until they are due
+DAYS = 30 * 86_400.0  # seconds until they are due
 DEPTH = 3
 
 
 def store_that_knows(count: int, web: Web) -> Path:
-    """The path of a store to copy; where it lies depends on all that it is made of."""
+    """Return the path of a store to copy; its name is a hash of everything that determines its content."""
     made_of = f"{count} {web.hosts} {schema.SCHEMA_VERSION} {schema.TABLES}"
     directory = Path(tempfile.gettempdir()) / "orbweaver-benchmark"
     path = directory / f"known-{hashlib.sha256(made_of.encode()).hexdigest()[:12]}.db"

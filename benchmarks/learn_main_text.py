@@ -1,11 +1,11 @@
-"""Learns the weights of crawler/parse/main_text/weights.py from the marked pages beside the checkout.
+"""Train the weights of crawler/parse/main_text/weights.py on the labelled pages beside the checkout.
 
-The model is the one of weighed.py, here for all pages at once: their trees are one forest, gone through level by level.
-Weights are chosen so that what is marked becomes likely: the gradient is how often a feature is expected where nothing
-is known of the page, less how often where the marks are obeyed. What pages with a few marked pieces leave open is
-guessed by a first round (which elements hold content), and then learned from like the rest.
+The model is that of weighed.py, computed for all pages at once: their trees form one forest, processed level by level.
+Training maximizes the likelihood of the labels: the gradient is the expected count of a feature under the model, less
+its expected count given the labels. Labels that are missing on pages with a few labelled segments are filled in by a
+first round (which elements hold content), and then used like the others.
 
-With --folds the weights are tested on sites they were not learned from; else they are written.
+With --folds the weights are tested on sites that they were not trained on; otherwise they are written.
 """
 
 from __future__ import annotations
@@ -34,18 +34,21 @@ from crawler.parse.main_text.weighed import sum_weights, weighed_text, weight_of
 Array = NDArray[np.float64]
 OUTSIDE, INSIDE, ON_WAY, UNKNOWN = 0, 1, 2, -1
 FIRST_STEPS, STEPS, RATE = 80, 120, 0.1
-RESTRAINT = 1.0  # of weights, towards nothing
-# What weights are drawn to instead: few of the marked pages hide anything or end in a single line.
+RESTRAINT = 1.0  # strength of the regularization, which draws weights to 0
+# Other values to which weights are drawn: few of the labelled pages hide anything or end in a single line.
 BELIEFS = {"hidden": -6.0, "<footer> block": -3.0}
-LEAST_PAGES = 3  # that a feature must be seen on
-MOSTLY, HARDLY = 0.8, 0.5  # shares of content in an element that is inside, on the way
-_FORCED, _FORBIDDEN = 60.0, 1200.0  # weights that decide
+LEAST_PAGES = 3  # pages on which a feature must occur
+MOSTLY, HARDLY = (
+    0.8,
+    0.5,
+)  # least share of content in an element that is INSIDE, and largest share in one that is ON_WAY
+_FORCED, _FORBIDDEN = 60.0, 1200.0  # weights that override all others
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lesson:
-    """A page, what is seen of each of its parts, and what each is."""
+class TrainingExample:
+    """A labelled page: the features and the label of each part of its outline."""
 
     page: MarkedPage
     parts: Outline
@@ -53,7 +56,7 @@ class Lesson:
     marks: list[int]
 
     @cached_property
-    def seen(self) -> list[list[str]]:
+    def feature_names(self) -> list[list[str]]:
         return [[name for facet in facets for name in facet] for facets in self.facets]
 
     @property
@@ -62,23 +65,23 @@ class Lesson:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--folds", type=int, default=0, help="test on each of so many parts what the others teach")
-    parser.add_argument("--seed", default="", help="which sites are in which part")
+    parser.add_argument("--folds", type=int, default=0, help="cross-validate with this many folds of sites")
+    parser.add_argument("--seed", default="", help="seed of the assignment of sites to folds")
 
 
 def main(options: argparse.Namespace) -> int:
-    lessons = [lesson for name in SETS for page in pages_of(name) if (lesson := _lesson(page)).parts]
+    examples = [example for name in SETS for page in pages_of(name) if (example := _example(page)).parts]
     if not options.folds:
-        learned = learn(lessons)
+        learned = train(examples)
         _write(learned)
-        print(f"{len(learned)} weights learned from {len(lessons)} pages")
+        print(f"{len(learned)} weights trained on {len(examples)} pages")
         return 0
     texts: dict[str, str] = {}
     for fold in range(options.folds):
-        learned = learn([lesson for lesson in lessons if _fold(lesson, options) != fold])
-        for lesson in lessons:
-            if _fold(lesson, options) == fold:
-                texts[lesson.page.name] = _text(lesson, learned)
+        learned = train([example for example in examples if _fold(example, options) != fold])
+        for example in examples:
+            if _fold(example, options) == fold:
+                texts[example.page.name] = _text(example, learned)
     found = {name: quality(name, [counts(page, texts.get(page.name, "")) for page in pages_of(name)]) for name in SETS}
     for name, one in found.items():
         print(f"{name:20} P {one.precision:.3f}  R {one.recall:.3f}  F1 {one.f1:.3f}")
@@ -86,51 +89,55 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
-def learn(lessons: Sequence[Lesson]) -> dict[str, tuple[float, float, float]]:
-    lessons = [lesson for lesson in lessons if lesson.has_content]
-    names = _names(lessons)
-    first = _Forest(lessons, names).learned(FIRST_STEPS)
-    guessed = _Forest(lessons, names).guessed(first)
-    learned = _Forest(guessed, names).learned(STEPS)
+def train(examples: Sequence[TrainingExample]) -> dict[str, tuple[float, float, float]]:
+    examples = [example for example in examples if example.has_content]
+    names = _names(examples)
+    first = _Forest(examples, names).train(FIRST_STEPS)
+    filled = _Forest(examples, names).fill_labels(first)
+    learned = _Forest(filled, names).train(STEPS)
     return {name: (float(row[0]), float(row[1]), float(row[2])) for name, row in zip(names, learned, strict=True)}
 
 
-def _names(lessons: Sequence[Lesson]) -> list[str]:
-    pages = Counter(name for lesson in lessons for name in {name for seen in lesson.seen for name in seen})
+def _names(examples: Sequence[TrainingExample]) -> list[str]:
+    pages = Counter(
+        name
+        for example in examples
+        for name in {name for feature_names in example.feature_names for name in feature_names}
+    )
     return sorted(name for name, number in pages.items() if number >= LEAST_PAGES)
 
 
 class _Forest:
-    """All pages: arrays by number of part. A level is all parts of one depth, children of one parent side by side."""
+    """All pages as arrays, indexed by part. A level has all parts of one depth; children of one parent are adjacent."""
 
-    def __init__(self, lessons: Sequence[Lesson], names: Sequence[str]) -> None:
-        self.lessons = lessons
+    def __init__(self, examples: Sequence[TrainingExample], names: Sequence[str]) -> None:
+        self.examples = examples
         numbers = {name: number for number, name in enumerate(names)}
         self.features = len(names)
         self.beliefs = np.array([[1.0, 1.0, 0.0]]) * np.array([[BELIEFS.get(name, 0.0)] for name in names])
-        self.first = np.cumsum([0, *(len(lesson.parts) for lesson in lessons)])
+        self.first = np.cumsum([0, *(len(example.parts) for example in examples)])
         parents, depths, self.marks, self.is_block, self.weight = [], [], [], [], []
         rows, columns = [], []
-        for first, lesson in zip(self.first, lessons, strict=False):
-            blocks = [bool(part.text) for part in lesson.parts]
-            known = sum(mark != UNKNOWN for mark, block in zip(lesson.marks, blocks, strict=True) if block)
-            for number, (part, seen) in enumerate(zip(lesson.parts, lesson.seen, strict=True)):
+        for first, example in zip(self.first, examples, strict=False):
+            blocks = [bool(part.text) for part in example.parts]
+            known = sum(mark != UNKNOWN for mark, block in zip(example.marks, blocks, strict=True) if block)
+            for number, (part, feature_names) in enumerate(zip(example.parts, example.feature_names, strict=True)):
                 parents.append(first + part.parent if number else -1)
                 depths.append(depths[parents[-1]] + 1 if number else 0)
-                known_names = [numbers[name] for name in seen if name in numbers]
+                known_names = [numbers[name] for name in feature_names if name in numbers]
                 rows.extend([first + number] * len(known_names))
                 columns.extend(known_names)
-            self.marks.extend(lesson.marks)
+            self.marks.extend(example.marks)
             self.is_block.extend(blocks)
-            self.weight.extend([120.0 / max(known, 6)] * len(blocks))  # each page counts as much as another
+            self.weight.extend([120.0 / max(known, 6)] * len(blocks))  # so that each page has the same weight
         self.parents, depths = np.array(parents), np.array(depths)
         self.marks, self.is_block, self.weight = map(np.array, (self.marks, self.is_block, self.weight))
         self.rows, self.columns = np.array(rows), np.array(columns)
         self.levels = [np.nonzero(depths == depth)[0] for depth in range(depths.max() + 1)]
         self.families = [self._family(level) for level in self.levels]
 
-    def learned(self, steps: int) -> Array:
-        """A row for each feature: through, enter, stay. The last two are learned as what they share and how they differ."""
+    def train(self, steps: int) -> Array:
+        """Return a row per feature: through, enter, stay; the last two are trained as mean and difference."""
         values = self.beliefs.copy()
         mean, spread = np.zeros_like(values), np.zeros_like(values)
         for step in range(1, steps + 1):
@@ -141,25 +148,25 @@ class _Forest:
             values -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
         return _rows(values)
 
-    def guessed(self, rows: Array) -> list[Lesson]:
-        """The lessons, with the marks of elements where only pieces of text were marked."""
-        _, enter, stay = self._chances(*self._obedient(*self._weights(rows)))
+    def fill_labels(self, rows: Array) -> list[TrainingExample]:
+        """Return the examples with labels of elements filled in where only segments of text were labelled."""
+        _, enter, stay = self._chances(*self._forced_to_labels(*self._weights(rows)))
         inside = enter + stay
-        lessons = []
-        for first, lesson in zip(self.first, self.lessons, strict=False):
-            if not lesson.page.has_whole_text:
-                guess = [INSIDE if inside[first + number] >= 0.5 else OUTSIDE for number in range(len(lesson.parts))]
-                elements = _element_marks(lesson.parts, guess)
+        examples = []
+        for first, example in zip(self.first, self.examples, strict=False):
+            if not example.page.has_whole_text:
+                guess = [INSIDE if inside[first + number] >= 0.5 else OUTSIDE for number in range(len(example.parts))]
+                elements = _element_marks(example.parts, guess)
                 marks = [
                     mark if part.text else element
-                    for part, mark, element in zip(lesson.parts, lesson.marks, elements, strict=True)
+                    for part, mark, element in zip(example.parts, example.marks, elements, strict=True)
                 ]
-                lesson = replace(lesson, marks=marks)
-            lessons.append(lesson)
-        return lessons
+                example = replace(example, marks=marks)
+            examples.append(example)
+        return examples
 
     def _family(self, level: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where in a level the children of another parent begin, and the parents."""
+        """Return where in a level the children of each parent begin, and the parents."""
         parents = self.parents[level]
         starts = np.nonzero(np.concatenate(([True], parents[1:] != parents[:-1])))[0]
         return starts, parents[starts]
@@ -168,8 +175,8 @@ class _Forest:
         count = len(self.parents)
         return [np.bincount(self.rows, weights=rows[self.columns, kind], minlength=count) for kind in range(3)]
 
-    def _obedient(self, through: Array, enter: Array, stay: Array) -> tuple[Array, Array, Array]:
-        """Weights that make of each part what it is marked to be."""
+    def _forced_to_labels(self, through: Array, enter: Array, stay: Array) -> tuple[Array, Array, Array]:
+        """Return weights that force each part to its label."""
         marks, block = self.marks, self.is_block
         forced = _FORCED * ((marks == INSIDE) & block)
         never_inside = _FORBIDDEN * ((marks == OUTSIDE) | (marks == ON_WAY))
@@ -178,14 +185,14 @@ class _Forest:
 
     def _gradient(self, rows: Array) -> Array:
         plain = self._weights(rows)
-        free, obedient = self._chances(*plain), self._chances(*self._obedient(*plain))
+        free, obedient = self._chances(*plain), self._chances(*self._forced_to_labels(*plain))
         surplus = [(one - other) * self.weight for one, other in zip(free, obedient, strict=True)]
         return np.stack(
             [np.bincount(self.columns, weights=one[self.rows], minlength=self.features) for one in surplus], 1
         )
 
     def _chances(self, through: Array, enter: Array, stay: Array) -> tuple[Array, Array, Array]:
-        """That a part is on the way, enters, stays: probabilities() of weighed.py, a level at a time."""
+        """Return the probabilities that a part is on the way, enters, stays: as in weighed.py, a level at a time."""
         count = len(self.parents)
         on_way, within = np.zeros(count), np.zeros(count)
         passing, entering, staying = np.full(count, -np.inf), np.zeros(count), np.zeros(count)
@@ -217,11 +224,11 @@ def _rows(values: Array) -> Array:
     return values @ _TO_VALUES.T
 
 
-def _lesson(page: MarkedPage) -> Lesson:
+def _example(page: MarkedPage) -> TrainingExample:
     source = ParsedPage(html=page.html, document=turbohtml.parse(page.html, positions=False))
     parts = source.parts
     marks = _whole_marks(page, parts) if page.has_whole_text else _piece_marks(page, parts)
-    return Lesson(page=page, parts=parts, facets=features(parts, source.title.lower(), NAMES), marks=marks)
+    return TrainingExample(page=page, parts=parts, facets=features(parts, source.title.lower(), NAMES), marks=marks)
 
 
 def _piece_marks(page: MarkedPage, parts: Outline) -> list[int]:
@@ -234,7 +241,7 @@ def _piece_marks(page: MarkedPage, parts: Outline) -> list[int]:
 
 
 def _whole_marks(page: MarkedPage, parts: Outline) -> list[int]:
-    """A block is content if its runs of words are in the marked text; a short one, if they are with those around it."""
+    """Label a block as content if its shingles, for a short one with its neighbours', are in the labelled text."""
     marked = _WORD.findall(page.text)
     known = {size: {tuple(marked[at : at + size]) for at in range(len(marked) - size + 1)} for size in (2, 3, 4)}
     lines = {" ".join(_WORD.findall(line)) for line in page.text.split("\n")}
@@ -267,7 +274,7 @@ def _all_known(run: list[str], known: dict[int, set[tuple[str, ...]]]) -> bool:
 
 
 def _without_strays(parts: Outline, words: list[list[str]], marks: list[int]) -> list[int]:
-    """A heading may be in a menu, too: short blocks far from the text are not known to be content."""
+    """Unlabel short blocks far from the text: the words of a heading may stand in a menu, too."""
     blocks = [number for number, part in enumerate(parts) if part.text]
     long = [at for at, number in enumerate(blocks) if marks[number] == INSIDE and len(words[number]) >= 12]
     for at, number in enumerate(blocks):
@@ -277,7 +284,7 @@ def _without_strays(parts: Outline, words: list[list[str]], marks: list[int]) ->
 
 
 def _element_marks(parts: Outline, marks: list[int]) -> list[int]:
-    """The same, with those of elements, by how much of their text is content."""
+    """Add labels of elements to those of blocks, by the share of their text that is content."""
     marks = list(marks)
     content, known, may_hold = [0] * len(parts), [0] * len(parts), [False] * len(parts)
     for number in range(len(parts) - 1, 0, -1):
@@ -301,13 +308,13 @@ def _element_marks(parts: Outline, marks: list[int]) -> list[int]:
     return marks
 
 
-def _fold(lesson: Lesson, options: argparse.Namespace) -> int:
-    return int(hashlib.md5((options.seed + lesson.page.site).encode()).hexdigest(), 16) % int(options.folds)
+def _fold(example: TrainingExample, options: argparse.Namespace) -> int:
+    return int(hashlib.md5((options.seed + example.page.site).encode()).hexdigest(), 16) % int(options.folds)
 
 
-def _text(lesson: Lesson, learned: dict[str, tuple[float, float, float]]) -> str:
+def _text(example: TrainingExample, learned: dict[str, tuple[float, float, float]]) -> str:
     return weighed_text(
-        lesson.parts, sum_weights([[weight_of(facet, learned) for facet in facets] for facets in lesson.facets])
+        example.parts, sum_weights([[weight_of(facet, learned) for facet in facets] for facets in example.facets])
     ).text
 
 

@@ -1,8 +1,8 @@
-"""What does a command cost? Its own processor time, that of the processes it starts, and their memory.
+"""Measure what a command costs: its own CPU time, that of the processes it starts, and their memory.
 
-The kernel keeps the account: when a process has ended, and before anybody has asked how, /proc still shows its user
-and system time (all threads, to the hundredth of a second) apart from that of its children. What ends with a process
-(its threads, its memory, children that it does not wait for) is looked at twenty times a second.
+The kernel counts: when a process has ended and was not waited for yet, /proc still shows its user and system time (all
+threads, to the hundredth of a second) apart from that of its children. What disappears with a process (its threads, its
+memory, children that it does not wait for) is sampled twenty times a second.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _EVERY = 0.05
 
 @dataclass(slots=True, kw_only=True)
 class Cost:
-    """Seconds of processor time, bytes of memory."""
+    """CPU-seconds and bytes of memory of a command."""
 
-    code: int = 0  # how the command ended
-    seconds: float = 0.0  # by the clock on the wall
+    code: int = 0  # exit code of the command
+    seconds: float = 0.0  # wall-clock time
     own: float = 0.0  # of the process itself, all its threads
     children: float = 0.0  # of the processes that it started
-    memory: int = 0  # most that it ever had resident
+    memory: int = 0  # peak resident memory
     children_memory: dict[int, int] = field(default_factory=dict)  # the same for each child
     threads: dict[int, float] = field(default_factory=dict)  # by number; the main thread's is the process's
 
@@ -38,13 +38,13 @@ class Cost:
 
 
 def pinned(core: int | None) -> None:
-    """Keep this process, and all that it starts, to one core."""
+    """Pin this process, and all that it starts, to one core."""
     if core is not None:
         os.sched_setaffinity(0, {core})
 
 
 def cores() -> tuple[int | None, int | None]:
-    """One core for the server and one for the crawler; None twice where there is only one."""
+    """Return a core for the server and one for the crawler; None twice where there is only one."""
     usable = sorted(os.sched_getaffinity(0))
     return (usable[0], usable[1]) if len(usable) > 1 else (None, None)
 
@@ -52,7 +52,7 @@ def cores() -> tuple[int | None, int | None]:
 def run(
     command: Sequence[str], *, cwd: Path, output: Path, core: int | None, environment: Mapping[str, str], limit: float
 ) -> Cost:
-    """Run a command to its end, everything it prints in a file."""
+    """Run a command to its end, with its output in a file, and return what it cost."""
     cost, started = Cost(), time.monotonic()
     with output.open("wb") as log:
         process = subprocess.Popen(
@@ -76,18 +76,18 @@ def run(
 
 
 def _watch(process: int, cost: Cost, deadline: float) -> None:
-    seen: dict[int, float] = {}  # processor time of each child when last looked at
+    children: dict[int, float] = {}  # CPU time of each child in the last sample
     while os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         if time.monotonic() > deadline:
             raise TimeoutError("the command did not end in time")
-        _look(process, cost, seen)
+        _sample(process, cost, children)
         time.sleep(_EVERY)
     times = _times(Path(f"/proc/{process}/stat"))
     cost.own = times[0] + times[1]
-    cost.children = max(times[2] + times[3], sum(seen.values()))
+    cost.children = max(times[2] + times[3], sum(children.values()))
 
 
-def _look(process: int, cost: Cost, seen: dict[int, float]) -> None:
+def _sample(process: int, cost: Cost, children: dict[int, float]) -> None:
     cost.memory = peak_memory(process) or cost.memory
     with suppress(OSError):
         for task in Path(f"/proc/{process}/task").iterdir():
@@ -96,18 +96,18 @@ def _look(process: int, cost: Cost, seen: dict[int, float]) -> None:
                 cost.threads[int(task.name)] = times[0] + times[1]
                 for child in map(int, (task / "children").read_text().split()):
                     times = _times(Path(f"/proc/{child}/stat"))
-                    seen[child] = times[0] + times[1]
+                    children[child] = times[0] + times[1]
                     cost.children_memory[child] = peak_memory(child) or cost.children_memory.get(child, 0)
 
 
 def _times(stat: Path) -> list[float]:
-    """User and system time, then the same of children that were waited for. The name before may contain anything."""
+    """Read user and system time, then those of children that were waited for. The name before may contain anything."""
     fields = stat.read_text().rpartition(")")[2].split()
     return [int(ticks) / _TICK for ticks in fields[11:15]]
 
 
 def peak_memory(process: int) -> int:
-    """The most it had since it runs its present program: a child just forked still has its parent's."""
+    """Return the peak memory since the process runs its present program: a child just forked still has its parent's."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

@@ -1,7 +1,7 @@
-"""Which HTML parser? The same links as html5lib, how fast, and what hostile pages do to each.
+"""Compare HTML parsers: do they find the same links as html5lib, how fast, and do they survive hostile pages?
 
-Real pages lie beside the checkout. A hostile page is read in a process of its own that may compute for twenty seconds; that the
-link at its end is found is asked for, too. Speed is that of parsing and listing the links, as a multiple of parsel's.
+Real pages lie beside the checkout. A hostile page is read in a process of its own with a limit of twenty CPU-seconds;
+the link at its end must be found. Speed is that of parsing and listing the links, as a multiple of parsel's.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ _PACKAGES = {"lexbor": "selectolax"}
 
 _LINK = "<a href=/end>end</a>"
 HOSTILE = {
-    "200,000 elements in each other": lambda: "<div>" * 200_000 + _LINK,
+    "200,000 nested elements": lambda: "<div>" * 200_000 + _LINK,
     "formatting never closed, 3,000 links": lambda: "<b><i><p>" * 1_000 + "<a href=/x>x</a>" * 3_000 + _LINK,
     "50,000 attributes": lambda: f"<p {' '.join(f'a{number}=1' for number in range(50_000))}>{_LINK}",
     "200,000 links": lambda: "".join(f"<a href=/{number}>x</a>" for number in range(200_000)) + _LINK,
     "an attribute of 20 MB": lambda: f"<p title='{'x' * 20_000_000}'>{_LINK}",
-    "tables in each other": lambda: "<table><tr><td>" * 20_000 + _LINK,
+    "20,000 nested tables": lambda: "<table><tr><td>" * 20_000 + _LINK,
     "1,000,000 character references": lambda: "&amp;" * 1_000_000 + _LINK,
 }
 

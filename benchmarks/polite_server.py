@@ -1,7 +1,7 @@
-"""Two thousand hosts with small pages, each on an address of its own, that note when they were asked.
+"""Serve two thousand hosts with small pages, each on an address of its own, and log when requests came.
 
-Hosts are told apart by address, so that no name need be looked up. `take` on standard input prints when each request came, as
-one line of JSON; the server ends when the input does.
+Hosts differ by address, so that no names are resolved. `take` on standard input prints the times of the requests as one
+line of JSON; the server ends when its input does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import uvloop
 from benchmarks.server import _END, _listeners
 
 _PAGE = "<!DOCTYPE html><title>{0}</title><p>Page {0}: " + "a few words. " * 40 + "<ul>{1}</ul>"
-_LINKS = 4  # of a page to the next ones of its host: there is always another
+_LINKS = 4  # links of a page to the next pages of its host, without end
 _HEAD = b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s"
 
 
@@ -31,24 +31,24 @@ def addresses_of(hosts: int) -> list[str]:
 
 
 class Farm:
-    """What all connections share."""
+    """The hosts and their request log, which all connections share."""
 
     def __init__(self, delays: dict[str, float]) -> None:
-        self.asked: list[tuple[float, str]] = []
+        self.requests: list[tuple[float, str]] = []
         self.robots = {address: _robots(delay) for address, delay in delays.items()}
 
     def answer(self, address: str, path: bytes) -> bytes:
         if path == b"/robots.txt":
             return self.robots[address]
-        self.asked.append((time.monotonic(), address))
+        self.requests.append((time.monotonic(), address))
         number = int(path[1:] or 0)
         links = "".join(f'<li><a href="/{after}">page {after}</a>' for after in range(number + 1, number + 1 + _LINKS))
         body = _PAGE.format(f"{address} {number}", links).encode()
         return _HEAD % (b"200 OK", b"text/html", len(body), body)
 
     def take(self) -> str:
-        asked, self.asked = self.asked, []
-        return json.dumps(asked)
+        requests, self.requests = self.requests, []
+        return json.dumps(requests)
 
 
 def _robots(delay: float) -> bytes:

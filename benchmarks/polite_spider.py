@@ -1,6 +1,7 @@
-"""Stock Scrapy that follows links, as often as each host allows.
+"""A spider for stock Scrapy that follows links with the delay of each host.
 
-Run by its file name outside of any project: nothing of ours applies to it. Delays are given by host, as its settings know them.
+It is run by its file name outside of any project, so that none of our settings apply. Delays are given by host in
+DOWNLOAD_SLOTS.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class PoliteSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        # A clean end would wait for all that is in line, minutes for a host with a long delay.
+        # A clean end would wait for all queued requests, which takes minutes for a host with a long delay.
         asyncio.get_running_loop().call_later(self._web["seconds"], os._exit, 0)
         for address in self._web["delays"]:
             yield Request(f"http://{address}:{self._web['port']}/0")

@@ -1,7 +1,7 @@
-"""Run `scrapy` and write down what each thread spends its own processor time on.
+"""Run `scrapy` and profile the CPU time of each of its threads.
 
-Scrapy's `--profile` sees only the main thread, and measures by the clock on the wall, so that a wait for the disk or
-for the other thread looks like work. Usage: python -m benchmarks.profiled DIRECTORY crawl web …
+Scrapy's `--profile` profiles only the main thread, and by wall-clock time, so that waiting for the disk or for another
+thread looks like work. Usage: python -m benchmarks.profiled DIRECTORY crawl web …
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _begin(_frame: FrameType, _event: str, _argument: Any) -> None:
-    """Called for the first event of each new thread, and replaced by its profile."""
+    """Start the profile of a new thread: called for its first event, and replaced by the profile."""
     sys.setprofile(None)
     _profile(threading.current_thread().name)
 
@@ -52,13 +52,13 @@ def _profile(name: str) -> cProfile.Profile:
 
 
 def busiest(profile: Path, pages: int, lines: int = 40) -> str:
-    """The files and functions in which a thread spent most, in milliseconds a page."""
+    """List the files and functions in which a thread spent most time, in milliseconds a page."""
     stats = pstats.Stats(str(profile), stream=io.StringIO())
     calls: dict[Place, tuple[int, int, float, float, dict[Place, Any]]] = stats.stats  # type: ignore[attr-defined]
     total = sum(entry[2] for entry in calls.values())
     files: defaultdict[str, float] = defaultdict(float)
     for place, (_, _, own, _, callers) in calls.items():
-        if place[0] == "~":  # what a built-in function takes, its caller takes
+        if place[0] == "~":  # the time of a built-in function counts for its caller
             for caller, times in callers.items():
                 files[_part(caller)] += times[2]
         else:
@@ -77,7 +77,7 @@ def busiest(profile: Path, pages: int, lines: int = 40) -> str:
 
 
 def _part(place: Place) -> str:
-    """Our files one by one, others by their package."""
+    """Return the file of our own code, or the package of other code."""
     name = _named(place).rpartition(":")[0]
     return name if name.startswith("crawler") else name.partition(os.sep)[0]
 

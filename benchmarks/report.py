@@ -1,4 +1,4 @@
-"""What a person reads of a comparison."""
+"""Format the comparison with stock Scrapy for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLOSED_OWN, CLOSED_ALL, OPEN_OWN = 8.0, 2.5, 6.0  # times as many pages per CPU-
 MEMORY = 300_000_000  # of the crawl process
 CONTENT_MEMORY = 512_000_000  # of each content process
 LAG = 0.1  # seconds, of the event loop, 99th percentile
-SERVER = 0.15e-3  # CPU-seconds a request: a slower server would be what is measured
+SERVER = 0.15e-3  # CPU-seconds a request: a slower server would distort the measurement
 
 HEADINGS = (
     f"{'round':8}{'pages':>7}{'wall s':>8}{'CPU s':>8}{'all CPU s':>11}{'start s':>9}{'ms/page':>9}{'all ms/page':>13}"
@@ -39,7 +39,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A figure against what is required of it."""
+    """A measurement with whether it meets its required value."""
 
     what: str
     holds: bool
@@ -54,7 +54,7 @@ def opening(web: Web, rounds: int, known: int) -> str:
 
 
 def line(name: str, run: Run, start: Cost) -> str:
-    cost, pages = run.cost, len(run.asked.pages) or 1
+    cost, pages = run.cost, len(run.requests.pages) or 1
     content = max(cost.children_memory.values(), default=0) if run.archive else 0
     return (
         f"{name:8}{pages:7}{cost.seconds:8.1f}{cost.own:8.2f}{cost.all:11.2f}{start.own:9.2f}"
@@ -64,15 +64,16 @@ def line(name: str, run: Run, start: Cost) -> str:
 
 
 def threads(run: Run, start: Cost) -> str:
-    """The shares of the process's threads; the one that works most beside the main one has the store."""
+    """Format the time of each thread; the busiest besides the main thread is that of the store."""
     if not run.cost.threads:
         return ""
     main, *others = (seconds for _, seconds in sorted(run.cost.threads.items()))
     store = max(others, default=0.0)
-    pages = len(run.asked.pages)
+    pages = len(run.requests.pages)
     return (
         f"Main thread {(main - start.own) / pages * 1000:.3f} ms a page without its start, store's thread "
-        f"{store / pages * 1000:.3f} ms, {len(others) - 1} other threads {(sum(others) - store) / pages * 1000:.3f} ms\n"
+        f"{store / pages * 1000:.3f} ms, {len(others) - 1} other threads {(sum(others) - store) / pages * 1000:.3f} "
+        "ms\n"
     )
 
 
@@ -127,24 +128,25 @@ def closing(
     ]
     own, together = (medians["stock"].own / cost for cost in (medians["ours"].own, medians["ours"].all))
     lines += [
-        "Costs are less those of a run that fetches nothing; the last column has them in.",
-        "What else a machine does makes rounds slower, none faster.",
+        "Costs are less those of a run that fetches nothing; the last column includes these.",
+        "Other processes on the machine can only make a round slower, so the fastest is the best estimate.",
         f"By the medians of all rounds (b) is {own:.1f} × (a), (c) {together:.1f} ×.",
     ]
-    return "\n".join([*lines, "", *_did(runs, web), "", *map(str, found)])
+    return "\n".join([*lines, "", *_run_lines(runs, web), "", *map(str, found)])
 
 
-def _did(runs: Mapping[str, Sequence[Run]], web: Web) -> Iterator[str]:
+def _run_lines(runs: Mapping[str, Sequence[Run]], web: Web) -> Iterator[str]:
     stock, ours = runs["stock"][-1], runs["ours"][-1]
     seen = stock.stats.get("scheduler/enqueued", 0) + stock.stats.get("dupefilter/filtered", 0)
     yield (
-        f"stock: {len(stock.asked.pages)} pages, {seen:,.0f} requests for links made ({_count(stock, 'scheduler/enqueued')} "
-        f"to new URLs), {stock.asked.bytes / 1e6:.1f} MB received"
+        f"stock: {len(stock.requests.pages)} pages, {seen:,.0f} requests for links made "
+        f"({_count(stock, 'scheduler/enqueued')} to new URLs), {stock.requests.bytes / 1e6:.1f} MB received"
     )
     yield (
-        f"ours: {len(ours.asked.pages)} pages and {ours.asked.robots} robots.txt, {len(ours.asked.pages) * LINKS:,} links "
-        f"({_count(ours, 'frontier/new_urls')} to new URLs), {ours.asked.bytes / 1e6:.1f} MB received, archive "
-        f"{ours.archive / 1e6:.1f} MB, store {ours.store / 1e6:.1f} MB, {_count(ours, 'commit/batches')} commits"
+        f"ours: {len(ours.requests.pages)} pages and {ours.requests.robots} robots.txt, "
+        f"{len(ours.requests.pages) * LINKS:,} links ({_count(ours, 'frontier/new_urls')} to new URLs), "
+        f"{ours.requests.bytes / 1e6:.1f} MB received, archive {ours.archive / 1e6:.1f} MB, store "
+        f"{ours.store / 1e6:.1f} MB, {_count(ours, 'commit/batches')} commits"
     )
     every = (
         "all pages there were at the start, and besides some of the new ones"
@@ -152,7 +154,7 @@ def _did(runs: Mapping[str, Sequence[Run]], web: Web) -> Iterator[str]:
         else "the same pages, all there are"
     )
     yield f"Each fetched {every}, none twice."
-    server = max(run.asked.cpu_per_request for side in runs.values() for run in side)
+    server = max(run.requests.cpu_per_request for side in runs.values() for run in side)
     slow = "" if server <= SERVER else f": more than {SERVER * 1000:g}, so it may have slowed both"
     yield f"The server needed at most {server * 1000:.2f} CPU-ms a request{slow}."
 
@@ -162,7 +164,7 @@ def _count(run: Run, name: str) -> str:
 
 
 def lag_of(run: Run) -> float | None:
-    """How late the event loop was, if the crawl says so."""
+    """Return the 99th percentile of the lag of the event loop, if the summary has it."""
     return next((float(value) for name, value in _leaves(run.summary) if "lag" in name and "99" in name), None)
 
 

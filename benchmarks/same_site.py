@@ -1,7 +1,7 @@
-"""Are different pages of one site taken for duplicates because they wear the same dress, and are copies among them found?
+"""Are pages of one site mistaken for duplicates because they share a template, and are real copies among them found?
 
-A real crawl of one host: 500 different pages of real text of which four fifths are the same on all, and the same again with
-a hundred copies planted, half of them with a word changed.
+A real crawl of one host: 500 different pages of real text, four fifths of which are the same on all, and the same again
+with a hundred planted copies, half of them with a word changed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tests.proofs.copies.proof import Findings, crawl_pages
 from tests.proofs.docs.packages import Unavailable
 
 PAGES, COPIES = 500, 100
-OWN, DRESS = 150, 600  # words: four fifths are the same on all pages
+OWN, TEMPLATE = 150, 600  # words: four fifths are the same on all pages
 MOST_FALSE, LEAST_FOUND = 0.01, 0.97
 HOST = "shop.test"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dress", type=int, default=DRESS, help="words that all pages have in common")
-    parser.add_argument("--own", type=int, default=OWN, help="words of a page's own")
+    parser.add_argument("--dress", dest="template", type=int, default=TEMPLATE, help="words that all pages share")
+    parser.add_argument("--own", type=int, default=OWN, help="words that only one page has")
     parser.add_argument("--seed", type=int, default=1)
 
 
@@ -41,18 +41,18 @@ def main(options: argparse.Namespace) -> int:
         print(f"No pages of documentation packages: {reason}")
         return 0
     chance.shuffle(texts)
-    dress = WORD.findall(" ".join(texts[-len(texts) // 5 :]))[: options.dress]
+    template = WORD.findall(" ".join(texts[-len(texts) // 5 :]))[: options.template]
     own = list(islice(_different(texts[: -len(texts) // 5], options.own), PAGES))
     pages = {f"/{number}": words for number, words in enumerate(own)}
     copies = {f"/copy/{number}": _copied(own[number], edit=number % 2 == 1) for number in range(COPIES)}
-    share = options.dress / (options.dress + options.own)
+    share = options.template / (options.template + options.own)
     print(f"{len(pages)} different pages of one host, {share:.0%} of each the same on all", flush=True)
-    alone = _crawl(pages, dress)
-    false = _false(alone)
+    alone = _crawl(pages, template)
+    false = _false_duplicates(alone)
     print(f"alone: {alone.pages} pages, {false} of them in false clusters; template learned: {alone.templates == 1}")
-    among = _crawl(pages | copies, dress)
-    found = sum(_belong(among, f"/{number}", f"/copy/{number}") for number in range(COPIES))
-    wrong = _false(among)
+    among = _crawl(pages | copies, template)
+    found = sum(_are_clustered(among, f"/{number}", f"/copy/{number}") for number in range(COPIES))
+    wrong = _false_duplicates(among)
     print(
         f"with {COPIES} copies: {found} found, {wrong} of the {len(pages)} in false clusters, {among.compared} compared"
     )
@@ -71,25 +71,25 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _different(texts: Sequence[str], words: int) -> Iterator[list[str]]:
-    """Beginnings of texts, but for those of which more than a third stands in others: translations that nobody finished."""
-    seen: set[int] = set()
+    """Yield beginnings of texts that share at most a third of their shingles with earlier ones."""
+    known: set[int] = set()
     for text in texts:
         own = WORD.findall(text)[:words]
         shingles = set(shingle_set(" ".join(own)).tolist())
-        if len(own) == words and len(shingles & seen) <= len(shingles) / 3:
-            seen |= shingles
+        if len(own) == words and len(shingles & known) <= len(shingles) / 3:
+            known |= shingles
             yield own
 
 
 def _copied(words: Sequence[str], *, edit: bool) -> list[str]:
-    """With other capitals, so that it is no copy byte by byte; perhaps with one word changed."""
+    """Copy a page with a word in capitals, so that it is no exact copy, or with that word changed."""
     middle = "changed" if edit else words[len(words) // 2].upper()
     return [*words[: len(words) // 2], middle, *words[len(words) // 2 + 1 :]]
 
 
-def _crawl(pages: Mapping[str, Sequence[str]], dress: Sequence[str]) -> Findings:
-    half = len(dress) // 2
-    served = {path: _page(dress[:half], words, dress[half:]) for path, words in pages.items()}
+def _crawl(pages: Mapping[str, Sequence[str]], template: Sequence[str]) -> Findings:
+    half = len(template) // 2
+    served = {path: _page(template[:half], words, template[half:]) for path, words in pages.items()}
     served["/"] = "".join(f'<p><a href="{path}">{path}</a></p>' for path in served)
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as name:
         return crawl_pages({HOST: served}, Path(name), delay=0, workers=1)
@@ -99,12 +99,12 @@ def _page(*parts: Sequence[str]) -> str:
     return "<!DOCTYPE html><title>A page</title>" + "".join(f"<p>{escape(' '.join(part))}</p>" for part in parts)
 
 
-def _false(found: Findings) -> int:
-    """Pages, not copies, that are in one cluster with other pages."""
+def _false_duplicates(found: Findings) -> int:
+    """Count pages, without planted copies, that are in a cluster with other pages."""
     return sum(
         len(pages) for cluster in found.clusters if len(pages := [one for one in cluster if "/copy/" not in one]) > 1
     )
 
 
-def _belong(found: Findings, page: str, copy: str) -> bool:
+def _are_clustered(found: Findings, page: str, copy: str) -> bool:
     return any({f"{HOST}{page}", f"{HOST}{copy}"} <= cluster for cluster in found.clusters)

@@ -1,7 +1,7 @@
-"""Ten million URLs on a hundred thousand hosts: how long they take to load, what they weigh, and what they cost a crawl.
+"""Ten million URLs on a hundred thousand hosts: loading time, bytes per URL, cost of new links, memory, restart.
 
-The list is loaded by `scrapy seed --bulk`, in two parts, and links are offered to the store after each: three in five are known,
-as on the web. Then a crawl is started, killed, and started again; a server on loopback notes its first request.
+The list is loaded by `scrapy seed --bulk` in two parts. After each, links are added to the store: three in five are
+known, as on the web. Then a crawl is started, killed, and started again; a server on loopback logs its first request.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
-FIRST = 0.1  # of the list, after which links are offered for the first time
-LINKS = 60_000  # that are offered, in batches as a commit brings them
+FIRST = 0.1  # share of the list after which links are added for the first time
+LINKS = 60_000  # links that are added, in batches as in a commit
 BATCH = 3_000
-KNOWN = 0.6
+KNOWN = 0.6  # share of these links that are known
 ADDRESSES = 200
-PAGES = 3_000  # that the crawl fetches before it is killed
+PAGES = 3_000  # requests of the crawl before it is killed
 MEMORY, RESTART, RATE, WEIGHT, LOAD = 600e6, 30.0, 0.5, 140.0, 1_200.0
 
 
@@ -44,13 +44,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     urls, hosts = options.urls, options.hosts
-    with tempfile.TemporaryDirectory(prefix="orbweaver-") as name, _serving() as (port, asked):
+    with tempfile.TemporaryDirectory(prefix="orbweaver-") as name, _serving() as (port, requests):
         directory = Path(name)
         settings = _settings(directory, hosts, port)
         first = int(urls * FIRST)
         seconds, text = _load(directory, settings, range(first), hosts, port)
         print(f"{first:,} URLs loaded in {seconds:.0f} s", flush=True)
-        few = _offer(directory, first, hosts, port)
+        few = _add_links(directory, first, hosts, port)
         print(f"at {first:,} URLs: {few:,.0f} links a second checked and, if new, inserted", flush=True)
         more, longer = _load(directory, settings, range(first, urls), hosts, port)
         seconds, text = seconds + more, text + longer
@@ -59,10 +59,10 @@ def main(options: argparse.Namespace) -> int:
         print(
             f"{known:,} URLs in all loaded in {seconds:.0f} s; {weight:.0f} bytes for each beyond its text", flush=True
         )
-        many = _offer(directory, urls, hosts, port)
+        many = _add_links(directory, urls, hosts, port)
         print(f"at {urls:,} URLs: {many:,.0f} links a second", flush=True)
-        memory = _crawl_and_kill(settings, asked)
-        restart = _restart(settings, asked)
+        memory = _crawl_and_kill(settings, requests)
+        restart = _restart(settings, requests)
         print(f"crawl process: {memory / 1e6:.0f} MB; {restart:.1f} s from an unclean restart to the first request")
     verdicts = [
         (f"loaded in {seconds / 60:.1f} minutes, at most {LOAD / 60:.0f}", seconds <= LOAD),
@@ -84,13 +84,13 @@ def _name(number: int) -> str:
 
 
 def _url(number: int, hosts: int, port: int) -> str:
-    """Hosts come in no order, as in a list that somebody has gathered."""
+    """Make a URL; consecutive URLs are on different hosts, as in a list from elsewhere."""
     host = number * 48_271 % hosts
     return f"http://{_name(host)}:{port}/archive/{number % 97}/a-page-about-{number % 7_919}/{number}.html"
 
 
 def _load(directory: Path, settings: list[str], numbers: range, hosts: int, port: int) -> tuple[float, int]:
-    """Seconds, and bytes of text."""
+    """Load URLs; return the seconds it took and the bytes of their text."""
     path, text = directory / "list.txt", 0
     with path.open("w", encoding="ascii") as file:
         for number in numbers:
@@ -111,8 +111,8 @@ def _known(directory: Path) -> int:
         store.close()
 
 
-def _offer(directory: Path, count: int, hosts: int, port: int) -> float:
-    """Links a second that a store checks and inserts, in a copy of it."""
+def _add_links(directory: Path, count: int, hosts: int, port: int) -> float:
+    """Measure how many links a second a copy of the store checks and inserts."""
     copy = directory / "copy.db"
     shutil.copy(directory / "crawl" / "crawl.db", copy)
     chance = random.Random(count)
@@ -171,29 +171,29 @@ def _crawling(settings: list[str]) -> Iterator[subprocess.Popen[bytes]]:
         crawl.wait()
 
 
-def _crawl_and_kill(settings: list[str], asked: list[float]) -> float:
-    """Crawl until the server was asked often; the memory of the crawl process then."""
+def _crawl_and_kill(settings: list[str], requests: list[float]) -> float:
+    """Crawl until the server got PAGES requests; return the memory of the crawl process."""
     with _crawling(settings) as crawl:
         deadline = time.monotonic() + 300
-        while len(asked) < PAGES and time.monotonic() < deadline and crawl.poll() is None:
+        while len(requests) < PAGES and time.monotonic() < deadline and crawl.poll() is None:
             time.sleep(0.1)
-        print(f"{len(asked):,} requests", flush=True)
+        print(f"{len(requests):,} requests", flush=True)
         return peak_memory(crawl.pid)
 
 
-def _restart(settings: list[str], asked: list[float]) -> float:
-    """Seconds until the first request."""
-    before, begun = len(asked), time.monotonic()
+def _restart(settings: list[str], requests: list[float]) -> float:
+    """Restart the crawl; return the seconds until its first request."""
+    before, begun = len(requests), time.monotonic()
     with _crawling(settings) as crawl:
-        while len(asked) == before and time.monotonic() < begun + 300 and crawl.poll() is None:
+        while len(requests) == before and time.monotonic() < begun + 300 and crawl.poll() is None:
             time.sleep(0.01)
-        return asked[before] - begun if len(asked) > before else float("inf")
+        return requests[before] - begun if len(requests) > before else float("inf")
 
 
 @contextmanager
 def _serving() -> Iterator[tuple[int, list[float]]]:
-    """A server that knows no page; its port, and when it was asked."""
-    asked: list[float] = []
+    """Run a server that answers 404 to everything; yields its port and the times of requests."""
+    requests: list[float] = []
     loop = asyncio.new_event_loop()
 
     class Answering(asyncio.Protocol):
@@ -201,7 +201,7 @@ def _serving() -> Iterator[tuple[int, list[float]]]:
             self._transport = cast("asyncio.Transport", transport)
 
         def data_received(self, data: bytes) -> None:
-            asked.append(time.monotonic())
+            requests.append(time.monotonic())
             self._transport.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
 
     async def serve() -> int:
@@ -216,7 +216,7 @@ def _serving() -> Iterator[tuple[int, list[float]]]:
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
-        yield port, asked
+        yield port, requests
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()

@@ -1,7 +1,7 @@
-"""Serve the web as fast as Python can, and remember who asked for what.
+"""Serve the web as fast as Python can, and log the requests.
 
-All answers lie in memory as the bytes that are sent. The server is told by lines on standard input: `take` prints
-what was asked for since the last time as one line of JSON; it ends when the input does.
+All responses are in memory as the bytes that are sent. The server is controlled by lines on standard input: `take`
+prints the requests since the last time as one line of JSON; the server ends when its input does.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _END = b"\r\n\r\n"
 
 
 class Farm:
-    """What all connections share."""
+    """The responses and the request log, which all connections share."""
 
     def __init__(self, web: Web, *, compress: bool) -> None:
         self._web = web
         self._compress = compress
-        self._asked: list[tuple[str, str]] = []  # (address, path)
+        self._log: list[tuple[str, str]] = []  # (address, path)
         self._bytes = 0
         self._cpu = time.process_time()
         self._answers = {path: web.answer(path, compress=compress) for path in web.all_pages()}
 
     def answer(self, address: str, path: str) -> bytes:
-        self._asked.append((address, path))
+        self._log.append((address, path))
         answer = self._answers.get(path)
         if answer is None:
             answer = self._web.answer(path, compress=self._compress)
@@ -52,15 +52,15 @@ class Farm:
         return answer
 
     def take(self) -> dict[str, Any]:
-        """What was asked for since the last call."""
-        asked, sent, cpu = self._asked, self._bytes, time.process_time()
-        taken = {"asked": asked, "bytes": sent, "cpu": cpu - self._cpu}
-        self._asked, self._bytes, self._cpu = [], 0, cpu
+        """Return the requests since the last call, with the bytes sent and the CPU time."""
+        log, sent, cpu = self._log, self._bytes, time.process_time()
+        taken = {"requests": log, "bytes": sent, "cpu": cpu - self._cpu}
+        self._log, self._bytes, self._cpu = [], 0, cpu
         return taken
 
 
 class Connection(asyncio.Protocol):
-    """One client; requests have no body, so they are told apart by their empty line."""
+    """One client connection; requests have no body, so that each ends with an empty line."""
 
     def __init__(self, farm: Farm, address: str) -> None:
         self._farm = farm
@@ -68,7 +68,7 @@ class Connection(asyncio.Protocol):
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's has the methods, not the class
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's class has the methods but is no subclass
 
     def data_received(self, data: bytes) -> None:
         *requests, self._buffer = (self._buffer + data).split(_END)
@@ -78,8 +78,8 @@ class Connection(asyncio.Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a server saw in one run."""
+class RequestLog:
+    """The requests that a server got in one run."""
 
     pages: list[str]  # URLs, robots.txt apart
     robots: int
@@ -92,7 +92,7 @@ class Asked:
 
 
 class Served:
-    """A web on its own core, from `with` to the end of the block."""
+    """Serves a web in another process on its own core until the end of the `with` block."""
 
     def __init__(self, web: Web, core: int | None, *, compress: bool) -> None:
         self.web = web
@@ -112,26 +112,28 @@ class Served:
         self.web = replace(self.web, port=self._read()["port"])
         return self
 
-    def take(self) -> Asked:
+    def take(self) -> RequestLog:
         assert self._process.stdin
         self._process.stdin.write("take\n")
         self._process.stdin.flush()
         taken = self._read()
-        pages = [f"http://{address}:{self.web.port}{path}" for address, path in taken["asked"] if path != "/robots.txt"]
-        robots = len(taken["asked"]) - len(pages)
-        return Asked(pages=pages, robots=robots, bytes=taken["bytes"], cpu=taken["cpu"])
+        pages = [
+            f"http://{address}:{self.web.port}{path}" for address, path in taken["requests"] if path != "/robots.txt"
+        ]
+        robots = len(taken["requests"]) - len(pages)
+        return RequestLog(pages=pages, robots=robots, bytes=taken["bytes"], cpu=taken["cpu"])
 
     def _read(self) -> dict[str, Any]:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError("the server of the benchmark ended; it says why on standard error")
+            raise RuntimeError("the server of the benchmark ended; see its message on standard error")
         return cast("dict[str, Any]", json.loads(line))
 
     def __exit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        with self._process:  # closes the pipes, which ends it, and waits
+        with self._process:  # closes the pipes, which ends the server, and waits for it
             pass
 
 
@@ -159,7 +161,7 @@ def _command(farm: Farm, ended: asyncio.Event) -> None:
 
 
 def _listeners(addresses: list[str]) -> list[socket.socket]:
-    """One socket on each address, all with one port."""
+    """Open a socket on each address, all with the same port."""
     for _ in range(100):
         opened: list[socket.socket] = []
         try:

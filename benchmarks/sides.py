@@ -1,4 +1,4 @@
-"""The two crawlers that are compared, each as its user would run it."""
+"""Run the two crawlers that are compared, each as its users would."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from benchmarks.measure import Cost, run
-from benchmarks.server import ROOT, Asked, Served
+from benchmarks.server import ROOT, RequestLog, Served
 
-BESIDES = 100  # new pages of an open web that are fetched besides the seeds: hosts do not end with theirs all at once
+BESIDES = 100  # new pages of an open web fetched besides the seeds: hosts do not finish at the same time
 _LIMIT = 600.0  # seconds that one run may take
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One crawl: what it cost, what the server saw, what it says of itself."""
+    """One crawl: its cost, the requests that the server got, its statistics and its summary."""
 
     cost: Cost
-    asked: Asked
+    requests: RequestLog
     stats: dict[str, float]
     summary: dict[str, Any] = field(default_factory=dict)
     archive: int = 0  # bytes
@@ -34,7 +34,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Where the runs of one round take place."""
+    """The server, the directory and the core of one round."""
 
     served: Served
     directory: Path
@@ -47,17 +47,19 @@ class Scene:
 
 
 class Side(Protocol):
+    """A crawler that can be measured."""
+
     @property
     def name(self) -> str: ...
 
     def start_up(self, scene: Scene) -> Cost:
-        """A run that fetches nothing."""
+        """Run the crawler without fetching anything, to measure the cost of its start."""
 
     def crawl(self, scene: Scene) -> Run: ...
 
 
 class Stock:
-    """Scrapy as it comes."""
+    """Stock Scrapy."""
 
     name = "stock"
 
@@ -69,7 +71,7 @@ class Stock:
     def crawl(self, scene: Scene) -> Run:
         log = scene.directory / "stock.log"
         cost = self._run(scene, scene.seeds(), log)
-        return Run(cost=cost, asked=scene.served.take(), stats=_stats(log))
+        return Run(cost=cost, requests=scene.served.take(), stats=_stats(log))
 
     def _run(self, scene: Scene, seeds: Path, log: Path) -> Cost:
         words = ["runspider", str(ROOT / "benchmarks" / "stock_spider.py"), "-a", f"seeds={seeds}"]
@@ -80,7 +82,7 @@ class Stock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ours:
-    """Everything on: robots.txt, archive, commits."""
+    """Our crawler with everything switched on: robots.txt, archive, commits."""
 
     processes: int | None = None  # content processes; None = as many as the settings say
     known: Path | None = None  # a store to begin with
@@ -97,7 +99,7 @@ class Ours:
         )
 
     def crawl(self, scene: Scene, *, under: Sequence[str] = ("scrapy",)) -> Run:
-        """After `start_up`: it goes on in the same directory."""
+        """Crawl after `start_up`, in the same directory."""
         log, summary = scene.directory / "ours.log", scene.directory / "summary.json"
         words = ["crawl", "web", "-a", f"seeds={scene.seeds()}"]
         if "--summary" in _help():
@@ -106,7 +108,7 @@ class Ours:
         directory = scene.directory / "crawl"
         return Run(
             cost=cost,
-            asked=scene.served.take(),
+            requests=scene.served.take(),
             stats=_stats(log),
             summary=json.loads(summary.read_text()) if summary.exists() else {},
             archive=sum(path.stat().st_size for path in (directory / "warc").iterdir()),
@@ -117,12 +119,13 @@ class Ours:
         settings: dict[str, object] = {
             "CRAWL_DIR": scene.directory / "crawl",
             "SCOPE": "any",
-            "URL_PORTS": scene.served.web.port,  # else a start judges all known URLs again, and that is no page's cost
+            # Else the start checks the scope of all known URLs again, which is no cost of a page.
+            "URL_PORTS": scene.served.web.port,
             "OWN_HOSTS": "127.30.0.*",
             "INTRANET_HOSTS": "127.30.0.*",
             "INTRANET_NETWORKS": "127.30.0.0/16",
             "POLITENESS_MIN_DELAY": 0,
-            "SITEMAPS": False,  # nothing is asked for but what links lead to
+            "SITEMAPS": False,  # only what links lead to is requested
             "PROBE_AFTER": 0,
             "POLITENESS_LATENCY_FACTOR": 0,
             "CRAWL_MAX_PAGES": scene.served.web.pages + BESIDES if scene.served.web.is_open else 0,
@@ -156,18 +159,18 @@ def scrapy(
 
 
 def _environment() -> dict[str, str]:
-    """This one, without what would choose other settings."""
+    """Return the environment without variables that would choose other settings."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY")}
 
 
 def _help() -> str:
-    """What our crawl command can do."""
+    """Return the help text of our crawl command."""
     command = [sys.executable, "-m", "scrapy", "crawl", "--help"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def _stats(log: Path) -> dict[str, float]:
-    """The numbers among the statistics that Scrapy prints at the end."""
+    """Read the numbers among the statistics that Scrapy prints at the end."""
     return {name: float(value) for name, value in re.findall(r"'([\w/]+)': ([\d.]+)", log.read_text(errors="replace"))}
 
 

@@ -1,8 +1,8 @@
-"""What does it cost to ask what a site wants: may this URL be fetched, and which are there?
+"""What do a robots.txt decision and the parsing of a sitemap cost?
 
-Decisions by a parsed robots.txt, and a sitemap as large as the protocol allows, read here and by Scrapy's own class. The
-sides take turns; counted is processor time. Memory is that of a process of its own, above what it had with the file's
-bytes in its hands.
+Decisions by a parsed robots.txt, and a sitemap as large as the protocol allows, parsed by our code and by Scrapy's
+class. Both take turns; CPU time is counted. Memory is that of a process of its own, beyond what it needs for the file's
+bytes.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from crawler.parse.sitemaps import parse_sitemap
 
 ALLOWED = 20.0  # µs a decision
 REQUIRED = 1.5  # times as fast as Scrapy
-MEMORY = 64_000_000  # beyond the file's bytes
+MEMORY = 64_000_000  # bytes beyond those of the file
 RULES = 100
 ENTRIES = 50_000
 SMALL, LARGE = "11 MB, four facts an entry", "50 MB, links and images as well"
 _URL = "https://shop.example/sitemap.xml"
 
-_PATTERNS = (  # how rules of real files look
+_PATTERNS = (  # rules as in real robots.txt files
     "Disallow: /{section}-{number}/",
     "Disallow: /{section}/{name}",
     "Allow: /{section}/{name}$",
@@ -83,11 +83,11 @@ def robots_txt(chance: Random) -> bytes:
 
 
 def decision_cost(count: int, chance: Random) -> float:
-    """Microseconds for one URL, none of which comes twice."""
+    """Return the microseconds of a decision; all URLs are different."""
     rules = RobotsRules.parse(robots_txt(chance))
     queries = ("", "?page=2", "?q=salt+marsh&sort=new")
     urls = [f"https://shop.example{page_path(number)}{chance.choice(queries)}" for number in range(count)]
-    rules.allows(_URL, ROBOTS_TOKEN)  # what is made ready once is no part of a decision
+    rules.allows(_URL, ROBOTS_TOKEN)  # the first call compiles the rules, which is no part of a decision
     gc.collect()
     started = time.process_time()
     for url in urls:
@@ -107,8 +107,9 @@ def _entry(number: int, chance: Random, *, with_more: bool) -> str:
     moment = f"T{chance.randrange(24):02}:{chance.randrange(60):02}:00+00:00" if number % 2 else ""
     more = (_images(path) if number % 2 else _links(path)) if with_more else ""
     return (
-        f"  <url>\n    <loc>https://shop.example{path}?id={number}&amp;view=full</loc>\n    <lastmod>{day}{moment}</lastmod>\n"
-        f"    <changefreq>weekly</changefreq>\n    <priority>0.{chance.randrange(1, 10)}</priority>\n{more}  </url>\n"
+        f"  <url>\n    <loc>https://shop.example{path}?id={number}&amp;view=full</loc>\n    "
+        f"<lastmod>{day}{moment}</lastmod>\n    <changefreq>weekly</changefreq>\n    "
+        f"<priority>0.{chance.randrange(1, 10)}</priority>\n{more}  </url>\n"
     )
 
 
@@ -136,14 +137,14 @@ def read_scrapys(body: bytes) -> int:
 
 
 def _seconds(read: Callable[[bytes], int], body: bytes, entries: int) -> float:
-    gc.collect()  # what others left behind is not this side's
+    gc.collect()  # garbage of other code is not counted
     started = time.process_time()
     assert read(body) == entries
     return time.process_time() - started
 
 
 def memory_of(body: bytes) -> int:
-    """Bytes that reading needs at its peak."""
+    """Return the peak of the bytes that parsing needs."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "sitemap.xml")
         path.write_bytes(body)
@@ -181,7 +182,7 @@ def _table(
 
 
 def judge(decisions: list[float], costs: dict[str, dict[str, list[float]]], memory: dict[str, int]) -> list[Verdict]:
-    """By the fastest round of each side: what else a machine does makes rounds slower, none faster."""
+    """Judge by the fastest round of each side: other processes can only make a round slower."""
     cost = min(decisions)
     verdicts = [Verdict(what=f"{cost:.1f} µs a decision, at most {ALLOWED:g}", holds=cost <= ALLOWED)]
     for name, by_side in costs.items():

@@ -1,7 +1,7 @@
-"""Does the index of sketches stay fast when it is large, and how much room does a page take?
+"""Does the index of sketches stay fast when it is large, and how many bytes does a page take?
 
-Pages are looked up and entered as a commit does it, a hundred in a transaction, in a store on the disk. One page in ten is a
-near-duplicate of an earlier one. Counted is processor time; what the disk makes it wait for is told besides.
+Pages are looked up and inserted as in a commit, a hundred in a transaction, in a store on disk. One page in ten is a
+near-duplicate of an earlier one. CPU time is judged; wall-clock time is printed, too.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ SLICE = 20_000  # pages over which a rate is measured
 LEAST_RATIO = 0.4
 MOST_BYTES = 2_048
 _COPIED = 0.1  # share of the pages
-_CHANGED = 0.04  # share of the marks in which a copy differs
+_CHANGED = 0.04  # share of the MinHash values in which a copy differs
 
 
 class Rate(NamedTuple):
-    """What a page cost, up to a number of pages."""
+    """The cost of a page in a slice that ends at a number of pages."""
 
     pages: int
     cpu: float  # seconds
@@ -39,7 +39,9 @@ class Rate(NamedTuple):
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pages", type=int, default=1_000_000)
-    parser.add_argument("--first", type=int, default=100_000, help="pages with whose rate that of all is compared")
+    parser.add_argument(
+        "--first", type=int, default=100_000, help="the rate at this many pages is compared with the last"
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -55,7 +57,7 @@ def main(options: argparse.Namespace) -> int:
     print(f"{found:,} of {round(options.pages * _COPIED):,} near-duplicates were found")
     verdicts = [
         Verdict(
-            what=f"the rate at {options.pages:,} pages is {ratio:.2f} of that at {options.first:,}, at least {LEAST_RATIO}",
+            what=f"rate at {options.pages:,} pages: {ratio:.2f} of that at {options.first:,}, at least {LEAST_RATIO}",
             holds=ratio >= LEAST_RATIO,
         ),
         Verdict(what=f"{weight:,.0f} bytes a page, at most {MOST_BYTES:,}", holds=weight <= MOST_BYTES),
@@ -65,7 +67,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def fill(connection: apsw.Connection, pages: int) -> tuple[list[Rate], int]:
-    """Enter so many pages, and tell what they cost as there are more of them."""
+    """Insert pages; return the cost per page as the index grows, and the near-duplicates found."""
     chance, rates, found = np.random.default_rng(1), [], 0
     recent: list[bytes] = []
     for start in range(0, pages, SLICE):
@@ -75,7 +77,7 @@ def fill(connection: apsw.Connection, pages: int) -> tuple[list[Rate], int]:
             recent = (recent + batches[-1][1])[-5_000:]
         cpu, wall = time.process_time(), time.monotonic()
         for at, sketches in batches:
-            found += _enter(connection, at, sketches)
+            found += _insert(connection, at, sketches)
         rates.append(Rate(start + SLICE, (time.process_time() - cpu) / SLICE, (time.monotonic() - wall) / SLICE))
         if (start + SLICE) % (5 * SLICE) == 0:
             last = rates[-1]
@@ -84,7 +86,7 @@ def fill(connection: apsw.Connection, pages: int) -> tuple[list[Rate], int]:
 
 
 def _sketches(chance: np.random.Generator, recent: list[bytes]) -> list[bytes]:
-    """Of pages that have nothing in common, and of some that are copies of recent ones."""
+    """Draw sketches of unrelated pages, and of some that are copies of recent ones."""
     made = [chance.bytes(2 * PERMUTATIONS + 8) for _ in range(BATCH)]
     for number in range(0, BATCH if recent else 0, round(1 / _COPIED)):
         marks = np.frombuffer(recent[int(chance.integers(len(recent)))][: 2 * PERMUTATIONS], dtype="<u2").copy()
@@ -93,7 +95,7 @@ def _sketches(chance: np.random.Generator, recent: list[bytes]) -> list[bytes]:
     return made
 
 
-def _enter(connection: apsw.Connection, first: int, sketches: list[bytes]) -> int:
+def _insert(connection: apsw.Connection, first: int, sketches: list[bytes]) -> int:
     index = SimilarityIndex(connection, DuplicateRule())
     connection.execute("BEGIN IMMEDIATE")
     index.look_up(sketches)

@@ -1,7 +1,7 @@
-"""How many documents of a thousand words are sketched in a second, and how many by libraries?
+"""How many documents of a thousand words are sketched per CPU-second, by our code and by libraries?
 
-From the same texts to a sketch of 200 marks of their runs of five words; the libraries are given these as they want them,
-each once. The sides take turns; counted is processor time, and of each side the fastest round.
+From the same texts to a MinHash sketch of 200 values of their 5-word shingles; the libraries get the distinct shingles
+in the form they need. All take turns; CPU time is counted, and the fastest round of each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Side = Callable[[str], object]
 
 
 def thousands(texts: Iterable[str], number: int) -> list[str]:
-    """So many documents of a thousand words, cut from texts as they are."""
+    """Cut documents of a thousand words from texts, at most `number`."""
     found: list[str] = []
     for text in texts:
         words = list(WORD.finditer(text))
@@ -69,7 +69,7 @@ def rates(documents: Sequence[str], rounds: int) -> dict[str, float]:
 
 
 def _seconds(side: Side, documents: Sequence[str]) -> float:
-    gc.collect()  # what others left behind is not this side's
+    gc.collect()  # garbage of other code is not counted
     started = time.process_time()
     for document in documents:
         side(document)

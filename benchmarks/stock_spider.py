@@ -1,6 +1,6 @@
-"""Stock Scrapy following links, with the settings that its documentation gives for broad crawls.
+"""A spider for stock Scrapy that follows links, with the settings that its documentation gives for broad crawls.
 
-Run by its file name outside of any project: nothing of ours applies to it.
+It is run by its file name outside of any project, so that none of our settings apply.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scrapy.linkextractors import LinkExtractor
 
 
 class LinksSpider(Spider):
-    """Asks for every URL that it finds, and does nothing else."""
+    """Requests every URL that it finds, and does nothing else."""
 
     name = "links"
     seeds = ""  # a file with one URL a line
-    stop = ""  # "seeds" = when all of them are answered: the web has no end
+    stop = ""  # "seeds" = stop when all seeds are fetched, because an open web has no end
     custom_settings: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         # https://docs.scrapy.org/en/latest/topics/broad-crawls.html
         "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.DownloaderAwarePriorityQueue",
@@ -30,7 +30,7 @@ class LinksSpider(Spider):
         "COOKIES_ENABLED": False,
         "RETRY_ENABLED": False,
         "REDIRECT_ENABLED": False,
-        # What would only cost it time here
+        # Features that would only cost time here
         "DOWNLOAD_DELAY": 0,
         "ROBOTSTXT_OBEY": False,
         "TELNETCONSOLE_ENABLED": False,
@@ -49,8 +49,8 @@ class LinksSpider(Spider):
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Request]:
         for link in self._links.extract_links(response):  # type: ignore[arg-type]
-            # What it was given comes first, also if a page names it before its turn.
+            # Seeds keep their priority, also if a page links to them before their turn.
             yield Request(link.url, priority=int(link.url in self._unanswered))
         self._unanswered.discard(response.url)
         if self.stop == "seeds" and not self._unanswered:
-            raise CloseSpider("all seeds are answered")
+            raise CloseSpider("all seeds are fetched")

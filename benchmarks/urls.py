@@ -1,7 +1,7 @@
-"""What does it cost to tell which URLs a page's links are, here and with the tools of stock Scrapy?
+"""What does it cost to canonicalize the links of a page, with our code and with the tools of stock Scrapy?
 
-From the texts on a page to keys that say whether each URL is known. Every round has pages and links of its own, on a few
-hosts that come again, as in a crawl; the sides take turns, and counted is processor time.
+From the href attributes of a page to the keys by which known URLs are found. Every round has its own pages and links,
+on a few hosts that recur, as in a crawl; all take turns, and CPU time is counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ALLOWED = 0.25  # ms a page
 REQUIRED = 10.0  # times as fast as Scrapy
 HOSTS = 200  # of each top-level domain
 
-_MIX = (  # how many links of a page look like this
+_MIX = (  # number of links of this form on a page
     (11, "{path}"),
     (2, "{path}#part-{number}"),
     (5, "{name}"),
@@ -53,6 +53,8 @@ _MIX = (  # how many links of a page look like this
 
 
 class Page(NamedTuple):
+    """A page with its links."""
+
     base: str
     hrefs: list[str]  # as they stand in the markup
 
@@ -83,19 +85,19 @@ _POLICY = UrlPolicy()
 
 
 def _ours(page: Page) -> None:
-    """As a content process does it."""
+    """Canonicalize as a content process does."""
     canonicalize = _POLICY.canonicalize
     found = [canonicalize(href, page.base) for href in page.hrefs]
     keys_of([url for url in found if url is not None])
 
 
 def _scrapy_peer(page: Page) -> list[bytes]:
-    """`fingerprint` calls canonicalize_url itself, so it is not called before."""
+    """Make Scrapy's fingerprints; `fingerprint` calls canonicalize_url itself."""
     return [fingerprint(Request(urljoin(page.base, href))) for href in page.hrefs]
 
 
 def _bare_peer(page: Page) -> list[bytes]:
-    """The same fingerprints without making a request for each."""
+    """Make the same fingerprints without a Request for each."""
     return [_digest(canonicalize_url(urljoin(page.base, href))) for href in page.hrefs]
 
 
@@ -105,7 +107,7 @@ def _digest(url: str) -> bytes:
 
 
 def _scope(page: Page) -> Callable[[], object]:
-    """Judging a page's links, by a scope that has never seen their hosts."""
+    """Return a function that checks the links of a page against a new scope, whose caches are empty."""
     rejection = UrlOptions(mode="domains").new_scope([page.base]).rejection
     found = [canonicalize(href, page.base) for href in page.hrefs]
     urls = [url for url in found if url is not None]
@@ -113,9 +115,9 @@ def _scope(page: Page) -> Callable[[], object]:
 
 
 def _cost(works: Iterable[Callable[[], object]]) -> float:
-    """Milliseconds for one of these."""
+    """Return the mean CPU-milliseconds of these functions."""
     works = list(works)
-    gc.collect()  # what others left behind is not this side's
+    gc.collect()  # garbage of other code is not counted
     started = time.process_time()
     for work in works:
         work()

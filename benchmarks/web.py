@@ -1,7 +1,7 @@
-"""The web that is crawled: pages of about 26 KB with 44 links each, made from their number alone.
+"""Generate the web that is crawled: pages of about 26 KB with 44 links each, each computed from its number.
 
-Closed: all links lead to pages of the web, and every page can be reached from the seeds. Open: 30 of the links of a
-page lead to URLs that no other page names; there is a page behind each of them, with 30 new URLs of its own.
+Closed web: all links lead to pages of the web, and every page can be reached from the seeds. Open web: 30 of the links
+of a page lead to URLs that no other page links to; each of them is a page with 30 new URLs of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zlib import crc32
 
 LINKS = 44  # on a page
 NEW_LINKS = 30  # of them, on a page of the open web
-OUTWARD = 4  # one link in so many leads to another host
+OUTWARD = 4  # one link in four leads to another host
 SENTENCES = 128  # of a page: about 26 KB with the markup
 MAX_HOSTS = 250
 NEW = "/new/"  # begins the paths of the open web's other pages
@@ -44,7 +44,7 @@ _STYLE = "body{font:16px/1.5 serif;margin:0 auto;max-width:60em}nav ul{display:f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Web:
-    """A web is its size; the port is where it is served."""
+    """A generated web, determined by its size; the port is where it is served."""
 
     pages: int
     hosts: int
@@ -56,7 +56,7 @@ class Web:
         return [f"127.30.0.{number + 1}" for number in range(self.hosts)]
 
     def host_of(self, path: str) -> str:
-        """The address that serves a path: the pages by turns, so that all hosts have as many."""
+        """Return the address that serves a path; pages are dealt to hosts in turn."""
         if path.startswith(NEW):
             return f"127.30.0.{path.removeprefix(NEW).partition('/')[0]}"
         return f"127.30.0.{(self._number(path) or 0) % self.hosts + 1}"
@@ -65,19 +65,19 @@ class Web:
         return f"http://{self.host_of(path)}:{self.port}{path}"
 
     def all_pages(self) -> Iterator[str]:
-        """The paths of the pages that are there from the beginning."""
+        """Return the paths of the numbered pages."""
         return (page_path(number) for number in range(self.pages))
 
     def urls(self) -> set[str]:
         return {self.url(path) for path in self.all_pages()}
 
     def seeds(self) -> list[str]:
-        """Where both crawlers start: one page of each host, or, on an open web, all pages that are to be fetched."""
+        """Return the seeds: one page of each host, or, on an open web, all numbered pages."""
         count = self.pages if self.is_open else min(self.pages, self.hosts)
         return [self.url(page_path(number)) for number in range(count)]
 
     def links(self, path: str) -> list[str]:
-        """The URLs that a page names, each once."""
+        """Return the links of a page, without duplicates."""
         chance = Random(path)
         new = [self._new_path(path, number) for number in range(NEW_LINKS)] if self.is_open else []
         known = self._neighbours(path, chance, LINKS - len(new))
@@ -89,7 +89,7 @@ class Web:
         return _html(path, self.links(path), self.sentences)
 
     def answer(self, path: str, *, compress: bool) -> bytes:
-        """The whole HTTP answer for a path, robots.txt and other things that do not exist included."""
+        """Return the HTTP response for a path; robots.txt and everything else that does not exist is a 404."""
         if self._number(path) is None and not (self.is_open and path.startswith(NEW)):
             return _answer("404 Not Found", "text/plain", b"There is nothing here.\n")
         body = self.body(path)
@@ -98,13 +98,13 @@ class Web:
         return _answer("200 OK", "text/html; charset=utf-8", body)
 
     def _number(self, path: str) -> int | None:
-        """Which page a path names, or None if it is none of those that are there from the beginning."""
+        """Return the number of the page with a path; None if it is not a numbered page."""
         _, _, last = path.removesuffix(".html").rpartition("-")
         number = int(last) if last.isdecimal() else self.pages
         return number if number < self.pages and page_path(number) == path else None
 
     def _neighbours(self, path: str, chance: Random, count: int) -> list[str]:
-        """Pages to link to: those that this page makes reachable, then others, most of them of its own host."""
+        """Choose pages to link to: its children in a tree over all pages, then others, most of them of its own host."""
         number = self._number(path)
         tree = [] if number is None else [child for child in (2 * number + 1, 2 * number + 2) if child < self.pages]
         home = int(self.host_of(path).rpartition(".")[2]) - 1
@@ -115,14 +115,14 @@ class Web:
         return [page_path(other) for other in list(chosen)[:count]]
 
     def _new_path(self, path: str, number: int) -> str:
-        """A path that only this page names; most of them on its own host, which the path says."""
+        """Make a path that only this page links to; the host, mostly its own, is part of the path."""
         home = int(self.host_of(path).rpartition(".")[2])
         host = crc32(f"{path} {number}".encode()) % self.hosts + 1 if number % OUTWARD == 0 else home
         return f"{NEW}{host}/{crc32(path.encode()):08x}/{_slug(number * 7)}-{number}{_last(path)}.html"
 
 
 def _last(path: str) -> str:
-    """What tells the path of a page from all others."""
+    """Return the end of a path, which is unique to its page."""
     return "." + path.removesuffix(".html").rpartition("-")[2]
 
 
@@ -156,7 +156,7 @@ def _html(path: str, links: list[str], sentences: int) -> bytes:
     for start in range(0, sentences, 4):
         aside = inline.pop() if inline else ""
         first, second, *others = texts[start : start + 4]
-        # With the spans a page has an element for every 150 bytes, like most.
+        # With the spans a page has an element for every 150 bytes, like most pages.
         spans = f'<span class="lead">{first}</span> <span>{second}</span>'
         parts.append(f'<p class="text">{spans} {" ".join(others)} {aside}</p>')
         if start % 32 == 28:

@@ -1,7 +1,8 @@
-"""What does a second worker bring?
+"""How much faster is a crawl with a second worker?
 
-`polite`: each worker has room for 500 of 2,000 hosts, which want 10 s between requests: 50 pages a second for each worker. `busy`: hosts
-that want almost no rest, so that processors are the limit; what the workers say limits them is printed. Rates are the server's.
+`polite`: each worker has room for 500 of 2,000 hosts with a delay of 10 s: 50 pages a second for each worker. `busy`:
+hosts with almost no delay, so that the CPU is the limit; what the workers report as their limit is printed. Rates are
+measured by the server.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from pathlib import Path
 from benchmarks.polite import Result, Workload, crawl, ours
 from benchmarks.polite_server import addresses_of
 
-TIMES = 1.9  # on a web that is limited by politeness
+TIMES = 1.9  # required speed-up on a web that is limited by politeness
 WINDOW = 500
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seconds", type=float, default=60.0, help="that each crawl takes (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="time of each crawl (%(default)s)")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -33,10 +34,10 @@ def main(options: argparse.Namespace) -> int:
         for workers in (1, 2):
             result, limits = _crawl(work, workers)
             rates[work.name, workers] = result.rate
-            told = "; ".join(limits)
-            print(f"{work.name:6} {workers} worker(s): {result.rate:7.1f} pages/s; limited by {told}", flush=True)
+            limited_by = "; ".join(limits)
+            print(f"{work.name:6} {workers} worker(s): {result.rate:7.1f} pages/s; limited by {limited_by}", flush=True)
             if result.shortest < 0:
-                print(f"FAIL  a host was asked {-result.shortest * 1000:.1f} ms too early")
+                print(f"FAIL  a request was sent {-result.shortest * 1000:.1f} ms too early")
                 return 1
     print(f"      busy: {rates['busy', 2] / rates['busy', 1]:.2f} × with two workers")
     times = rates["polite", 2] / rates["polite", 1]

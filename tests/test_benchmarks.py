@@ -1,4 +1,4 @@
-"""The comparison with stock Scrapy compares like with like; how fast anything is does not matter here."""
+"""The benchmarks compare equal work, and their verdicts are right; their speed is not tested here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.duplicate_scores import best_cut
 from benchmarks.edited_texts import Editor
 from benchmarks.measure import Cost
 from benchmarks.report import Measured, verdicts
-from benchmarks.server import Asked, Served
+from benchmarks.server import RequestLog, Served
 from benchmarks.sides import Ours, Run, Scene, Stock
 from benchmarks.web import LINKS, NEW_LINKS, Web, page_path
 from crawler.duplicates.cascade import DuplicateRule
@@ -40,15 +40,15 @@ def scene(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.crawl
-def test_both_sides_fetch_the_same_pages_and_say_what_it_cost(scene: Scene) -> None:
+def test_both_crawlers_fetch_the_same_pages_and_their_cost_is_measured(scene: Scene) -> None:
     ours, stock, web = Ours(processes=1), Stock(), scene.served.web
     starts = [ours.start_up(scene), stock.start_up(scene)]
     assert scene.served.take().pages == []
     runs = [ours.crawl(scene), stock.crawl(scene)]
     assert list(differences(web, *runs)) == []
     if not web.is_open:
-        assert [set(run.asked.pages) for run in runs] == [web.urls(), web.urls()]
-    assert [run.asked.robots for run in runs] == [web.hosts, 0]
+        assert [set(run.requests.pages) for run in runs] == [web.urls(), web.urls()]
+    assert [run.requests.robots for run in runs] == [web.hosts, 0]
     assert runs[0].archive > 40 * 1000
     for cost in (*starts, *(run.cost for run in runs)):
         assert 0 < cost.own < 60
@@ -72,12 +72,12 @@ def test_runs_that_fetched_different_pages_are_not_compared(fetched, complaint) 
 
 
 @pytest.mark.parametrize(("second", "shortest"), [(10.5, 0.5), (9.0, -1.0)], ids=["late enough", "too early"])
-def test_the_shortest_gap_is_held_against_what_the_host_wanted(second: float, shortest: float) -> None:
-    asked = [(0.0, "a"), (0.1, "b"), (second, "a"), (200.0, "b")]
-    assert polite._shortest(asked, {"a": 10.0, "b": 100.0}) == pytest.approx(shortest)
+def test_the_shortest_gap_is_compared_with_the_delay_of_the_host(second: float, shortest: float) -> None:
+    requests = [(0.0, "a"), (0.1, "b"), (second, "a"), (200.0, "b")]
+    assert polite._shortest(requests, {"a": 10.0, "b": 100.0}) == pytest.approx(shortest)
 
 
-def test_the_possible_rate_of_hosts_with_different_wishes() -> None:
+def test_the_possible_rate_of_hosts_with_different_delays() -> None:
     mix, quick = polite.workloads(120.0)
     assert (len(mix.delays), mix.possible) == (2_000, pytest.approx(182))
     assert quick.possible == pytest.approx(2_000)
@@ -103,7 +103,7 @@ def test_an_open_web_never_names_a_new_url_twice() -> None:
     assert len({*new, *further}) == len(new) + len(further)
 
 
-def test_pages_are_as_large_as_said_and_all_different() -> None:
+def test_pages_have_the_stated_size_and_all_differ() -> None:
     bodies = [CLOSED.body(page_path(number)) for number in range(40)]
     assert 24_000 < sum(map(len, bodies)) / 40 < 28_000
     assert len(set(bodies)) == 40
@@ -131,7 +131,7 @@ def measured(own: float, together: float) -> Measured:
 
 
 def run_of(urls: list[str]) -> Run:
-    return Run(cost=Cost(), asked=Asked(pages=urls, robots=0, bytes=0, cpu=0.0), stats={})
+    return Run(cost=Cost(), requests=RequestLog(pages=urls, robots=0, bytes=0, cpu=0.0), stats={})
 
 
 def path_of(url: str) -> str:
@@ -209,7 +209,7 @@ def test_the_verdict_on_sketches(speed: float, holds: bool) -> None:
     assert duplicates.judge_speed(speeds).holds is holds
 
 
-def test_planted_clusters_are_scored_by_what_is_found_of_them(tmp_path: Path) -> None:
+def test_planted_clusters_are_scored_by_the_share_that_is_found(tmp_path: Path) -> None:
     chance = np.random.default_rng(1)
     planted = discovery.plant(2_000, chance)
     assert 200 <= (planted >= 0).sum() < 250
@@ -231,11 +231,11 @@ def test_verdicts_on_discovery(figures: tuple[float, ...], expected: list[bool])
     assert [verdict.holds for verdict in discovery.judge(*figures)] == expected
 
 
-def test_the_search_benchmark_indexes_every_document_and_asks_every_question(tmp_path: Path) -> None:
+def test_the_search_benchmark_indexes_every_document_and_runs_every_query(tmp_path: Path) -> None:
     words = search.Vocabulary(Random(1))
     texts = [words.drawn(50) for _ in range(search.TEXTS)]
     rate, memories, weight = search.indexed(tmp_path / "index", 300, texts, words, 1)
-    times = search.asked(tmp_path / "index", [words.question() for _ in range(20)])
+    times = search.query_times(tmp_path / "index", [words.query() for _ in range(20)])
     assert Searcher(tmp_path / "index").count == 300
     assert rate > 0
     assert weight > 1

@@ -78,7 +78,7 @@ class PolitenessObserver:
         assert fetched is not None
         if not fetched.was_sent:
             return 0.0
-        slowness = min(politeness.factor * (fetched.ended - fetched.started), politeness.cap)
+        slowness = min(politeness.latency_factor * (fetched.ended - fetched.started), politeness.latency_cap)
         crawl_delay = min(host.crawl_delay or 0.0, 300.0) if observed.knows_rules else 0.0
         return max(politeness.floor_of(name), slowness, crawl_delay, visited.retry_after or 0.0)
 
