@@ -166,7 +166,7 @@ def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: 
         ("status", "the crawl in numbers"),
         ("why URL", "what happened to a URL, and why"),
         ("show URL --text", "a page as it was archived"),
-        ("inspect URL", "what the crawler reads in a page"),
+        ("inspect URL", "what is read in a page"),
         ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
         ("report", "an HTML report of the crawl"),
         ("search WORDS", "search the pages"),

@@ -1,1 +1,1 @@
-"""Promises of commands."""
+"""Tests of the commands, run as a user runs them."""

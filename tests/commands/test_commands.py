@@ -1,4 +1,4 @@
-"""What the commands say, and how they end."""
+"""Output and exit codes of the commands crawl, seed, status, urls and why."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMANDS = {"crawl": crawl, "seed": seed, "status": status, "urls": urls, "why":
 
 @pytest.fixture(scope="module")
 def done(served: Served, tmp_path_factory: pytest.TempPathFactory) -> tuple[Served, dict[str, object]]:
-    """A crawl that is finished."""
+    """A finished crawl."""
     directory = tmp_path_factory.mktemp("done")
     settings = polite_to(served, directory / "crawl")
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, directory)}", **settings)
@@ -245,7 +245,7 @@ FIRST, DOUBLE = "http://a.example/first", "http://a.example/double"
 
 @pytest.fixture
 def collided(tmp_path: Path) -> Path:
-    """A crawl in which a URL has the key of another, put there by hand."""
+    """A crawl in which two URLs have the same key, inserted by hand."""
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
     store.urls.add([new_url(FIRST, key=key_of(DOUBLE))], NOW)
     store.urls.add([new_url(DOUBLE)], NOW)
@@ -537,7 +537,7 @@ def test_an_archive_file_that_lost_acknowledged_bytes_stops_the_start(served: Se
 
 
 def one_sentence(stderr: str) -> str:
-    """The last line of a failure: no traceback, one message, and the name of the program."""
+    """Return the error message: one line that begins with the name of the program, and no traceback."""
     assert "Traceback" not in stderr
     (line,) = [line for line in stderr.splitlines() if line.startswith("orbweaver: ")]
     return line

@@ -1,4 +1,4 @@
-"""What says almost the same as what, and how well that is told: `scrapy duplicates`."""
+"""`scrapy duplicates` finds near-duplicates and clusters, and measures how well they are detected."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def words_of(seed: int, count: int = 400) -> list[str]:
 
 
 def edited(words: list[str], changes: int) -> list[str]:
-    """With so many words replaced, far from each other: each is in five runs."""
+    """Replace words that are far from each other, so that each changes five shingles."""
     words, step = list(words), len(words) // (changes + 1)
     for number in range(changes):
         words[(number + 1) * step] = f"edited{number}"
@@ -226,7 +226,7 @@ def test_the_setting_is_the_threshold_where_none_is_given(crawled: Path) -> None
 
 
 def test_sketches_alone_read_no_texts(crawled: Path, tmp_path: Path) -> None:
-    """So they do without the archive."""
+    """So the command works without the archive."""
     for name in ("crawl.db", "crawl.db-wal"):
         if (crawled / name).exists():
             (tmp_path / name).write_bytes((crawled / name).read_bytes())
@@ -314,7 +314,7 @@ def test_programs_are_the_same_under_other_names(crawled: Path) -> None:
     found = data(crawled, "find", PROGRAM, "--features", "code")
     assert [(row["url"], row["similarity"]) for row in found] == [(RENAMED, 1.0)]
     assert "adds" in found[0]["added"]
-    assert data(crawled, "find", PROGRAM) == []  # their words are others
+    assert data(crawled, "find", PROGRAM) == []  # they have different words
 
 
 def test_programs_of_the_collection_are_clustered(crawled: Path) -> None:
@@ -421,7 +421,7 @@ def test_what_is_not_packed_though_it_is_called_so_is_refused(tmp_path: Path) ->
         (("evaluate", "x", "--plot", "x.gif"), "must end in"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(words: tuple[str, ...], complaint: str) -> None:
+def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], complaint: str) -> None:
     command, parser = DuplicatesCommand(), ArgumentParser(conflict_handler="resolve")
     command.settings = Settings()
     command.add_options(parser)

@@ -1,4 +1,4 @@
-"""What the crawler sees can be looked at: `scrapy inspect`."""
+"""`scrapy inspect` shows what the crawler reads in a file or an archived page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_file_is_read_as_in_a_crawl(page: Path) -> None:
     (paragraph,) = [line for line in told.splitlines() if "Die Kreuzspinne" in line]
     (footer,) = [line for line in told.splitlines() if "Impressum" in line]
     assert paragraph.split()[0] > "0.5" > footer.split()[0]
-    assert "\x1b" not in told  # no colours but on a terminal
+    assert "\x1b" not in told  # colours on a terminal only
 
 
 def test_everything_is_there_for_programs(page: Path) -> None:
@@ -65,7 +65,7 @@ def test_parts_can_be_had_alone(page: Path) -> None:
     assert inspected(page, "--text").startswith("Die Kreuzspinne baut")
     assert "http://file.invalid/netz.html" in inspected(page, "--links")
     blocks = inspected(page, "--blocks")
-    assert "frisst es am Morgen wieder auf." in blocks  # whole, however long
+    assert "frisst es am Morgen wieder auf." in blocks  # in full, however long
     assert "Encoding" not in blocks
 
 

@@ -1,4 +1,4 @@
-"""A crawl, or one host of it, on a page: `scrapy report`."""
+"""`scrapy report` writes a report of a crawl, or of one host."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.crawl
 
 @pytest.fixture(scope="module")
 def done(served: Served, tmp_path_factory: pytest.TempPathFactory) -> tuple[Served, dict[str, object]]:
-    """A crawl that is finished."""
+    """A finished crawl."""
     directory = tmp_path_factory.mktemp("reported")
     settings = polite_to(served, directory / "crawl", CONTACT="https://us.test/about")
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, directory)}", **settings)

@@ -1,4 +1,4 @@
-"""`scrapy search`: the index follows the collection, and what is found can be shown."""
+"""`scrapy search` keeps its index up to date with the collection, and prints hits safely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be read back from a collection: `scrapy show` and `scrapy export`."""
+"""`scrapy show` and `scrapy export` read documents back from the archive."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def crawled(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl that is finished, its archive in several files."""
+    """A finished crawl, with its archive in several files."""
     directory = tmp_path_factory.mktemp("crawled")
     settings = polite_to(served, directory / "crawl", WARC_SEGMENT_BYTES=100_000)
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, directory)}", **settings)
@@ -65,7 +65,7 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
 
 
 def show(directory: Path, *words: str) -> tuple[int, bytes, str]:
-    """Exit code, standard output and standard error."""
+    """Run `scrapy show`; return exit code, standard output and standard error."""
     result = subprocess.run(command("show", *words, CRAWL_DIR=directory), cwd=ROOT, capture_output=True, check=False)
     return result.returncode, result.stdout, result.stderr.decode()
 
@@ -77,7 +77,7 @@ def shown(directory: Path, *words: str) -> bytes:
 
 
 def exported(directory: Path, *words: str) -> tuple[list[dict[str, Any]], str]:
-    """The objects, and what was said."""
+    """Export as jsonl; return the objects and the messages."""
     result = scrapy("export", "--to", "jsonl", *words, CRAWL_DIR=directory)
     assert result.returncode == 0, result.stderr
     return [json.loads(line) for line in result.stdout.splitlines()], result.stderr
@@ -90,7 +90,7 @@ def one_sentence(stderr: str) -> str:
 
 
 def understood(message: bytes) -> bytes:
-    """The body of an answer, its codings undone by a reader that we did not write."""
+    """The body of a response, decoded by an HTTP library that is not ours."""
 
     class Connection:
         def makefile(self, mode: str) -> io.BytesIO:
@@ -113,7 +113,7 @@ def terminal() -> Iterator[tuple[int, int]]:
 
 
 def shown_on_a_terminal(directory: Path, *words: str) -> bytes:
-    """What a person sees; the answers of these tests fit into the terminal's buffer."""
+    """Run `scrapy show` on a terminal; the output of these tests fits into its buffer."""
     with terminal() as (person, program):
         result = subprocess.run(
             command("show", *words, CRAWL_DIR=directory), cwd=ROOT, stdout=program, stderr=subprocess.PIPE, check=False
@@ -267,7 +267,7 @@ def test_a_url_that_could_not_be_kept_is_not_shown_as_the_one_that_has_its_key(c
     first, double = "http://a.test/first", "http://a.test/double"
     collection.add(first, b"<p>The first", Content_Type="text/html")
     connection = apsw.Connection(str(collection.directory / "crawl.db"))
-    for table in ("urls", "documents"):  # nobody knows two URLs with one key
+    for table in ("urls", "documents"):  # real URLs with equal keys are not known
         connection.execute(f"UPDATE {table} SET rest = ? WHERE rest = ?", (key_of(double).rest, key_of(first).rest))
     connection.close()
     code, output, said = show(collection.directory, double)
@@ -543,7 +543,7 @@ def test_no_character_of_a_document_breaks_its_line(collection: Collection) -> N
     )
     objects, _ = exported(collection.directory)
     for found in objects:
-        assert found["text"].startswith("abc\nde\nf")  # what separates lines does, other control characters go
+        assert found["text"].startswith("abc\nde\nf")  # line separators are kept, other control characters dropped
         assert found["text"].endswith("\ufffdg")
 
 

@@ -1,4 +1,4 @@
-"""scrapy simulate, as a user calls it."""
+"""`scrapy simulate`, as a user runs it."""
 
 from __future__ import annotations
 

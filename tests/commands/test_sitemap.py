@@ -1,4 +1,4 @@
-"""A directory as a sitemap."""
+"""`scrapy sitemap` writes a sitemap of the files in a directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scrapy urls: which URLs are the same, and which would be visited."""
+"""`scrapy urls` prints canonical forms, and whether a crawl would visit URLs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIDY = "http://example.com/b/?a=1&b=2"
 
 
 def told(*words: str, given: bytes = b"", environment: dict[str, str] | None = None, **settings: object) -> str:
-    """What is printed, when all goes well and nothing is complained of."""
+    """Run `scrapy urls` without errors or warnings; return its output."""
     result = subprocess.run(
         command("urls", *words, **{"CONTACT": CONTACT, "CRAWL_DIR": "/nonexistent/crawl"} | settings),
         cwd=ROOT,
@@ -46,7 +46,7 @@ def seeded(directory: Path, *seeds: str, **settings: object) -> dict[str, object
     return given
 
 
-# ── spelling ──
+# ── canonical form ──
 
 
 def test_each_rule_that_changed_a_url_is_named_in_its_order() -> None:
@@ -110,7 +110,7 @@ def test_several_urls_are_answered_in_their_order() -> None:
 @pytest.mark.parametrize("as_json", [True, False])
 def test_urls_are_read_from_the_standard_input_one_a_line(as_json: bool) -> None:
     lines = [UNTIDY, "no url", "", "http://b.example/x\r", "  http://c.example/ ", "http://ü.example/"]
-    given = "\n".join(lines).encode()  # the last line may lack its end
+    given = "\n".join(lines).encode()  # the last line may lack its newline
     canonical = [TIDY, None, None, "http://b.example/x", "http://c.example/", "http://xn--tda.example/"]
     if as_json:
         answers = objects("-", given=given)

@@ -1,1 +1,1 @@
-"""Promises of crawl."""
+"""Tests of whole crawls, run as a user runs them."""

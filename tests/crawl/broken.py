@@ -1,4 +1,4 @@
-"""User code that fails, in every place where it can."""
+"""User spiders, pipelines and hooks that fail, in every place where they can."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Repeats(WebSpider):
 
 
 class Extras(WebSpider):
-    """Yields items of its own, and a request."""
+    """Yields its own items and a request besides the visit."""
 
     name = "extras"
 
@@ -75,7 +75,7 @@ class DroppingPipeline:
 
 
 class SwallowingPipeline:
-    """Gives the commit something else than the visit."""
+    """Passes something other than the visit on to the commit."""
 
     def process_item(self, item: Any) -> Any:
         return {"not": "a visit"} if isinstance(item, Visited) and is_third(item.visit.url) else item
@@ -95,5 +95,5 @@ class RaisingResponseMiddleware:
 
 
 def is_third(url: str) -> bool:
-    """Some pages, always the same; never a robots.txt."""
+    """Choose some pages, always the same; never a robots.txt."""
     return not url.endswith("robots.txt") and sum(url.partition(".test")[2].partition("/")[2].encode()) % 3 == 1

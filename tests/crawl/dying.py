@@ -1,4 +1,4 @@
-"""A hook that the crawl process can load and a content process cannot: it dies before its first page."""
+"""A hook that the crawl process can import and a content process cannot: it dies before its first page."""
 
 from __future__ import annotations
 

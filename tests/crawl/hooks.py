@@ -1,4 +1,4 @@
-"""What a page can do to the process that looks at it, done on purpose: the crawl runs with this as its CONTENT_HOOK."""
+"""A CONTENT_HOOK that harms its content process on purpose, as a hostile page could."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def suffer(visited: Visited) -> None:
 
 
 def wait_at_the_gate(visited: Visited) -> None:
-    """The page /gate is not looked at before the file TMPDIR/open is there."""
+    """Examine the page /gate only once the file TMPDIR/open exists."""
     if visited.visit.url.endswith("/gate"):
         while not (Path(os.environ["TMPDIR"]) / "open").exists():
             time.sleep(0.02)
@@ -37,7 +37,7 @@ _appends = 0
 
 
 def fill_the_disk(step: str) -> None:
-    """As a COMMIT_STEP_HOOK: the third batch finds no space, and so do all after it."""
+    """A COMMIT_STEP_HOOK: the disk is full from the third batch on."""
     global _appends
     _appends += step == "before append"
     if step == "before append" and _appends >= 3:

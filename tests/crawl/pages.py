@@ -1,4 +1,4 @@
-"""A server for pages that a test makes up: host name → path → body, or what else to answer."""
+"""A server for pages that a test defines: host name → path → body, or a whole response."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, ClassVar, NamedTuple
 
 
 class Answer(NamedTuple):
-    """What a server says, if it is more than a page."""
+    """A response that is more than a body with status 200."""
 
     body: bytes | str = b""
     status: int = 200
     headers: Mapping[str, str] = {}
-    status_of_head: int = 0  # if it is another
+    status_of_head: int = 0  # status for HEAD, if it differs
 
 
 Pages = Mapping[str, Mapping[str, bytes | str | Answer]]
@@ -25,8 +25,8 @@ Pages = Mapping[str, Mapping[str, bytes | str | Answer]]
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     pages: ClassVar[Pages] = {}
-    asked: list[str]  # host and path, HEAD before those of which only the head was asked for
-    sent: list[int]  # bytes of each answer
+    asked: list[str]  # host and path of each request, with HEAD before those by this method
+    sent: list[int]  # bytes of each response
 
     def do_HEAD(self) -> None:
         self._answer()
@@ -56,14 +56,14 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def log_message(self, *args: Any) -> None:
-        """The test asks, nobody else listens."""
+        """Print nothing: tests read the list of requests."""
 
 
 @contextmanager
 def pages_served(
     pages: Pages, directory: Path, sent: list[int] | None = None
 ) -> Iterator[tuple[dict[str, object], list[str]]]:
-    """Settings for a crawl of these pages, and what was asked for, in order; how many bytes were sent goes to `sent`."""
+    """Yield settings for a crawl of these pages, and the requests in order; bytes sent are appended to `sent`."""
     asked: list[str] = []
     handler = type("Pages", (Handler,), {"pages": pages, "asked": asked, "sent": sent if sent is not None else []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

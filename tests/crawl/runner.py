@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def scrapy(*words: str, timeout: float = 60, cwd: Path = ROOT, **settings: object) -> subprocess.CompletedProcess[str]:
-    """A command that ends by itself."""
+    """Run a command that ends by itself."""
     return subprocess.run(
         command(*words, **settings), cwd=cwd, timeout=timeout, capture_output=True, text=True, check=False
     )
@@ -30,7 +30,7 @@ def command(*words: str, **settings: object) -> list[str]:
 
 
 def polite_to(served: Served, directory: Path, **settings: object) -> dict[str, object]:
-    """Settings for a crawl of a generated web: our own hosts, so quickly."""
+    """Return settings for a crawl of a generated web, with short delays, because the hosts are our own."""
     return {
         "CRAWL_DIR": directory,
         "OWN_HOSTS": "*.test",
@@ -43,7 +43,7 @@ def polite_to(served: Served, directory: Path, **settings: object) -> dict[str, 
         "ROBOTS_RETRY_DELAY": 0.2,
         "CRAWL_HORIZON": 5,
         "LOG_LEVEL": "WARNING",
-        "SITEMAPS": False,  # their places are not on this web
+        "SITEMAPS": False,  # this web has none
         "PROBE_AFTER": 0,
     } | settings
 
@@ -58,7 +58,7 @@ def seeds_file(served: Served, directory: Path) -> Path:
 def crawling(
     *words: str, output: Path, environment: Mapping[str, str] | None = None, **settings: object
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A crawl that is running; whatever happens, it does not outlive the test."""
+    """Run a crawl in the background; it is killed at the end of the test."""
     with output.open("ab") as log:
         process = subprocess.Popen(
             command(*words, **settings), cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
@@ -72,7 +72,7 @@ def crawling(
 
 
 def rows(directory: Path, statement: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
-    """What the store says, read from outside."""
+    """Query the store from outside."""
     connection = apsw.Connection(str(directory / "crawl.db"))
     try:
         connection.set_busy_timeout(10_000)
@@ -83,7 +83,7 @@ def rows(directory: Path, statement: str, values: Sequence[object] = ()) -> list
 
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:
-    """A crawl with all its workers, at the same moment."""
+    """Kill a crawl and all its workers at the same moment."""
     try:
         workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     except OSError:

@@ -1,4 +1,4 @@
-"""`scrapy`, stopped by a SIGTERM at a chosen moment of its start: python -m tests.crawl.stopped MOMENT words…"""
+"""Run `scrapy` and stop it by SIGTERM at a moment of its start: python -m tests.crawl.stopped MOMENT words…"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that kill, hang or swell the process that looks at them cost their own attempts and nothing else."""
+"""Pages that kill, hang or bloat their content process cost attempts of their own URLs and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = " ".join(f"word{n}" for n in range(60))
 
 
 def crawl(pages: Pages, tmp_path: Path, **settings: object) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """URL path → reason of its state and of its last visit; and what was asked for."""
+    """Crawl; return URL path → reasons of its state and of its last visit, and the requests."""
     with pages_served(pages, tmp_path) as (given, asked):
         port = given.pop("port")
         result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", timeout=100, **given | settings)
@@ -34,7 +34,7 @@ def crawl(pages: Pages, tmp_path: Path, **settings: object) -> tuple[dict[str, t
     [
         ("abort", "CONTENT_DIED", 20),
         ("hang", "CONTENT_HUNG", 1),
-        ("burn", "CONTENT_HUNG", 20),  # the kernel ends it after a second of computing
+        ("burn", "CONTENT_HUNG", 20),  # the kernel ends it after a CPU-second
         ("swell", "CONTENT_DIED", 20),
     ],
 )

@@ -1,4 +1,4 @@
-"""Sites say what may be found, followed and kept; an indexer hears of it."""
+"""noindex, nofollow and noarchive are obeyed, and the change feed passes them on to indexers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.crawl
 
 
 def test_what_asks_not_to_be_found_is_deleted_and_its_links_are_followed(tmp_path: Path) -> None:
-    """A page that was found, one that never was, a file that cannot have a meta element, and one for another crawler."""
+    """A page that turns noindex, one that always was, a text file with X-Robots-Tag, a directive for another crawler."""
     first = {
         "/": '<a href="/turns">t</a><a href="/hidden">h</a><a href="/file">f</a><a href="/other">o</a>',
         "/turns": "<p>words",
@@ -66,7 +66,7 @@ def test_robots_txt_is_kept_as_long_as_its_server_says(tmp_path: Path) -> None:
 
 
 def crawled(pages: Pages, port: object, settings: dict[str, object]) -> set[str]:
-    """The paths of what an indexer has after one more crawl."""
+    """Crawl once more; return the paths that an indexer has."""
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", **settings)
     assert result.returncode == 0, result.stderr
     exported = scrapy("export", "--to", "jsonl", **settings)

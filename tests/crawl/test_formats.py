@@ -1,4 +1,4 @@
-"""Files that are no pages are part of the crawl: read in content processes, kept as they came, and harmless."""
+"""Documents that are not HTML are crawled: read in content processes, archived as received, and isolated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def as_file(body: bytes, kind: str) -> Answer:
 
 
 def test_files_are_read_and_kept_whatever_is_in_them(tmp_path: Path) -> None:
-    """Links in them are followed; those that cannot be read have a code, and nobody else is harmed."""
+    """Links in them are followed; those that cannot be read have a problem code and harm no other document."""
     link = '<w:hyperlink r:id="rId9"><w:r><w:t>more</w:t></w:r></w:hyperlink>'
     letter = docx(
         paragraph("Spiders weave.", "Heading1") + f"<w:p>{link}</w:p>",
@@ -53,7 +53,7 @@ def test_files_are_read_and_kept_whatever_is_in_them(tmp_path: Path) -> None:
     pages: Pages = {"a.test": {"/": index, **answers}}
     with pages_served(pages, tmp_path) as (settings, _):
         port = settings.pop("port")
-        settings["CRAWL_HORIZON"] = 0  # the letter names another port, on which nobody is
+        settings["CRAWL_HORIZON"] = 0  # the letter links to another port, where no server is
         result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", **settings)
         assert result.returncode == 0, result.stderr
         known = rows(

@@ -1,4 +1,4 @@
-"""What the frontier promises, as a user meets it: budgets, and hosts that a site prefers."""
+"""Budgets and preferred hosts, in whole crawls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sitemaps and feeds: what they list is visited, by whom they may speak for, and looked at again when they say so."""
+"""Sitemaps and feeds: what they may list is visited, and fetched again when they say that it has changed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def date(seconds: float) -> str:
 
 
 def test_hidden_pages_are_found_through_indexes_wherever_they_lie(tmp_path: Path) -> None:
-    """Named by robots.txt on another host, nested, packed, in a circle; and only for whom it may speak."""
+    """A sitemap named by robots.txt on another host, nested, compressed, circular; it counts only for allowed hosts."""
     pages: dict[str, dict[str, str | bytes | Answer]] = {"www.a.test": {}, "cdn.b.test": {}, "c.test": {}}
     with pages_served(pages, tmp_path) as (settings, asked):
         a, b, c = (f"http://{host}:{settings['port']}" for host in pages)
@@ -80,11 +80,11 @@ def test_a_sitemap_at_the_usual_place_that_is_none_is_left_alone(tmp_path: Path)
         tmp_path / "crawl", "SELECT name, kind FROM urls JOIN reasons ON code = reason WHERE kind = 2 ORDER BY 1"
     )
     assert states == [("NOT_A_LIST", 2), ("NOT_FOUND", 2)]
-    assert rows(tmp_path / "crawl", "SELECT count(*) FROM changes") == [(2,)]  # no sitemap is a page
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM changes") == [(2,)]  # sitemaps are not documents
 
 
 def test_a_page_that_has_changed_by_its_sitemap_is_looked_at_and_lies_are_remembered(tmp_path: Path) -> None:
-    """Again and again each host says that its page is new, and on one it is."""
+    """Each host claims again and again that its page has changed; on one of them it is true."""
     pages: dict[str, dict[str, str | bytes | Answer]] = {"a.test": {}, "b.test": {}}
     with pages_served(pages, tmp_path) as (settings, asked):
         later = time.time() - 1_000_000
@@ -101,7 +101,7 @@ def test_a_page_that_has_changed_by_its_sitemap_is_looked_at_and_lies_are_rememb
                 crawl(host, settings, REVISIT_INTERVAL=1_000_000)
             pretend_the_past(tmp_path / "crawl", later + 50_000)
     assert asked.count("a.test/page") == 8
-    assert asked.count("b.test/page") == 6  # five lies, and nobody believes it
+    assert asked.count("b.test/page") == 6  # after five false claims it is not believed any more
     trust = rows(
         tmp_path / "crawl",
         """SELECT name, source, changed_right, changed_wrong FROM trust JOIN hosts USING (host) WHERE source = 3 ORDER BY 1""",
@@ -111,7 +111,7 @@ def test_a_page_that_has_changed_by_its_sitemap_is_looked_at_and_lies_are_rememb
 
 
 def pretend_the_past(directory: Path, at: float) -> None:
-    """As if everything had been visited then, and only sitemaps were due again."""
+    """Change the store as if everything had been visited then, and only sitemaps were due again."""
     connection = apsw.Connection(str(directory / "crawl.db"))
     connection.execute("UPDATE urls SET visited = ? WHERE visited IS NOT NULL", (at,))
     connection.execute("UPDATE urls SET due = 1 WHERE state = 0 AND kind = 2")
@@ -162,7 +162,7 @@ def test_a_seed_that_is_a_feed_is_followed_as_one(kind: str, tmp_path: Path) -> 
 
 
 def test_the_limits_of_robots_txt_and_of_sitemaps_are_not_those_of_pages(tmp_path: Path) -> None:
-    """A page is cut; of a robots.txt the first 500 KiB count, and the line that is cut does not; a sitemap is read whole."""
+    """A page is cut; of a robots.txt the first 500 KiB count, without the line that is cut; a sitemap is read whole."""
     filler = "# nothing\n" * 60_000
     pages: dict[str, dict[str, str | bytes | Answer]] = {"a.test": {}}
     with pages_served(pages, tmp_path) as (settings, asked):

@@ -1,4 +1,4 @@
-"""Hosts that show a page for what they do not have, and pages that only ask for a login."""
+"""Soft 404s and login pages are recognised."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SORRY = (
 
 
 class Everything(dict[str, str | Answer]):
-    """Has a page for every path."""
+    """A host that answers every path with a page."""
 
     def get(self, path: str, default: object = None) -> str | Answer:  # type: ignore[override]
         return self[path] if path in self else SORRY.replace("{}", path)
@@ -50,7 +50,7 @@ def test_what_a_host_shows_for_missing_pages_is_no_page(tmp_path: Path) -> None:
     assert all(path.startswith(("/late/", "/dead/")) for path in soft)
     assert found["/last"] == found["/"] == "OK"
     probes = rows(tmp_path / "crawl", "SELECT url, state, reason FROM urls WHERE kind = 4")
-    assert len(probes) == 1  # b.test has given too few pages
+    assert len(probes) == 1  # b.test has too few pages for a probe
     assert (
         sum(
             str(probes[0][0]).endswith(entry.partition("/")[2])

@@ -1,4 +1,4 @@
-"""What is asked for again, how, and what an indexer hears of it; the server's log is the witness."""
+"""Revisits: conditional requests, HEAD, and what the change feed says; checked by the server's log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def crawl(pages: Pages, settings: dict[str, object]) -> subprocess.CompletedProc
 
 
 def make_due(directory: Path) -> None:
-    """As if the time of every URL that waits had come."""
+    """Make every waiting URL due now."""
     connection = apsw.Connection(str(directory / "crawl.db"))
     connection.execute("UPDATE urls SET due = 1 WHERE state = 0; UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
     connection.close()
@@ -73,7 +73,7 @@ def test_what_has_not_changed_is_not_sent_again(tmp_path: Path) -> None:
 
 
 def test_every_so_often_the_whole_is_fetched_and_who_lies_is_not_believed(tmp_path: Path) -> None:
-    """A server that says "not modified" whatever happens."""
+    """A server that always answers 304."""
     pages: dict[str, dict[str, Answer | str]] = {"a.test": {"/": Answer("first", headers={"ETag": '"always"'})}}
     with pages_served(pages, tmp_path) as (settings, _):
         settings["REVISIT_FULL_EVERY"] = 2
@@ -159,7 +159,7 @@ def test_an_empty_answer_is_no_new_version_of_a_page(tmp_path: Path) -> None:
 
 
 def test_a_body_that_is_not_read_is_not_fetched(tmp_path: Path) -> None:
-    """By what its head says, and under `auto` by HEAD once a host has shown what lies there."""
+    """By its headers, and under `auto` by HEAD once the host has shown what is under such paths."""
     big = Answer(b"\0" * 3_000_000, headers={"Content-Type": "application/octet-stream"})
     files = {f"/files/{n}": big for n in range(20)}
     texts = {f"/texts/{n}": f"<p>text {n}" for n in range(20)}

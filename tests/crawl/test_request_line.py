@@ -1,4 +1,4 @@
-"""What a server is asked for is what the store says was asked for, byte by byte, however the link was spelled.
+"""The request line that a server gets is the URL in the store, byte by byte, however the link was written.
 
 Every link carries a mark that no canonical form can lose, so that it can be found again in whatever became of it.
 """
@@ -52,14 +52,14 @@ PIECES = [
 
 
 class Asked(NamedTuple):
-    """Two lines of a request, with their ends."""
+    """The request line and the Host header, with their line ends."""
 
     request_line: bytes
     host: bytes
 
 
 class Handler(socketserver.StreamRequestHandler):
-    """Answers every request of a connection; what was received is noted before anything is made of it."""
+    """Answers every request of a connection; the bytes received are logged before they are parsed."""
 
     server: Server
 
@@ -101,7 +101,7 @@ def serving() -> Iterator[Server]:
 
 
 def spellings() -> list[str]:
-    """All links, each with a mark of its own."""
+    """All links, each with its own mark."""
     chance = Random(9309)
     generated = ["/n" + "".join(chance.choices(PIECES, k=chance.randint(1, 12))) + "MARK" for _ in range(GENERATED)]
     return [href.replace("MARK", mark(number)) for number, href in enumerate([*TABLE, *generated])]
@@ -117,7 +117,7 @@ def page(links: list[str]) -> bytes:
 
 
 def demanded_by(url: str) -> Asked:
-    """What must be sent for a URL, by nothing but its text."""
+    """The request that must be sent for a URL, computed from its text alone."""
     authority, _, target = url.removeprefix("http://").partition("/")
     return Asked(f"GET /{target} HTTP/1.1\r\n".encode(), f"Host: {authority}\r\n".encode())
 
@@ -162,7 +162,7 @@ def crawl(tmp_path: Path, port: int) -> None:
 
 
 def assert_that_it_was_hard(log: list[Asked], links: int) -> None:
-    """Nothing troublesome was left out on the way."""
+    """No difficult link was left out."""
     targets = {asked.request_line.removeprefix(b"GET ").removesuffix(b" HTTP/1.1\r\n") for asked in log}
     assert len(targets) > 0.8 * links
     assert max(map(len, targets)) > 1500

@@ -1,4 +1,4 @@
-"""A crawl whose scope, filters or spelling of URLs are changed between two runs, or by new seeds while it runs."""
+"""Crawls whose scope, filters or canonicalization change between two runs, or by new seeds while they run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
 
-PART = "~/(p|list)/[0-9]"  # of the paths of the generated web
+PART = "~/(p|list)/[0-9]"  # matches some paths of the generated web
 JUDGED = "judging the URLs that were found again"
 OPENED = "URLs are in the scope now and wait"
 
 
 class Runs:
-    """Crawls of a generated web in one directory, one after another, and what each asked for."""
+    """Consecutive crawls of a generated web in one directory, with the requests of each."""
 
     def __init__(self, served: Served, directory: Path) -> None:
         self.served = served
@@ -34,7 +34,7 @@ class Runs:
         self.logs: list[list[Entry]] = []
 
     def crawl(self, seeds: str = "", **settings: object) -> set[str]:
-        """The URLs that a run asks for, robots.txt left out."""
+        """Run a crawl; return the URLs that it requested, without robots.txt."""
         before = len(self.served.log())
         words = ("-a", f"seeds={seeds}") if seeds else ()
         result = scrapy("crawl", "web", *words, **self.settings | settings)
@@ -157,7 +157,7 @@ def test_a_site_that_is_seeded_brings_all_links_to_it_that_were_found_before(run
 
 @pytest.mark.parametrize("where", ["before the seed came", "while the seed came"])
 def test_a_site_that_is_seeded_while_a_crawl_runs_brings_all_links_to_it(where: str, tmp_path: Path) -> None:
-    """Some links were committed when the seed was added, others were just being found, on a page called /gate."""
+    """Some links were committed when the seed was added; others were just being extracted, from the page /gate."""
     links = "".join(f'<a href="http://b.test:PORT/{number}">x</a>' for number in range(3))
     early, late = (links, "") if where == "before the seed came" else ("", links)
     a = {"/": f'<a href="/gate">g</a><a href="http://b.test:PORT/known">x</a>{early}', "/gate": f"<p>gate{late}"}
@@ -176,7 +176,9 @@ def test_a_site_that_is_seeded_while_a_crawl_runs_brings_all_links_to_it(where: 
             wait_for(lambda: rows(directory, judged) != [])
             (tmp_path / "open").touch()
             assert process.wait(timeout=60) == 0, (tmp_path / "output.txt").read_text()
-        assert scrapy("crawl", "web", **settings | {"CONTENT_HOOK": ""}).returncode == 0  # nothing is left for later
+        assert (
+            scrapy("crawl", "web", **settings | {"CONTENT_HOOK": ""}).returncode == 0
+        )  # nothing remains for a later run
     assert {"b.test/", "b.test/0", "b.test/1", "b.test/2", "b.test/known"} <= set(asked)
     assert len(asked) == len(set(asked))
 
@@ -195,7 +197,7 @@ def finished(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def again(finished: Path, runs: Runs) -> Runs:
-    """A crawl that is done, to be run again."""
+    """A finished crawl, to be run again."""
     shutil.copytree(finished, runs.directory / "crawl")
     return runs
 

@@ -1,4 +1,4 @@
-"""Whatever user code does, every visit ends as exactly one result, and nothing vanishes."""
+"""Whatever user code does, every visit ends with exactly one result, and no URL is lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def crawl(served: Served, tmp_path: Path, spider: str, **settings: object) -> in
 
 
 def outcomes(tmp_path: Path) -> dict[str, tuple[str, str]]:
-    """URL → reason of its state and of its last visit, of all pages that were visited."""
+    """URL → reasons of its state and of its last visit, for all visited pages."""
     found = rows(
         tmp_path / "crawl",
         "SELECT u.url, r.name, l.name FROM urls u JOIN reasons r ON r.code = u.reason "

@@ -1,4 +1,4 @@
-"""A whole crawl, from seeds to an archive, as a user runs it."""
+"""Whole crawls, from seeds to an archive, as a user runs them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_what_hangs_is_cut_off_when_the_crawl_is_stopped(tmp_path: Path) -> None
         settings = polite_to(slow, tmp_path / "crawl")
         words = ("crawl", "web", "-a", f"seeds={seeds_file(slow, tmp_path)}")
         with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
-            # Leased, and its host's time came a second ago: it was sent.
+            # Leased, and the delay of its host ended a second ago: it was sent.
             sent = (
                 "SELECT 1 FROM urls u JOIN hosts h USING (host) WHERE u.state = 1 AND u.kind = 0 AND h.next_visit < ?"
             )
@@ -185,7 +185,7 @@ def test_a_signal_during_the_start_stops_it_as_well(moment: str, served: Served,
 
 
 def listening(pid: int) -> list[str]:
-    """Sockets on which a process accepts connections."""
+    """The sockets on which a process accepts connections."""
     mine = {Path(f"/proc/{pid}/fd/{name}").resolve().name for name in map(str, range(200)) if exists(pid, name)}
     found = []
     for table in ("tcp", "tcp6"):
@@ -207,7 +207,7 @@ def pages_in(tmp_path: Path) -> int:
 
 
 def left_in_order(directory: Path) -> None:
-    """After a clean end: nothing leased, no file open, every file whole and as the store says."""
+    """Assert that nothing is leased, and that every archive file is closed, complete, and as in the store."""
     assert rows(directory, "SELECT count(*) FROM urls WHERE state = 1") == [(0,)]
     names = archive.closed_files(directory)
     assert sorted(names) == sorted(path.name for path in (directory / "warc").iterdir())
@@ -216,7 +216,7 @@ def left_in_order(directory: Path) -> None:
 
 
 def wait_for(happened: object, patience: float = 30) -> None:
-    """Until something is so; a generous limit keeps a broken crawl from hanging the tests."""
+    """Wait until a condition holds; a generous limit keeps a broken crawl from hanging the tests."""
     assert callable(happened)
     end = time.monotonic() + patience
     while time.monotonic() < end:
