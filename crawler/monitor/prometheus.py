@@ -113,9 +113,8 @@ class RunCollector(Collector):
         family = CounterMetricFamily(
             f"{PREFIX}_visits", "Visits by how they ended and why", labels=[*self._labels, "outcome", "reason"]
         )
-        for (outcome, reason), count in list(
-            self._record.outcomes.items()
-        ):  # copied, because the crawl thread adds to it
+        # Copied, because the crawl thread adds to it.
+        for (outcome, reason), count in list(self._record.outcomes.items()):
             family.add_metric([*self._labels.values(), outcome.name.lower(), reason.name.lower()], count)
         return family
 

@@ -20,9 +20,8 @@ class HostRun:
 
     visits: int = 0
     slowest: float = 0.0  # seconds of its slowest response
-    shortest_gap: float | None = (
-        None  # from the end of a request to the start of the next; the closest to what was required
-    )
+    # Seconds from the end of a request to the start of the next: the gap that was closest to what was required.
+    shortest_gap: float | None = None
     required: float = 0.0  # the politeness delay that held for that gap
     is_failing: bool = False  # its last visit failed, by its own fault
 

@@ -135,9 +135,8 @@ def history_data(query: Callable[[float, float], Sequence[TimeSlice]], first: fl
     since = first - first % width
     counted = {row.number: row for row in query(since, width)}
     slices, known, refused, visited, answers, pages = [], 0, 0, 0, 0, 0
-    for number in range(
-        min(max(counted, default=-1) + 1, 2 * MOST_SLICES)
-    ):  # a wrong clock may have given times far off
+    # A wrong clock may have given times far off, so the number of slices is limited.
+    for number in range(min(max(counted, default=-1) + 1, 2 * MOST_SLICES)):
         row = counted.get(number, TimeSlice(number))
         known, refused, visited = known + row.found, refused + row.refused, visited + row.visited
         answers, pages = answers + row.answers, pages + row.pages
