@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import peak_memory
 from benchmarks.report import Verdict
-from crawler.duplicates.bands import STORED
+from crawler.duplicates.bands import SKETCH_DTYPE
 from crawler.duplicates.cascade import DuplicateRule
-from crawler.duplicates.discovery import DuplicateCluster, discover
+from crawler.duplicates.discovery import DuplicateCluster, find_duplicate_clusters
 from crawler.duplicates.minhash import PERMUTATIONS
-from crawler.duplicates.words import mixed
+from crawler.duplicates.words import mix_bits
 
 SECONDS, MEMORY, FOUND, UNMIXED = 600.0, 2e9, 0.97, 0.99
 PLANTED = 0.1  # share of all documents
@@ -46,7 +46,7 @@ def main(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
         started = time.monotonic()
         sketches = drawn(planted, chance)
-        found = discover(sketches, DuplicateRule(threshold=THRESHOLD), Path(directory))
+        found = find_duplicate_clusters(sketches, DuplicateRule(threshold=THRESHOLD), Path(directory))
         seconds = time.monotonic() - started
     memory = peak_memory(os.getpid())
     together, unmixed = scores(planted, found)
@@ -95,13 +95,15 @@ def drawn(planted: NDArray[np.int64], chance: np.random.Generator) -> Iterator[t
     )  # of each of two documents with the cluster
     for at in range(0, len(planted), _BLOCK):
         clusters = planted[at : at + _BLOCK]
-        block = np.zeros(len(clusters), dtype=STORED)
-        block["marks"] = chance.integers(0, 1 << 16, size=(len(clusters), PERMUTATIONS), dtype=np.uint16)
+        block = np.zeros(len(clusters), dtype=SKETCH_DTYPE)
+        block["minhashes"] = chance.integers(0, 1 << 16, size=(len(clusters), PERMUTATIONS), dtype=np.uint16)
         block["simhash"] = chance.integers(0, 1 << 64, size=len(clusters), dtype=np.uint64)
         own = np.flatnonzero(clusters >= 0)
         common = clusters[own, None] * PERMUTATIONS + np.arange(PERMUTATIONS)
         stays = chance.random((len(own), PERMUTATIONS)) < agreement[clusters[own], None]
-        block["marks"][own] = np.where(stays, mixed(common.astype(np.uint64) + np.uint64(1)), block["marks"][own])
+        block["minhashes"][own] = np.where(
+            stays, mix_bits(common.astype(np.uint64) + np.uint64(1)), block["minhashes"][own]
+        )
         for number, sketch in enumerate(block, start=at):
             yield number, sketch.tobytes()
 

@@ -93,7 +93,7 @@ def _rows(corpus: Corpus) -> Iterator[Row]:
 
 
 def _quality(corpus: Corpus, threshold: float, found: CascadeDecisions) -> Quality:
-    return quality(found.said, corpus.similarities >= threshold)
+    return quality(found.is_duplicate, corpus.similarities >= threshold)
 
 
 def judge(name: str, qualities: Sequence[Quality]) -> list[Verdict]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-from crawler.duplicates.shingles import SIZE
+from crawler.duplicates.shingles import SHINGLE_WORDS
 
 WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r".+?(?:[.!?:;](?=\s)|$)\s*", re.DOTALL | re.MULTILINE)
@@ -44,7 +44,7 @@ class Editor:
         """Replace single words."""
         words = list(WORD.finditer(text))
         kept = 2 * aim / (1 + aim)  # share of the shingles
-        number = round(len(words) * (1 - kept ** (1 / SIZE)))
+        number = round(len(words) * (1 - kept ** (1 / SHINGLE_WORDS)))
         for word in sorted(self.chance.sample(words, number), key=re.Match.start, reverse=True):
             text = text[: word.start()] + self.chance.choice(self.vocabulary) + text[word.end() :]
         return text
@@ -54,8 +54,8 @@ class Editor:
         sentences = _SENTENCE.findall(text)
         sizes = [len(WORD.findall(sentence)) for sentence in sentences]
         order = self.chance.sample(range(len(sentences)), len(sentences))
-        # The words beside a gap form new shingles as well.
-        gone = accumulate(sizes[number] + 2 * (SIZE - 1) * aim for number in order)
+        # What is left beside a gap makes new shingles as well.
+        gone = accumulate(sizes[number] + 2 * (SHINGLE_WORDS - 1) * aim for number in order)
         most = (1 - aim) * sum(sizes)
         missing = {number for number, words in zip(order, gone, strict=True) if words <= most}
         return "".join(sentence for number, sentence in enumerate(sentences) if number not in missing)
@@ -64,7 +64,7 @@ class Editor:
         """Move paragraphs."""
         paragraphs = text.splitlines()
         broken = len(WORD.findall(text)) * (1 - aim) / (1 + aim)
-        for _ in range(max(round(broken / (_SEAMS * (SIZE - 1))), 1)):
+        for _ in range(max(round(broken / (_SEAMS * (SHINGLE_WORDS - 1))), 1)):
             paragraph = paragraphs.pop(self.chance.randrange(len(paragraphs)))
             paragraphs.insert(self.chance.randrange(len(paragraphs) + 1), paragraph)
         return "\n".join(paragraphs)

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from benchmarks.edited_texts import WORD
 from crawler.duplicates.minhash import PERMUTATIONS, sketch
-from crawler.duplicates.shingles import SIZE
+from crawler.duplicates.shingles import SHINGLE_WORDS
 
 OURS, THEIRS = "ours", "datasketch, update_batch with sha1"
 WORDS = 1_000  # of a document
@@ -55,7 +55,7 @@ def sides() -> dict[str, Side]:
 
 def runs_of(text: str) -> list[str]:
     words = WORD.findall(text.lower())
-    return list({" ".join(words[at : at + SIZE]) for at in range(len(words) - SIZE + 1)})
+    return list({" ".join(words[at : at + SHINGLE_WORDS]) for at in range(len(words) - SHINGLE_WORDS + 1)})
 
 
 def rates(documents: Sequence[str], rounds: int) -> dict[str, float]:

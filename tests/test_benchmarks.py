@@ -21,7 +21,7 @@ from benchmarks.server import RequestLog, Served
 from benchmarks.sides import Ours, Run, Scene, Stock
 from benchmarks.web import LINKS, NEW_LINKS, Web, page_path
 from crawler.duplicates.cascade import DuplicateRule
-from crawler.duplicates.discovery import discover
+from crawler.duplicates.discovery import find_duplicate_clusters
 from crawler.duplicates.evaluation import Quality
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.shingles import shingle_set
@@ -214,7 +214,7 @@ def test_planted_clusters_are_scored_by_the_share_that_is_found(tmp_path: Path) 
     planted = discovery.plant(2_000, chance)
     assert 200 <= (planted >= 0).sum() < 250
     sketches = list(discovery.drawn(planted, chance))
-    found = discover(sketches, DuplicateRule(threshold=discovery.THRESHOLD), tmp_path)
+    found = find_duplicate_clusters(sketches, DuplicateRule(threshold=discovery.THRESHOLD), tmp_path)
     together, unmixed = discovery.scores(planted, found)
     assert together > 0.9
     assert unmixed == 1.0

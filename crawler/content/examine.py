@@ -11,7 +11,7 @@ from crawler.archive.records import visit_records
 from crawler.content.readers import READERS, ReadAnswer, UnpackedAnswer
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.page_sketch import page_sketch
-from crawler.duplicates.template import mark_of as template_mark
+from crawler.duplicates.template import template_fingerprint
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.coding import MOST_DECODED, plain_body
@@ -110,7 +110,7 @@ def _read(answer: UnpackedAnswer) -> tuple[Page, Reason | None]:
 def _sketched(page: Page, visit: Visit, rule: DuplicateRule) -> Page:
     """With what near-duplicates are found by."""
     sketch_ = page_sketch(page.text, visit.template, rule)
-    return replace(page, sketch=sketch_, template=template_mark(visit.template)) if sketch_ else page
+    return replace(page, sketch=sketch_, template=template_fingerprint(visit.template)) if sketch_ else page
 
 
 def _verdict(page: Page, visit: Visit, asked: Directives, now: float, *, is_login: bool) -> Reason | None:

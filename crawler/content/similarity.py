@@ -8,7 +8,7 @@ from crawler.content.answers import ArchivedAnswer, read_again
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
-from crawler.duplicates.template import packed, template_of
+from crawler.duplicates.template import find_template, pack_template
 from crawler.parse.html import Reading
 from crawler.parse.reading import text_of
 
@@ -29,7 +29,7 @@ def learn_template(
     """The template of a host, learned from these pages if it is not known, and their sketches without it."""
     texts = [_text(page, reading) for page in pages]
     if template is None:
-        template = packed(template_of([page_shingles(text, b"", rule) for text in texts]))
+        template = pack_template(find_template([page_shingles(text, b"", rule) for text in texts]))
     return template, [page_sketch(text, template, rule) for text in texts]
 
 

@@ -1,1 +1,1 @@
-"""Which documents say the same as others, or almost? Checksums, shingles, sketches, and what follows from them."""
+"""Detection of duplicates and near-duplicates: checksums, shingles, MinHash and simhash sketches, and their index."""

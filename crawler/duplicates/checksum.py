@@ -1,4 +1,4 @@
-"""Do two bodies have the same bytes? Numbers that tell, from the cheapest to the one that cannot be deceived."""
+"""Checksums of response bodies, from the cheapest to a cryptographic digest that cannot be forged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))  # each by
 
 
 def byte_sum(body: bytes) -> int:
-    """The sum of the bytes, which does not notice their order.
+    """The sum of the bytes, which does not depend on their order.
 
     >>> f"{byte_sum(b'Tropical fish'):x}", byte_sum(b"Tropical fish") == byte_sum(b"fish Tropical")
     ('508', True)
@@ -19,7 +19,7 @@ def byte_sum(body: bytes) -> int:
 
 
 def crc(body: bytes) -> int:
-    """CRC-32 as in gzip and PNG: notices every change of up to four bytes in a row, but anyone can forge it."""
+    """CRC-32 as in gzip and PNG: detects every change of up to four consecutive bytes, but can be forged."""
     return zlib.crc32(body)
 
 
@@ -29,13 +29,13 @@ def posix_cksum(body: bytes) -> int:
     >>> posix_cksum(b"123456789"), posix_cksum(b"")
     (930766865, 4294967295)
     """
-    # POSIX appends the length, the least byte first, without leading zeros. zlib starts from all ones unless it is told
-    # of a checksum so far that undoes this; the last complement both have in common.
+    # POSIX appends the length, the least byte first, without leading zeros. zlib starts from all ones, which the
+    # initial checksum given here undoes; the final complement is common to both.
     length = len(body).to_bytes((len(body).bit_length() + 7) // 8, "little")
     mirrored = zlib.crc32((body + length).translate(_MIRRORED), _ALL_ONES)
     return int(f"{mirrored:032b}"[::-1], 2)
 
 
 def digest(body: bytes) -> bytes:
-    """SHA-256: bodies of one digest are the same, even if somebody would like others to be."""
+    """SHA-256: bodies with the same digest are the same, even if somebody tries to forge one."""
     return hashlib.sha256(body).digest()

@@ -1,7 +1,7 @@
-"""In which words do two texts differ that are almost the same?
+"""List the words in which two near-duplicates differ.
 
-Words are counted, not aligned: that takes one pass whatever the texts are, where aligning them can take their lengths
-multiplied. What has only moved is no difference.
+Words are counted, not aligned: that takes one pass, while aligning two texts can take time proportional to the product
+of their lengths. Words that have only moved do not count as a difference.
 """
 
 from __future__ import annotations
@@ -10,53 +10,54 @@ import re
 from collections import Counter
 from typing import Final, NamedTuple
 
-from crawler.duplicates.words import LONGEST
+from crawler.duplicates.words import MAX_CHARACTERS
 
-MOST: Final = 6  # words of each kind that are shown
-LONGEST_WORD: Final = 30  # characters of one; some scripts do not part their words
-_WORD: Final = re.compile(r"\w+")  # nothing that could steer a terminal
+MAX_WORDS: Final = 6  # added and removed words that are shown, of each
+MAX_WORD_LENGTH: Final = 30  # characters; some scripts put no spaces between words
+_WORD: Final = re.compile(r"\w+")  # matches no control characters, so words can be printed to a terminal
 
 
 class Differences(NamedTuple):
-    """Words of the second text that the first has not, or not so often; and the other way round. In their order."""
+    """Words that the second text has and the first has not, or fewer times; and the other way round. In text order."""
 
     added: list[str]
     removed: list[str]
-    more_added: int = 0  # than are named
+    more_added: int = 0  # words that are not listed
     more_removed: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed)
 
     def __str__(self) -> str:
-        """
+        """The differences on one line.
+
         >>> print(differences("the old dog barks", "the young dog barks loudly"))
         + young loudly  − old
         """
         sides = (("+", self.added, self.more_added), ("−", self.removed, self.more_removed))
-        return "  ".join(f"{sign} {_listed(words, more)}" for sign, words, more in sides if words)
+        return "  ".join(f"{sign} {_word_list(words, more)}" for sign, words, more in sides if words)
 
 
-def differences(one: str, other: str, most: int = MOST) -> Differences:
-    """Of the beginnings of very long texts; words in whatever case are the same, as when texts are compared.
+def differences(one: str, other: str, most: int = MAX_WORDS) -> Differences:
+    """Compare two texts word by word, ignoring case; of very long texts only the beginnings.
 
     >>> differences("To be, or not to be", "to be or NOT, or 2 bee")
     Differences(added=['or', '2', 'bee'], removed=['to', 'be'], more_added=0, more_removed=0)
     """
-    words, others = (_WORD.findall(text[:LONGEST].lower()) for text in (one, other))
-    counts, their_counts = Counter(words), Counter(others)
-    added, removed = their_counts - counts, counts - their_counts
+    words, others = (_WORD.findall(text[:MAX_CHARACTERS].lower()) for text in (one, other))
+    counts, other_counts = Counter(words), Counter(others)
+    added, removed = other_counts - counts, counts - other_counts
     return Differences(
-        [_short(word) for word in list(added)[:most]],
-        [_short(word) for word in list(removed)[:most]],
+        [_shorten(word) for word in list(added)[:most]],
+        [_shorten(word) for word in list(removed)[:most]],
         max(len(added) - most, 0),
         max(len(removed) - most, 0),
     )
 
 
-def _short(word: str) -> str:
-    return word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…"
+def _shorten(word: str) -> str:
+    return word if len(word) <= MAX_WORD_LENGTH else f"{word[: MAX_WORD_LENGTH - 1]}…"
 
 
-def _listed(words: list[str], more: int) -> str:
+def _word_list(words: list[str], more: int) -> str:
     return " ".join(words) + (f" and {more:,} more" if more else "")

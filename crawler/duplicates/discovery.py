@@ -1,8 +1,9 @@
-"""Which documents of a collection say almost the same? All clusters of near-duplicates, by their sketches.
+"""Find all clusters of near-duplicates in a collection from its sketches.
 
-Band by band, documents that share a key are compared: each with the first of them, those that are not alike with the next,
-and so on. So ten thousand copies of one page cost ten thousand comparisons and not fifty million, and documents
-that only share a key cost a few each. Who is alike is of one cluster, and so is who is alike to somebody of it.
+Band by band, the documents that share a key are compared: all of them with the first, those that are not similar to it
+with the next, and so on. So ten thousand copies of one page cost ten thousand comparisons and not fifty million, and
+documents that only share a key cost a few each. Similar documents are in one cluster, and so is every document that is
+similar to a member (single linkage).
 """
 
 from __future__ import annotations
@@ -23,55 +24,56 @@ from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.sketch_file import BandIndex, SketchFile
 from crawler.duplicates.union_find import Places, UnionFind
 
-MEMORY: Final = 512_000_000  # bytes that the arrays of one band may have
-ROUNDS: Final = 16  # documents with which all others that share a key are compared
-_EACH: Final = 64  # bytes of a document in these arrays
+MAX_MEMORY: Final = 512_000_000  # bytes for the arrays of one band
+MAX_ROUNDS: Final = 16  # documents of a group with which all others that share their key are compared
+_BYTES_PER_DOCUMENT: Final = 64  # in these arrays
 
 Compare = Callable[[int, int], float | None]
-Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, and of how much
+Progress = Callable[[str, int, int], None]  # step, amount done, total
 
 
 class SimilarPair(NamedTuple):
-    """Two documents that are alike."""
+    """Two documents that are near-duplicates."""
 
     one: int
     other: int
     similarity: float
-    is_counted: bool = False  # from their texts, and not an estimate
+    is_counted: bool = False  # computed exactly from the texts, not estimated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DuplicateCluster:
-    """Documents that are alike, each at least to another; the first is the one with the least place in the stream."""
+    """Documents each of which is similar to at least one other member; the first is the earliest in the input."""
 
     numbers: NDArray[np.int64]
     similarities: NDArray[np.float64]  # to the first, estimated
-    pairs: list[SimilarPair]  # that hold it together: one fewer than documents
+    pairs: list[SimilarPair]  # a spanning tree of the cluster: one pair fewer than documents
 
 
-def discover(
+def find_duplicate_clusters(
     sketches: Iterable[tuple[int, bytes]],
     rule: DuplicateRule,
     directory: Path,
     *,
     compare: Compare | None = None,
-    memory: int = MEMORY,
+    memory: int = MAX_MEMORY,
     progress: Progress = lambda what, done, of: None,
 ) -> list[DuplicateCluster]:
-    """The clusters among sketches as stores keep them, each under a number; the largest first.
+    """Find the clusters among sketches, given as (document number, sketch as stores keep it); the largest comes first.
 
-    `compare` counts what two documents have in common, None if it cannot; it is asked where estimates leave doubts, and
-    without it they decide. Files are made in a directory of their own in `directory`, and removed whatever happens.
+    `compare` computes the exact similarity of two documents, or returns None if it cannot; it is called for estimates
+    within the rule's margin of the threshold, and without it the estimates decide. Temporary files are written to a new
+    directory in `directory`, which is removed at the end, also after an error.
     """
     bands = bands_for(rule.threshold, PERMUTATIONS)
     with TemporaryDirectory(prefix="duplicates-", dir=directory, ignore_cleanup_errors=True) as name:
         file = SketchFile(Path(name), bands)
         file.fill(sketches, lambda done: progress("sketches", done, 0))
-        return _Search(file, rule, compare, memory, progress).clusters()
+        return _ClusterSearch(file, rule, compare, memory, progress).clusters()
 
 
-class _Search:
-    """One search: what was found to be alike, and what is in doubt."""
+class _ClusterSearch:
+    """One search for clusters: the similar pairs so far, and the pairs whose estimates do not decide."""
 
     def __init__(
         self, file: SketchFile, rule: DuplicateRule, compare: Compare | None, memory: int, progress: Progress
@@ -79,66 +81,66 @@ class _Search:
         self._file = file
         self._rule = rule
         self._compare = compare
-        self._ranges = -(-len(file) * _EACH // memory) or 1
+        self._ranges = -(-len(file) * _BYTES_PER_DOCUMENT // memory) or 1
         self._progress = progress
         self._unions = UnionFind(len(file))
         self._pairs: list[tuple[int, int, float, bool]] = []  # by place
-        self._doubts = np.empty(
-            0, dtype=np.int64
-        )  # pairs as one number each: the first times the number of all, and the other
+        # Undecided pairs, each as one number: the first place times the number of documents, plus the other place.
+        self._undecided = np.empty(0, dtype=np.int64)
 
     def clusters(self) -> list[DuplicateCluster]:
         for band in self._file.bands:
             self._progress("bands", band, len(self._file.bands))
-            for part in self._file.band(band, self._ranges):
-                self._look(part)
+            for part in self._file.read_band(band, self._ranges):
+                self._compare_within_groups(part)
         if self._compare is not None:
-            self._settle(self._compare)
-        return sorted(self._found(), key=lambda cluster: (-len(cluster.numbers), int(cluster.numbers[0])))
+            self._decide_by_texts(self._compare)
+        return sorted(self._build_clusters(), key=lambda cluster: (-len(cluster.numbers), int(cluster.numbers[0])))
 
-    def _look(self, band: BandIndex) -> None:
-        """Compare who shares a key, in rounds: in each, the next document of each group with all others of it."""
-        places, groups = _sharing(band)
+    def _compare_within_groups(self, band: BandIndex) -> None:
+        """Compare documents that share a key, in rounds: in each, the next leader of a group with its other members."""
+        places, groups = _documents_sharing_keys(band)
         waits = np.ones(len(places), dtype=np.bool)
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             if not waits.any():
                 return
-            leaders = _next_of_group(places, groups, waits)
-            goes_on = leaders >= 0
-            places, groups, waits, leaders = places[goes_on], groups[goes_on], waits[goes_on], leaders[goes_on]
-            self._judge(leaders, places)
+            leaders = _next_leaders(places, groups, waits)
+            is_open = leaders >= 0
+            places, groups, waits, leaders = places[is_open], groups[is_open], waits[is_open], leaders[is_open]
+            self._join_similar(leaders, places)
             waits &= self._unions.roots(places) != self._unions.roots(leaders)
 
-    def _judge(self, ones: Places, others: Places) -> None:
+    def _join_similar(self, ones: Places, others: Places) -> None:
+        """Join the pairs whose estimates reach the threshold; if texts can be compared, collect those too close to it."""
         apart = self._unions.roots(ones) != self._unions.roots(others)
         ones, others = np.minimum(ones[apart], others[apart]), np.maximum(ones[apart], others[apart])
-        shares = self._file.estimates(ones, others)
-        alike = shares >= self._rule.threshold
+        shares = self._file.estimate_similarities(ones, others)
+        is_similar = shares >= self._rule.threshold
         if self._compare is not None:
-            is_doubtful = np.abs(shares - self._rule.threshold) <= self._rule.margin
-            self._doubts = np.union1d(self._doubts, ones[is_doubtful] * len(self._file) + others[is_doubtful])
-            alike &= ~is_doubtful
-        ones, others, shares = ones[alike], others[alike], shares[alike]
+            is_close = np.abs(shares - self._rule.threshold) <= self._rule.margin
+            self._undecided = np.union1d(self._undecided, ones[is_close] * len(self._file) + others[is_close])
+            is_similar &= ~is_close
+        ones, others, shares = ones[is_similar], others[is_similar], shares[is_similar]
         joined = self._unions.join(ones, others)
-        found = zip(ones[joined].tolist(), others[joined].tolist(), shares[joined].tolist(), strict=True)
-        self._pairs += [(one, other, share, False) for one, other, share in found]
+        pairs = zip(ones[joined].tolist(), others[joined].tolist(), shares[joined].tolist(), strict=True)
+        self._pairs += [(one, other, share, False) for one, other, share in pairs]
 
-    def _settle(self, compare: Compare) -> None:
-        """Compare the texts of pairs in doubt, the likeliest first, unless they have come together by others."""
-        ones, others = np.divmod(self._doubts, max(len(self._file), 1))
-        shares = self._file.estimates(ones, others)
-        for done, doubt in enumerate(np.argsort(-shares, kind="stable").tolist()):
+    def _decide_by_texts(self, compare: Compare) -> None:
+        """Compare the texts of undecided pairs, the highest estimate first, unless they are in one cluster already."""
+        ones, others = np.divmod(self._undecided, max(len(self._file), 1))
+        shares = self._file.estimate_similarities(ones, others)
+        for done, pair in enumerate(np.argsort(-shares, kind="stable").tolist()):
             self._progress("texts", done, len(shares))
-            one, other = int(ones[doubt]), int(others[doubt])
+            one, other = int(ones[pair]), int(others[pair])
             if self._unions.root(one) == self._unions.root(other):
                 continue
-            counted = compare(*self._file.numbers(np.array([one, other])).tolist())
-            share = float(shares[doubt]) if counted is None else counted
+            exact = compare(*self._file.numbers(np.array([one, other])).tolist())
+            share = float(shares[pair]) if exact is None else exact
             if share >= self._rule.threshold:
-                self._unions.join(ones[doubt : doubt + 1], others[doubt : doubt + 1])
-                self._pairs.append((one, other, share, counted is not None))
+                self._unions.join(ones[pair : pair + 1], others[pair : pair + 1])
+                self._pairs.append((one, other, share, exact is not None))
 
-    def _found(self) -> Iterator[DuplicateCluster]:
+    def _build_clusters(self) -> Iterator[DuplicateCluster]:
         ends = np.array([pair[:2] for pair in self._pairs], dtype=np.int64).reshape(-1, 2)
         pairs: dict[int, list[SimilarPair]] = {}
         facts = zip(
@@ -150,7 +152,7 @@ class _Search:
         order = np.argsort(self._unions.roots(members), kind="stable")
         members = members[order]
         roots = self._unions.roots(members)
-        similarities = self._file.estimates(roots, members)
+        similarities = self._file.estimate_similarities(roots, members)
         edges = np.flatnonzero(np.diff(roots, prepend=-1, append=-1)).tolist()
         for begin, end in pairwise(edges):
             yield DuplicateCluster(
@@ -160,18 +162,18 @@ class _Search:
             )
 
 
-def _sharing(band: BandIndex) -> tuple[Places, Places]:
-    """Those that share their key with another, by keys and then by places; and a number for each key."""
+def _documents_sharing_keys(band: BandIndex) -> tuple[Places, Places]:
+    """The documents that share their key with another, sorted by key and then by place; and a group number per key."""
     order = np.argsort(band.keys, kind="stable")
     keys = band.keys[order]
-    as_before = np.concatenate([[False], keys[1:] == keys[:-1]])
-    shares = as_before | np.concatenate([as_before[1:], [False]])
-    return band.places[order[shares]], np.cumsum(~as_before[shares]) - 1
+    same_as_previous = np.concatenate([[False], keys[1:] == keys[:-1]])
+    is_shared = same_as_previous | np.concatenate([same_as_previous[1:], [False]])
+    return band.places[order[is_shared]], np.cumsum(~same_as_previous[is_shared]) - 1
 
 
-def _next_of_group(places: Places, groups: Places, waits: NDArray[np.bool]) -> Places:
-    """For each document the first of its group that waits; -1 if none does."""
-    waiting = np.flatnonzero(waits)[::-1]  # of several that are written to one place, the last stays
+def _next_leaders(places: Places, groups: Places, waits: NDArray[np.bool]) -> Places:
+    """For each document the first of its group that was not joined to a leader yet; -1 if there is none."""
+    waiting = np.flatnonzero(waits)[::-1]  # of several values written to one index the last stays, so here the first
     firsts = np.full(int(groups[-1]) + 1, -1, dtype=np.int64)
     firsts[groups[waiting]] = places[waiting]
     return firsts[groups]

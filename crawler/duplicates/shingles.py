@@ -1,4 +1,4 @@
-"""A document as the set of its shingles: all runs of a few words, each as one 64-bit number."""
+"""Turn a document into its shingles: every run of a few consecutive words, hashed to one 64-bit number."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.duplicates.words import Hashes, mixed, word_hashes
+from crawler.duplicates.words import Hashes, mix_bits, word_hashes
 
-SIZE: Final = 5  # words
+SHINGLE_WORDS: Final = 5
 _BASE: Final = np.uint64(0xD6E8FEB86659FD93)  # odd: the hash of a run is a polynomial over those of its words
 
 
-def shingles(words: Hashes, size: int = SIZE) -> Hashes:
-    """One for each run of so many words, as often as it occurs; a text that has fewer is one run.
+def shingles(words: Hashes, size: int = SHINGLE_WORDS) -> Hashes:
+    """The hash of every run of `size` words, repeated as often as it occurs; a shorter text is one shingle.
 
     >>> len(set(shingles(word_hashes("a rose is a rose is a rose"), 4).tolist()))
     3
@@ -26,16 +26,16 @@ def shingles(words: Hashes, size: int = SIZE) -> Hashes:
     for place in range(1, size):
         runs *= _BASE
         runs += words[place : place + count]
-    return mixed(runs)
+    return mix_bits(runs)
 
 
-def shingle_set(text: str, size: int = SIZE) -> Hashes:
-    """Of a text: sorted, each once."""
+def shingle_set(text: str, size: int = SHINGLE_WORDS) -> Hashes:
+    """The different shingles of a text, sorted."""
     return np.unique(shingles(word_hashes(text), size))
 
 
-def without(own: Hashes, others: Hashes) -> Hashes:
-    """Those of a set that are not in another; both are sorted."""
+def set_difference(own: Hashes, others: Hashes) -> Hashes:
+    """The members of one sorted set that are not in another."""
     if not len(others) or not len(own):
         return own
     places = np.searchsorted(others, own)

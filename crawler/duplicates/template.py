@@ -1,6 +1,6 @@
-"""What do most pages of a site have in common? It says nothing of any of them, and must not count as likeness.
+"""Find a site's template: the shingles that most of its pages share, which must not count towards similarity.
 
-Different pages in one dress are the known failure of finding near-duplicates by shingles (Henzinger 2006).
+Different pages that share a template are the known failure of near-duplicate detection by shingles (Henzinger 2006).
 """
 
 from __future__ import annotations
@@ -15,61 +15,64 @@ from xxhash import xxh3_64_intdigest
 from crawler.duplicates.minhash import Sketch
 from crawler.duplicates.words import Hashes
 
-PAGES: Final = 8  # of a host that must be known before its template can be
-MOST_PAGES: Final = 16  # from which it is learned
-MOST_SHINGLES: Final = 2_000  # of a template; it travels with each visit
-FEWEST_OWN: Final = 20  # shingles that a page must have besides; with fewer it is all template, and compared as a whole
-_MOST: Final = 0.75  # of the pages have what counts as template
-_MATTERS: Final = 0.1  # share of a page from which it is worth while
-_AGREEING: Final = 6  # marks in which most of the sketches must agree before the pages are read again
+MIN_PAGES: Final = 8  # of a host that must be archived before its template is computed
+MAX_PAGES: Final = 16  # from which a template is computed
+MAX_SHINGLES: Final = 2_000  # of a template; it is sent along with each visit
+MIN_OWN_SHINGLES: Final = 20  # outside the template; a page with fewer is compared as a whole, template included
+_MIN_SHARE_OF_PAGES: Final = 0.75  # a shingle is part of the template if this share of the pages has it
+_MIN_SHARE_OF_PAGE: Final = 0.1  # a template that is less of the median page is not used
+_MIN_AGREEING_BINS: Final = 6  # minhashes in which most of the sketches must agree before the pages are read again
 
 
-def seems_dressed(sketches: Sequence[Sketch]) -> bool:
-    """Whether so many pages have so much in common that they may have a template, by their sketches alone.
+def may_have_template(sketches: Sequence[Sketch]) -> bool:
+    """Whether these pages may share a template, judged by their sketches alone.
 
-    Where the first shingle of a bin is the template's, pages agree, whatever else they say.
+    Where the minimum of a bin is a shingle of the template, the pages agree, however different the rest of them is.
     """
-    if len(sketches) < PAGES:
+    if len(sketches) < MIN_PAGES:
         return False
-    marks = np.sort(np.stack([sketch.marks for sketch in sketches]), axis=0)
-    needed = _needed(len(sketches))
-    agreeing = (marks[needed - 1 :] == marks[: len(marks) - needed + 1]).any(axis=0)
-    return int(np.count_nonzero(agreeing)) >= _AGREEING
+    minhashes = np.sort(np.stack([sketch.minhashes for sketch in sketches]), axis=0)
+    needed = _pages_needed(len(sketches))
+    agreeing = (minhashes[needed - 1 :] == minhashes[: len(minhashes) - needed + 1]).any(axis=0)
+    return int(np.count_nonzero(agreeing)) >= _MIN_AGREEING_BINS
 
 
-def template_of(pages: Sequence[Hashes]) -> Hashes:
-    """The shingles that most of these pages have, each a set of shingles; none, if they are too few to matter."""
+def find_template(pages: Sequence[Hashes]) -> Hashes:
+    """The shingles that most of these pages (sets of shingles) share; none if they are too small a part of a page."""
     pages = [page for page in pages if len(page)]
-    if len(pages) < PAGES:
+    if len(pages) < MIN_PAGES:
         return np.empty(0, dtype=np.uint64)
     shingles, counts = np.unique(np.concatenate(pages), return_counts=True)
-    common = shingles[counts >= _needed(len(pages))]
+    common = shingles[counts >= _pages_needed(len(pages))]
     shares = [len(np.intersect1d(page, common, assume_unique=True)) / len(page) for page in pages]
-    return common[:MOST_SHINGLES] if float(np.median(shares)) >= _MATTERS else common[:0]
+    return common[:MAX_SHINGLES] if float(np.median(shares)) >= _MIN_SHARE_OF_PAGE else common[:0]
 
 
-def own_places(shingles: Hashes, template: Hashes) -> NDArray[np.bool]:
-    """Which shingles of a page are its own; all, if these would be too few to tell it from others."""
-    everywhere = np.ones(len(shingles), dtype=np.bool)
+def own_shingles_mask(shingles: Hashes, template: Hashes) -> NDArray[np.bool]:
+    """Which shingles of a page are outside the template; all of them if too few would be left to compare."""
+    everything = np.ones(len(shingles), dtype=np.bool)
     if not len(template):
-        return everywhere
+        return everything
     own: NDArray[np.bool] = ~np.isin(shingles, template)
-    return own if len(np.unique(shingles[own])) >= FEWEST_OWN else everywhere
+    return own if len(np.unique(shingles[own])) >= MIN_OWN_SHINGLES else everything
 
 
-def packed(template: Hashes) -> bytes:
+def pack_template(template: Hashes) -> bytes:
+    """The template as stores keep it; `unpack_template` reads it."""
     return template.astype("<u8").tobytes()
 
 
-def unpacked(data: bytes) -> Hashes:
+def unpack_template(data: bytes) -> Hashes:
+    """The shingles of a template as stores keep it."""
     return np.frombuffer(data, dtype="<u8")
 
 
-def mark_of(data: bytes) -> int:
-    """A fingerprint of a template, signed, as databases store it; 0 if there is none."""
-    mark = xxh3_64_intdigest(data) if data else 0
-    return mark - (1 << 64) if mark >= 1 << 63 else mark
+def template_fingerprint(data: bytes) -> int:
+    """A fingerprint of a packed template, as a signed number for the database; 0 if there is none."""
+    fingerprint = xxh3_64_intdigest(data) if data else 0
+    return fingerprint - (1 << 64) if fingerprint >= 1 << 63 else fingerprint
 
 
-def _needed(pages: int) -> int:
-    return -int(-_MOST * pages // 1)
+def _pages_needed(pages: int) -> int:
+    """Of so many pages, how many must have a shingle that counts as template; rounded up."""
+    return -int(-_MIN_SHARE_OF_PAGES * pages // 1)

@@ -1,4 +1,4 @@
-"""Who hangs together with whom, if some pairs do? Numbers in sets that are joined pair by pair."""
+"""A union-find structure: joins pairs of numbers into disjoint sets."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ Places = NDArray[np.int64]
 
 
 class UnionFind:
-    """The numbers from 0 on, at first each by itself. A set is known by its least number."""
+    """Disjoint sets of the numbers from 0 on, at first one set for each. A set is identified by its least number."""
 
     def __init__(self, size: int) -> None:
-        self._above = np.arange(size, dtype=np.int64)
+        self._parents = np.arange(size, dtype=np.int64)
 
     def roots(self, places: Places) -> Places:
-        """The sets in which these are."""
-        found = self._above[places]
-        while not np.array_equal(higher := self._above[found], found):
-            found = higher
-        self._above[places] = found
-        return found
+        """The set of each of these numbers, identified by its root."""
+        roots = self._parents[places]
+        while not np.array_equal(parents := self._parents[roots], roots):
+            roots = parents
+        self._parents[places] = roots
+        return roots
 
     def join(self, ones: Places, others: Places) -> NDArray[np.bool]:
-        """Join the sets of each pair; which pairs joined two.
+        """Join the sets of each pair, and return for each pair whether they were two different sets.
 
         >>> unions = UnionFind(4)
         >>> unions.join(np.array([3, 1, 3]), np.array([1, 2, 2])).tolist(), unions.roots(np.arange(4)).tolist()
@@ -37,13 +37,13 @@ class UnionFind:
 
     def _join(self, one: int, other: int) -> bool:
         low, high = sorted((self.root(one), self.root(other)))
-        self._above[high] = low
+        self._parents[high] = low
         return low != high
 
     def root(self, place: int) -> int:
-        """The set in which one is."""
-        above = self._above
-        while (higher := int(above[place])) != place:
-            above[place] = above[higher]  # next time the way is half as long
-            place = higher
+        """The set of one number, identified by its root."""
+        parents = self._parents
+        while (parent := int(parents[place])) != place:
+            parents[place] = parents[parent]  # path halving: the next lookup takes half the steps
+            place = parent
         return place

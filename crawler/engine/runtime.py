@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from crawler.content.answers import ArchivedAnswer
 from crawler.content.similarity import TemplatedAnswer
-from crawler.duplicates.template import mark_of
+from crawler.duplicates.template import template_fingerprint
 from crawler.engine.client import FetchClient
 from crawler.items import Visited
 from crawler.stores.contract.commits import CommitSummary, VisitResult
@@ -109,7 +109,7 @@ class ScrapyRuntime:
         return TemplateResult(
             host=lesson.host,
             template=template,
-            mark=mark_of(template),
+            mark=template_fingerprint(template),
             sketches={number: (document.id, sketch_of.get(document.url, b"")) for number, document in lesson.pages},
         )
 

@@ -19,7 +19,7 @@ from scrapy.settings import Settings
 from crawler.commands.duplicates import DuplicatesCommand
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.page_sketch import page_shingles
-from crawler.duplicates.template import packed
+from crawler.duplicates.template import pack_template
 from crawler.stores.contract.similarity import TemplateResult
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
@@ -190,8 +190,8 @@ def test_what_all_pages_of_a_host_have_in_common_does_not_count(tmp_path: Path) 
     collection.close()
     assert data(tmp_path, "find", A) == []
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    template = packed(page_shingles(" ".join(dress), b"", DuplicateRule()))
-    store.similarity.store_template(TemplateResult(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
+    template = pack_template(page_shingles(" ".join(dress), b"", DuplicateRule()))
+    store.learn(TemplateResult(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
     store.close()
     (found,) = data(tmp_path, "find", A)
     assert found["url"] == B

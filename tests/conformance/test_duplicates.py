@@ -49,7 +49,7 @@ def test_sketches_are_near_what_is_counted() -> None:
 @pytest.mark.parametrize(("threshold", "precision", "recall"), [(0.9, 0.99, 0.97), (0.8, 0.97, 0.96)])
 def test_the_cascade_finds_near_duplicates_among_all_pairs(threshold: float, precision: float, recall: float) -> None:
     found = cascade(PairEvidence(corpus()), DuplicateRule(threshold=threshold))
-    measured = quality(found.said, corpus().similarities >= threshold)
+    measured = quality(found.is_duplicate, corpus().similarities >= threshold)
     assert (measured.precision >= precision, measured.recall >= recall) == (True, True), measured
     assert found.is_candidate.mean() < 0.005  # of two hundred thousand pairs
     assert found.needed_texts.sum() < 0.5 * found.is_candidate.sum()

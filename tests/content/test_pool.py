@@ -11,7 +11,7 @@ from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentDied, ContentPool
 from crawler.content.similarity import compare, learn_template
 from crawler.duplicates.cascade import DuplicateRule
-from crawler.duplicates.template import PAGES
+from crawler.duplicates.template import MIN_PAGES
 from crawler.items import Reason
 from crawler.parse.html import DEFAULT_READING
 from crawler.urls.scope import UrlOptions
@@ -36,7 +36,7 @@ def new_pool() -> ContentPool:
 
 
 def test_what_is_found_elsewhere_is_what_would_be_found_here() -> None:
-    pages = [page(number) for number in range(PAGES)]
+    pages = [page(number) for number in range(MIN_PAGES)]
 
     async def ask() -> None:
         pool = new_pool()
@@ -57,7 +57,7 @@ def test_whoever_still_waits_when_a_pool_is_closed_is_told_so() -> None:
         pool = new_pool()
         pool.start()
         await pool.learn_template([page(0)], b"")  # it has started
-        heavy = [page(number, paragraphs=2_000) for number in range(PAGES)]
+        heavy = [page(number, paragraphs=2_000) for number in range(MIN_PAGES)]
         asked = [asyncio.ensure_future(pool.learn_template(heavy, None)) for _ in range(4)]
         await asyncio.sleep(0)
         pool.close()

@@ -12,7 +12,7 @@ from crawler.content.similarity import compare, learn_template
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
-from crawler.duplicates.template import PAGES, mark_of, unpacked
+from crawler.duplicates.template import MIN_PAGES, template_fingerprint, unpack_template
 from crawler.items import Kind, Page
 from crawler.parse.html import DEFAULT_READING
 from crawler.urls.scope import UrlOptions
@@ -49,7 +49,9 @@ def test_pages_are_compared_by_their_main_texts() -> None:
 
 def test_each_is_compared_without_the_template_of_its_host() -> None:
     dress, own = words_of(9, 600), words_of(1)
-    template, _ = learn_template([page_of(dress, words_of(seed)) for seed in range(PAGES)], None, DEFAULT_READING, RULE)
+    template, _ = learn_template(
+        [page_of(dress, words_of(seed)) for seed in range(MIN_PAGES)], None, DEFAULT_READING, RULE
+    )
     dressed, bare = page_of(dress, own), page_of(own)
     assert compare((dressed, b""), [(bare, b"")], DEFAULT_READING, RULE)[0] < 0.5
     assert compare((dressed, template), [(bare, b"")], DEFAULT_READING, RULE)[0] > 0.95
@@ -57,18 +59,20 @@ def test_each_is_compared_without_the_template_of_its_host() -> None:
 
 def test_a_template_is_what_most_pages_have() -> None:
     dress = words_of(9, 200)
-    pages = [page_of(dress, words_of(seed)) for seed in range(PAGES)]
+    pages = [page_of(dress, words_of(seed)) for seed in range(MIN_PAGES)]
     template, sketches = learn_template(pages, None, DEFAULT_READING, RULE)
-    assert set(unpacked(template).tolist()) == set(shingles_of(dress).tolist())  # type: ignore[attr-defined]
+    assert set(unpack_template(template).tolist()) == set(shingles_of(dress).tolist())  # type: ignore[attr-defined]
     again, same = learn_template(pages, template, DEFAULT_READING, RULE)
     assert (again, same) == (template, sketches)
-    assert len(set(sketches)) == PAGES
+    assert len(set(sketches)) == MIN_PAGES
 
 
 def test_pages_with_nothing_in_common_have_no_template() -> None:
-    template, sketches = learn_template([page_of(words_of(seed)) for seed in range(PAGES)], None, DEFAULT_READING, RULE)
+    template, sketches = learn_template(
+        [page_of(words_of(seed)) for seed in range(MIN_PAGES)], None, DEFAULT_READING, RULE
+    )
     assert template == b""
-    assert sketches == [page_sketch(words_of(seed), b"", RULE) for seed in range(PAGES)]
+    assert sketches == [page_sketch(words_of(seed), b"", RULE) for seed in range(MIN_PAGES)]
 
 
 def seen(text: str, rule: DuplicateRule = RULE, template: bytes = b"", kind: Kind = Kind.PAGE) -> Page:
@@ -83,10 +87,10 @@ def test_a_page_comes_with_its_sketch() -> None:
     text = words_of(1)
     assert seen(text).sketch == page_sketch(text, b"", RULE) != b""
     template = learn_template(
-        [page_of(words_of(9, 200), words_of(seed)) for seed in range(PAGES)], None, DEFAULT_READING, RULE
+        [page_of(words_of(9, 200), words_of(seed)) for seed in range(MIN_PAGES)], None, DEFAULT_READING, RULE
     )[0]
     page = seen(text, template=template)
-    assert (page.sketch, page.template) == (page_sketch(text, template, RULE), mark_of(template))
+    assert (page.sketch, page.template) == (page_sketch(text, template, RULE), template_fingerprint(template))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
-from crawler.duplicates.template import mark_of, packed, template_of
+from crawler.duplicates.template import find_template, pack_template, template_fingerprint
 from crawler.items import Outcome, Page, Reason, Tier
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.similarity import TemplateResult
@@ -50,7 +50,7 @@ def page(words: list[str], template: bytes = b"", **facts: Any) -> Page:
         payload_digest=digest,
         text_digest=digest,
         sketch=page_sketch(text, template, RULE),
-        template=mark_of(template),
+        template=template_fingerprint(template),
         **facts,
     )
 
@@ -328,12 +328,12 @@ def studied(store: Store, host: int, texts: Mapping[str, list[str]]) -> int:
         pages = {number: " ".join(texts[document.url]) for number, document in lesson.pages}
         template = lesson.template
         if template is None:
-            template = packed(template_of([page_shingles(text, b"", RULE) for text in pages.values()]))
+            template = pack_template(find_template([page_shingles(text, b"", RULE) for text in pages.values()]))
         sketches = {
             number: (document.id, page_sketch(pages[number], template, RULE)) for number, document in lesson.pages
         }
         unsure = store.similarity.store_template(
-            TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW
+            TemplateResult(host=host, template=template, mark=template_fingerprint(template), sketches=sketches), NOW
         )
         for page_ in unsure:
             own = own_shingles(texts[page_.document.url], page_.template)
@@ -398,11 +398,13 @@ def test_what_must_be_compared_after_a_lesson_is_offered_again_until_it_is(store
     host = key_of(on_site(0)).host
     lesson = store.similarity.next_template_job(host)
     assert lesson is not None
-    template = packed(template_of([page_shingles(" ".join(texts[page_.url]), b"", RULE) for _, page_ in lesson.pages]))
+    template = pack_template(
+        find_template([page_shingles(" ".join(texts[page_.url]), b"", RULE) for _, page_ in lesson.pages])
+    )
     sketches = {
         number: (page_.id, page_sketch(" ".join(texts[page_.url]), template, RULE)) for number, page_ in lesson.pages
     }
-    learned = TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches)
+    learned = TemplateResult(host=host, template=template, mark=template_fingerprint(template), sketches=sketches)
     (unsure,) = store.similarity.store_template(learned, NOW)
     assert (unsure.document.url, [doubt.document.url for doubt in unsure.candidates]) == (on_site(7), [B])
     again = store.similarity.next_template_job(host)
@@ -432,9 +434,9 @@ def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> No
         store.similarity.store_template(TemplateResult(host=host, template=b"", mark=0, sketches=sketches), NOW) == []
     )
     assert (store.similarity.next_template_job(host), store.similarity.template(host)) == (None, b"")
-    template = packed(template_of([page_shingles(" ".join(words), b"", RULE) for words in texts.values()]))
+    template = pack_template(find_template([page_shingles(" ".join(words), b"", RULE) for words in texts.values()]))
     for unsure in store.similarity.store_template(
-        TemplateResult(host=host, template=template, mark=mark_of(template), sketches=sketches), NOW
+        TemplateResult(host=host, template=template, mark=template_fingerprint(template), sketches=sketches), NOW
     ):
         store.similarity.decide(unsure, {}, NOW)
     fetch(store, B, NOW + 9, page=page(edited(texts[on_site(3)], 1)))

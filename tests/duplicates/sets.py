@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from crawler.duplicates.bands import Bands, band_columns, simhash_columns
+from crawler.duplicates.bands import Bands, minhash_key_columns, simhash_key_columns
 from crawler.duplicates.minhash import Sketch
 from crawler.duplicates.words import Hashes
 
@@ -22,8 +22,12 @@ def pairs(number: int, size: int, similarity: float, seed: int = 1) -> Iterator[
 
 def band_keys(sketch: Sketch, bands: Bands) -> list[int]:
     """Of one document."""
-    return [int(column[0]) for column in band_columns(sketch.marks.reshape(1, -1), bands)] if len(sketch.marks) else []
+    return (
+        [int(column[0]) for column in minhash_key_columns(sketch.minhashes.reshape(1, -1), bands)]
+        if len(sketch.minhashes)
+        else []
+    )
 
 
 def simhash_keys(simhash: int) -> list[int]:
-    return [int(column[0]) for column in simhash_columns(np.array([simhash], dtype=np.uint64))]
+    return [int(column[0]) for column in simhash_key_columns(np.array([simhash], dtype=np.uint64))]

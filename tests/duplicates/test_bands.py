@@ -11,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates import bands as module
-from crawler.duplicates.bands import STORED, SURE, Bands, bands_for, estimates, keys_of
+from crawler.duplicates.bands import (
+    RECALL_AT_THRESHOLD,
+    SKETCH_DTYPE,
+    Bands,
+    bands_for,
+    document_keys,
+    estimate_similarities,
+)
 from crawler.duplicates.jaccard import jaccard
-from crawler.duplicates.minhash import PERMUTATIONS, Sketch, similarity, sketch, sketch_of
+from crawler.duplicates.minhash import PERMUTATIONS, Sketch, similarity, sketch, sketch_of_shingles
 from crawler.duplicates.simhash import simhash
 from tests.duplicates.sets import band_keys, pairs, simhash_keys
 
@@ -30,8 +37,8 @@ def meet(one: Sketch, other: Sketch, bands: Bands) -> bool:
 def test_pairs_meet_as_often_as_is_said(threshold: float, similarity: float) -> None:
     bands = bands_for(threshold, PERMUTATIONS)
     found = list(pairs(PAIRS, 400, similarity))
-    met = sum(meet(sketch_of(one), sketch_of(other), bands) for one, other in found)
-    said = bands.meets(jaccard(*found[0]))
+    met = sum(meet(sketch_of_shingles(one), sketch_of_shingles(other), bands) for one, other in found)
+    said = bands.collision_probability(jaccard(*found[0]))
     assert abs(met / PAIRS - said) < 4.5 * sqrt(said * (1 - said) / PAIRS) + 0.002
 
 
@@ -39,15 +46,15 @@ def test_pairs_meet_as_often_as_is_said(threshold: float, similarity: float) -> 
 def test_short_documents_at_the_threshold_meet_nearly_as_often(threshold: float) -> None:
     bands = bands_for(threshold, PERMUTATIONS)
     found = list(pairs(PAIRS, 100, threshold))
-    met = sum(meet(sketch_of(one), sketch_of(other), bands) for one, other in found)
-    assert met / PAIRS > SURE - 0.02
+    met = sum(meet(sketch_of_shingles(one), sketch_of_shingles(other), bands) for one, other in found)
+    assert met / PAIRS > RECALL_AT_THRESHOLD - 0.02
 
 
 @given(st.floats(0.5, 0.99), st.sampled_from([64, 100, 200, 400]))
 def test_bands_fit_the_sketch_and_meet_at_the_threshold(threshold: float, permutations: int) -> None:
     bands = bands_for(threshold, permutations)
     assert bands.number * bands.rows <= permutations
-    assert bands.meets(threshold) >= SURE
+    assert bands.collision_probability(threshold) >= RECALL_AT_THRESHOLD
 
 
 @pytest.mark.parametrize(
@@ -55,7 +62,7 @@ def test_bands_fit_the_sketch_and_meet_at_the_threshold(threshold: float, permut
     [(Bands(1, 1), 0.3, 0.3), (Bands(1, 3), 0.5, 0.125), (Bands(2, 1), 0.5, 0.75), (Bands(20, 5), 0.8, 0.99964)],
 )
 def test_the_chance_to_meet(bands: Bands, similarity: float, expected: float) -> None:
-    assert bands.meets(similarity) == pytest.approx(expected, abs=1e-5)
+    assert bands.collision_probability(similarity) == pytest.approx(expected, abs=1e-5)
 
 
 @given(MARKS, st.integers(0, PERMUTATIONS - 1))
@@ -68,9 +75,9 @@ def test_one_mark_changes_the_key_of_its_band_alone(marks: list[int], place: int
 
 @given(MARKS, st.integers(0, 2**64 - 1))
 def test_keys_fit_databases_and_no_band_has_another_ones(marks: list[int], number: int) -> None:
-    row = np.zeros(1, dtype=STORED)
-    row["marks"], row["simhash"] = marks, number
-    (keys,) = keys_of([row.tobytes()], Bands(20, 10))
+    row = np.zeros(1, dtype=SKETCH_DTYPE)
+    row["minhashes"], row["simhash"] = marks, number
+    (keys,) = document_keys([row.tobytes()], Bands(20, 10))
     assert all(-(1 << 63) <= key < 1 << 63 for key in keys)
     assert len(set(keys)) == len(keys) == 20 + 2
 
@@ -87,9 +94,9 @@ def test_keys_of_stored_sketches_are_the_same() -> None:
 
 def test_stored_sketches_have_the_keys_of_their_parts() -> None:
     made, number = sketch("to be or not to be that is the question"), 2**63 + 5
-    row = np.zeros(1, dtype=STORED)
-    row["marks"], row["simhash"] = made.marks, number
-    (keys,) = keys_of([row.tobytes()], Bands(9, 9))
+    row = np.zeros(1, dtype=SKETCH_DTYPE)
+    row["minhashes"], row["simhash"] = made.minhashes, number
+    (keys,) = document_keys([row.tobytes()], Bands(9, 9))
     assert keys == [key - (1 << 64) * (key >= 1 << 63) for key in band_keys(made, Bands(9, 9)) + simhash_keys(number)]
 
 
@@ -106,15 +113,15 @@ def test_a_document_without_words_meets_nobody() -> None:
 
 
 def test_one_against_many_is_one_against_each() -> None:
-    made = [sketch_of(found) for pair in pairs(20, 100, 0.7) for found in pair]
-    assert estimates(made[0], made) == [similarity(made[0], other) for other in made]
-    assert estimates(made[0], []) == []
-    assert estimates(sketch(""), made[:2]) == [0.0, 0.0]
+    made = [sketch_of_shingles(found) for pair in pairs(20, 100, 0.7) for found in pair]
+    assert estimate_similarities(made[0], made) == [similarity(made[0], other) for other in made]
+    assert estimate_similarities(made[0], []) == []
+    assert estimate_similarities(sketch(""), made[:2]) == [0.0, 0.0]
 
 
 def test_one_against_many_of_which_some_are_empty() -> None:
     made, empty = sketch("to be or not to be"), sketch("")
-    assert estimates(made, [made, empty]) == [1.0, 0.0]
+    assert estimate_similarities(made, [made, empty]) == [1.0, 0.0]
 
 
 def test_the_examples_are_true() -> None:

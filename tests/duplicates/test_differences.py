@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates import differences as module
-from crawler.duplicates.differences import LONGEST_WORD, Differences, differences
+from crawler.duplicates.differences import MAX_WORD_LENGTH, Differences, differences
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=12)
 
@@ -48,7 +48,7 @@ def test_many_words_are_counted_and_long_ones_cut() -> None:
     assert (found.added, found.more_added) == (["word0", "word1", "word2"], 998)
     assert str(found) == "+ word0 word1 word2 and 998 more"
     (word,) = differences("", "x" * 10_000).added
-    assert len(word) == LONGEST_WORD
+    assert len(word) == MAX_WORD_LENGTH
 
 
 def test_nothing_steers_a_terminal() -> None:

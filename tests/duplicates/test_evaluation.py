@@ -12,8 +12,8 @@ import pytest
 
 from crawler.duplicates import evaluation
 from crawler.duplicates.cascade import DuplicateRule
-from crawler.duplicates.evaluation import PairEvidence, Quality, cascade, quality, sweep
-from crawler.duplicates.labelled_pairs import LabelledPair, PairLabels, arranged, read_pairs, read_texts
+from crawler.duplicates.evaluation import PairEvidence, Quality, cascade, quality, sweep_thresholds
+from crawler.duplicates.labelled_pairs import LabelledPair, PairLabels, arrange_pairs, read_pairs, read_texts
 from crawler.errors import BadInput
 
 RULE = DuplicateRule(threshold=0.9)
@@ -65,31 +65,31 @@ def test_quality(said: list[int], truth: list[int], expected: tuple[float, ...])
 
 
 def test_the_cascade_decides_as_a_crawl_does() -> None:
-    pairs, truth = arranged(PAIRS, None, RULE)
+    pairs, truth = arrange_pairs(PAIRS, None, RULE)
     evidence = PairEvidence(pairs)
     found = cascade(evidence, RULE)
-    assert truth.at(0.9, evidence).tolist() == [True, True, True, False, False, False, True, False]
-    assert found.said.tolist() == [True, True, True, False, False, False, True, False]
+    assert truth.duplicates_at(0.9, evidence).tolist() == [True, True, True, False, False, False, True, False]
+    assert found.is_duplicate.tolist() == [True, True, True, False, False, False, True, False]
     assert found.is_candidate.tolist()[4:] == [False, False, True, False]
     assert found.needed_texts.tolist() == [False, False, True, *[False] * 5]
 
 
 def test_texts_decide_where_estimates_would_be_wrong() -> None:
-    pairs, truth = arranged(
+    pairs, truth = arrange_pairs(
         [LabelledPair(one=text(seed), other=edited(changes, text(seed))) for changes in (4, 5) for seed in range(30)],
         None,
         RULE,
     )
     evidence = PairEvidence(pairs)
-    true = truth.at(0.9, evidence)
+    true = truth.duplicates_at(0.9, evidence)
     assert ((evidence.estimates >= 0.9) != true).any()
     found = cascade(evidence, RULE)
-    assert found.said.tolist() == true.tolist()
+    assert found.is_duplicate.tolist() == true.tolist()
     assert found.needed_texts.any()
 
 
 def test_texts_without_words_are_alike_to_nothing() -> None:
-    pairs, _ = arranged([LabelledPair(one="", other="…"), LabelledPair(one="", other=TEXT)], None, RULE)
+    pairs, _ = arrange_pairs([LabelledPair(one="", other="…"), LabelledPair(one="", other=TEXT)], None, RULE)
     assert PairEvidence(pairs).estimates.tolist() == [0.0, 0.0]
 
 
@@ -97,7 +97,7 @@ def test_texts_are_compared_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> No
     counted: list[float] = []
     count = evaluation.jaccard
     monkeypatch.setattr(evaluation, "jaccard", lambda one, other: counted.append(1) or count(one, other))
-    pairs, _ = arranged(PAIRS, None, RULE)
+    pairs, _ = arrange_pairs(PAIRS, None, RULE)
     evidence = PairEvidence(pairs)
     for _ in range(3):
         cascade(evidence, RULE)
@@ -105,11 +105,14 @@ def test_texts_are_compared_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_sweep_holds_truth_against_each_threshold() -> None:
-    pairs, truth = arranged(PAIRS, None, RULE)
+    pairs, truth = arrange_pairs(PAIRS, None, RULE)
     evidence = PairEvidence(pairs)
     rows = list(
-        sweep(
-            evidence, lambda at: truth.at(at, evidence), lambda at: DuplicateRule(threshold=at), (0.5, 0.9, 0.95, 1.0)
+        sweep_thresholds(
+            evidence,
+            lambda at: truth.duplicates_at(at, evidence),
+            lambda at: DuplicateRule(threshold=at),
+            (0.5, 0.9, 0.95, 1.0),
         )
     )
     assert [row.duplicates for row in rows] == [5, 4, 3, 2]
@@ -118,7 +121,7 @@ def test_the_sweep_holds_truth_against_each_threshold() -> None:
 
 
 def test_what_is_said_counts_more_than_what_is_counted() -> None:
-    pairs, truth = arranged(
+    pairs, truth = arrange_pairs(
         [
             LabelledPair(one=TEXT, other=TEXT, is_duplicate=False, similarity=1.0),
             LabelledPair(one=TEXT, other=OTHER, is_duplicate=True),
@@ -129,8 +132,8 @@ def test_what_is_said_counts_more_than_what_is_counted() -> None:
     )
     evidence = PairEvidence(pairs)
     assert isinstance(truth, PairLabels)
-    assert truth.at(0.9, evidence).tolist() == [False, True, True]
-    assert truth.at(0.96, evidence).tolist() == [False, True, False]
+    assert truth.duplicates_at(0.9, evidence).tolist() == [False, True, True]
+    assert truth.duplicates_at(0.96, evidence).tolist() == [False, True, False]
 
 
 def lines(*facts: Any) -> list[str]:

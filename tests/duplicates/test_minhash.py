@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crawler.duplicates import minhash as module
 from crawler.duplicates.jaccard import jaccard
-from crawler.duplicates.minhash import PERMUTATIONS, Sketch, similarity, sketch, sketch_of
+from crawler.duplicates.minhash import PERMUTATIONS, Sketch, similarity, sketch, sketch_of_shingles
 from crawler.duplicates.shingles import shingle_set
 from tests.duplicates.sets import pairs
 
@@ -25,7 +25,8 @@ SHINGLES = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=60)
 def errors(size: int, wanted: float, permutations: int = PERMUTATIONS) -> np.ndarray:
     return np.array(
         [
-            similarity(sketch_of(one, permutations), sketch_of(other, permutations)) - jaccard(one, other)
+            similarity(sketch_of_shingles(one, permutations), sketch_of_shingles(other, permutations))
+            - jaccard(one, other)
             for one, other in pairs(PAIRS, size, wanted)
         ]
     )
@@ -52,28 +53,31 @@ def test_more_permutations_make_better_estimates(permutations: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 5, 36, 1_500])
 def test_documents_with_nothing_in_common_do_not_agree(size: int) -> None:
-    assert max(similarity(sketch_of(one), sketch_of(other)) for one, other in pairs(100, size, 0.0)) <= 0.01
+    assert (
+        max(similarity(sketch_of_shingles(one), sketch_of_shingles(other)) for one, other in pairs(100, size, 0.0))
+        <= 0.01
+    )
 
 
 @given(SHINGLES, st.randoms(), st.integers(1, 300))
 def test_neither_order_nor_number_of_shingles_matters(found: list[int], chance: Random, permutations: int) -> None:
     again = [*found, *chance.choices(found, k=20)]
     chance.shuffle(again)
-    one, other = (sketch_of(np.array(numbers, dtype=np.uint64), permutations) for numbers in (found, again))
+    one, other = (sketch_of_shingles(np.array(numbers, dtype=np.uint64), permutations) for numbers in (found, again))
     assert one == other
-    assert len(one.marks) == permutations
+    assert len(one.minhashes) == permutations
     assert similarity(one, other) == 1.0
 
 
 @given(SHINGLES, SHINGLES)
 def test_similarity_is_mutual_and_a_share(one: list[int], other: list[int]) -> None:
-    left, right = (sketch_of(np.array(numbers, dtype=np.uint64)) for numbers in (one, other))
+    left, right = (sketch_of_shingles(np.array(numbers, dtype=np.uint64)) for numbers in (one, other))
     assert 0.0 <= similarity(left, right) == similarity(right, left) <= 1.0
 
 
 @given(SHINGLES)
 def test_a_sketch_comes_back_from_its_bytes(found: list[int]) -> None:
-    made = sketch_of(np.array(found, dtype=np.uint64))
+    made = sketch_of_shingles(np.array(found, dtype=np.uint64))
     data = made.to_bytes()
     again = Sketch.from_bytes(data)
     assert (len(data), again, hash(again)) == (2 * PERMUTATIONS, made, hash(made))
@@ -83,7 +87,7 @@ def test_a_sketch_comes_back_from_its_bytes(found: list[int]) -> None:
 def test_sketches_stay_what_they_are() -> None:
     """They are kept in stores: other numbers would make strangers of all documents seen."""
     text = "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer 字 𝐀"
-    assert sketch(text, permutations=8).marks.tolist() == [35587, 15573, 12375, 55782, 24400, 11714, 40167, 30975]
+    assert sketch(text, permutations=8).minhashes.tolist() == [35587, 15573, 12375, 55782, 24400, 11714, 40167, 30975]
 
 
 def test_case_and_punctuation_make_no_difference() -> None:

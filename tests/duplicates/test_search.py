@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 from crawler.duplicates import search
-from crawler.duplicates.bands import STORED
+from crawler.duplicates.bands import SKETCH_DTYPE
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.minhash import PERMUTATIONS
 from crawler.duplicates.page_sketch import page_sketch
-from crawler.duplicates.search import SearchCandidate, floor_for, nearest
+from crawler.duplicates.search import SearchCandidate, find_nearest_sketches, lowest_estimate
 
 RULE = DuplicateRule()
-OWN = np.zeros(1, dtype=STORED)
-OWN["marks"] = np.arange(PERMUTATIONS)
+OWN = np.zeros(1, dtype=SKETCH_DTYPE)
+OWN["minhashes"] = np.arange(PERMUTATIONS)
 
 
 def like(agreeing: int) -> bytes:
     """A sketch with so many marks in common."""
     other = OWN.copy()
-    other["marks"][0, agreeing:] += 1
+    other["minhashes"][0, agreeing:] += 1
     return other.tobytes()
 
 
@@ -43,14 +43,14 @@ def test_the_examples() -> None:
     [(0.0, 10, [1, 4, 6, 5, 2], 0), (0.85, 10, [1, 4, 6], 0), (0.8, 2, [1, 4], 2), (1.0, 1, [1], 0)],
 )
 def test_the_most_similar_come_first(floor: float, most: int, numbers: list[int], more: int) -> None:
-    found = nearest(OWN.tobytes(), BLOCKS, floor, most)
+    found = find_nearest_sketches(OWN.tobytes(), BLOCKS, floor, most)
     assert [candidate.number for candidate in found.candidates] == numbers
     assert found.more == more
     assert found.candidates[0] == SearchCandidate(1, 11, 1.0)
 
 
 def test_nothing_is_near_to_nothing() -> None:
-    assert nearest(OWN.tobytes(), [], 0.0, 10) == ([], 0)
+    assert find_nearest_sketches(OWN.tobytes(), [], 0.0, 10) == ([], 0)
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8, 0.9])
@@ -62,5 +62,5 @@ def test_few_estimates_are_below_the_floor(threshold: float) -> None:
         common = round(800 * 2 * threshold / (1 + threshold))
         other = words[:common] + [str(chance.random()) for _ in range(800 - common)]
         one, two = (page_sketch(" ".join(text), b"", RULE) for text in (words, other))
-        missed += not nearest(one, [[(1, 1, two)]], floor_for(threshold), 1).candidates
+        missed += not find_nearest_sketches(one, [[(1, 1, two)]], lowest_estimate(threshold), 1).candidates
     assert missed <= 3

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates import shingles as module
-from crawler.duplicates.shingles import SIZE, shingle_set, shingles, without
+from crawler.duplicates.shingles import SHINGLE_WORDS, set_difference, shingle_set, shingles
 from crawler.duplicates.words import word_hashes
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "rose", "is", "字", "Rose"])).map(" ".join)
@@ -38,7 +38,7 @@ def test_texts_share_as_many_shingles_as_runs(one: str, other: str, size: int) -
 @given(TEXTS)
 def test_a_set_is_sorted_and_has_each_once(text: str) -> None:
     found = shingle_set(text).tolist()
-    assert found == sorted(set(shingles(word_hashes(text), SIZE).tolist()))
+    assert found == sorted(set(shingles(word_hashes(text), SHINGLE_WORDS).tolist()))
 
 
 @pytest.mark.parametrize(("text", "number"), [("", 0), ("one", 1), ("one two three four", 1), ("a b c d e f", 2)])
@@ -53,7 +53,7 @@ def test_the_order_of_words_matters() -> None:
 @given(SETS, SETS)
 def test_what_others_have_is_taken_away(own: set[int], others: set[int]) -> None:
     everything = shingle_set(" ".join(map(str, range(31))), 1)
-    left = without(everything[sorted(own)], everything[sorted(others)])
+    left = set_difference(everything[sorted(own)], everything[sorted(others)])
     assert left.tolist() == everything[sorted(own - others)].tolist()
 
 

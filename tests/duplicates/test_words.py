@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates import words as module
-from crawler.duplicates.words import LONGEST, mixed, token_hashes, word_hashes
+from crawler.duplicates.words import MAX_CHARACTERS, mix_bits, token_hashes, word_hashes
 
 ODD = "aAbB_09 \n.-'ßİΣςé\u0301\u0345\u200d\u00adǅⅷ²字\U0001d400\U0001f600\U00010400\ud800\udfff\U000e0100"
 TEXTS = st.one_of(
@@ -43,9 +43,9 @@ def test_a_word_has_the_same_hash_in_every_text(one: str, other: str) -> None:
 def test_which_characters_are_in_words_is_what_re_says() -> None:
     every = [chr(number) for number in range(0x110000)]
     lines = "\n".join(every)  # a character that is no letter leaves its line empty
-    assert len(word_hashes(lines[:LONGEST])) == len(words_of(lines[:LONGEST]))
-    for start in range(0, len(every), LONGEST // 4):
-        part = "\n".join(every[start : start + LONGEST // 4])
+    assert len(word_hashes(lines[:MAX_CHARACTERS])) == len(words_of(lines[:MAX_CHARACTERS]))
+    for start in range(0, len(every), MAX_CHARACTERS // 4):
+        part = "\n".join(every[start : start + MAX_CHARACTERS // 4])
         assert len(word_hashes(part)) == len(words_of(part))
 
 
@@ -58,13 +58,15 @@ def test_all_words_of_a_real_vocabulary_differ() -> None:
     words = [
         f"{first}{second}{number}" for first in "abcdefghij" for second in ("", "é", "字") for number in range(5_000)
     ]
-    assert len(set(word_hashes(" ".join(words)[:LONGEST]).tolist())) == len(set(words_of(" ".join(words)[:LONGEST])))
+    assert len(set(word_hashes(" ".join(words)[:MAX_CHARACTERS]).tolist())) == len(
+        set(words_of(" ".join(words)[:MAX_CHARACTERS]))
+    )
 
 
 def test_of_endless_texts_only_the_beginning_is_looked_at() -> None:
-    text = "word " * (LONGEST // 5)
+    text = "word " * (MAX_CHARACTERS // 5)
     assert word_hashes(text + "more words").tolist() == word_hashes(text).tolist()
-    assert len(word_hashes(text)) == LONGEST // 5
+    assert len(word_hashes(text)) == MAX_CHARACTERS // 5
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=()))))
@@ -82,7 +84,7 @@ def test_hashes_are_spread_evenly_over_all_bits() -> None:
 
 def test_mixing_keeps_apart_what_was_apart() -> None:
     numbers = word_hashes(" ".join(map(str, range(20_000))))
-    assert len(set(mixed(numbers).tolist())) == 20_000
+    assert len(set(mix_bits(numbers).tolist())) == 20_000
 
 
 def test_the_examples_are_true() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from crawler.collection.similar.sources import DocumentSource, Progress, comparing
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.differences import Differences, differences
-from crawler.duplicates.discovery import DuplicateCluster, discover
+from crawler.duplicates.discovery import DuplicateCluster, find_duplicate_clusters
 from crawler.errors import DiskTrouble
 
 MOST_READ: Final = 5  # documents of a cluster whose words are compared with those of the first
@@ -53,7 +53,7 @@ def clustered(documents: DocumentSource, rule: DuplicateRule, progress: Progress
 
     directory = Path(tempfile.gettempdir())
     try:
-        clusters = discover(
+        clusters = find_duplicate_clusters(
             sketches(),
             rule,
             directory,

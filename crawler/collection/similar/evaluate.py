@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawler.duplicates.cascade import DuplicateRule
-from crawler.duplicates.evaluation import THRESHOLDS, EvaluationRow, PairEvidence, sweep
-from crawler.duplicates.labelled_pairs import arranged, read_pairs, read_texts
+from crawler.duplicates.evaluation import THRESHOLDS, EvaluationRow, PairEvidence, sweep_thresholds
+from crawler.duplicates.labelled_pairs import arrange_pairs, read_pairs, read_texts
 from crawler.errors import BadInput
 
 
@@ -34,10 +34,12 @@ def evaluated(
     if documents is not None:
         wanted = {name for pair in pairs for name in (pair.one, pair.other)}
         texts = read_texts(_lines(documents), str(documents), wanted)
-    found, truth = arranged(pairs, texts, rule)
+    found, truth = arrange_pairs(pairs, texts, rule)
     evidence = PairEvidence(found)
     thresholds, rows = sorted({*THRESHOLDS, rule.threshold}), []
-    for row in sweep(evidence, lambda at: truth.at(at, evidence), lambda at: replace(rule, threshold=at), thresholds):
+    for row in sweep_thresholds(
+        evidence, lambda at: truth.duplicates_at(at, evidence), lambda at: replace(rule, threshold=at), thresholds
+    ):
         rows.append(row)
         progress("evaluating", len(rows), len(thresholds))
     return Evaluation(

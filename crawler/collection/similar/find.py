@@ -10,7 +10,7 @@ from crawler.collection.similar.document import ComparableDocument, ComparedFeat
 from crawler.collection.similar.sources import Collection, Progress, SourceCodeDocuments
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.differences import Differences, differences
-from crawler.duplicates.search import floor_for, nearest
+from crawler.duplicates.search import find_nearest_sketches, lowest_estimate
 from crawler.items import Tier
 from crawler.stores.contract.documents import DocumentRow
 
@@ -46,7 +46,9 @@ def find_similar(
     if sketch and collection.reader.features is ComparedFeatures.CODE:
         others = list(_programs(collection, own, rule, progress))
     elif sketch:
-        near = nearest(sketch, _counted(collection, progress), floor_for(rule.threshold), most + _SPARE)
+        near = find_nearest_sketches(
+            sketch, _counted(collection, progress), lowest_estimate(rule.threshold), most + _SPARE
+        )
         wanted = [candidate for candidate in near.candidates if candidate.document not in copies]
         others, more = [], near.more
         for done, candidate in enumerate(wanted):

@@ -1,1 +1,1 @@
-"""Copies of source code, found whatever its names, comments and layout."""
+"""Tokenize source code so that copies are found even if names, comments and layout were changed."""

@@ -1,7 +1,8 @@
-"""A program is copied if it is the same under other names: what is left of source code when all that is easy is undone.
+"""Normalize source code to tokens that stay the same when a copied program is renamed, reformatted or recommented.
 
-Names become one token, strings and numbers one each, comments and spacing nothing; keywords stay, and so do signs, one
-by one, since white space must not tell where an operator ends. N-grams of these tokens are a program's fingerprints.
+All names become one token, and so do all strings and all numbers; comments and spacing are dropped. Keywords stay, and
+so do operators and punctuation, one character each, since white space must not decide where an operator ends. N-grams
+of these tokens are a program's fingerprints.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from collections.abc import Iterator
 
 from crawler.duplicates.source_code.syntax import Syntax, syntax_of
 
-# Of a source; so many cost 0.1 s if they are a program, and at most half a second whatever they are.
-MOST_CHARACTERS = 100_000  # what follows is not looked at
-MOST_WORDS = 3_000  # different ones; those that are new after them are names. A program of that length has some 1,000
-NAME, STRING, NUMBER = "name", '""', "0"  # no keyword and no sign is written like the latter two
+# Limits for one source: this many characters take 0.1 s if they are a program, and at most half a second otherwise.
+MAX_CHARACTERS = 100_000  # what follows is not read
+MAX_DISTINCT_WORDS = 3_000  # every new word after these counts as a name. A program of that length has some 1,000
+NAME, STRING, NUMBER = "name", '""', "0"  # no keyword or operator is written like the latter two
 
 
 def tokens_of(source: str, language: str = "", filename: str = "") -> list[str]:
-    """The tokens of a source in a language that is named, or that its file's name tells, or else in any.
+    """The normalized tokens of a source; the language is the named one, or that of the file's name, or a generic one.
 
     >>> tokens_of("total = price * 3  # in all", "python") == tokens_of("x=y*17", filename="a.py")
     True
@@ -25,8 +26,8 @@ def tokens_of(source: str, language: str = "", filename: str = "") -> list[str]:
     'while ( name < 0 ) { name ( "" , name + + ) ; }'
     """
     tokens: list[str] = []
-    for token in _tokens(source[:MOST_CHARACTERS], syntax_of(language, filename)):
-        if token != STRING or not tokens or tokens[-1] != STRING:  # strings in a row are one that was broken up
+    for token in _tokens(source[:MAX_CHARACTERS], syntax_of(language, filename)):
+        if token != STRING or not tokens or tokens[-1] != STRING:  # adjacent strings are one that was split
             tokens.append(token)
     return tokens
 
@@ -40,7 +41,7 @@ def _tokens(source: str, syntax: Syntax) -> Iterator[str]:
         match part.lastgroup:
             case "word":
                 if part[0] not in words:
-                    is_keyword = len(words) < MOST_WORDS and syntax.is_keyword(part[0])
+                    is_keyword = len(words) < MAX_DISTINCT_WORDS and syntax.is_keyword(part[0])
                     words[part[0]] = part[0].lower() if is_keyword else NAME
                 yield words[part[0]]
             case "sign":

@@ -1,9 +1,9 @@
-"""How does a language write comments, strings, numbers and words? Pygments knows six hundred, and is asked with samples.
+"""Learn how a language writes comments, strings, numbers and words, by running Pygments' lexers on short samples.
 
-It must not read what comes from the web: its expressions backtrack, so that 8,000 empty lines cost its lexer of C 9.6 s,
-and 4,000 times "a " that of Java 1.7 s. Here it reads short samples of ours, from which the comments and quotes of a
-language are learned once, and single words, each of which is a keyword or not wherever it stands. What is learned
-becomes one expression that reads every source in time proportional to its length.
+Pygments knows six hundred languages, but must not read what comes from the web: its expressions backtrack, so that
+8,000 empty lines take its C lexer 9.6 s, and 4,000 times "a " its Java lexer 1.7 s. Here it reads only short samples of
+ours, from which the comments and quotes of a language are learned once, and single words, each of which is a keyword or
+not wherever it occurs. The result is one regular expression that reads every source in time proportional to its length.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pygments.lexers import TextLexer, find_lexer_class_by_name, find_lexer_clas
 from pygments.token import Comment, Keyword, Operator, String
 from pygments.util import ClassNotFound
 
-_LONGEST_KEYWORD = 16  # characters
-_MOST_TOKENS = 100  # of a sample: that of MCSchema, one of Pygments' lexers, finds empty ones forever
-_LONGEST_LABEL = 100  # characters of what calls itself a language or a file
+_MAX_KEYWORD_LENGTH = 16  # characters
+_MAX_SAMPLE_TOKENS = 100  # Pygments' lexer of MCSchema yields empty tokens forever
+_MAX_LABEL_LENGTH = 100  # characters of a language's or a file's name
 
 _LINE_COMMENTS = ("//", "#", "--", ";", "%", "!", "'")
 _BLOCK_COMMENTS = (
@@ -36,7 +36,7 @@ _BLOCK_COMMENTS = (
     ("{", "}"),
 )
 _QUOTES = ('"', "'", "`")
-_IN_WORDS = "-'?!"  # what some languages have in words besides letters and digits
+_EXTRA_WORD_CHARACTERS = "-'?!"  # allowed in words by some languages, besides letters and digits
 _COMMON_KEYWORDS = frozenset(
     re.findall(
         r"\w+",
@@ -51,33 +51,36 @@ _COMMON_KEYWORDS = frozenset(
     )
 )
 
-# Every alternative keeps all that it has looked at, or looks at a bounded number of characters: so nothing is read
-# again and again. What is opened and never closed goes on to the end of its line or of the source.
+# Every alternative consumes all that it has read, or reads a bounded number of characters, so that nothing is read
+# again and again. A comment or string that is never closed extends to the end of its line or of the source.
 _PREFIX = r"(?:\b(?:[bBfFlLrRuU]{1,2}|u8))?"
 _NOT_AFTER_WORDS = r"(?<![\w)\]])"
 _CHARACTER = r"'(?:\\[^\n]{1,10}?|[^'\\\n])'"
 _NUMBER = r"0[xX]\w+|\.?\d(?:[eEpP][+-]\d|\w|\.(?:\d|(?![.\w])))*"
-_OPERAND_IS_DUE = r"(?:(?<=[=(,:;!&|?{}\[])|(?<=[=(,:;!&|?{}\[] )|(?<=return ))"  # a slash is no division there
+_OPERAND_IS_DUE = r"(?:(?<=[=(,:;!&|?{}\[])|(?<=[=(,:;!&|?{}\[] )|(?<=return ))"  # a slash after these is no division
 _PATTERN = _OPERAND_IS_DUE + r"/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n]){0,99}\]|[^/\\\n\[]){1,200}/\w*"
 _CONTINUED = r"\\\r?\n"
-_NOT_A_VARIABLE = r"(?<![$\\])(?<!\$\{)"  # shells and Perl count with "$#"
+_NOT_A_VARIABLE = r"(?<![$\\])(?<!\$\{)"  # in shells and Perl "$#" is a count, not a comment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Syntax:
-    """How sources of a language fall into parts."""
+    """How to split the sources of a language into tokens."""
 
-    parts: re.Pattern[str]  # its groups: comment, long (a string of many lines), string, number, word, sign
+    parts: re.Pattern[str]  # with the groups comment, long (a string of many lines), string, number, word, sign
     is_keyword: Callable[[str], bool]
-    has_docs: bool = False  # a long string that begins a line is a comment
+    has_docs: bool = False  # a long string at the beginning of a line is a comment (docstring)
 
 
 def syntax_of(language: str = "", filename: str = "") -> Syntax:
-    """That of the language, by a name that Pygments knows, or of files that are named so, or else what most have."""
-    for lexer in (_lexer_named(language[:_LONGEST_LABEL].strip().lower()), _lexer_for(filename[-_LONGEST_LABEL:])):
+    """The syntax of a language by a name that Pygments knows, or by the file's name; else one that fits most."""
+    for lexer in (
+        _lexer_named(language[:_MAX_LABEL_LENGTH].strip().lower()),
+        _lexer_for(filename[-_MAX_LABEL_LENGTH:]),
+    ):
         if lexer is not None and lexer is not TextLexer:
-            return _learned(lexer)
-    return PLAIN
+            return _learn_syntax(lexer)
+    return DEFAULT_SYNTAX
 
 
 @lru_cache(maxsize=1024)
@@ -93,7 +96,7 @@ def _lexer_for(filename: str) -> Any:
     return find_lexer_class_for_filename(filename) if filename else None
 
 
-def _syntax(
+def _build_syntax(
     *,
     comments: Iterable[str],
     long_strings: Iterable[str],
@@ -133,7 +136,7 @@ def _string(quote: str, *, lines: bool = False, escapes: bool = True, after_word
     return rf"{'' if after_words else _NOT_AFTER_WORDS}{_PREFIX}{quote}(?:{inside})*{quote}?"
 
 
-PLAIN = _syntax(
+DEFAULT_SYNTAX = _build_syntax(
     comments=[_block_comment("/*", "*/"), _block_comment("<!--", "-->"), _line_comment("//"), r"#(?=[\s!#])[^\n]*"],
     long_strings=[_long_string('"')],
     strings=[_string('"'), _string("'", after_words=False)],
@@ -143,29 +146,29 @@ PLAIN = _syntax(
 
 
 @lru_cache(maxsize=1024)
-def _learned(lexer_class: Any) -> Syntax:
-    """What the lexer makes of samples."""
+def _learn_syntax(lexer_class: Any) -> Syntax:
+    """The syntax of a language, learned from what its lexer makes of samples."""
     samples = _Samples(lexer_class)
     blocks = [signs for signs in _BLOCK_COMMENTS if samples.have_block_comments(*signs)]
     lines = [sign for sign in _LINE_COMMENTS if samples.have_line_comments(sign)]
-    in_words = "".join(sign for sign in _IN_WORDS if samples.is_one_token(f"ab{sign}cd"))
-    return _syntax(
+    in_words = "".join(sign for sign in _EXTRA_WORD_CHARACTERS if samples.is_one_token(f"ab{sign}cd"))
+    return _build_syntax(
         comments=[_block_comment(*signs) for signs in blocks] + [_line_comment(sign) for sign in lines],
         long_strings=[_long_string(quote) for quote in _QUOTES if samples.have_long_strings(quote)],
-        strings=_learned_strings(samples, is_like_c="//" in lines and "#" not in lines) or [_string('"')],
+        strings=_learn_strings(samples, is_like_c="//" in lines and "#" not in lines) or [_string('"')],
         in_words=in_words,
-        # Where words have hyphens, in Lisp that is, the first one in brackets is the verb.
+        # Where words have hyphens, that is in Lisp, the keyword is the first word in parentheses.
         is_keyword=partial(_is_keyword, samples, ("x {}", "({} x)") if "-" in in_words else ("x {}",)),
         has_docs=samples.have_docs(),
     )
 
 
-def _learned_strings(samples: _Samples, *, is_like_c: bool) -> list[str]:
+def _learn_strings(samples: _Samples, *, is_like_c: bool) -> list[str]:
     strings = [_PATTERN] if samples.is_string("/ab\"c'd/") else []
     for quote in _QUOTES:
         if samples.is_string(f"{quote}ab cd{quote}"):
-            # Lexers let strings of Java or JavaScript go on in the next line; then a single quote in the text of an
-            # element or in a pattern would turn the rest of the source inside out.
+            # Lexers let strings of Java or JavaScript continue on the next line; then a single quote in the text of an
+            # element or in a pattern would swap strings and code in the rest of the source.
             lines = samples.is_string(f"{quote}ab\ncd{quote}") and (quote == "`" or not is_like_c)
             escapes = not samples.is_string(f"{quote}ab\\{quote}", f" + {quote}cd{quote}")
             after_words = samples.is_string_after("ab", f"{quote}cd{quote}")
@@ -176,17 +179,17 @@ def _learned_strings(samples: _Samples, *, is_like_c: bool) -> list[str]:
 
 
 class _Samples:
-    """A lexer of Pygments, and questions that samples answer."""
+    """A Pygments lexer, and properties of its language that samples reveal."""
 
     def __init__(self, lexer_class: Any) -> None:
-        self._lexer = lexer_class(startinline=True)  # PHP without "<?php"; the others do not listen
+        self._lexer = lexer_class(startinline=True)  # PHP without "<?php"; other lexers ignore this
 
     def tokens(self, sample: str) -> list[tuple[Any, str]]:
-        """Kinds and texts of what is not blank."""
+        """The kinds and texts of all tokens that are not blank."""
         return [(kind, text.strip()) for kind, text in self._raw_tokens(sample) if text.strip()]
 
     def _raw_tokens(self, sample: str) -> Iterator[tuple[Any, str]]:
-        return islice(self._lexer.get_tokens(sample), _MOST_TOKENS)
+        return islice(self._lexer.get_tokens(sample), _MAX_SAMPLE_TOKENS)
 
     def is_one_token(self, word: str) -> bool:
         return [text for _, text in self.tokens(word)] == [word]
@@ -207,24 +210,24 @@ class _Samples:
         return self.is_string(f"{quote * 3}ab {quote} cd\nef{quote * 3}")
 
     def is_string(self, literal: str, rest: str = "") -> bool:
-        """Whether a string begins and ends with this, in an assignment that may go on."""
+        """Whether this is lexed as exactly one string, on the right side of an assignment that may go on."""
         return self._string_after("x = ", literal + rest) == literal
 
     def is_string_after(self, word: str, literal: str) -> bool:
         return self._string_after(word, literal) == literal
 
     def _string_after(self, before: str, rest: str) -> str:
-        at, found = 0, ""
+        at, string = 0, ""
         for kind, text in self._raw_tokens(before + rest):
             if at >= len(before) and kind not in String:
                 break
-            found += text if at >= len(before) else ""
+            string += text if at >= len(before) else ""
             at += len(text)
-        return found
+        return string
 
 
 def _is_keyword(samples: _Samples, contexts: tuple[str, ...], word: str) -> bool:
-    if len(word) > _LONGEST_KEYWORD or not word.isascii() or "$" in word:
+    if len(word) > _MAX_KEYWORD_LENGTH or not word.isascii() or "$" in word:
         return False
     return _is_known_keyword(samples, contexts, word)
 

@@ -1,1 +1,1 @@
-"""Fingerprints as textbooks describe them, to study and to compare with; the crawl does not use them."""
+"""Fingerprinting methods as textbooks describe them, for study and comparison; the crawl does not use them."""

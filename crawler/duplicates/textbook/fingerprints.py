@@ -1,7 +1,8 @@
-"""A document is known by a few of its n-grams: runs of words, hashed, of which a rule keeps some.
+"""Fingerprint a document by a selection of its hashed n-grams (runs of n words).
 
-A rule must choose by what is said, not by where it stands, so that two documents keep the same of what they share.
-`modulo` keeps one in p on average, but may miss a long passage altogether; `winnowed` cannot.
+A selection rule must depend on the n-grams themselves and not on their position, so that two documents keep the same
+n-grams of a passage that they share. `select_modulo` keeps one in p on average, but may miss a long passage altogether;
+`winnow` cannot.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Hash = Callable[[bytes], int]
 
 
 def ngrams(words: Sequence[str], n: int, *, overlapping: bool = True) -> list[str]:
-    """Runs of n words with blanks between, in order; a shorter text is one run by itself, an empty one has none.
+    """All runs of n words, joined with blanks, in order; a shorter text is one n-gram, an empty one has none.
 
     >>> ngrams("a rose is a rose".split(), 4), ngrams("a rose is a rose".split(), 2, overlapping=False)
     (['a rose is a', 'rose is a rose'], ['a rose', 'is a'])
@@ -27,51 +28,52 @@ def ngrams(words: Sequence[str], n: int, *, overlapping: bool = True) -> list[st
     return [" ".join(words[at : at + n]) for at in range(0, last + 1, 1 if overlapping else n)]
 
 
-def hashes(grams: Iterable[str], hashed: Hash = xxh3_64_intdigest) -> list[int]:
-    """One number for each n-gram, in order; `rabin.fingerprint` is another hash that fits."""
+def hash_ngrams(grams: Iterable[str], hashed: Hash = xxh3_64_intdigest) -> list[int]:
+    """The hash of each n-gram, in order; `rabin.fingerprint` can be used as the hash function, too."""
     return [hashed(gram.encode("utf-8", "surrogatepass")) for gram in grams]
 
 
-def modulo(numbers: Iterable[int], p: int) -> list[int]:
-    """Those that p divides (Manber 1994), in order.
+def select_modulo(numbers: Iterable[int], p: int) -> list[int]:
+    """The hashes that are divisible by p (0 mod p, Manber 1994), in order.
 
-    >>> modulo([938, 664, 463, 822, 492], 4)
+    >>> select_modulo([938, 664, 463, 822, 492], 4)
     [664, 492]
     """
     return [number for number in numbers if number % p == 0]
 
 
-def with_prefix(grams: Iterable[str], characters: str | tuple[str, ...]) -> list[str]:
-    """The n-grams that begin with these characters, or with one of several such beginnings; in order.
+def select_by_prefix(grams: Iterable[str], characters: str | tuple[str, ...]) -> list[str]:
+    """The n-grams that begin with this prefix, or with one of several; in order.
 
-    >>> with_prefix(["fish found in", "found in tropical", "in tropical seas"], ("fi", "i"))
+    >>> select_by_prefix(["fish found in", "found in tropical", "in tropical seas"], ("fi", "i"))
     ['fish found in', 'in tropical seas']
     """
     return [gram for gram in grams if gram.startswith(characters)]
 
 
-def winnowed(numbers: Sequence[int], window: int) -> list[int]:
-    """The least of every `window` numbers in a row, in order (Schleimer, Wilkerson and Aiken 2003).
+def winnow(numbers: Sequence[int], window: int) -> list[int]:
+    """The minimum of every `window` consecutive hashes, in order (Schleimer, Wilkerson and Aiken 2003).
 
-    Two documents that share a run of so many n-grams, of n + window - 1 words that is, keep one of them in common.
-    Of random numbers 2 in window + 1 are kept.
+    Two documents that share a run of `window` n-grams, that is of n + window - 1 words, keep one of them in common.
+    Of random hashes 2 in window + 1 are kept.
 
-    >>> winnowed([9, 5, 7, 5, 8, 3], 3)
+    >>> winnow([9, 5, 7, 5, 8, 3], 3)
     [5, 5, 3]
     """
-    return [numbers[place] for place in winnowed_places(numbers, window)]
+    return [numbers[place] for place in winnow_places(numbers, window)]
 
 
-def winnowed_places(numbers: Sequence[int], window: int) -> list[int]:
-    """Where the numbers stand that are kept: the last one of the least in a window, and each once.
+def winnow_places(numbers: Sequence[int], window: int) -> list[int]:
+    """The positions of the hashes that `winnow` keeps: in each window the last of its minima, each position once.
 
-    >>> winnowed_places([9, 5, 7, 5, 8, 3], 3)
+    >>> winnow_places([9, 5, 7, 5, 8, 3], 3)
     [1, 3, 5]
     """
     assert window >= 1, "a window has a width"
-    rising: deque[int] = deque()  # places in the window after which nothing as small follows; the first is the least
+    # Positions in the window that no later hash undercuts or equals: their hashes rise, so the first is the minimum.
+    rising: deque[int] = deque()
     places: list[int] = []
-    first_end = min(window, len(numbers)) - 1  # a document that is shorter is one window
+    first_end = min(window, len(numbers)) - 1  # a shorter document is one window
     for place, number in enumerate(numbers):
         while rising and numbers[rising[-1]] >= number:
             rising.pop()

@@ -1,10 +1,10 @@
-"""A text is a polynomial, and its fingerprint the remainder by an irreducible one (Rabin 1981).
+"""Rabin fingerprints: a text is a polynomial, and its fingerprint the remainder by an irreducible one (Rabin 1981).
 
-The bits of the text are coefficients in GF(2), where adding is XOR. Hence what other hashes do not promise: the chance
-that two texts share a fingerprint is known (for a polynomial drawn at random about their length in bits / 2⁶⁴, at
-most); the fingerprint of a difference is the difference of the fingerprints; and a byte enters or leaves a window in
-one step with a table, however wide the window is. Who knows the polynomial can make collisions: against that there is
-SHA-256.
+The bits of the text are coefficients in GF(2), where addition is XOR. Hence guarantees that other hashes do not give:
+the probability that two texts share a fingerprint is known (for a polynomial drawn at random about their length in bits
+/ 2⁶⁴, at most); the fingerprint of a difference is the difference of the fingerprints; and a byte enters or leaves a
+window in one table lookup, however wide the window is. Somebody who knows the polynomial can construct collisions;
+SHA-256 protects against that.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-# Fingerprints are schema where they are kept, so this never changes: the first irreducible polynomial of degree 64 from
-# the digits of π on. Sparse ones are known by heart, but leave the low bits of short texts almost as they were.
+# Stored fingerprints depend on this polynomial, so it never changes: the first irreducible one of degree 64 counted
+# from the digits of π. Sparse polynomials are better known, but leave the low bits of short texts almost as they were.
 POLYNOMIAL = 1 << 64 | 0x243F_6A88_85A3_0907
 _BITS_BELOW_THE_TOP_BYTE = (1 << 56) - 1
 
-EMPTY = 1  # a one before every text, so that zeros at its beginning count
+EMPTY = 1  # a one is put before every text, so that leading zeros count
 
 
 def _remainder(dividend: int) -> int:
@@ -30,7 +30,7 @@ _TABLE = tuple(_remainder(byte << 64) for byte in range(256))
 
 
 def fingerprint(body: bytes, before: int = EMPTY) -> int:
-    """A number of 64 bits; of a text that goes on if it is given the fingerprint of what came before.
+    """The 64-bit fingerprint of a text; `before` is the fingerprint of what precedes the text, if it is a continuation.
 
     >>> fingerprint(b"fish", fingerprint(b"Tropical ")) == fingerprint(b"Tropical fish")
     True
@@ -42,7 +42,7 @@ def fingerprint(body: bytes, before: int = EMPTY) -> int:
 
 
 def rolling(body: bytes, width: int) -> Iterator[int]:
-    """The fingerprints of all windows of so many bytes, in order, in time that does not depend on their width.
+    """The fingerprints of all windows of `width` bytes, in order; the time per window does not depend on the width.
 
     >>> list(rolling(b"fishes", 4)) == [fingerprint(b"fish"), fingerprint(b"ishe"), fingerprint(b"shes")]
     True
@@ -50,7 +50,7 @@ def rolling(body: bytes, width: int) -> Iterator[int]:
     assert width >= 1, "a window has a width"
     if len(body) < width:
         return
-    leaving = _leaving(width)
+    leaving = _leaving_byte_table(width)
     value = fingerprint(body[:width])
     yield value
     for entered, left in zip(body[width:], body, strict=False):
@@ -59,11 +59,10 @@ def rolling(body: bytes, width: int) -> Iterator[int]:
 
 
 @lru_cache(maxsize=16)
-def _leaving(width: int) -> tuple[int, ...]:
-    """What takes out the first byte of a window that has just become one too wide.
+def _leaving_byte_table(width: int) -> tuple[int, ...]:
+    """For each byte value, the term that removes it from the fingerprint when it leaves the window.
 
-    What any byte leaves behind is the sum of what its bits leave; so it need be followed through the window for
-    eight bytes only.
+    The term of a byte is the sum of the terms of its bits, so only eight bytes have to be shifted through the window.
     """
     zeros = bytes(width)
     nothing = fingerprint(zeros)

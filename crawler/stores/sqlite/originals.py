@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from crawler.duplicates.minhash import similarity
-from crawler.duplicates.preference import CanonicalClaim, best_first, is_better
+from crawler.duplicates.preference import CanonicalClaim, best_urls_first, is_better_url
 from crawler.items import Key, Tier
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.sqlite.document_rows import find_document
@@ -91,7 +91,7 @@ class Originals:
     def prefer(self, document: int, original: int) -> bool:
         """Let a copy whose URL is the better one take the place of its original; whether it did."""
         new, old = self._page(document), self.shown(original)
-        if old is None or new is None or not is_better(new.claim, old.claim):
+        if old is None or new is None or not is_better_url(new.claim, old.claim):
             return False
         copies = self._copies_of(old.key)
         if old.claim.canonical == new.claim.url and len(copies) > _MOST_MOVED:
@@ -105,7 +105,7 @@ class Originals:
         """The page of a URL has changed, or is there no more: what was a copy of it may be one of something else."""
         copies = {copy.claim: copy for copy in self._copies_of(key)}
         originals = [page for page in [self._original_for(key)] if copies and page is not None]
-        for claim in best_first(list(copies)):
+        for claim in best_urls_first(list(copies)):
             originals += self._adopt(copies[claim], originals)
 
     def judge_again(self, number: int, compared: Mapping[int, float] = _NOT_COMPARED) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from crawler.duplicates.bands import bands_for, estimates, keys_of
+from crawler.duplicates.bands import bands_for, document_keys, estimate_similarities
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.minhash import PERMUTATIONS, Sketch
 from crawler.items import Tier
@@ -76,7 +76,7 @@ class SimilarityIndex:
         unknown = [sketch for sketch in sketches if sketch and sketch not in self._keys]
         if not unknown or self._bands is None:
             return
-        new = dict(zip(unknown, keys_of(unknown, self._bands), strict=True))
+        new = dict(zip(unknown, document_keys(unknown, self._bands), strict=True))
         self._keys.update(new)
         keys = {key for own in new.values() for key in own} - self._sharing.keys()
         found = self._rows("SELECT b.band, b.id FROM carray(?) c CROSS JOIN bands b ON b.band = c.value", keys)
@@ -187,7 +187,7 @@ class SimilarityIndex:
         count, last, rows = 0, -1, self._part(-1)
         while rows:
             numbers, sketches = zip(*rows, strict=True)
-            found = keys_of(sketches, self._bands) if self._bands is not None else []
+            found = document_keys(sketches, self._bands) if self._bands is not None else []
             keys = sorted((key, number) for number, own in zip(numbers, found, strict=True) for key in own)
             self._connection.executemany("INSERT INTO bands VALUES (?, ?)", keys)
             count, last = count + len(rows), rows[-1][0]
@@ -230,7 +230,7 @@ class SimilarityIndex:
         if not met:
             return []
         numbers = [number for number, _ in met.most_common(2 * MOST_IN_BAND) if number in self._pages]
-        shares = estimates(sketch_in(sketch), [sketch_in(self._pages[number][1]) for number in numbers])
+        shares = estimate_similarities(sketch_in(sketch), [sketch_in(self._pages[number][1]) for number in numbers])
         found = [
             SimilarCandidate(number, self._pages[number][0], share)
             for number, share in zip(numbers, shares, strict=True)
@@ -245,7 +245,7 @@ class SimilarityIndex:
         return self._connection.execute(statement, (values,)).fetchall()
 
     def _keys_of(self, sketch: bytes) -> list[int]:
-        return keys_of([sketch], self._bands)[0] if self._bands is not None else []
+        return document_keys([sketch], self._bands)[0] if self._bands is not None else []
 
 
 def sketch_in(data: bytes) -> Sketch:

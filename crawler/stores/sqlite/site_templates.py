@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from crawler.duplicates.template import MOST_PAGES, PAGES, mark_of, seems_dressed
+from crawler.duplicates.template import MAX_PAGES, MIN_PAGES, may_have_template, template_fingerprint
 from crawler.items import Kind
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.documents import DocumentRow
@@ -61,7 +61,7 @@ def next_job(connection: apsw.Connection, host: int) -> TemplateJob | None:
     if connection.execute("SELECT 1 FROM template_jobs WHERE host = ?", (host,)).get is None:
         return None
     template: bytes | None = connection.execute("SELECT template FROM hosts WHERE host = ?", (host,)).get
-    rows = _sample(connection, host) if template is None else _behind(connection, host, mark_of(template))
+    rows = _sample(connection, host) if template is None else _behind(connection, host, template_fingerprint(template))
     if not rows:
         connection.execute("DELETE FROM template_jobs WHERE host = ?", (host,))
         return None
@@ -108,13 +108,13 @@ def decide(
 ) -> None:
     entry = index.entry_of(unsure.id)
     if entry is not None and entry.document == unsure.document.id:
-        index.enter(unsure.id, entry._replace(template=mark_of(unsure.template)))
+        index.enter(unsure.id, entry._replace(template=template_fingerprint(unsure.template)))
         Originals(connection, index, now).judge_again(unsure.id, compared)
         index.write()
 
 
 def _sample(connection: apsw.Connection, host: int) -> list[Any]:
-    return connection.execute(_SAMPLE, (host, MOST_PAGES)).fetchall()
+    return connection.execute(_SAMPLE, (host, MAX_PAGES)).fetchall()
 
 
 def _behind(connection: apsw.Connection, host: int, mark: int) -> list[Any]:
@@ -133,10 +133,12 @@ def _has_to_learn(
     It is looked for each time that the number of the host's pages has doubled, until one is found.
     """
     if template is not None:
-        mark = mark_of(template)
+        mark = template_fingerprint(template)
         return any(own != mark for own in marks)
-    has_doubled = (pages // PAGES).bit_length() > ((pages - len(marks)) // PAGES).bit_length()
-    return has_doubled and seems_dressed([sketch_in(row[2]) for row in connection.execute(_SAMPLE, (host, PAGES))])
+    has_doubled = (pages // MIN_PAGES).bit_length() > ((pages - len(marks)) // MIN_PAGES).bit_length()
+    return has_doubled and may_have_template(
+        [sketch_in(row[2]) for row in connection.execute(_SAMPLE, (host, MIN_PAGES))]
+    )
 
 
 def _document(connection: apsw.Connection, document: int) -> DocumentRow:

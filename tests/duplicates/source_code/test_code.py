@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates.source_code import code
-from crawler.duplicates.source_code.code import MOST_CHARACTERS, MOST_WORDS, NAME, NUMBER, STRING, tokens_of
-from crawler.duplicates.textbook.fingerprints import hashes, ngrams, winnowed
+from crawler.duplicates.source_code.code import MAX_CHARACTERS, MAX_DISTINCT_WORDS, NAME, NUMBER, STRING, tokens_of
+from crawler.duplicates.textbook.fingerprints import hash_ngrams, ngrams, winnow
 
 # Of each language a program, its copy under other names, and another one that does the same in another way.
 PYTHON = '''
@@ -161,14 +161,14 @@ def test_a_copy_under_other_names_has_the_same_tokens(language: str, program: st
 @pytest.mark.parametrize(("language", "program", "copied", "other"), PROGRAMS)
 def test_another_way_has_other_tokens(language: str, program: str, copied: str, other: str) -> None:
     assert tokens_of(other, language) != tokens_of(program, language)
-    mine, yours = (set(winnowed(hashes(ngrams(tokens_of(source, language), 9)), 4)) for source in (program, other))
+    mine, yours = (set(winnow(hash_ngrams(ngrams(tokens_of(source, language), 9)), 4)) for source in (program, other))
     assert len(mine & yours) < 0.35 * len(mine | yours)
 
 
 @pytest.mark.parametrize(("language", "program", "copied", "other"), PROGRAMS)
 def test_a_stolen_part_is_found_among_other_code(language: str, program: str, copied: str, other: str) -> None:
-    mine = set(winnowed(hashes(ngrams(tokens_of(program, language), 9)), 4))
-    hidden = set(winnowed(hashes(ngrams(tokens_of(other + copied + other, language), 9)), 4))
+    mine = set(winnow(hash_ngrams(ngrams(tokens_of(program, language), 9)), 4))
+    hidden = set(winnow(hash_ngrams(ngrams(tokens_of(other + copied + other, language), 9)), 4))
     assert len(mine & hidden) > 0.8 * len(mine)
 
 
@@ -282,13 +282,13 @@ HOSTILE = [
 @pytest.mark.parametrize("language", ["python", "c", "javascript", "perl", "scheme", ""])
 def test_hostile_sources_end(language: str) -> None:
     for unit in HOSTILE:
-        tokens_of("x" + unit * (MOST_CHARACTERS // len(unit)), language)
-    tokens_of(" ".join(f"w{number}" for number in range(MOST_CHARACTERS // 6)), language)
+        tokens_of("x" + unit * (MAX_CHARACTERS // len(unit)), language)
+    tokens_of(" ".join(f"w{number}" for number in range(MAX_CHARACTERS // 6)), language)
 
 
 def test_what_is_beyond_the_limits_is_not_looked_at() -> None:
-    assert len(tokens_of("(" * (MOST_CHARACTERS + 50))) == MOST_CHARACTERS
-    many = " ".join(f"w{number}" for number in range(MOST_WORDS))
+    assert len(tokens_of("(" * (MAX_CHARACTERS + 50))) == MAX_CHARACTERS
+    many = " ".join(f"w{number}" for number in range(MAX_DISTINCT_WORDS))
     assert tokens_of(f"while {many} while for", "c")[-2:] == ["while", NAME]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pygments.lexers import get_all_lexers
 
-from crawler.duplicates.source_code.syntax import PLAIN, syntax_of
+from crawler.duplicates.source_code.syntax import DEFAULT_SYNTAX, syntax_of
 
 
 def parts(source: str, language: str) -> list[tuple[str | None, str]]:
@@ -90,7 +90,7 @@ def test_keywords(language: str, keywords: str, others: str) -> None:
     [("", ""), ("klingon", "x.klingon"), ("text", "x.txt"), ("c" * 1000, "c" * 1000), ("\0", "\0"), ("*", "[!"), ("/", "/")],
 )  # fmt: skip
 def test_an_unknown_language_is_read_as_most_are(language: str, filename: str) -> None:
-    assert syntax_of(language, filename) is PLAIN
+    assert syntax_of(language, filename) is DEFAULT_SYNTAX
 
 
 def test_names_of_languages_and_files() -> None:
