@@ -1,4 +1,4 @@
-"""Pairs of shingle sets that have a given share in common, drawn from a seed; and the keys of one document."""
+"""Random pairs of shingle sets with a given Jaccard coefficient; and the keys of a single document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.duplicates.words import Hashes
 
 
 def pairs(number: int, size: int, similarity: float, seed: int = 1) -> Iterator[tuple[Hashes, Hashes]]:
-    """Of equal size, sorted; their Jaccard coefficient is as near as whole numbers allow."""
+    """Pairs of sorted sets of equal size; their Jaccard coefficient is as near as whole numbers allow."""
     chance = np.random.default_rng(seed)
     common = round(2 * size * similarity / (1 + similarity))
     for _ in range(number):
@@ -21,7 +21,7 @@ def pairs(number: int, size: int, similarity: float, seed: int = 1) -> Iterator[
 
 
 def band_keys(sketch: Sketch, bands: Bands) -> list[int]:
-    """Of one document."""
+    """The keys of one sketch, one per band."""
     return (
         [int(column[0]) for column in minhash_key_columns(sketch.minhashes.reshape(1, -1), bands)]
         if len(sketch.minhashes)

@@ -1,4 +1,4 @@
-"""Documents meet as often as their bands promise."""
+"""Documents share keys as often as the number and size of the bands predict."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from crawler.duplicates.simhash import simhash
 from tests.duplicates.sets import band_keys, pairs, simhash_keys
 
 PAIRS = 1_500
-MARKS = st.lists(st.integers(0, 2**16 - 1), min_size=PERMUTATIONS, max_size=PERMUTATIONS)
+MINHASHES = st.lists(st.integers(0, 2**16 - 1), min_size=PERMUTATIONS, max_size=PERMUTATIONS)
 
 
-def meet(one: Sketch, other: Sketch, bands: Bands) -> bool:
+def share_key(one: Sketch, other: Sketch, bands: Bands) -> bool:
     return not set(band_keys(one, bands)).isdisjoint(band_keys(other, bands))
 
 
 @pytest.mark.parametrize("similarity", [0.5, 0.8, 0.9])
 @pytest.mark.parametrize("threshold", [0.8, 0.9])
-def test_pairs_meet_as_often_as_is_said(threshold: float, similarity: float) -> None:
+def test_pairs_share_keys_as_often_as_predicted(threshold: float, similarity: float) -> None:
     bands = bands_for(threshold, PERMUTATIONS)
     found = list(pairs(PAIRS, 400, similarity))
-    met = sum(meet(sketch_of_shingles(one), sketch_of_shingles(other), bands) for one, other in found)
-    said = bands.collision_probability(jaccard(*found[0]))
-    assert abs(met / PAIRS - said) < 4.5 * sqrt(said * (1 - said) / PAIRS) + 0.002
+    met = sum(share_key(sketch_of_shingles(one), sketch_of_shingles(other), bands) for one, other in found)
+    expected = bands.collision_probability(jaccard(*found[0]))
+    assert abs(met / PAIRS - expected) < 4.5 * sqrt(expected * (1 - expected) / PAIRS) + 0.002
 
 
 @pytest.mark.parametrize("threshold", [0.8, 0.9])
-def test_short_documents_at_the_threshold_meet_nearly_as_often(threshold: float) -> None:
+def test_short_documents_at_the_threshold_share_keys_nearly_as_often(threshold: float) -> None:
     bands = bands_for(threshold, PERMUTATIONS)
     found = list(pairs(PAIRS, 100, threshold))
-    met = sum(meet(sketch_of_shingles(one), sketch_of_shingles(other), bands) for one, other in found)
+    met = sum(share_key(sketch_of_shingles(one), sketch_of_shingles(other), bands) for one, other in found)
     assert met / PAIRS > RECALL_AT_THRESHOLD - 0.02
 
 
 @given(st.floats(0.5, 0.99), st.sampled_from([64, 100, 200, 400]))
-def test_bands_fit_the_sketch_and_meet_at_the_threshold(threshold: float, permutations: int) -> None:
+def test_bands_fit_the_sketch_and_find_pairs_at_the_threshold(threshold: float, permutations: int) -> None:
     bands = bands_for(threshold, permutations)
     assert bands.number * bands.rows <= permutations
     assert bands.collision_probability(threshold) >= RECALL_AT_THRESHOLD
@@ -61,22 +61,22 @@ def test_bands_fit_the_sketch_and_meet_at_the_threshold(threshold: float, permut
     ("bands", "similarity", "expected"),
     [(Bands(1, 1), 0.3, 0.3), (Bands(1, 3), 0.5, 0.125), (Bands(2, 1), 0.5, 0.75), (Bands(20, 5), 0.8, 0.99964)],
 )
-def test_the_chance_to_meet(bands: Bands, similarity: float, expected: float) -> None:
+def test_the_probability_of_sharing_a_key(bands: Bands, similarity: float, expected: float) -> None:
     assert bands.collision_probability(similarity) == pytest.approx(expected, abs=1e-5)
 
 
-@given(MARKS, st.integers(0, PERMUTATIONS - 1))
-def test_one_mark_changes_the_key_of_its_band_alone(marks: list[int], place: int) -> None:
+@given(MINHASHES, st.integers(0, PERMUTATIONS - 1))
+def test_one_minhash_changes_the_key_of_its_band_alone(minhashes: list[int], place: int) -> None:
     bands = Bands(20, 10)
-    other = [mark ^ (number == place) for number, mark in enumerate(marks)]
-    one, two = (band_keys(Sketch(np.array(row, dtype=np.uint16)), bands) for row in (marks, other))
+    other = [value ^ (number == place) for number, value in enumerate(minhashes)]
+    one, two = (band_keys(Sketch(np.array(row, dtype=np.uint16)), bands) for row in (minhashes, other))
     assert [left == right for left, right in zip(one, two, strict=True)] == [n != place // 10 for n in range(20)]
 
 
-@given(MARKS, st.integers(0, 2**64 - 1))
-def test_keys_fit_databases_and_no_band_has_another_ones(marks: list[int], number: int) -> None:
+@given(MINHASHES, st.integers(0, 2**64 - 1))
+def test_keys_fit_databases_and_differ_between_bands(minhashes: list[int], number: int) -> None:
     row = np.zeros(1, dtype=SKETCH_DTYPE)
-    row["minhashes"], row["simhash"] = marks, number
+    row["minhashes"], row["simhash"] = minhashes, number
     (keys,) = document_keys([row.tobytes()], Bands(20, 10))
     assert all(-(1 << 63) <= key < 1 << 63 for key in keys)
     assert len(set(keys)) == len(keys) == 20 + 2
@@ -101,14 +101,14 @@ def test_stored_sketches_have_the_keys_of_their_parts() -> None:
 
 
 def test_keys_stay_what_they_are() -> None:
-    """They are kept in stores, as sketches are."""
+    """Stores keep keys, as they keep sketches."""
     text = "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer 字 𝐀"
     assert band_keys(sketch(text), Bands(2, 3)) == [11109227121421540023, 14826298482322005885]
     assert simhash(text) == 17699759707312596325
     assert simhash_keys(simhash(text)) == [3367397773783531854, 7029044386209128661]
 
 
-def test_a_document_without_words_meets_nobody() -> None:
+def test_a_document_without_words_has_no_keys() -> None:
     assert band_keys(sketch(""), Bands(9, 9)) == []
 
 

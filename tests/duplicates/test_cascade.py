@@ -1,4 +1,4 @@
-"""What a sketch leaves in doubt is not decided by it."""
+"""An estimate decides only if it is further from the threshold than the margin."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SHARES = st.floats(0.0, 1.0)
     ("estimate", "expected"),
     [(1.0, True), (0.955, True), (0.945, None), (0.9, None), (0.855, None), (0.845, False), (0.0, False)],
 )
-def test_an_estimate_is_believed_beyond_the_margin(estimate: float, expected: bool | None) -> None:
+def test_an_estimate_decides_beyond_the_margin(estimate: float, expected: bool | None) -> None:
     assert DuplicateRule(threshold=0.9, margin=0.05).is_duplicate(estimate) is expected
 
 
 @given(SHARES, SHARES)
-def test_without_a_margin_every_estimate_is_believed_except_the_threshold(estimate: float, threshold: float) -> None:
+def test_without_a_margin_every_estimate_decides_except_the_threshold(estimate: float, threshold: float) -> None:
     expected = None if estimate == threshold else estimate > threshold
     assert DuplicateRule(threshold=threshold, margin=0.0).is_duplicate(estimate) is expected
 

@@ -1,4 +1,4 @@
-"""What checksums notice, and what they do not."""
+"""Which changes of a body each checksum detects."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ def test_the_sum_of_the_textbook() -> None:
 
 
 @given(st.binary(), st.randoms(use_true_random=False))
-def test_a_sum_does_not_notice_the_order(body: bytes, random: random.Random) -> None:
+def test_a_byte_sum_does_not_depend_on_the_order(body: bytes, random: random.Random) -> None:
     others = bytearray(body)
     random.shuffle(others)
     assert byte_sum(bytes(others)) == byte_sum(body)
 
 
 @pytest.mark.parametrize("checksum_of", [crc, posix_cksum, digest])
-def test_the_others_notice_it(checksum_of: Callable[[bytes], object]) -> None:
+def test_all_other_checksums_depend_on_the_order(checksum_of: Callable[[bytes], object]) -> None:
     assert checksum_of(b"Tropical fish") != checksum_of(b"fish Tropical")
 
 
-# The check values of the catalogues of CRCs: of the digits from 1 to 9.
+# The check values of CRC catalogues: the checksum of the digits from 1 to 9.
 @pytest.mark.parametrize(("checksum_of", "expected"), [(crc, 0xCBF4_3926), (posix_cksum, 0x377A_6011)])
 def test_check_values(checksum_of: Callable[[bytes], int], expected: int) -> None:
     assert checksum_of(b"123456789") == expected
 
 
 @given(st.binary(), st.binary(min_size=4, max_size=4), st.binary(min_size=4, max_size=4), st.binary())
-def test_a_crc_notices_every_change_of_four_bytes_in_a_row(
+def test_a_crc_detects_every_change_of_four_consecutive_bytes(
     before: bytes, one: bytes, other: bytes, after: bytes
 ) -> None:
     for checksum_of in (crc, posix_cksum):

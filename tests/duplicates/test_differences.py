@@ -1,4 +1,4 @@
-"""The words in which two texts differ, for people."""
+"""The words in which two texts differ are listed for people."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_differences(one: str, other: str, added: list[str], removed: list[str])
 
 
 @given(TEXTS, TEXTS)
-def test_nothing_that_differs_is_missing(one: list[str], other: list[str]) -> None:
+def test_every_differing_word_is_listed(one: list[str], other: list[str]) -> None:
     found = differences(" ".join(one), " ".join(other), most=100)
     assert set(found.added) == {word for word in other if Counter(other)[word] > Counter(one)[word]}
     assert set(found.removed) == {word for word in one if Counter(one)[word] > Counter(other)[word]}
@@ -51,7 +51,7 @@ def test_many_words_are_counted_and_long_ones_cut() -> None:
     assert len(word) == MAX_WORD_LENGTH
 
 
-def test_nothing_steers_a_terminal() -> None:
+def test_the_listing_has_no_control_characters() -> None:
     found = differences("", "\x1b[2Jcleared \u202egnorw \x9b31m \x07 \u2028line")
     assert str(found).isprintable()
     assert "cleared" in str(found)

@@ -1,4 +1,4 @@
-"""Precision and recall of what finds near-duplicates, on pairs that are marked."""
+"""Precision and recall of near-duplicate detection are measured on labelled pairs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXT, OTHER = text(1), text(2)
 
 
 def edited(changes: int, original: str = TEXT) -> str:
-    """With so many words replaced, far from each other: each is in five runs."""
+    """The text with some words replaced, far from each other: each replacement changes five shingles."""
     words = original.split()
     for number in range(changes):
         words[(number + 1) * len(words) // (changes + 1)] = f"edited{number}"
@@ -51,7 +51,7 @@ def test_the_examples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "truth", "expected"),
+    ("verdicts", "truth", "expected"),
     [
         ([1, 1, 0, 0], [1, 1, 0, 0], (1.0, 1.0, 1.0)),
         ([1, 1, 1, 1], [1, 1, 0, 0], (0.5, 1.0, 2 / 3)),
@@ -60,8 +60,8 @@ def test_the_examples() -> None:
         ([1, 1, 0, 0], [0, 0, 0, 0], (0.0, 1.0, 0.0)),
     ],
 )
-def test_quality(said: list[int], truth: list[int], expected: tuple[float, ...]) -> None:
-    assert quality(np.array(said, dtype=bool), np.array(truth, dtype=bool)) == pytest.approx(expected)
+def test_quality(verdicts: list[int], truth: list[int], expected: tuple[float, ...]) -> None:
+    assert quality(np.array(verdicts, dtype=bool), np.array(truth, dtype=bool)) == pytest.approx(expected)
 
 
 def test_the_cascade_decides_as_a_crawl_does() -> None:
@@ -88,12 +88,12 @@ def test_texts_decide_where_estimates_would_be_wrong() -> None:
     assert found.needed_texts.any()
 
 
-def test_texts_without_words_are_alike_to_nothing() -> None:
+def test_texts_without_words_are_similar_to_nothing() -> None:
     pairs, _ = arrange_pairs([LabelledPair(one="", other="…"), LabelledPair(one="", other=TEXT)], None, RULE)
     assert PairEvidence(pairs).estimates.tolist() == [0.0, 0.0]
 
 
-def test_texts_are_compared_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_are_compared_only_near_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[float] = []
     count = evaluation.jaccard
     monkeypatch.setattr(evaluation, "jaccard", lambda one, other: counted.append(1) or count(one, other))
@@ -104,7 +104,7 @@ def test_texts_are_compared_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(counted) == 1
 
 
-def test_the_sweep_holds_truth_against_each_threshold() -> None:
+def test_the_sweep_evaluates_each_threshold() -> None:
     pairs, truth = arrange_pairs(PAIRS, None, RULE)
     evidence = PairEvidence(pairs)
     rows = list(
@@ -120,7 +120,7 @@ def test_the_sweep_holds_truth_against_each_threshold() -> None:
     assert rows[0].met > rows[3].met
 
 
-def test_what_is_said_counts_more_than_what_is_counted() -> None:
+def test_a_label_takes_precedence_over_the_similarity() -> None:
     pairs, truth = arrange_pairs(
         [
             LabelledPair(one=TEXT, other=TEXT, is_duplicate=False, similarity=1.0),
@@ -140,7 +140,7 @@ def lines(*facts: Any) -> list[str]:
     return [fact if isinstance(fact, str) else json.dumps(fact) for fact in facts]
 
 
-def test_pairs_are_read_in_every_way_to_write_them() -> None:
+def test_pairs_are_read_in_all_documented_forms() -> None:
     found = read_pairs(
         lines(
             {"a": "x", "b": "y", "duplicate": True},

@@ -1,4 +1,4 @@
-"""What two documents have in common is what sets and vectors say."""
+"""Jaccard coefficient, containment and cosine agree with their definitions on sets and vectors."""
 
 from __future__ import annotations
 

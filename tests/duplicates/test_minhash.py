@@ -1,4 +1,4 @@
-"""A sketch tells of two documents how similar they are: on the average exactly, and never far off."""
+"""Sketches estimate the similarity of two documents without bias, and about as precisely as real permutations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def errors(size: int, wanted: float, permutations: int = PERMUTATIONS) -> np.nda
 
 
 def spread(wanted: float, permutations: int = PERMUTATIONS) -> float:
-    """The standard deviation of an estimate by so many permutations, each of which agrees or not."""
+    """The standard deviation of an estimate by independent permutations."""
     return sqrt(wanted * (1 - wanted) / permutations)
 
 
@@ -42,7 +42,7 @@ def spread(wanted: float, permutations: int = PERMUTATIONS) -> float:
 def test_estimates_are_right_on_the_average_and_as_near_as_permutations(size: int, wanted: float) -> None:
     found = errors(size, wanted)
     assert abs(found.mean()) < 4 * spread(wanted) / sqrt(PAIRS)
-    assert found.std() < 1.4 * spread(wanted)  # bins that borrow cost short documents a fifth
+    assert found.std() < 1.4 * spread(wanted)  # borrowed minima cost short documents a fifth of their precision
     assert abs(found).max() < 6 * spread(wanted)
 
 
@@ -85,7 +85,7 @@ def test_a_sketch_comes_back_from_its_bytes(found: list[int]) -> None:
 
 
 def test_sketches_stay_what_they_are() -> None:
-    """They are kept in stores: other numbers would make strangers of all documents seen."""
+    """Stores keep sketches: with other values, documents that are stored would no longer be found."""
     text = "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer 字 𝐀"
     assert sketch(text, permutations=8).minhashes.tolist() == [35587, 15573, 12375, 55782, 24400, 11714, 40167, 30975]
 
@@ -94,7 +94,7 @@ def test_case_and_punctuation_make_no_difference() -> None:
     assert sketch("To be, or not to be -- that is") == sketch("to BE or not (to be) that is!")
 
 
-def test_a_text_without_words_is_like_nothing() -> None:
+def test_a_text_without_words_is_similar_to_nothing() -> None:
     empty, full = sketch("..."), sketch("to be or not to be")
     assert (similarity(empty, full), similarity(empty, empty), empty.to_bytes()) == (0.0, 0.0, b"")
     assert Sketch.from_bytes(b"") == empty
@@ -117,7 +117,7 @@ def test_estimates_are_as_good_as_those_of_datasketch() -> None:
 
 
 def _texts(number: int) -> list[tuple[str, str]]:
-    """A text and a copy in which some words are others; each of 40 to 600 words."""
+    """Pairs of a text and a copy in which some words are replaced; each of 40 to 600 words."""
     chance = Random(7)
     found = []
     for _ in range(number):

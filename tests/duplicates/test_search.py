@@ -1,4 +1,4 @@
-"""Documents that may be near-duplicates of one are found among all sketches."""
+"""A scan over all sketches finds the candidates for near-duplicates of a document."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ OWN = np.zeros(1, dtype=SKETCH_DTYPE)
 OWN["minhashes"] = np.arange(PERMUTATIONS)
 
 
-def like(agreeing: int) -> bytes:
-    """A sketch with so many marks in common."""
+def sketch_sharing(agreeing: int) -> bytes:
+    """A sketch that agrees with `OWN` in this many minhashes."""
     other = OWN.copy()
     other["minhashes"][0, agreeing:] += 1
     return other.tobytes()
 
 
 BLOCKS = [
-    [(1, 11, like(200)), (2, 12, like(100)), (3, 13, b"")],
+    [(1, 11, sketch_sharing(200)), (2, 12, sketch_sharing(100)), (3, 13, b"")],
     [],
-    [(4, 14, like(180)), (5, 15, like(160)), (6, 16, like(180))],
+    [(4, 14, sketch_sharing(180)), (5, 15, sketch_sharing(160)), (6, 16, sketch_sharing(180))],
 ]
 
 
@@ -49,7 +49,7 @@ def test_the_most_similar_come_first(floor: float, most: int, numbers: list[int]
     assert found.candidates[0] == SearchCandidate(1, 11, 1.0)
 
 
-def test_nothing_is_near_to_nothing() -> None:
+def test_an_empty_collection_has_no_candidates() -> None:
     assert find_nearest_sketches(OWN.tobytes(), [], 0.0, 10) == ([], 0)
 
 

@@ -1,4 +1,4 @@
-"""Shingles are the runs of words, and each is one number."""
+"""Shingles are runs of words, each hashed to one number."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_order_of_words_matters() -> None:
 
 
 @given(SETS, SETS)
-def test_what_others_have_is_taken_away(own: set[int], others: set[int]) -> None:
+def test_the_difference_of_sets_has_what_only_the_first_has(own: set[int], others: set[int]) -> None:
     everything = shingle_set(" ".join(map(str, range(31))), 1)
     left = set_difference(everything[sorted(own)], everything[sorted(others)])
     assert left.tolist() == everything[sorted(own - others)].tolist()

@@ -1,4 +1,4 @@
-"""Like documents have simhashes that differ in few bits."""
+"""Similar documents have simhashes that differ in few bits."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ def test_more_bits_begin_with_the_fewer(text: str, bits: int) -> None:
 
 
 @given(st.dictionaries(st.text(), st.integers(1, 5), min_size=1), st.integers(1, MOST_BITS))
-def test_a_weight_is_as_good_as_so_many_words(weights: dict[str, int], bits: int) -> None:
+def test_a_weight_counts_as_that_many_repetitions(weights: dict[str, int], bits: int) -> None:
     hashes = {feature: Random(feature).getrandbits(64) for feature in weights}
     repeated = [hashes[feature] for feature, weight in weights.items() for _ in range(weight)]
     expected = simhash_of_words(np.array(repeated, dtype=np.uint64), bits)
     assert simhash_of_features(weights, bits, hashes.__getitem__) == expected
 
 
-def test_what_weighs_most_decides() -> None:
+def test_the_feature_with_the_largest_weight_decides() -> None:
     assert simhash_of_features({"fish": 10.0, "tank": 0.5, "salt": 0.5}) == simhash_of_features({"fish": 1.0})
 
 
 @pytest.mark.parametrize("bits", [64, 384])
-def test_like_texts_agree_in_more_bits_than_others(bits: int) -> None:
+def test_similar_texts_agree_in_more_bits_than_others(bits: int) -> None:
     chance = Random(3)
     words = [str(chance.randrange(2_000)) for _ in range(500)]
     edited = [str(chance.randrange(2_000)) if chance.random() < 0.05 else word for word in words]
@@ -86,7 +86,7 @@ def test_like_texts_agree_in_more_bits_than_others(bits: int) -> None:
 
 
 def test_the_bits_of_384_are_independent() -> None:
-    """Bit by bit, the simhashes of single words are ones as often as not, and no two bits always agree."""
+    """In simhashes of single words each bit is set in about half of them, and no two bits are correlated."""
     numbers = [simhash(str(number), MOST_BITS).to_bytes(MOST_BITS // 8, "little") for number in range(600)]
     table = np.unpackbits(np.frombuffer(b"".join(numbers), dtype=np.uint8)).reshape(600, MOST_BITS)
     assert abs(table.mean(axis=0) - 0.5).max() < 0.1
@@ -99,12 +99,12 @@ def test_agreeing_bits_are_counted_among_those_asked_for(one: int, other: int, b
 
 
 @pytest.mark.parametrize("bits", [0, -1, MOST_BITS + 1])
-def test_only_so_many_bits_can_be_had(bits: int) -> None:
+def test_a_number_of_bits_out_of_range_is_refused(bits: int) -> None:
     with pytest.raises(ValueError, match=f"1 to {MOST_BITS} bits, not {bits}"):
         simhash("words", bits)
 
 
-def test_nothing_has_the_simhash_zero() -> None:
+def test_the_simhash_of_an_empty_text_is_zero() -> None:
     assert simhash("") == simhash_of_features({}) == 0
 
 
@@ -115,7 +115,7 @@ def test_numbers_that_differ_in_one_bit_share_a_key(number: int, flipped: int) -
 
 @pytest.mark.parametrize(("bits", "share"), [(2, 31 / 63), (3, 31 * 30 / (63 * 62))])
 def test_of_numbers_that_differ_in_more_bits_some_share_a_key(bits: int, share: float) -> None:
-    """Those that differ only in one half."""
+    """Simhashes share a key if all differing bits are in one half."""
     chance = Random(5)
     shared = 0
     for _ in range(4_000):

@@ -1,4 +1,4 @@
-"""Sets that are joined pair by pair are the connected parts of the graph of these pairs."""
+"""Sets that are joined pair by pair are the connected components of the graph of these pairs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def test_the_examples() -> None:
 
 
 @given(PAIRS, st.integers(1, 40))
-def test_who_is_joined_hangs_together_and_nobody_else(pairs: list[tuple[int, int]], batch: int) -> None:
+def test_joined_sets_are_the_connected_components(pairs: list[tuple[int, int]], batch: int) -> None:
     sets = UnionFind(20)
     joined = 0
     for at in range(0, len(pairs), batch):
         ones, others = np.array(pairs[at : at + batch], dtype=np.int64).T
         joined += int(sets.join(ones, others).sum())
     least = list(range(20))
-    for _ in range(20):  # the slow way: everybody takes over the least number of a neighbour
+    for _ in range(20):  # the slow way: every number takes over the least number of its neighbours
         for one, other in pairs:
             least[one] = least[other] = min(least[one], least[other])
     roots = sets.roots(np.arange(20)).tolist()

@@ -1,4 +1,4 @@
-"""Words are those of `\\w+` in lower case, and each is one number."""
+"""Words are what `\\w+` matches in lower case, and each is hashed to one number."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def test_all_words_of_a_real_vocabulary_differ() -> None:
     )
 
 
-def test_of_endless_texts_only_the_beginning_is_looked_at() -> None:
+def test_of_very_long_texts_only_the_beginning_is_hashed() -> None:
     text = "word " * (MAX_CHARACTERS // 5)
     assert word_hashes(text + "more words").tolist() == word_hashes(text).tolist()
     assert len(word_hashes(text)) == MAX_CHARACTERS // 5
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=()))))
-def test_tokens_of_others_are_hashed_whatever_they_consist_of(tokens: list[str]) -> None:
+def test_any_strings_can_be_hashed_as_tokens(tokens: list[str]) -> None:
     hashes = token_hashes(tokens).tolist()
     assert len(hashes) == len(tokens)
     assert len(set(zip(tokens, hashes, strict=True))) == len(set(tokens)) == len(set(hashes))
@@ -82,7 +82,7 @@ def test_hashes_are_spread_evenly_over_all_bits() -> None:
         assert abs(int((hashes >> bit & 1).sum()) - 10_000) < 400  # more than five standard deviations
 
 
-def test_mixing_keeps_apart_what_was_apart() -> None:
+def test_mixing_keeps_different_numbers_different() -> None:
     numbers = word_hashes(" ".join(map(str, range(20_000))))
     assert len(set(mix_bits(numbers).tolist())) == 20_000
 

@@ -1,4 +1,4 @@
-"""Source code without what a copyist changes: names, literals, comments, spacing."""
+"""Copies of source code have the same tokens, whatever names, literals, comments and spacing were changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.duplicates.source_code import code
 from crawler.duplicates.source_code.code import MAX_CHARACTERS, MAX_DISTINCT_WORDS, NAME, NUMBER, STRING, tokens_of
 from crawler.duplicates.textbook.fingerprints import hash_ngrams, ngrams, winnow
 
-# Of each language a program, its copy under other names, and another one that does the same in another way.
+# For each language a program, a copy of it with other names, and another program that does the same in another way.
 PYTHON = '''
 # Sorts by swapping neighbours.
 def bubble(numbers, limit=10):
@@ -159,7 +159,9 @@ def test_a_copy_under_other_names_has_the_same_tokens(language: str, program: st
 
 
 @pytest.mark.parametrize(("language", "program", "copied", "other"), PROGRAMS)
-def test_another_way_has_other_tokens(language: str, program: str, copied: str, other: str) -> None:
+def test_another_program_for_the_same_task_has_other_tokens(
+    language: str, program: str, copied: str, other: str
+) -> None:
     assert tokens_of(other, language) != tokens_of(program, language)
     mine, yours = (set(winnow(hash_ngrams(ngrams(tokens_of(source, language), 9)), 4)) for source in (program, other))
     assert len(mine & yours) < 0.35 * len(mine | yours)
@@ -213,7 +215,7 @@ def test_nothing_has_no_tokens(language: str) -> None:
     assert tokens_of("", language) == tokens_of(" \n\t", language) == []
 
 
-# Programs by chance: what each token is, and a way to write it.
+# Random programs: the kind of each token, and a way to write it.
 SIGNS = list("+-*()[]{};,<>=.&|!")
 COMMENTS = {"python": "# {}\n", "c": "/* {} */", "java": "// {}\n", "javascript": "/* {} */", "": "// {}\n"}
 names = st.from_regex(r"[a-z][a-z0-9]{0,3}_[a-z0-9]{0,3}", fullmatch=True)
@@ -228,7 +230,7 @@ blanks = st.sampled_from([" ", "\n", "\t ", "  \r\n"])
 
 @st.composite
 def written(draw: st.DrawFn, tokens: list[str], language: str) -> str:
-    """A way to write the tokens."""
+    """Draw one way to write the tokens."""
     pieces = []
     for token in tokens:
         pieces.append(draw(literals[token]) if token in literals else token)
@@ -256,7 +258,7 @@ def test_whatever_is_not_closed_has_tokens(source: str, language: str) -> None:
     assert all(not token.isspace() for token in tokens_of(source, language))
 
 
-# What expressions that backtrack would read again and again. None of it may take long.
+# Sources on which backtracking regular expressions take very long. None of them may.
 HOSTILE = [
     "a ",
     "a",
@@ -286,7 +288,7 @@ def test_hostile_sources_end(language: str) -> None:
     tokens_of(" ".join(f"w{number}" for number in range(MAX_CHARACTERS // 6)), language)
 
 
-def test_what_is_beyond_the_limits_is_not_looked_at() -> None:
+def test_what_is_beyond_the_limits_is_not_read() -> None:
     assert len(tokens_of("(" * (MAX_CHARACTERS + 50))) == MAX_CHARACTERS
     many = " ".join(f"w{number}" for number in range(MAX_DISTINCT_WORDS))
     assert tokens_of(f"while {many} while for", "c")[-2:] == ["while", NAME]

@@ -1,4 +1,4 @@
-"""What is learned of languages from samples."""
+"""The syntax of languages is learned from samples."""
 
 from __future__ import annotations
 
@@ -87,8 +87,16 @@ def test_keywords(language: str, keywords: str, others: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "filename"),
-    [("", ""), ("klingon", "x.klingon"), ("text", "x.txt"), ("c" * 1000, "c" * 1000), ("\0", "\0"), ("*", "[!"), ("/", "/")],
-)  # fmt: skip
+    [
+        ("", ""),
+        ("klingon", "x.klingon"),
+        ("text", "x.txt"),
+        ("c" * 1000, "c" * 1000),
+        ("\0", "\0"),
+        ("*", "[!"),
+        ("/", "/"),
+    ],
+)
 def test_an_unknown_language_is_read_as_most_are(language: str, filename: str) -> None:
     assert syntax_of(language, filename) is DEFAULT_SYNTAX
 

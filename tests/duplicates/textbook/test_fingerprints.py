@@ -1,4 +1,4 @@
-"""N-grams, and which of them a document is known by."""
+"""N-grams, and the rules that select a document's fingerprints from them."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_the_example_of_the_paper() -> None:
 
 
 def by_definition(all_of_them: Sequence[int], window: int) -> list[int]:
-    """Of each window the place of the last that is least."""
+    """The position of the last minimum of each window."""
     chosen: list[int] = []
     for start in range(max(len(all_of_them) - window, 0) + 1):
         places = range(start, min(start + window, len(all_of_them)))

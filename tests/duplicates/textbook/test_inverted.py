@@ -1,4 +1,4 @@
-"""Who shares fingerprints with whom: the index must say what comparing all would say."""
+"""The inverted index finds the same candidates as a comparison with all documents."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def index_of(documents: dict[str, list[int]]) -> InvertedIndex[str]:
     return index
 
 
-def by_comparing_all(documents: dict[str, list[int]], asked: list[int], at_least: int) -> list[CopyCandidate[str]]:
+def by_comparing_all(documents: dict[str, list[int]], query: list[int], at_least: int) -> list[CopyCandidate[str]]:
     found = []
     for document, numbers in documents.items():
-        shared = len(set(numbers) & set(asked))
+        shared = len(set(numbers) & set(query))
         if shared >= max(at_least, 1):
-            smaller, union = min(len(set(numbers)), len(set(asked))), len(set(numbers) | set(asked))
+            smaller, union = min(len(set(numbers)), len(set(query))), len(set(numbers) | set(query))
             found.append(CopyCandidate(document, shared, shared / smaller, shared / union))
     return sorted(found, key=lambda one: (-one.shared, -one.of_union))
 
 
 @given(collections, fingerprints, st.integers(0, 6))
 def test_candidates_are_those_of_comparing_all(
-    documents: dict[str, list[int]], asked: list[int], at_least: int
+    documents: dict[str, list[int]], query: list[int], at_least: int
 ) -> None:
-    assert index_of(documents).candidates(asked, at_least) == by_comparing_all(documents, asked, at_least)
+    assert index_of(documents).candidates(query, at_least) == by_comparing_all(documents, query, at_least)
 
 
 @given(collections, collections, st.sets(st.sampled_from("abcdefgh")), fingerprints)
 def test_a_document_is_known_as_it_was_added_last(
-    documents: dict[str, list[int]], again: dict[str, list[int]], gone: set[str], asked: list[int]
+    documents: dict[str, list[int]], again: dict[str, list[int]], gone: set[str], query: list[int]
 ) -> None:
     index = index_of(documents)
     for document, numbers in again.items():
@@ -51,12 +51,12 @@ def test_a_document_is_known_as_it_was_added_last(
         index.remove(document)
     kept = {document: numbers for document, numbers in documents.items() if document not in again.keys() | gone}
     kept |= {document: numbers for document, numbers in again.items() if document not in gone}
-    assert index.candidates(asked) == by_comparing_all(kept, asked, 1)
+    assert index.candidates(query) == by_comparing_all(kept, query, 1)
     assert len(index) == len(kept)
     assert all((document in index) is (document in kept) for document in "abcdefgh")
 
 
-def test_those_who_share_most_come_first_and_equals_as_they_were_added() -> None:
+def test_documents_that_share_most_come_first_and_ties_as_they_were_added() -> None:
     index = index_of({"z": [1, 2], "a": [1, 2], "most": [1, 2, 3, 9], "long": [1, 2, 7, 8]})
     assert [found.document for found in index.candidates([1, 2, 3])] == ["most", "z", "a", "long"]
 
@@ -87,7 +87,7 @@ def test_a_passage_finds_the_document_that_it_was_copied_from() -> None:
     assert (found.document, found.shared) == (POEM, 6)
 
 
-def test_nobody_shares_nothing() -> None:
+def test_a_document_that_shares_nothing_is_no_candidate() -> None:
     index = index_of({"empty": [], "full": [1]})
     assert index.candidates([], 0) == index.candidates([2], 0) == []
 

@@ -1,4 +1,4 @@
-"""Fingerprints over GF(2): their algebra, and that windows cost one step each."""
+"""Rabin fingerprints obey the algebra of GF(2), and rolling windows cost one step each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def common_divisor(one: int, other: int) -> int:
 
 
 def square(polynomial: int) -> int:
-    """In GF(2) mixed terms vanish: the coefficients move apart."""
+    """In GF(2) the mixed terms of a square vanish: zeros are inserted between the coefficients."""
     return int(f"{polynomial:b}", 4)
 
 
