@@ -113,7 +113,7 @@ def indexed(
     for number, document in enumerate(documents(count, texts, words), start=1):
         index.put(document)
         size += len(document.text)
-        if number % index.every == 0:
+        if number % index.acknowledge_every == 0:
             index.acknowledge()
         if number % every == 0:
             memories.append(memory())

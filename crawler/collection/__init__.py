@@ -1,1 +1,1 @@
-"""What was collected, read back: the archive, the change feed, exports, search, duplicates."""
+"""Read the collection back: archived answers, the change feed, exports, the search index, near-duplicates."""

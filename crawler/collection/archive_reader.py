@@ -30,7 +30,7 @@ def read_archived(store: Store, directory: Path, document: DocumentRow) -> Archi
 
 
 def newest_archived(options: Options, text: str) -> tuple[ArchivedAnswer, DocumentRow]:
-    """The newest answer of a URL, or `CrawlError` that says why there is none."""
+    """The newest archived answer of a URL; `CrawlError` says why there is none."""
     url = options.urls.new_policy().canonicalize(text)
     if url is None:
         raise CrawlError(f"{text}: nothing that is ever crawled; `scrapy why` tells what is wrong with it.")
@@ -43,17 +43,17 @@ def newest_archived(options: Options, text: str) -> tuple[ArchivedAnswer, Docume
 
 
 def archived_versions(store: Store, url: str) -> list[DocumentRow]:
-    """The oldest first; at least one, or `CrawlError` that says why there is none."""
+    """All archived versions of a URL, the oldest first; `CrawlError` says why there are none."""
     row = store.urls.find(key_of(url))
     if row is not None and row.url != url:
         raise CrawlError(f"{url}: could not be kept, it has the same key as {row.url}, which was found first.")
     versions = store.documents.versions(key_of(url))
     if not versions:
-        raise CrawlError(f"{url}: {_why_not(store, url)}; `scrapy why {url}` tells more.")
+        raise CrawlError(f"{url}: {_why_not_archived(store, url)}; `scrapy why {url}` tells more.")
     return versions[::-1]
 
 
-def _why_not(store: Store, url: str) -> str:
+def _why_not_archived(store: Store, url: str) -> str:
     row = store.urls.find(key_of(url))
     if row is None:
         return "not archived and not known: it is no seed, and no page that was fetched links to it"

@@ -1,4 +1,4 @@
-"""The change feed as documents: what of the collection somebody is to have, read from store and archive in the order of versions."""
+"""Turn the change feed into documents and deletions for export, read from store and archive in order of version."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from crawler.stores.contract.store import Store
 from crawler.urls.hosts import host_of, matches
 from crawler.urls.keys import key_of
 
-KEEP, FOLD = "keep", "fold"  # what becomes of duplicates
-_BLOCK = 1_000  # changes that are read at a time: no reading is so long that it would hold up a crawl
+KEEP, FOLD = "keep", "fold"  # duplicates: export them, or export only their originals
+_CHANGES_PER_READ = 1_000  # in one read transaction: short enough not to hold up a crawl
 
-# Why a document has gone, in the words of whoever keeps an index. What is not among them is no evidence.
+# The evidence for a deletion by the reason of the URL's state. Other reasons are no evidence that a document has gone.
 EVIDENCE: Mapping[Reason | None, DeletionEvidence] = {
     Reason.NOT_FOUND: DeletionEvidence.NOT_FOUND,
     Reason.SOFT_404: DeletionEvidence.NOT_FOUND,
@@ -62,52 +62,52 @@ EVIDENCE: Mapping[Reason | None, DeletionEvidence] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What of the collection, and what of each document."""
+    """Which documents are exported, and which parts of each."""
 
     hosts: Sequence[str] = ()  # shell patterns; none = all
     languages: Sequence[str] = ()  # codes; none = all
-    duplicates: str = KEEP  # marked as such, or their originals stand for them
+    duplicates: str = KEEP  # or FOLD
     blocks: bool = False
     links: bool = False
     fields: Sequence[str] = ()  # none = all
 
-    def written(self) -> str:
-        """As it is kept with a checkpoint: with another one the sink would have some of both."""
-        facts = {name: getattr(self, name) for name in self.__slots__}
-        return json.dumps({name: value for name, value in facts.items() if value}, sort_keys=True)
+    def to_json(self) -> str:
+        """As it is stored in a checkpoint: an export with another selection must not continue it."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return json.dumps({name: value for name, value in values.items() if value}, sort_keys=True)
 
-    def has(self, published: PublishedChange, document: DocumentRow) -> bool:
-        return self._has_host(published.url) and (not self.languages or document.language in self.languages)
+    def includes(self, published: PublishedChange, document: DocumentRow) -> bool:
+        return self._includes_host(published.url) and (not self.languages or document.language in self.languages)
 
     def folds(self, original: str) -> bool:
-        """Whether an original stands for its duplicates: not if it is not there itself."""
-        return self.duplicates == FOLD and self._has_host(original)
+        """Whether the duplicates of this original are left out: not if the original itself is not selected."""
+        return self.duplicates == FOLD and self._includes_host(original)
 
-    def _has_host(self, url: str) -> bool:
+    def _includes_host(self, url: str) -> bool:
         return not self.hosts or matches(host_of(url), self.hosts)
 
 
 class ChangeFeed:
-    """Goes through the changes once, and counts."""
+    """Reads the changes once, in order, and counts them."""
 
     def __init__(self, store: Store, options: Options, selection: Selection) -> None:
         self._store = store
         self._options = options
         self._selection = selection
         self.counts: Counter[str] = Counter()
-        self.version = 0  # of the last change that was looked at
-        self.unreadable: list[RejectedDocument] = []  # since somebody last took them
-        self.must_have_files = False  # an archive without some of its files is not gone round
+        self.version = 0  # of the last change that was read
+        self.unreadable: list[RejectedDocument] = []  # documents that the archive does not have; the caller clears it
+        self.fail_on_missing_files = False  # raise an error if a file of the archive is missing
 
     def snapshot(self, since: int | None) -> Iterator[ExportEntry]:
-        """The collection at one moment, or what of it is other than at a version. Deletions only with such a version."""
+        """All current documents; with `since`, only those that changed after that version, and deletions as well."""
         for published in self._store.changes.published(since or 0):
             yield from self._entries(published, with_deletions=since is not None)
 
     def increments(self, since: int, until: int) -> Iterator[ExportEntry]:
-        """What has changed between two versions, as it was at the second."""
-        told = since
-        while block := list(self._store.changes.published(since, until, _BLOCK, told)):
+        """The changes between two versions, with the documents as they were at the second."""
+        exported = since
+        while block := list(self._store.changes.published(since, until, _CHANGES_PER_READ, exported)):
             for published in block:
                 yield from self._entries(published, with_deletions=True)
             since = block[-1].version
@@ -125,20 +125,20 @@ class ChangeFeed:
             yield entry
 
     def _entry(self, published: PublishedChange) -> ExportEntry | None:
-        """None if the archive does not have it."""
+        """The document or deletion for a change; None if the archive does not have the document."""
         document, selection = published.document, self._selection
         if document is None:
-            return _deleted(
+            return _deletion(
                 published, EVIDENCE.get(published.reason, DeletionEvidence.UNKNOWN), published.detail or None
             )
-        if not selection.has(published, document):
-            return _deleted(published, DeletionEvidence.NOT_SELECTED, None)
+        if not selection.includes(published, document):
+            return _deletion(published, DeletionEvidence.NOT_SELECTED, None)
         if published.duplicate_of is not None and selection.folds(published.duplicate_of):
-            return _deleted(published, DeletionEvidence.DUPLICATE, published.duplicate_of)
+            return _deletion(published, DeletionEvidence.DUPLICATE, published.duplicate_of)
         try:
             return self._read(published, document)
         except DiskTrouble as error:
-            if self.must_have_files and isinstance(error.__cause__, FileNotFoundError):
+            if self.fail_on_missing_files and isinstance(error.__cause__, FileNotFoundError):
                 raise DiskTrouble(
                     f"{error} What was exported before is noted; restore the file, then export again."
                 ) from error
@@ -168,7 +168,7 @@ class ChangeFeed:
             format=document.format,
             problem=document.problem,
             metadata=document.metadata,
-            noarchive=content.asked.noarchive,
+            noarchive=content.directives.noarchive,
             language=document.language,
             digest=document.body_digest,
             duplicate_of=published.duplicate_of,
@@ -179,15 +179,15 @@ class ChangeFeed:
         )
 
     def _content(self, document: DocumentRow, archived: ArchivedAnswer) -> _Content:
-        """What is in no table: half of what there is to read of a page is, and is not read again."""
+        """Read from the archive what no table has; stored metadata and block weights save half of the work."""
         reading, selection = self._options.reading, self._selection
         if document.format == "html" and not selection.links:
             headers = archived.headers
-            in_head = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
+            in_headers = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
             content_type = next((value for name, value in headers if name == "content-type"), "")
             body = plain_body(archived.body, headers).data
             weights, digest = document.weights, document.text_digest
-            main, asked = main_text_of(
+            main, in_page = main_text_of(
                 body,
                 document.url,
                 content_type,
@@ -196,30 +196,30 @@ class ChangeFeed:
                 lambda text: main_text_digest(text) == digest,
                 with_blocks=selection.blocks,
             )
-            return _Content(main.text, main.blocks, directives.merged(in_head, asked), ())
-        found = read_again(archived, reading)
+            return _Content(main.text, main.blocks, directives.merged(in_headers, in_page), ())
+        page = read_again(archived, reading)
         return _Content(
-            text_of(found),
-            blocks_of(found) if selection.blocks else (),
-            asked_of(archived, found),
-            [OutLink(key_of(url), url, anchor, rel) for url, anchor, rel in _links_of(found)],
+            text_of(page),
+            blocks_of(page) if selection.blocks else (),
+            asked_of(archived, page),
+            [OutLink(key_of(url), url, anchor, rel) for url, anchor, rel in _links_of(page)],
         )
 
 
 class _Content(NamedTuple):
     text: str
     blocks: Sequence[TextBlock]
-    asked: Directives
+    directives: Directives
     links: Sequence[OutLink]
 
 
-def _links_of(found: ParsedBody) -> list[tuple[str, str, str]]:
-    if isinstance(found, Html):
-        return [(link.url, link.anchor, link.rel) for link in found.links]
-    return [(link.url, link.anchor, "") for link in found.links]
+def _links_of(page: ParsedBody) -> list[tuple[str, str, str]]:
+    if isinstance(page, Html):
+        return [(link.url, link.anchor, link.rel) for link in page.links]
+    return [(link.url, link.anchor, "") for link in page.links]
 
 
-def _deleted(published: PublishedChange, evidence: DeletionEvidence, target: str | None) -> DeletedDocument:
+def _deletion(published: PublishedChange, evidence: DeletionEvidence, target: str | None) -> DeletedDocument:
     return DeletedDocument(
         version=published.version, key=published.key, url=published.url, evidence=evidence, target=target
     )

@@ -1,26 +1,27 @@
-"""The index of `scrapy search` gets what the collection has that it has not."""
+"""Bring the index of `scrapy search` up to date with the collection."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from crawler.collection.change_feed import FOLD, Selection
-from crawler.collection.exporter import Exporter, Progress, target_of, tell_what_is_left
+from crawler.collection.exporter import Exporter, Progress, publish_pending_anchors
+from crawler.collection.targets import make_target
 from crawler.options import Options
 from crawler.stores.open import open_store
 
 _SELECTION = Selection(duplicates=FOLD, blocks=True)
 
 
-def bring_up_to_date(options: Options, directory: Path, *, full: bool = False, progress: Progress) -> int:
-    """Afterwards the index has every document that can be read, and none that is gone or says the same as another.
+def update_index(options: Options, directory: Path, *, full: bool = False, progress: Progress) -> int:
+    """Index every document that can be read, and remove those that were deleted or are duplicates.
 
-    How many could not be.
+    Returns how many documents could not be indexed.
     """
-    tell_what_is_left(options)
+    publish_pending_anchors(options)
     store = open_store(options.store, read_only=True)
     try:
-        exporter = Exporter(store, options, _SELECTION, target_of("tantivy", str(directory), options, _SELECTION))
+        exporter = Exporter(store, options, _SELECTION, make_target("tantivy", str(directory), options, _SELECTION))
         exporter.run(progress, full=full)
     finally:
         store.close()

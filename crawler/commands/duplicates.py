@@ -14,12 +14,12 @@ from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
-from crawler.collection.similar.clusters import clustered, members_of
+from crawler.collection.similar.clusters import cluster_members, find_clusters
 from crawler.collection.similar.document import ComparableDocument, ComparedFeatures, DocumentReader
-from crawler.collection.similar.evaluate import evaluated
+from crawler.collection.similar.evaluate import evaluate_pairs
 from crawler.collection.similar.find import find_similar
 from crawler.collection.similar.output import (
-    MOST_LISTED,
+    MAX_LISTED,
     cluster_json,
     cluster_lines,
     clusters_line,
@@ -35,7 +35,7 @@ from crawler.collection.similar.sources import (
     LocalFiles,
     SketchedPages,
     SourceCodeDocuments,
-    files_in,
+    list_files,
 )
 from crawler.duplicates.cascade import THRESHOLD, DuplicateRule
 from crawler.engine.command import failing_politely
@@ -159,7 +159,7 @@ class DuplicatesCommand(ScrapyCommand):
         options = self._options()
         rule, reader = _rule(options, opts), _reader(options, opts)
         if names:
-            files = LocalFiles(files_in(names), reader, rule)
+            files = LocalFiles(list_files(names), reader, rule)
             _print_clusters(files, rule, opts)
             return _report_unread(files.unread, BadInput.exit_code)
         with _open_store(options) as store:
@@ -171,7 +171,7 @@ class DuplicatesCommand(ScrapyCommand):
     def _evaluate(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         rule = _rule(self._options(), opts)
         with showing_progress() as progress:
-            found = evaluated(Path(names[0]), opts.documents, rule, progress)
+            found = evaluate_pairs(Path(names[0]), opts.documents, rule, progress)
         if found.is_short and opts.documents is None:
             _print_message(
                 "All texts are very short. If they are ids of documents, name the file of these with --documents."
@@ -249,13 +249,13 @@ def _read_document(name: str, options: Options, collection: Collection) -> Compa
 
 def _print_clusters(documents: DocumentSource, rule: DuplicateRule, opts: argparse.Namespace) -> None:
     with showing_progress() as progress:
-        found = clustered(documents, rule, progress, by_sketch=opts.by_sketch)
+        found = find_clusters(documents, rule, progress, by_sketch=opts.by_sketch)
     shown = found.clusters if opts.json and opts.most is None else found.clusters[: opts.most or MOST]
     if not opts.json:
         print(clusters_line(found, rule.threshold))
     for number, cluster in enumerate(shown, start=1):
-        most = None if opts.json else MOST_LISTED
-        members = list(members_of(cluster, documents, rule, most, by_sketch=opts.by_sketch))
+        most = None if opts.json else MAX_LISTED
+        members = list(cluster_members(cluster, documents, rule, most, by_sketch=opts.by_sketch))
         if opts.json:
             print(cluster_json(number, members))
         else:

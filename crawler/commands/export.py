@@ -13,7 +13,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.change_feed import FOLD, KEEP, ChangeFeed, Selection
-from crawler.collection.exporter import NAMES, WITH_BLOCKS, Exporter, duplicates_of, target_of, tell_what_is_left
+from crawler.collection.exporter import Exporter, publish_pending_anchors
+from crawler.collection.targets import TARGET_NAMES, TARGETS_WITH_BLOCKS, default_duplicates, make_target
 from crawler.engine.command import failing_politely
 from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.files import output_to
@@ -62,7 +63,7 @@ class ExportCommand(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument
-        add("--to", metavar="FORMAT[:PLACE]", help=f"one of {', '.join(NAMES)}, and the file, directory or URL")
+        add("--to", metavar="FORMAT[:PLACE]", help=f"one of {', '.join(TARGET_NAMES)}, and the file, directory or URL")
         add("--full", action="store_true", help="export everything again, whatever was exported before")
         add(
             "--since",
@@ -97,7 +98,7 @@ class ExportCommand(ScrapyCommand):
             help="keep: export duplicates, marked with duplicate_of; fold: export originals only (default: fold for "
             "search engines, keep for files)",
         )
-        add("--fields", default="", metavar="NAMES", help="export only these fields, separated by commas")
+        add("--fields", default="", metavar="TARGET_NAMES", help="export only these fields, separated by commas")
         add("--blocks", action="store_true", help="add the text in blocks, each with its importance (0 to 1)")
         add("--links", action="store_true", help="add the links of each document: id, url, anchor, rel")
 
@@ -105,8 +106,8 @@ class ExportCommand(ScrapyCommand):
         name, _, place = (opts.to or "").partition(":")
         if args:
             raise UsageError(f"{args[0]}: export takes options only", print_help=False)
-        if name not in NAMES:
-            raise UsageError(f"--to {name or 'FORMAT'}: name one of these: {', '.join(NAMES)}", print_help=False)
+        if name not in TARGET_NAMES:
+            raise UsageError(f"--to {name or 'FORMAT'}: name one of these: {', '.join(TARGET_NAMES)}", print_help=False)
         if opts.since is not None and opts.since < 0:
             raise UsageError(f"--since {opts.since}: versions count from 0", print_help=False)
         if opts.every < 0:
@@ -116,8 +117,8 @@ class ExportCommand(ScrapyCommand):
         selection = Selection(
             hosts=sorted(set(opts.host)),
             languages=sorted({code.lower() for code in opts.language}),
-            duplicates=opts.duplicates or duplicates_of(name),
-            blocks=opts.blocks or name in WITH_BLOCKS,
+            duplicates=opts.duplicates or default_duplicates(name),
+            blocks=opts.blocks or name in TARGETS_WITH_BLOCKS,
             links=opts.links,
             fields=sorted({field.strip() for field in opts.fields.split(",")} - {""}),
         )
@@ -130,7 +131,7 @@ class ExportCommand(ScrapyCommand):
         gc.collect()
         gc.freeze()
         gc.set_threshold(100_000, 20, 100)
-        tell_what_is_left(options)
+        publish_pending_anchors(options)
         store = open_store(options.store, read_only=True)
         try:
             if opts.since is not None and opts.since > (newest := store.changes.version()):
@@ -140,7 +141,7 @@ class ExportCommand(ScrapyCommand):
                 )
             if name in FORMATS and not place.endswith("/") and not Path(place or "-").is_dir():
                 return _write_file(store, options, selection, name, place, opts.since)
-            target = target_of(name, place, options, selection)
+            target = make_target(name, place, options, selection)
             exporter = Exporter(store, options, selection, target)
             with showing_progress() as progress:
                 exporter.run(progress, full=opts.full, since=opts.since, every=opts.every)
@@ -148,14 +149,14 @@ class ExportCommand(ScrapyCommand):
             store.close()
         if exporter.rejected:
             _print_message(
-                f"orbweaver: {exporter.rejected} documents were not exported; {target.rejected} lists them and why."
+                f"orbweaver: {exporter.rejected_path} documents were not exported; {target.rejected} lists them and why."
             )
         return _report(exporter.feed, exporter.version) or (FINISHED_BADLY if exporter.rejected else 0)
 
 
 def _write_file(store: Store, options: Options, selection: Selection, name: str, place: str, since: int | None) -> int:
     """Write one file from one consistent state of the collection."""
-    form = FORMATS[name].keeping(selection.fields) if selection.fields else FORMATS[name]
+    form = FORMATS[name].with_fields(selection.fields) if selection.fields else FORMATS[name]
     feed = ChangeFeed(store, options, selection)
     version = store.changes.version()
     with output_to(place) as output, showing_progress() as progress:

@@ -14,7 +14,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.collection.search_update import bring_up_to_date
+from crawler.collection.search_update import update_index
 from crawler.engine.command import failing_politely
 from crawler.errors import AlreadyRunning, NoCrawl
 from crawler.export.documents import safe_json
@@ -22,7 +22,7 @@ from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
 from crawler.parse.clean_text import one_line
 from crawler.search.index import has_index
-from crawler.search.query import PER_HOST, Searcher, SearchHit, SearchOptions, SearchResult, seemly
+from crawler.search.query import PER_HOST, Searcher, SearchHit, SearchOptions, SearchResult, blank_controls
 
 LIMIT = 10
 _INDENT = 4
@@ -107,7 +107,7 @@ class SearchCommand(ScrapyCommand):
 def _update(options: Options, directory: Path, *, full: bool) -> None:
     try:
         with showing_progress() as progress:
-            unread = bring_up_to_date(options, directory, full=full, progress=progress)
+            unread = update_index(options, directory, full=full, progress=progress)
         if unread:
             print(f"{unread} documents could not be read from the archive and are not in the index.", file=sys.stderr)
     except AlreadyRunning:
@@ -146,7 +146,7 @@ def _show(query: str, found: SearchResult, documents: int) -> None:
 
 def _lines(query: str, found: SearchResult, documents: int) -> Iterator[tuple[int, Text]]:
     if not found.hits:
-        yield 0, Text(f"None of {documents:,} documents matches: {one_line(seemly(query))[:_MOST]}")
+        yield 0, Text(f"None of {documents:,} documents matches: {one_line(blank_controls(query))[:_MOST]}")
         return
     last = {hit.host: rank for rank, hit in enumerate(found.hits, start=1)}
     for rank, hit in enumerate(found.hits, start=1):

@@ -1,1 +1,1 @@
-"""The collection as others take it: documents in a format they read, written where they want it."""
+"""Export sinks and formats: write documents for other programs to files, directories and search engines."""

@@ -1,4 +1,4 @@
-"""Which characters of a page can others not read?"""
+"""Replace characters that readers of exports cannot handle: lone surrogates, control characters, odd line ends."""
 
 from __future__ import annotations
 
@@ -6,38 +6,39 @@ import re
 from re import Match
 from typing import Final
 
-_HALVES = re.compile("[\ud800-\udfff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _LINE_ENDS = re.compile("\r\n?")
-# Control characters, those that end a line only for some, halves of surrogate pairs, and what XML and YAML do not have.
+# Control characters, those that only some readers take for line ends, lone surrogates, and what XML and YAML forbid.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
-_PLAIN: Final = bytes([0x09, 0x0A, *range(0x20, 0x7F)])
+_PRINTABLE_ASCII: Final = bytes([0x09, 0x0A, *range(0x20, 0x7F)])
 
 
-def encoded(text: str) -> bytes:
-    """In UTF-8, which has no bytes for half a surrogate pair.
+def encode_utf8(text: str) -> bytes:
+    """Encode as UTF-8; lone surrogates, which it cannot encode, become U+FFFD.
 
-    >>> encoded("a\\ud800b")
+    >>> encode_utf8("a\\ud800b")
     b'a\\xef\\xbf\\xbdb'
     """
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _HALVES.sub("\ufffd", text).encode()
+        return _SURROGATES.sub("\ufffd", text).encode()
 
 
 def printable(text: str) -> str:
-    """Lines that all take for the same lines, without what steers a terminal or is no character.
+    """A text with "\\n" as its only line end, and without control characters or invalid ones.
 
     >>> printable("a\\r\\nb\\x00\\ud800")
     'a\\nb �'
     """
-    if text.isascii() and not text.encode().translate(None, _PLAIN):  # as most are, seen in a tenth of the time
+    # Most texts are plain ASCII, which is checked in a tenth of the time.
+    if text.isascii() and not text.encode().translate(None, _PRINTABLE_ASCII):
         return text
     return _UNPRINTABLE.sub(_replacement, _LINE_ENDS.sub("\n", text))
 
 
 def on_one_line(text: str) -> str:
-    """Words with single spaces between them.
+    """A text on one line, with single spaces between words.
 
     >>> on_one_line(" a\\n\\x00 b")
     'a b'

@@ -1,4 +1,4 @@
-"""A document as others get it: one JSON object a line."""
+"""Exported documents and deletions as JSON."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import msgspec
 
 from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, OutLink, TextBlock, identifier
 
-# Half a surrogate pair is no character, and many readers refuse the whole line for it. The others are line ends to some
-# who read line by line, or steer a terminal.
+# Lone surrogates are invalid, and many readers refuse the whole line for one. The others are line ends for some
+# readers, or control characters of terminals.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_TOLD = {  # what documents say of themselves: our name for it → the one in the table of documents
+_METADATA_FIELDS = {  # exported field → key in the metadata of a document
     "description": "description",
     "author": "author",
     "published_at": "published",
@@ -24,36 +24,43 @@ _TOLD = {  # what documents say of themselves: our name for it → the one in th
 }
 
 
-def facts_of(entry: ExportEntry) -> dict[str, object]:
-    """As JSON has it."""
+def fields_of(entry: ExportEntry) -> dict[str, object]:
+    """The exported fields of a document or deletion, with values that JSON can represent."""
     return _deletion(entry) if isinstance(entry, DeletedDocument) else _document(entry)
 
 
 def json_line(entry: ExportEntry) -> bytes:
-    """In UTF-8, with its line end, whatever characters the document holds.
+    """An entry as one line of JSON in UTF-8, with its line end; safe for all characters that a page may contain.
 
-    >>> json_line(DeletedDocument(version=7, key=Key(1, -1), url="http://a.example/", evidence=Evidence.GONE))
-    b'{"id":"0000000000000001ffffffffffffffff","url":"http://a.example/","deleted":true,"evidence":"gone","target":null,"version":7}\\n'
+    >>> from crawler.items import DeletionEvidence, Key
+    >>> deleted = DeletedDocument(version=7, key=Key(1, -1), url="http://a.example/", evidence=DeletionEvidence.GONE)
+    >>> print(json_line(deleted).decode().replace(',"', ',\\n "'), end="")
+    {"id":"0000000000000001ffffffffffffffff",
+     "url":"http://a.example/",
+     "deleted":true,
+     "evidence":"gone",
+     "target":null,
+     "version":7}
     """
-    return json_bytes(facts_of(entry)) + b"\n"
+    return json_bytes(fields_of(entry)) + b"\n"
 
 
 def json_bytes(facts: object) -> bytes:
-    """As `safe_json`, in a third of the time for most."""
-    with suppress(UnicodeEncodeError):  # half a surrogate pair
+    """The same as `safe_json`, encoded; in a third of the time for most documents."""
+    with suppress(UnicodeEncodeError):  # a lone surrogate
         data = msgspec.json.encode(facts)
         if data.isascii() and b"\x7f" not in data:
             return data
         if _UNSAFE.search(text := data.decode()) is None:
             return data
-        return _UNSAFE.sub(_safe, text).encode()
+        return _UNSAFE.sub(_escape, text).encode()
     return safe_json(facts).encode()
 
 
 def safe_json(facts: object, indent: int | None = None) -> str:
-    """With all characters as they are but those that would end a line early or steer a terminal."""
+    """JSON without escapes, except for characters that would end a line early or control a terminal."""
     separators = (",", ":") if indent is None else None
-    return _UNSAFE.sub(_safe, json.dumps(facts, ensure_ascii=False, separators=separators, indent=indent))
+    return _UNSAFE.sub(_escape, json.dumps(facts, ensure_ascii=False, separators=separators, indent=indent))
 
 
 def _document(entry: ExportedDocument) -> dict[str, object]:
@@ -61,7 +68,7 @@ def _document(entry: ExportedDocument) -> dict[str, object]:
         "id": identifier(entry.key),
         "url": entry.url,
         "host": entry.host,
-        "fetched_at": date_of(entry.fetched),
+        "fetched_at": iso_time(entry.fetched),
         "status": entry.status,
         "content_type": entry.content_type,
         "title": entry.title,
@@ -70,7 +77,7 @@ def _document(entry: ExportedDocument) -> dict[str, object]:
         "language": entry.language,
         "format": entry.format,
         "problem": entry.problem,
-        **{name: entry.metadata.get(key, "") for name, key in _TOLD.items()},
+        **{name: entry.metadata.get(key, "") for name, key in _METADATA_FIELDS.items()},
         "digest": entry.digest.hex(),
         "duplicate_of": entry.duplicate_of,
         "similarity": round(entry.similarity, 3) if entry.similarity is not None else None,
@@ -102,10 +109,11 @@ def _deletion(entry: DeletedDocument) -> dict[str, object]:
     }
 
 
-def date_of(seconds: float) -> str:
+def iso_time(seconds: float) -> str:
+    """A time as exports write it: ISO 8601 in UTC, with microseconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _safe(found: Match[str]) -> str:
+def _escape(found: Match[str]) -> str:
     character = found[0]
     return "\ufffd" if "\ud800" <= character <= "\udfff" else f"\\u{ord(character):04x}"

@@ -1,4 +1,4 @@
-"""The engines we know, by the names that people give them."""
+"""The search engines that can be export targets, by their names in `--to`."""
 
 from __future__ import annotations
 

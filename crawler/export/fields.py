@@ -1,4 +1,4 @@
-"""Which fields can a document have, and which are wanted?"""
+"""The fields of an exported document, and the selection of some of them."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ FIELDS: Final = (
     "target",
     "version",
 )
-# Without these nobody could keep an index in step.
-ALWAYS: Final = frozenset(["id", "url", "version", "deleted", "evidence"])
+# Needed to keep an index up to date, so they are exported with every selection.
+REQUIRED_FIELDS: Final = frozenset(["id", "url", "version", "deleted", "evidence"])
 
 
-def chosen(names: Iterable[str]) -> frozenset[str]:
-    """These fields, and those that cannot be left out."""
+def with_required_fields(names: Iterable[str]) -> frozenset[str]:
+    """The chosen fields and those that are always exported; `Misconfigured` if there is no such field."""
     wanted = frozenset(names)
     if unknown := sorted(wanted.difference(FIELDS)):
         raise Misconfigured(
             f"{', '.join(unknown)}: no field of a document has this name. Nothing was exported; these there are: "
             f"{', '.join(FIELDS)}."
         )
-    return wanted | ALWAYS
+    return wanted | REQUIRED_FIELDS

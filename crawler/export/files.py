@@ -1,4 +1,4 @@
-"""Where exported bytes go: the standard output, or a file that is whole or not there."""
+"""Outputs for an export to a single file: the standard output, or a file that is written atomically."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from crawler.files import PART, exclusive_lock, sync_directory, sync_file
 
 
 def output_to(place: str) -> AbstractContextManager[BinaryIO]:
-    """The standard output for `-` or nothing, else the file of this name."""
-    return standard_output() if place in ("", "-") else whole_file(Path(place))
+    """The standard output if the place is `-` or empty, else the file of this name."""
+    return standard_output() if place in ("", "-") else atomic_file(Path(place))
 
 
 @contextmanager
 def standard_output() -> Iterator[BinaryIO]:
-    """Everything has left the process at the end of the block. BrokenPipeError if nobody reads any more."""
+    """The standard output, flushed at the end of the block. BrokenPipeError if the reader has closed the pipe."""
     stream = sys.stdout.buffer
     try:
         yield stream
         stream.flush()
     except OSError as error:
-        # At its end Python would write once more what could not be written, and complain.
+        # At exit Python would try to write the rest of the buffer again, and print an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise
@@ -36,19 +36,19 @@ def standard_output() -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that gets its name when it is complete and on the disk; until then the name means what it meant before.
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that replaces an earlier one of this name only when it is complete and synced to the disk.
 
-    What is not a file, such as a pipe or a device, is written as it is.
+    A pipe or a device is written directly.
     """
     try:
-        target = Path(os.path.realpath(path))  # behind a link: the link stays
+        target = Path(os.path.realpath(path))  # replaces the target of a symbolic link, not the link
         if target.exists() and not target.is_file():
             with target.open("wb") as special:
                 yield special
             return
         part = target.with_name(target.name + PART)
-        file = _claimed(part)
+        file = _open_locked(part)
         try:
             yield file
             sync_file(file)
@@ -61,16 +61,16 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             file.close()
     except OSError as error:
         raise DiskTrouble(
-            f"{path}: cannot be written ({error.strerror}). Nothing was exported, and a file that was there is as it was; "
-            "check the directory and the disk."
+            f"{path}: cannot be written ({error.strerror}). Nothing was exported, and a file that was there is as it "
+            "was; check the directory and the disk."
         ) from error
 
 
-def _claimed(part: Path) -> BinaryIO:
-    """The unfinished file, empty and ours alone; one that a killed process left is taken over."""
+def _open_locked(part: Path) -> BinaryIO:
+    """Open, lock and empty the unfinished file; one that a killed process left is reused."""
     file = part.open("ab")
     try:
-        # Who had it before may have finished it just now: then this is no longer the unfinished file.
+        # Another process may have finished and renamed it just now: then this is no longer the unfinished file.
         is_ours = exclusive_lock(file) and os.path.samestat(os.fstat(file.fileno()), part.stat())
     except FileNotFoundError:
         is_ours = False

@@ -1,4 +1,4 @@
-"""What can a file of documents look like?"""
+"""The file formats of exports by name, their interface, and lists of deletions for formats that have none."""
 
 from __future__ import annotations
 
@@ -6,64 +6,64 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO, Protocol, Self
 
-from crawler.export.files import whole_file
+from crawler.export.files import atomic_file
 from crawler.export.parquet import ParquetFormat
 from crawler.export.records import JsonLinesFormat, RecordFormat, collection_line
 from crawler.export.trec import trectext, trecweb
 from crawler.items import DeletedDocument, ExportEntry, identifier
 
-DELETED = "deleted"  # suffix of a list of ids beside a file that cannot say of a document that it is no more
+DELETED_SUFFIX = "deleted"  # of the list of deleted ids beside a file whose format has no deletions
 
 
 class FormatWriter(Protocol):
-    """Writes one file into a stream that others open and close."""
+    """Writes the entries of one file to a stream that the caller opens and closes."""
 
     def write(self, entry: ExportEntry) -> None:
-        """Take one, perhaps only into memory."""
+        """Write an entry, perhaps only into memory."""
 
     def finish(self) -> None:
-        """Write what ends the file. Without this it is not whole."""
+        """Write buffered entries and the footer. Without this the file is incomplete."""
 
 
 class FileFormat(Protocol):
-    """How entries become a file."""
+    """A file format for exported entries."""
 
     @property
     def suffix(self) -> str:
-        """Of file names, without the dot."""
+        """The suffix of file names, without the dot."""
 
     @property
     def has_deletions(self) -> bool:
-        """Whether a deletion can be written into the stream. If not, `write` must not get one: see `DocumentsOnlyWriter`."""
+        """Whether deletions can be written. If not, `write` must not be given one: see `DocumentsOnlyWriter`."""
 
-    def keeping(self, fields: Iterable[str]) -> Self:
-        """The same with these fields only, and those that `fields.ALWAYS` names.
+    def with_fields(self, fields: Iterable[str]) -> Self:
+        """The same format with these fields only, and those of `fields.REQUIRED_FIELDS`.
 
-        `Misconfigured` if there is no such field, or if fields cannot be chosen.
+        `Misconfigured` if there is no such field, or if the format has fixed fields.
         """
 
     def open(self, stream: BinaryIO) -> FormatWriter:
-        """Begin a file."""
+        """Start a file on this stream."""
 
 
 FORMATS: Mapping[str, FileFormat] = {
     "jsonl": JsonLinesFormat(),
     "parquet": ParquetFormat(),
-    "jsoncollection": RecordFormat(suffix="jsonl", record_of=collection_line),  # by other names it is not found
+    "jsoncollection": RecordFormat(suffix="jsonl", record_of=collection_line),  # Anserini looks for this suffix
     "trecweb": RecordFormat(suffix="trecweb", record_of=trecweb),
     "trectext": RecordFormat(suffix="trectext", record_of=trectext),
 }
 
 
 class DocumentsOnlyWriter:
-    """Writes the documents, and remembers the deletions if the format has none.
+    """Writes entries in a format; if it has no deletions, collects their ids for a list beside the file.
 
-    Who reads takes the documents first, then leaves out those that were deleted: a document that came back after its
-    deletion is not among them any more.
+    A reader takes the documents first and then leaves out those on the list, so a document that came back after its
+    deletion is removed from the list.
     """
 
     def __init__(self, form: FileFormat, stream: BinaryIO) -> None:
-        self.deleted: dict[str, None] = {}  # ids in their order
+        self.deleted: dict[str, None] = {}  # ids, in order
         self._writer = form.open(stream)
         self._has_deletions = form.has_deletions
 
@@ -81,15 +81,15 @@ class DocumentsOnlyWriter:
 
 
 def write_deleted(path: Path, ids: Collection[str]) -> None:
-    """FILE.deleted beside a file, one id a line; a list that was there before goes if there is nothing to say.
+    """Write the list FILE.deleted beside a file, one id per line; without ids, remove a list of an earlier export.
 
-    To be written before the file has its name, so that nobody finds a file whose list is missing.
+    Must be called before the file gets its final name, so that no reader finds a file whose list is missing.
     """
-    beside = path.with_name(f"{path.name}.{DELETED}")
+    beside = path.with_name(f"{path.name}.{DELETED_SUFFIX}")
     if not ids:
         beside.unlink(missing_ok=True)
         return
-    with whole_file(beside) as file:
+    with atomic_file(beside) as file:
         file.write(deleted_lines(ids))
 
 

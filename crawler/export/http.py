@@ -1,7 +1,7 @@
-"""How to talk to an engine that may be away, have too much to do, or lose its answer.
+"""An HTTP client for search engines that may be down, overloaded or slow: it retries with backoff.
 
-Everything that is sent may arrive twice, for an answer can be lost after the request was obeyed: whoever uses this sends
-only what does no harm the second time.
+A request may arrive twice, because its answer can be lost after it was carried out: callers must send only idempotent
+requests.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from crawler.export.sink import SinkDown
 from crawler.urls.schemes import WEB_SCHEMES
 
 AUTHORIZATION = "ORBWEAVER_EXPORT_AUTH"  # environment variable: user:password, or Bearer …, ApiKey …, Basic …
-ATTEMPTS = 8  # with the waits between them about two minutes: long enough for an engine to start again
+ATTEMPTS = 8  # with the waits between them about two minutes: long enough for an engine to restart
 JSON = "application/json"
-_PASSING = frozenset({429, 502, 503, 504, 507})
-_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
-_LONGEST_ASKED = 600.0  # who asks for more patience than this is better asked by the next export
-_LARGEST_ANSWER = 64 << 20
-_ANSWERS_SAY = 500  # characters of an answer that are told
-_KIND = re.compile("^[a-z]+:(?=https?:)")  # before the URL: opensearch:http://…
-_SCHEMES = ("Bearer ", "ApiKey ", "Basic ")
+_RETRIED_STATUSES = frozenset({429, 502, 503, 504, 507})
+_FIRST_WAIT, _MAX_WAIT = 1.0, 60.0
+_MAX_RETRY_AFTER = 600.0  # seconds; if an engine asks for more, the export ends, and the next one tries again
+_MAX_ANSWER_BYTES = 64 << 20
+_EXCERPT_LENGTH = 500  # characters of an answer that are quoted in messages
+_KIND_PREFIX = re.compile("^[a-z]+:(?=https?:)")  # before the URL: opensearch:http://…
+_AUTHORIZATION_SCHEMES = ("Bearer ", "ApiKey ", "Basic ")
 _CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 _REFUSALS = {
-    401: "it does not know who asks; give user and password in the URL, or in " + AUTHORIZATION,
-    403: "it forbids this to who asks; give other rights, or another user in " + AUTHORIZATION,
+    401: "authentication is required; give user and password in the URL, or in " + AUTHORIZATION,
+    403: "this user lacks permission; give other rights, or another user in " + AUTHORIZATION,
     404: "there is nothing by this name; check the URL and the name at its end",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineAddress:
-    """Where an engine is, and who asks."""
+    """The address of a search engine, and the credentials for it."""
 
     origin: str  # scheme, host and port
     path: tuple[str, ...]
@@ -73,31 +73,32 @@ class EngineAnswer(NamedTuple):
     retry_after: float | None = None
 
     def json(self) -> object:
-        """None if it is no JSON."""
+        """The parsed body; None if it is not JSON."""
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):
             return None
 
     def __str__(self) -> str:
-        return f"{self.status} {plain(self.body)}".rstrip()
+        return f"{self.status} {excerpt(self.body)}".rstrip()
 
 
-def place_of(where: str, kind: str, example: str, names: int = 1) -> EngineAddress:
-    """`BadInput` if this is no place, or its path has fewer than so many names.
+def parse_address(where: str, kind: str, example: str, names: int = 1) -> EngineAddress:
+    """Parse the PLACE of an engine; `BadInput` if it is no URL, or its path has fewer than `names` parts.
 
-    >>> str(place_of("http://me:secret@127.0.0.1:9200/pages/", "opensearch", "http://127.0.0.1:9200/pages"))
+    >>> str(parse_address("http://me:secret@127.0.0.1:9200/pages/", "opensearch", "http://127.0.0.1:9200/pages"))
     'http://127.0.0.1:9200/pages'
     """
     try:
-        split = urlsplit(_KIND.sub("", where))
+        split = urlsplit(_KIND_PREFIX.sub("", where))
         origin = _origin(split)
     except ValueError:
         origin = ""
     path = tuple(part for part in split.path.split("/") if part) if origin else ()
     if len(path) < names or split.query or split.fragment or "@" in split.path:
         raise BadInput(
-            f"{without_password(where)}: this is no place for {kind}. Nothing was exported; give one such as {kind}:{example}."
+            f"{without_password(where)}: this is no place for {kind}. Nothing was exported; give one such as "
+            f"{kind}:{example}."
         )
     user, password = unquote(split.username or ""), unquote(split.password or "")
     in_url = _basic(f"{user}:{password}") if user or password else ""
@@ -107,28 +108,28 @@ def place_of(where: str, kind: str, example: str, names: int = 1) -> EngineAddre
 
 
 def without_password(where: str) -> str:
-    """As it may be shown and noted.
+    """The place without credentials and query, so that it can be shown and stored.
 
     >>> without_password("opensearch:https://me:a@b@search.example/pages")
     'opensearch:https://search.example/pages'
     >>> without_password("opensearch:me:secret@search.example/pages?token=a")
-    'opensearch:search.example/pages'
+    'search.example/pages'
     """
-    # Rather too much than half a password, however wrong the rest is.
-    kind = _KIND.match(where)
-    scheme = re.match("https?://", _KIND.sub("", where))
+    # Of a malformed URL rather remove too much than show half a password.
+    kind = _KIND_PREFIX.match(where)
+    scheme = re.match("https?://", _KIND_PREFIX.sub("", where))
     before = (kind[0] if kind else "") + (scheme[0] if scheme else "")
     return before + re.split("[?#]", where[len(before) :].rpartition("@")[2])[0]
 
 
-def plain(text: bytes | str) -> str:
-    """What an engine said, cut short and on one line, with nothing that steers a terminal."""
-    told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    return _CONTROLS.sub(" ", told[: 2 * _ANSWERS_SAY]).strip()[:_ANSWERS_SAY]
+def excerpt(text: bytes | str) -> str:
+    """The beginning of an engine's answer for a message: on one line and without control characters."""
+    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return _CONTROLS.sub(" ", decoded[: 2 * _EXCERPT_LENGTH]).strip()[:_EXCERPT_LENGTH]
 
 
 class RetryBackoff:
-    """Waits longer each time, and at last gives up."""
+    """Exponential backoff with jitter: waits longer after each failure, and gives up after the last attempt."""
 
     def __init__(self, where: str, sleep: Callable[[float], None], options: HttpOptions) -> None:
         self._where = where
@@ -136,24 +137,25 @@ class RetryBackoff:
         self._options = options
         self._failures = 0
 
-    def renew(self) -> None:
-        """Something went well."""
+    def reset(self) -> None:
+        """Start over after a success."""
         self._failures = 0
 
-    def wait(self, trouble: str, asked: float | None = None) -> None:
-        """Until the next attempt, as long as the engine asked for at least. `SinkDown` if there is none left."""
+    def wait(self, trouble: str, retry_after: float | None = None) -> None:
+        """Sleep until the next attempt, at least as long as the engine asked for. `SinkDown` if there is none left."""
         self._failures += 1
         if self._failures >= self._options.attempts:
-            raise down(self._where, f"{trouble}; tried {self._failures} times", "see to the engine")
-        if asked is not None and asked > _LONGEST_ASKED:
-            raise down(self._where, f"{trouble}; it asks to come back in {asked:.0f} seconds", "wait so long")
-        most = min(_FIRST_WAIT * 2.0 ** (self._failures - 1), _LONGEST_WAIT)
-        # Half of it by chance, so that all who were sent away together do not come back together.
-        self._sleep(max(most * (0.5 + 0.5 * self._options.jitter()), asked or 0.0))
+            raise sink_down(self._where, f"{trouble}; tried {self._failures} times", "check the engine")
+        if retry_after is not None and retry_after > _MAX_RETRY_AFTER:
+            what = f"{trouble}; it asks to come back in {retry_after:.0f} seconds"
+            raise sink_down(self._where, what, "wait that long")
+        longest = min(_FIRST_WAIT * 2.0 ** (self._failures - 1), _MAX_WAIT)
+        # Half of the wait is random, so that clients that were refused together do not come back together.
+        self._sleep(max(longest * (0.5 + 0.5 * self._options.jitter()), retry_after or 0.0))
 
 
 class EngineClient:
-    """Sends requests to one place until they are answered. Threads may share it."""
+    """Sends requests to one engine, and retries until they are answered. Threads may share it."""
 
     def __init__(
         self,
@@ -170,34 +172,38 @@ class EngineClient:
             maxsize=connections,
             block=True,
             timeout=urllib3.Timeout(connect=options.connect, read=options.read),
-            retries=False,  # we know better what may be sent again, and nobody leads us elsewhere
+            retries=False,  # we retry ourselves, and follow no redirects
         )
 
-    def patience(self) -> RetryBackoff:
+    def new_backoff(self) -> RetryBackoff:
         return RetryBackoff(str(self._place), self._sleep, self._options)
 
     def send(
-        self, method: str, path: str, body: bytes = b"", content_type: str = JSON, fine: Collection[int] = ()
+        self, method: str, path: str, body: bytes = b"", content_type: str = JSON, expected: Collection[int] = ()
     ) -> EngineAnswer:
-        """What the engine says in the end: not that it is busy, and of 401, 403 and 404 only what is in `fine`."""
-        patience = self.patience()
+        """Send a request, with retries while the engine is busy, and return its answer.
+
+        `SinkDown` if the attempts are used up, and for the statuses 401, 403 and 404 unless they are `expected`.
+        """
+        backoff = self.new_backoff()
         headers = self._headers(body, content_type)
         data = gzip.compress(body, 1, mtime=0) if "Content-Encoding" in headers else body
         while True:
             try:
-                answer = self._ask(method, path, data, headers)
+                answer = self._request(method, path, data, headers)
             except HTTPError as error:
                 cause = error.args[0] if error.args else None
                 if isinstance(cause, SSLCertVerificationError):
                     raise self.down(f"its certificate is not trusted ({cause.verify_message})") from error
-                patience.wait(self._trouble(error))
+                backoff.wait(self._describe_failure(error))
                 continue
-            if answer.status not in _PASSING:
-                return self._judged(answer, fine)
-            patience.wait(f"it answers {answer}", answer.retry_after)
+            if answer.status not in _RETRIED_STATUSES:
+                return self._check_status(answer, expected)
+            backoff.wait(f"it answers {answer}", answer.retry_after)
 
-    def down(self, what: str, to_do: str = "see to the engine") -> SinkDown:
-        return down(str(self._place), what, to_do)
+    def down(self, what: str, to_do: str = "check the engine") -> SinkDown:
+        """The error for this engine, with what happened and what to do."""
+        return sink_down(str(self._place), what, to_do)
 
     def close(self) -> None:
         self._pool.close()
@@ -210,31 +216,32 @@ class EngineClient:
             **({"Content-Encoding": "gzip"} if body and self._options.compress else {}),
         }
 
-    def _ask(self, method: str, path: str, data: bytes, headers: dict[str, str]) -> EngineAnswer:
+    def _request(self, method: str, path: str, data: bytes, headers: dict[str, str]) -> EngineAnswer:
         response = self._pool.urlopen(method, path, body=data or None, headers=headers, preload_content=False)
         try:
-            body = response.read(_LARGEST_ANSWER, decode_content=True)
-            if len(body) == _LARGEST_ANSWER:
-                raise self.down("its answer does not end")
-            asked = _retry_after(response.headers.get("Retry-After", ""), response.headers.get("Date", ""))
-            return EngineAnswer(response.status, body, asked)
+            body = response.read(_MAX_ANSWER_BYTES, decode_content=True)
+            if len(body) == _MAX_ANSWER_BYTES:
+                raise self.down("its answer is too long")
+            retry_after = _retry_after(response.headers.get("Retry-After", ""), response.headers.get("Date", ""))
+            return EngineAnswer(response.status, body, retry_after)
         except BaseException:
-            response.close()  # nobody reads the rest: the connection cannot be used again
+            response.close()  # the rest is not read, so the connection cannot be reused
             raise
         finally:
             response.release_conn()
 
-    def _judged(self, answer: EngineAnswer, fine: Collection[int]) -> EngineAnswer:
-        if answer.status in _REFUSALS and answer.status not in fine:
+    def _check_status(self, answer: EngineAnswer, expected: Collection[int]) -> EngineAnswer:
+        if answer.status in _REFUSALS and answer.status not in expected:
             what, to_do = _REFUSALS[answer.status].split("; ", 1)
             raise self.down(f"{what} ({answer})", to_do)
         if 300 <= answer.status < 400:
-            raise self.down(f"it sends us elsewhere ({answer.status}), and nobody goes there", "give the right URL")
+            what = f"it redirects ({answer.status}), and redirects are not followed"
+            raise self.down(what, "give the right URL")
         return answer
 
-    def _trouble(self, error: HTTPError) -> str:
+    def _describe_failure(self, error: HTTPError) -> str:
         if isinstance(error, NameResolutionError):
-            return "nobody knows the address of this host"
+            return "the host name cannot be resolved"
         if isinstance(error, NewConnectionError):
             cause = error.__cause__
             return f"no connection ({cause.strerror})" if isinstance(cause, OSError) else "no connection"
@@ -245,7 +252,8 @@ class EngineClient:
         return "the connection was lost before the answer"
 
 
-def down(where: str, what: str, to_do: str) -> SinkDown:
+def sink_down(where: str, what: str, to_do: str) -> SinkDown:
+    """The error for an engine that does not take entries: where, what happened, what was kept and what to do."""
     return SinkDown(
         f"{where}: {what}. All that it acknowledged before is noted; the rest is sent again by the next export. "
         f"{to_do[:1].upper()}{to_do[1:]}, then export again."
@@ -253,7 +261,7 @@ def down(where: str, what: str, to_do: str) -> SinkDown:
 
 
 def _origin(split: SplitResult) -> str:
-    """Empty, or ValueError, if nobody can be reached there."""
+    """Scheme, host and port of a URL; empty, or ValueError, if it has no usable ones."""
     if split.scheme not in WEB_SCHEMES or not split.hostname:
         return ""
     host = f"[{split.hostname}]" if ":" in split.hostname else split.hostname
@@ -262,7 +270,7 @@ def _origin(split: SplitResult) -> str:
 
 
 def _retry_after(value: str, now: str) -> float | None:
-    """Seconds; a date counts from the date of the answer, so that the clocks need not agree.
+    """The seconds of a Retry-After header; a date is relative to the answer's Date, so that clocks need not agree.
 
     >>> _retry_after("120", ""), _retry_after("soon", "")
     (120.0, None)
@@ -278,13 +286,14 @@ def _retry_after(value: str, now: str) -> float | None:
 
 
 def _authorization(given: str) -> str:
-    """The header for what the environment says."""
+    """The Authorization header for the value of the environment variable."""
     given = given.strip()
-    if given and (not given.isprintable() or not (given.startswith(_SCHEMES) or ":" in given)):
+    if given and (not given.isprintable() or not (given.startswith(_AUTHORIZATION_SCHEMES) or ":" in given)):
         raise BadInput(
-            f"{AUTHORIZATION}: neither user:password nor Bearer …, ApiKey … or Basic …. Nothing was exported; set it anew."
+            f"{AUTHORIZATION}: neither user:password nor Bearer …, ApiKey … or Basic …. Nothing was exported; set it "
+            "anew."
         )
-    return given if given.startswith(_SCHEMES) or not given else _basic(given)
+    return given if given.startswith(_AUTHORIZATION_SCHEMES) or not given else _basic(given)
 
 
 def _basic(user_and_password: str) -> str:

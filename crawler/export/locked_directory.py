@@ -1,4 +1,4 @@
-"""A directory that one export has for itself."""
+"""An output directory that is locked, so that only one export writes to it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class LockedDirectory:
-    """Held from its construction, which makes the directory, until `close` or the end of the process."""
+    """Creates and locks a directory; the lock is held until `close` or the end of the process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._failure: DiskTrouble | None = None
-        with self.told("Nothing was exported"):
+        with self.reporting_failures("Nothing was exported"):
             path.mkdir(parents=True, exist_ok=True)
             self._file = os.fdopen(os.open(path / LOCK, _FLAGS, 0o666), "wb")
         if not exclusive_lock(self._file):
@@ -29,11 +29,11 @@ class LockedDirectory:
             raise AlreadyRunning(f"{path}: another export is writing there; nothing was changed. Wait for its end.")
 
     @contextmanager
-    def told(self, state: str) -> Iterator[None]:
-        """Say what is there if the block fails.
+    def reporting_failures(self, state: str) -> Iterator[None]:
+        """Turn an OSError of the block into `DiskTrouble` that says in what state the directory is.
 
-        From then on all blocks fail: what was to be written is lost, and nobody may go on as if it were there. To sync a
-        file again, for one, succeeds even if its data could not be written.
+        After one failure all further blocks fail: data is lost, and nothing may go on as if it were there. For example,
+        a second fsync of a file succeeds even if its data could not be written.
         """
         if self._failure is not None:
             raise self._failure

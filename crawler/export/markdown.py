@@ -1,6 +1,7 @@
-"""A directory of Markdown files, one for each document that there is now: `<host>/<id>.md`.
+"""A sink that keeps a directory of Markdown files, one per current document: `<host>/<id>.md`.
 
-What a page says can neither become front matter, nor HTML, nor anything else that the page itself has not made of it.
+The text of a page is escaped: it cannot become front matter, HTML or any other markup that the page itself does not
+have.
 """
 
 from __future__ import annotations
@@ -17,31 +18,31 @@ from typing import Final
 
 from crawler.errors import DiskTrouble
 from crawler.export.characters import on_one_line, printable
-from crawler.export.documents import date_of
+from crawler.export.documents import iso_time
 from crawler.export.locked_directory import LockedDirectory
 from crawler.export.text_parts import HEADINGS, TextPart, parts_of
 from crawler.files import PART
 from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, RejectedDocument, identifier
 from crawler.urls.hosts import host_of
 
-_EVERY: Final = 1_000
-_UNFINISHED: Final = f".md{PART}"  # one name is enough: one process writes here, and one file at a time
-# What is a directory's name everywhere: no dots before or behind, nothing that another system takes for a path.
+_ACKNOWLEDGE_EVERY: Final = 1_000
+_PART_NAME: Final = f".md{PART}"  # one name is enough: a single process writes here, one file at a time
+# Host names that are valid directory names on all systems: no dots at the ends, nothing that is read as a path.
 _SAFE_HOST = re.compile("[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?")
 _READ_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WRITE_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 # CommonMark: emphasis, code, links, HTML, strikethrough, anywhere in a line …
-_INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=#?\w+;)")
-# … and headings, quotes, lists, rules, tables where one begins.
-_AT_START: Final = "#>+=:|-"
-_NUMBER = re.compile(r"[0-9]{1,9}[.)](?= |$)")
-_CLOSING = re.compile(r"(?<= )#+$")
-_TICKS = re.compile("`+")
+_SPECIAL_INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=#?\w+;)")
+# … and headings, quotes, lists, rules, tables at the beginning of a line.
+_SPECIAL_AT_START: Final = "#>+=:|-"
+_LIST_NUMBER = re.compile(r"[0-9]{1,9}[.)](?= |$)")
+_CLOSING_HASHES = re.compile(r"(?<= )#+$")
+_BACKTICKS = re.compile("`+")
 
 
 def directory_of(url: str) -> str:
-    """The name of the directory for documents of this host: its own name, if no file system takes that for anything else.
+    """The directory for documents of a URL's host: the host name if it is a valid file name everywhere, else a hash.
 
     >>> directory_of("http://www.example.com:8080/a"), directory_of("http://[::1]/")[:6]
     ('www.example.com', '_eff8e')
@@ -53,24 +54,24 @@ def directory_of(url: str) -> str:
 
 
 def markdown_of(document: ExportedDocument) -> str:
-    """Front matter and text."""
-    blocks = [_block(kind, list(run)) for kind, run in groupby(_nonempty(document), key=lambda part: part.kind)]
+    """A document as Markdown: front matter and text."""
+    blocks = [_block(kind, list(run)) for kind, run in groupby(_nonempty_parts(document), key=lambda part: part.kind)]
     return "\n".join(["---", *_front_matter(document), "---", "", *("\n".join([block, ""]) for block in blocks)])
 
 
 class MarkdownSink:
-    """Keeps a directory in step: a file comes, is replaced or goes with its document.
+    """Writes, replaces and removes the file of each document.
 
-    A file is whole or as it was before, whenever the process is killed; that it is on the disk is known when it is
-    acknowledged. No link is followed below the directory.
+    A file is replaced atomically, so a kill leaves the old or the new one; it is synced to the disk when it is
+    acknowledged. No symbolic link below the directory is followed.
     """
 
-    def __init__(self, directory: Path, every: int = _EVERY) -> None:
-        self.every = every
-        self._changed: dict[str, set[str]] = {}  # directory → what was written there since the last acknowledgement
+    def __init__(self, directory: Path, acknowledge_every: int = _ACKNOWLEDGE_EVERY) -> None:
+        self.acknowledge_every = acknowledge_every
+        self._changed: dict[str, set[str]] = {}  # directory → files written there since the last acknowledgement
         self._place = LockedDirectory(directory)
         try:
-            with self._told():
+            with self._reporting_failures():
                 self._root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 self._remove_unfinished()
         except DiskTrouble:
@@ -80,7 +81,7 @@ class MarkdownSink:
     def put(self, entry: ExportEntry) -> None:
         directory, name = directory_of(entry.url), f"{identifier(entry.key)}.md"
         changed = self._changed.setdefault(directory, set())
-        with self._told():
+        with self._reporting_failures():
             if isinstance(entry, DeletedDocument):
                 changed.discard(name)
                 self._remove(directory, name)
@@ -89,7 +90,7 @@ class MarkdownSink:
                 changed.add(name)
 
     def acknowledge(self) -> Sequence[RejectedDocument]:
-        with self._told():
+        with self._reporting_failures():
             for directory, names in self._changed.items():
                 with suppress(FileNotFoundError), self._opened(directory) as inside:
                     for name in names:
@@ -103,23 +104,23 @@ class MarkdownSink:
         os.close(self._root)
         self._place.close()
 
-    def _told(self) -> AbstractContextManager[None]:
-        return self._place.told("All files there are whole, but some may be older than others")
+    def _reporting_failures(self) -> AbstractContextManager[None]:
+        return self._place.reporting_failures("All files there are whole, but some may be older than others")
 
     def _remove_unfinished(self) -> None:
         with suppress(FileNotFoundError):
-            os.unlink(_UNFINISHED, dir_fd=self._root)
+            os.unlink(_PART_NAME, dir_fd=self._root)
 
     def _write(self, directory: str, name: str, data: bytes) -> None:
-        with os.fdopen(os.open(_UNFINISHED, _WRITE_NEW, 0o666, dir_fd=self._root), "wb") as file:
+        with os.fdopen(os.open(_PART_NAME, _WRITE_NEW, 0o666, dir_fd=self._root), "wb") as file:
             file.write(data)
         with suppress(FileExistsError):
             os.mkdir(directory, dir_fd=self._root)
         with self._opened(directory) as inside:
-            os.replace(_UNFINISHED, name, src_dir_fd=self._root, dst_dir_fd=inside)
+            os.replace(_PART_NAME, name, src_dir_fd=self._root, dst_dir_fd=inside)
 
     def _remove(self, directory: str, name: str) -> None:
-        """The file, and its directory if nothing else is in it."""
+        """Remove a document's file, and its directory if it is empty then."""
         with suppress(FileNotFoundError), self._opened(directory) as inside:
             os.unlink(name, dir_fd=inside)
         with suppress(OSError):
@@ -135,7 +136,7 @@ class MarkdownSink:
 
 
 def _sync(name: str, directory: int) -> None:
-    with suppress(FileNotFoundError):  # somebody has taken it away
+    with suppress(FileNotFoundError):  # another process has removed it
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
         try:
             os.fsync(descriptor)
@@ -144,11 +145,11 @@ def _sync(name: str, directory: int) -> None:
 
 
 def _front_matter(document: ExportedDocument) -> Iterator[str]:
-    """As YAML: what JSON quotes, YAML reads as the same text."""
+    """The metadata as YAML: YAML reads a JSON string as the same text."""
     facts = {
         "url": document.url,
         "title": on_one_line(document.title),
-        "fetched_at": date_of(document.fetched),
+        "fetched_at": iso_time(document.fetched),
         "language": document.language,
         "author": document.metadata.get("author", ""),
         "published_at": document.metadata.get("published", ""),
@@ -159,7 +160,7 @@ def _front_matter(document: ExportedDocument) -> Iterator[str]:
     yield f"version: {document.version}"
 
 
-def _nonempty(document: ExportedDocument) -> Iterator[TextPart]:
+def _nonempty_parts(document: ExportedDocument) -> Iterator[TextPart]:
     for part in parts_of(document):
         text = printable(part.text).strip("\n") if part.kind == "pre" else on_one_line(part.text)
         if text and not text.isspace():
@@ -167,13 +168,13 @@ def _nonempty(document: ExportedDocument) -> Iterator[TextPart]:
 
 
 def _block(kind: str, run: Sequence[TextPart]) -> str:
-    """Parts of one kind in a row."""
+    """The Markdown of consecutive parts of one kind."""
     texts = [part.text for part in run]
     match kind:
         case "li":
             return "\n".join(f"- {_escaped(text)}" for text in texts)
         case "tr":
-            return "  \n".join(_escaped(text) for text in texts)  # two spaces: the next begins a line
+            return "  \n".join(_escaped(text) for text in texts)  # two spaces make a line break
         case "pre":
             return "\n\n".join(_fenced(text) for text in texts)
         case "blockquote":
@@ -185,20 +186,20 @@ def _block(kind: str, run: Sequence[TextPart]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A line of text as Markdown that says the same."""
-    inner = _INLINE.sub(r"\\\g<0>", text)
-    if inner[0] in _AT_START:
+    """Escape a line of text so that Markdown shows it literally."""
+    inner = _SPECIAL_INLINE.sub(r"\\\g<0>", text)
+    if inner[0] in _SPECIAL_AT_START:
         return f"\\{inner}"
-    if number := _NUMBER.match(inner):
+    if number := _LIST_NUMBER.match(inner):
         return f"{inner[: number.end() - 1]}\\{inner[number.end() - 1 :]}"
     return inner
 
 
 def _heading(text: str) -> str:
-    return _CLOSING.sub(r"\\\g<0>", _escaped(text))
+    return _CLOSING_HASHES.sub(r"\\\g<0>", _escaped(text))
 
 
 def _fenced(text: str) -> str:
-    """Between more backticks than are in it."""
-    fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    """A fenced code block, with a longer fence than any run of backticks in the text."""
+    fence = "`" * max(3, 1 + max((len(run) for run in _BACKTICKS.findall(text)), default=0))
     return f"{fence}\n{text}\n{fence}"

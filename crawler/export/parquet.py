@@ -1,4 +1,4 @@
-"""Documents and deletions as rows of one table, column by column: for those who ask questions of a whole collection."""
+"""The format Parquet: documents and deletions as rows of a columnar table, for analysis of a whole collection."""
 
 from __future__ import annotations
 
@@ -8,90 +8,90 @@ from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Final, Self
 
 from crawler.errors import Misconfigured
-from crawler.export.characters import encoded
-from crawler.export.documents import facts_of
-from crawler.export.fields import FIELDS, chosen
+from crawler.export.characters import encode_utf8
+from crawler.export.documents import fields_of
+from crawler.export.fields import FIELDS, with_required_fields
 from crawler.items import DeletedDocument, ExportEntry
 
-_ROWS: Final = 4_096  # of a row group, at most
-_BYTES: Final = 64_000_000  # of its text, about
-_OF_FEW_VALUES: Final = ("host", "content_type", "language", "format", "problem", "tier", "event", "evidence")
-_ASKED_FOR: Final = ("id", "url", "host", "fetched_at", "status", "version")  # by ranges: these get statistics
+_MAX_ROWS: Final = 4_096  # of a row group
+_MAX_BYTES: Final = 64_000_000  # of text in a row group, about
+_DICTIONARY_COLUMNS: Final = ("host", "content_type", "language", "format", "problem", "tier", "event", "evidence")
+_STATISTICS_COLUMNS: Final = ("id", "url", "host", "fetched_at", "status", "version")  # queried by ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParquetFormat:
-    """Compressed with zstd. A deletion is a row in which `deleted` is true."""
+    """Parquet, compressed with zstd. A deletion is a row in which `deleted` is true."""
 
     suffix: str = "parquet"
     has_deletions: bool = True
     fields: frozenset[str] = frozenset(FIELDS)
 
-    def keeping(self, fields: Iterable[str]) -> Self:
-        return replace(self, fields=chosen(fields))
+    def with_fields(self, fields: Iterable[str]) -> Self:
+        return replace(self, fields=with_required_fields(fields))
 
     def open(self, stream: BinaryIO) -> ParquetWriter:
         return ParquetWriter(stream, self.fields)
 
 
 class ParquetWriter:
-    """Holds the rows of one row group."""
+    """Buffers rows, and writes them as row groups."""
 
     def __init__(self, stream: BinaryIO, fields: frozenset[str] = frozenset(FIELDS)) -> None:
         self._arrow, parquet = _libraries()
         self._schema = _schema(self._arrow, fields)
         self._columns: dict[str, list[object]] = {name: [] for name in self._schema.names}
         self._size = 0
-        self._outlet = _Outlet(stream)
-        with self._outlet.opened():
+        self._guarded = _GuardedStream(stream)
+        with self._guarded.writable():
             self._writer = parquet.ParquetWriter(
-                self._outlet,
+                self._guarded,
                 self._schema,
                 compression="zstd",
-                use_dictionary=[name for name in _OF_FEW_VALUES if name in fields],
-                write_statistics=[name for name in _ASKED_FOR if name in fields],
+                use_dictionary=[name for name in _DICTIONARY_COLUMNS if name in fields],
+                write_statistics=[name for name in _STATISTICS_COLUMNS if name in fields],
             )
 
     def write(self, entry: ExportEntry) -> None:
         row = _row(entry)
         for name, column in self._columns.items():
             column.append(row.get(name))
-        self._size += _size(row)
-        if self._size >= _BYTES or len(self._columns["id"]) >= _ROWS:
+        self._size += _text_bytes(row)
+        if self._size >= _MAX_BYTES or len(self._columns["id"]) >= _MAX_ROWS:
             self._flush()
 
     def finish(self) -> None:
         self._flush()
-        with self._outlet.opened():
+        with self._guarded.writable():
             self._writer.close()
 
     def _flush(self) -> None:
-        """End a row group."""
+        """Write the buffered rows as a row group."""
         if not self._columns["id"]:
             return
         arrays = []
         for field in self._schema:
             arrays.append(self._arrow.array(self._columns[field.name], field.type))
-            self._columns[field.name].clear()  # at once: the texts are in memory twice as it is
+            self._columns[field.name].clear()  # at once: the texts are in memory twice already
         self._size = 0
-        with self._outlet.opened():
+        with self._guarded.writable():
             self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
 
 
-class _Outlet:
-    """Lets through what is written at our request.
+class _GuardedStream:
+    """A stream that passes on only what is written inside a `writable` block.
 
-    Of a file that is given up the library would write the end too, when it forgets it: it would pass for a whole one.
+    The library writes the footer of an abandoned file, too, when it is garbage-collected: the file would look complete.
     """
 
-    closed = False  # the library asks
+    closed = False  # read by the library
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._is_open = False
 
     @contextmanager
-    def opened(self) -> Iterator[None]:
+    def writable(self) -> Iterator[None]:
         self._is_open = True
         try:
             yield
@@ -119,7 +119,7 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _schema(arrow: Any, fields: frozenset[str]) -> Any:
-    """The same for every file with these fields, whatever is in it."""
+    """The schema for these fields; it does not depend on the documents."""
     text = arrow.string()
 
     def rows(**columns: Any) -> Any:
@@ -144,27 +144,27 @@ def _schema(arrow: Any, fields: frozenset[str]) -> Any:
 
 
 def _row(entry: ExportEntry) -> dict[str, object]:
-    """What JSON has, but for texts, which are encoded here, and the time, which is a number."""
-    facts = {name: _encoded(fact) for name, fact in facts_of(entry).items()}
+    """The fields as in JSON, except that texts are UTF-8 bytes and the time is a number."""
+    facts = {name: _encode_texts(fact) for name, fact in fields_of(entry).items()}
     if isinstance(entry, DeletedDocument):
         return facts
     return facts | {"fetched_at": round(entry.fetched * 1e6), "deleted": False}
 
 
-def _encoded(fact: object) -> object:
+def _encode_texts(fact: object) -> object:
     if isinstance(fact, str):
-        return encoded(fact)
+        return encode_utf8(fact)
     if isinstance(fact, Mapping):
-        return {name: _encoded(inner) for name, inner in fact.items()}
+        return {name: _encode_texts(inner) for name, inner in fact.items()}
     if isinstance(fact, list):
-        return [_encoded(inner) for inner in fact]
+        return [_encode_texts(inner) for inner in fact]
     return fact
 
 
-def _size(fact: object) -> int:
-    """Bytes of text in it."""
+def _text_bytes(fact: object) -> int:
+    """The number of text bytes in a value, nested ones included."""
     if isinstance(fact, bytes):
         return len(fact)
     if isinstance(fact, Mapping):
-        return sum(map(_size, fact.values()))
-    return sum(map(_size, fact)) if isinstance(fact, list) else 0
+        return sum(map(_text_bytes, fact.values()))
+    return sum(map(_text_bytes, fact)) if isinstance(fact, list) else 0

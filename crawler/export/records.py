@@ -1,4 +1,4 @@
-"""Formats that are one record after another, with nothing before the first and nothing behind the last."""
+"""Formats that are a plain sequence of records: JSON lines, the TREC formats, Anserini's JsonCollection."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Self
 
 from crawler.errors import Misconfigured
-from crawler.export.documents import facts_of, json_line, safe_json
-from crawler.export.fields import FIELDS, chosen
+from crawler.export.documents import fields_of, json_line, safe_json
+from crawler.export.fields import FIELDS, with_required_fields
 from crawler.items import ExportedDocument, ExportEntry, identifier
 
 
 class RecordWriter:
-    """Turns each entry into its bytes."""
+    """Writes each entry as one record; the file needs no header and no footer."""
 
     def __init__(self, stream: BinaryIO, record_of: Callable[[ExportEntry], bytes]) -> None:
         self._stream = stream
@@ -23,37 +23,37 @@ class RecordWriter:
         self._stream.write(self._record_of(entry))
 
     def finish(self) -> None:
-        """There is nothing to end."""
+        """Nothing to do: these formats have no footer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonLinesFormat:
-    """One JSON object a line, deletions too."""
+    """One JSON object per line, for documents and deletions."""
 
     suffix: str = "jsonl"
     has_deletions: bool = True
     fields: frozenset[str] = frozenset(FIELDS)
 
-    def keeping(self, fields: Iterable[str]) -> Self:
-        return replace(self, fields=chosen(fields))
+    def with_fields(self, fields: Iterable[str]) -> Self:
+        return replace(self, fields=with_required_fields(fields))
 
     def open(self, stream: BinaryIO) -> RecordWriter:
         return RecordWriter(stream, json_line if self.fields.issuperset(FIELDS) else self._line)
 
     def _line(self, entry: ExportEntry) -> bytes:
-        facts = {name: fact for name, fact in facts_of(entry).items() if name in self.fields}
+        facts = {name: fact for name, fact in fields_of(entry).items() if name in self.fields}
         return safe_json(facts).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFormat:
-    """Documents in a form that somebody else has laid down, in which nothing can be said of one that is no more."""
+    """A format defined by others, with fixed fields and without deletions."""
 
     suffix: str
     record_of: Callable[[ExportedDocument], bytes]
     has_deletions: bool = False
 
-    def keeping(self, fields: Iterable[str]) -> Self:
+    def with_fields(self, fields: Iterable[str]) -> Self:
         raise Misconfigured(
             f"{', '.join(sorted(fields))}: fields can be chosen for jsonl and parquet only; this format has its own. "
             "Nothing was exported."
@@ -68,7 +68,7 @@ class RecordFormat:
 
 
 def collection_line(document: ExportedDocument) -> bytes:
-    """As the JsonCollection of Anserini and Pyserini has it: what is searched is in `contents`."""
+    """A line of the JsonCollection that Anserini and Pyserini read: they index the field `contents`."""
     facts = {
         "id": identifier(document.key),
         "contents": f"{document.title}\n{document.text}",

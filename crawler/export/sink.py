@@ -1,4 +1,4 @@
-"""What somebody who takes the collection must be able to do, and what it has when all else is lost."""
+"""The interface of export sinks, and the checkpoint that lets an export resume."""
 
 from __future__ import annotations
 
@@ -14,58 +14,63 @@ from crawler.items import ExportEntry, RejectedDocument
 
 
 class SinkDown(CrawlError):
-    """It did not take what it was given, and may take it later. What it has acknowledged stays noted."""
+    """A sink cannot take entries now, but may later. The checkpoint still covers what it has acknowledged."""
 
     exit_code = 69
 
 
 class Sink(Protocol):
-    """Takes documents and deletions in the order of their versions.
+    """Receives documents and deletions in the order of their versions.
 
-    The same may come again after a kill: what is put is keyed by its id, and the later version holds.
+    After a kill the same entries may come again: an entry replaces an earlier one with the same id.
     """
 
-    every: int  # entries between two acknowledgements
+    acknowledge_every: int  # entries between two acknowledgements, unless the caller wants another number
 
     def put(self, entry: ExportEntry) -> None:
-        """Take one, perhaps only into memory. `SinkDown` if that cannot be."""
+        """Accept an entry, perhaps only into memory. `SinkDown` if that is impossible."""
 
     def acknowledge(self) -> Sequence[RejectedDocument]:
-        """When this returns, all that was put is safe there, but for these. `SinkDown` if it is not known to be."""
+        """Make everything that was put durable, and return the documents that were refused.
+
+        `SinkDown` if it is not known to be durable.
+        """
 
     def close(self) -> None:
-        """Let go of files and connections; what was not acknowledged may be lost."""
+        """Release files and connections; entries that were not acknowledged may be lost."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a sink has come."""
+    """The version up to which a target has everything, and of which export."""
 
-    crawl: str  # whose versions these are
-    to: str  # the sink
-    selection: str  # what it is to have
-    version: int  # up to which it has everything
-    mark: str = ""  # what tells that version from one by the same number, if the crawl was set back
+    crawl: str  # identity of the crawl whose change feed the version belongs to
+    to: str  # the target, as in --to
+    selection: str  # of documents and fields, as JSON
+    version: int
+    mark: str = ""  # fingerprint of that version of the feed: differs if the crawl was restored from an older backup
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
-    """None if there is none yet."""
+    """The checkpoint in this file; None if there is none yet, `BadInput` if it cannot be read."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Checkpoint)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
         raise BadInput(
-            f"{path}: this is no checkpoint of an export ({error}). Nothing was exported; remove the file and give --full."
+            f"{path}: this is no checkpoint of an export ({error}). Nothing was exported; remove the file and give "
+            "--full."
         ) from error
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Whole and on the disk, or as it was before."""
+    """Replace the checkpoint atomically and durably."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(path) as file:
             file.write(msgspec.json.encode(checkpoint) + b"\n")
     except OSError as error:
         raise DiskTrouble(
-            f"{path}: cannot be written ({error.strerror}). The sink has more than is noted here; it will get some of it again."
+            f"{path}: cannot be written ({error.strerror}). The sink has more than is noted here; it will get some of "
+            "it again."
         ) from error

@@ -1,7 +1,7 @@
-"""Documents as the TREC collections have them, for programs that were made to read those.
+"""The formats of TREC collections, trectext and trecweb, for programs that read those.
 
-Readers go by lines that begin with a tag, and take no account of what a document quotes. So nothing that a document
-says may hold a `<`: no tag is in a record but ours.
+Readers look for lines that begin with a tag, wherever they are. So the text of a document must not contain a `<`: the
+only tags in a record are ours.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crawler.export.characters import on_one_line, printable
 from crawler.export.text_parts import TextPart, parts_of
 from crawler.items import ExportedDocument, identifier
 
-_AROUND: Final = {"li": ("<ul>", "</ul>"), "tr": ("<table>", "</table>")}
+_ENCLOSING_TAGS: Final = {"li": ("<ul>", "</ul>"), "tr": ("<table>", "</table>")}
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}
 # A URL in its canonical form has none of these.
 _NOT_IN_URLS = re.compile("[^!-;=?-~]")
@@ -27,7 +27,7 @@ _NOT_IN_HEADERS = re.compile("[^ -;=?-~]")
 
 
 def trectext(document: ExportedDocument) -> bytes:
-    """With markup characters as entities."""
+    """A document as a trectext record, with markup characters as entities."""
     return (
         f"<DOC>\n<DOCNO>{identifier(document.key)}</DOCNO>\n<TITLE>{_escaped(on_one_line(document.title))}</TITLE>\n"
         f"<TEXT>\n{_escaped(printable(document.text))}\n</TEXT>\n</DOC>\n"
@@ -35,7 +35,7 @@ def trectext(document: ExportedDocument) -> bytes:
 
 
 def trecweb(document: ExportedDocument) -> bytes:
-    """As GOV2 has it: what the server said, then a page. The page is ours, made of the document's text."""
+    """A document as a trecweb record (GOV2): the HTTP header, then a page that we generate from the document's text."""
     page = _page(document).encode()
     head = [
         _url(document.url),
@@ -58,7 +58,7 @@ def _page(document: ExportedDocument) -> str:
 
 def _markup(parts: Sequence[TextPart]) -> Iterator[str]:
     for kind, run in groupby(parts, key=lambda part: part.kind):
-        start, end = _AROUND.get(kind, ("", ""))
+        start, end = _ENCLOSING_TAGS.get(kind, ("", ""))
         if start:
             yield start
         yield from (_element(kind, part.text) for part in run)
@@ -70,7 +70,7 @@ def _element(kind: str, text: str) -> str:
     if kind == "tr":
         return f"<tr><td>{_escaped(on_one_line(text))}</td></tr>"
     if kind == "pre":
-        return f"<pre>\n{_escaped(printable(text))}</pre>"  # the first line end after the tag does not count
+        return f"<pre>\n{_escaped(printable(text))}</pre>"  # HTML ignores the first line end after the tag
     return f"<{kind}>{_escaped(on_one_line(text))}</{kind}>"
 
 

@@ -1,1 +1,1 @@
-"""Full-text search without a server: an index in a directory, questions to it, and what of a page answers them."""
+"""Full-text search without a server: a Tantivy index in a directory, ranked queries, and snippets."""

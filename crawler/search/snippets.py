@@ -1,4 +1,4 @@
-"""A few lines of a text around the words that were looked for."""
+"""Cut a snippet from a document's text around the words of a query."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import tantivy
 
-LENGTH = 200  # characters
-_READ = 200_000  # characters of a text in which words are looked for
-_BEFORE = 60  # characters that lead up to the first word
-_AGAIN = 0.1  # of what a word is worth, if it is there once more
-_NEAR = 20  # characters in which the end of a word is looked for; some scripts have none
+SNIPPET_LENGTH = 200  # characters
+_MAX_READ = 200_000  # characters of a text that are searched for the words
+_MAX_LEAD = 60  # characters before the first word
+_REPETITION_WEIGHT = 0.1  # factor for the weight of a word that occurs again
+_MAX_SHIFT = 20  # characters in which a boundary of words is searched for; some scripts have none
 _ELLIPSIS = "…"
 
 
 class Snippet(NamedTuple):
-    """Text on one line, and where in it the words are."""
+    """Text on one line, and the positions of the query's words in it."""
 
     text: str
     highlights: Sequence[tuple[int, int]]  # start and end
@@ -26,15 +26,15 @@ class Snippet(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryWords:
-    """What is looked for."""
+    """The words of a query that are highlighted."""
 
-    weights: Mapping[str, float]  # words as the analyzer has them, with what each is worth
-    runs: Sequence[str]  # of characters of scripts without spaces, as they stand in a text
+    weights: Mapping[str, float]  # terms of the analyzer, each with its weight
+    runs: Sequence[str]  # substrings in scripts without spaces
     analyzer: tantivy.TextAnalyzer
 
 
 class WordMatch(NamedTuple):
-    """A word in a text."""
+    """An occurrence of a word in a text."""
 
     start: int
     end: int
@@ -43,20 +43,20 @@ class WordMatch(NamedTuple):
 
 
 def snippet_of(text: str, words: QueryWords) -> Snippet:
-    """The part with the most of the words, or the beginning if there is none of them."""
-    matches = sorted(_matches(text[:_READ], words))
-    start = _start(text, _best(matches)) if matches else 0
-    end = _end(text, start + LENGTH)
+    """The part of a text with the words of the highest total weight, or its beginning if it has none of them."""
+    matches = sorted(_find_matches(text[:_MAX_READ], words))
+    start = _window_start(text, _best_window(matches)) if matches else 0
+    end = _window_end(text, start + SNIPPET_LENGTH)
     before, after = _ELLIPSIS if start else "", _ELLIPSIS if end < len(text) else ""
     moved = len(before) - start
     inside = [match for match in matches if start <= match.start and match.end <= end]
     return Snippet(
         text=before + text[start:end] + after,
-        highlights=_joined([(match.start + moved, match.end + moved) for match in inside]),
+        highlights=_merge_overlapping([(match.start + moved, match.end + moved) for match in inside]),
     )
 
 
-def _matches(text: str, words: QueryWords) -> Iterator[WordMatch]:
+def _find_matches(text: str, words: QueryWords) -> Iterator[WordMatch]:
     if words.weights:
         for token in words.analyzer.pre_tokenize(text).tokens:
             worth = words.weights.get(token.text)
@@ -69,44 +69,44 @@ def _matches(text: str, words: QueryWords) -> Iterator[WordMatch]:
             at = text.find(run, at + len(run))
 
 
-def _best(matches: Sequence[WordMatch]) -> int:
-    """Where the window begins whose words are worth the most; of several the first."""
+def _best_window(matches: Sequence[WordMatch]) -> int:
+    """The start of the window whose words have the highest total weight; of several the first."""
     inside: Counter[str] = Counter()
-    best, found, first, worth = -1.0, 0, 0, 0.0
+    best, best_start, first, worth = -1.0, 0, 0, 0.0
     for match in matches:
         inside[match.word] += 1
-        worth += match.worth * (_AGAIN if inside[match.word] > 1 else 1)
-        while match.end - matches[first].start > LENGTH - _BEFORE and matches[first] is not match:
+        worth += match.worth * (_REPETITION_WEIGHT if inside[match.word] > 1 else 1)
+        while match.end - matches[first].start > SNIPPET_LENGTH - _MAX_LEAD and matches[first] is not match:
             gone = matches[first]
             inside[gone.word] -= 1
-            worth -= gone.worth * (_AGAIN if inside[gone.word] else 1)
+            worth -= gone.worth * (_REPETITION_WEIGHT if inside[gone.word] else 1)
             first += 1
         if worth > best + 1e-9:
-            best, found = worth, matches[first].start
-    return found
+            best, best_start = worth, matches[first].start
+    return best_start
 
 
-def _start(text: str, first: int) -> int:
-    """A little before the first word: at the beginning of its sentence if that is near, else of a word."""
-    if first <= _BEFORE:
+def _window_start(text: str, first: int) -> int:
+    """The start of the snippet, a little before the first match: the start of its sentence if near, else of a word."""
+    if first <= _MAX_LEAD:
         return 0
-    early = first - _BEFORE
+    early = first - _MAX_LEAD
     sentence = text.rfind(". ", early, first)
     if sentence >= 0:
         return sentence + 2
-    space = text.find(" ", early, min(early + _NEAR, first))
+    space = text.find(" ", early, min(early + _MAX_SHIFT, first))
     return space + 1 if space >= 0 else early
 
 
-def _end(text: str, latest: int) -> int:
+def _window_end(text: str, latest: int) -> int:
     if latest >= len(text):
         return len(text)
-    space = text.rfind(" ", latest - _NEAR, latest)
+    space = text.rfind(" ", latest - _MAX_SHIFT, latest)
     return space if space >= 0 else latest
 
 
-def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Without those that lie in another."""
+def _merge_overlapping(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Merge ranges that overlap."""
     apart: list[tuple[int, int]] = []
     for start, end in ranges:
         if apart and start < apart[-1][1]:

@@ -1,4 +1,4 @@
-"""What of the collection goes where, and what is known of it afterwards."""
+"""Exports bring targets up to date, resume after a kill, and refuse targets that were filled by another export."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from scrapy.settings import Settings
 
 from crawler.collection.change_feed import EVIDENCE, FOLD, ChangeFeed, Selection
-from crawler.collection.exporter import Exporter, ExportTarget, duplicates_of, target_of, tell_what_is_left
+from crawler.collection.exporter import Exporter, publish_pending_anchors
+from crawler.collection.targets import ExportTarget, default_duplicates, make_target
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.export.sink import SinkDown, read_checkpoint
 from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, Reason, RejectedDocument, identifier
@@ -56,14 +57,14 @@ def store(collection: Collection, options: Options) -> Iterator[Store]:
     opened.close()
 
 
-class Shelf:
-    """A sink that remembers what it was given, and refuses what it is told to."""
+class RecordingSink:
+    """A sink that records its entries, and refuses the URLs in `refuses`."""
 
-    every = 100
+    acknowledge_every = 100
 
     def __init__(self) -> None:
         self.entries: list[ExportEntry] = []
-        self.acknowledged: list[int] = []  # how many had been put each time
+        self.acknowledged: list[int] = []  # the number of entries so far, at each acknowledgement
         self.refuses: set[str] = set()
         self.is_down = False
 
@@ -86,25 +87,29 @@ class Shelf:
 
 
 def exporter(
-    store: Store, options: Options, shelf: Shelf, selection: Selection = EVERYTHING, written: str = "shelf"
+    store: Store, options: Options, sink: RecordingSink, selection: Selection = EVERYTHING, spec: str = "recording"
 ) -> Exporter:
-    notes = options.crawl.dir / "exports" / written
+    state_path = options.crawl.dir / "exports" / spec
     target = ExportTarget(
-        written=written, notes=notes, checkpoint=notes.with_name(f"{written}.json"), open=lambda after, anew: shelf
+        spec=spec,
+        state_path=state_path,
+        checkpoint_path=state_path.with_name(f"{spec}.json"),
+        open=lambda after, full: sink,
     )
     return Exporter(store, options, selection, target)
 
 
-def run(store: Store, options: Options, shelf: Shelf | None = None, **given: Any) -> list[ExportEntry]:
-    """One export; what it brought."""
-    shelf = shelf or Shelf()
-    before = len(shelf.entries)
+def run(store: Store, options: Options, sink: RecordingSink | None = None, **given: Any) -> list[ExportEntry]:
+    """Run one export, and return its entries."""
+    sink = sink or RecordingSink()
+    before = len(sink.entries)
     selection = given.pop("selection", Selection())
-    exporter(store, options, shelf, selection).run(lambda *_: None, **given)
-    return shelf.entries[before:]
+    exporter(store, options, sink, selection).run(lambda *_: None, **given)
+    return sink.entries[before:]
 
 
-def told(entries: Sequence[ExportEntry]) -> list[tuple[str, str]]:
+def events_of(entries: Sequence[ExportEntry]) -> list[tuple[str, str]]:
+    """URL and event of each entry; of a deletion, its evidence."""
     return [
         (entry.url, entry.evidence.value if isinstance(entry, DeletedDocument) else entry.event.value)
         for entry in entries
@@ -119,94 +124,92 @@ def test_each_export_brings_what_came_after_the_one_before(
 ) -> None:
     collection.add(A, body("one"), **HTML)
     collection.add(B, body("two"), **HTML)
-    assert told(run(store, options)) == [(A, "upsert"), (B, "upsert")]
+    assert events_of(run(store, options)) == [(A, "upsert"), (B, "upsert")]
     assert run(store, options) == []
     collection.add(A, body("one"), at=NOW + 1, **HTML)
     collection.add(B, body("three"), at=NOW + 2, **HTML)
     collection.add(C, status=404, **HTML)
-    assert told(run(store, options)) == [(A, "meta"), (B, "upsert")]
+    assert events_of(run(store, options)) == [(A, "meta"), (B, "upsert")]
     collection.add(B, b"", at=NOW + 3, status=410, **HTML)
-    assert told(run(store, options)) == [(B, "gone")]
+    assert events_of(run(store, options)) == [(B, "gone")]
 
 
-def test_a_full_export_begins_anew_and_brings_deletions_too(
-    collection: Collection, store: Store, options: Options
-) -> None:
+def test_a_full_export_has_all_documents_and_deletions(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
     collection.add(B, body("two"), **HTML)
     collection.add(B, b"", at=NOW + 1, status=410, **HTML)
     run(store, options)
-    assert told(run(store, options, full=True)) == [(A, "upsert"), (B, "gone")]
-    assert told(run(store, options, since=1)) == [(B, "gone")]
+    assert events_of(run(store, options, full=True)) == [(A, "upsert"), (B, "gone")]
+    assert events_of(run(store, options, since=1)) == [(B, "gone")]
 
 
-def test_what_is_not_acknowledged_comes_again(collection: Collection, store: Store, options: Options) -> None:
-    for number in range(5):
-        collection.add(f"http://a.test/{number}", body(f"page {number}"), **HTML)
-    shelf = Shelf()
-    shelf.is_down = True
-    with pytest.raises(SinkDown):
-        run(store, options, shelf)
-    assert read_checkpoint(options.crawl.dir / "exports" / "shelf.json") is None
-    shelf.is_down = False
-    assert len(run(store, options, shelf, every=2)) == 5
-    assert shelf.acknowledged == [7, 9, 10]
-
-
-def test_what_a_sink_refuses_is_named_before_it_is_passed_over(
+def test_entries_that_were_not_acknowledged_are_exported_again(
     collection: Collection, store: Store, options: Options
 ) -> None:
+    for number in range(5):
+        collection.add(f"http://a.test/{number}", body(f"page {number}"), **HTML)
+    sink = RecordingSink()
+    sink.is_down = True
+    with pytest.raises(SinkDown):
+        run(store, options, sink)
+    assert read_checkpoint(options.directory / "exports" / "recording.json") is None
+    sink.is_down = False
+    assert len(run(store, options, sink, every=2)) == 5
+    assert sink.acknowledged == [7, 9, 10]
+
+
+def test_documents_that_a_sink_refuses_are_listed(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
     collection.add(B, body("two"), **HTML)
-    shelf = Shelf()
-    shelf.refuses = {B}
-    export = exporter(store, options, shelf)
+    sink = RecordingSink()
+    sink.refuses = {B}
+    export = exporter(store, options, sink)
     export.run(lambda *_: None)
-    letters = (options.crawl.dir / "exports" / "shelf.rejected.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in letters] == [
+    rejected = (options.crawl.dir / "exports" / "recording.rejected.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in rejected] == [
         {"id": identifier(key_of(B)), "url": B, "version": 2, "error": "bad"}
     ]
     assert (export.rejected, export.version) == (1, 2)
     assert run(store, options) == []
 
 
-def test_a_sink_that_refuses_everything_is_not_passed_over(
+def test_a_sink_that_refuses_everything_gets_no_checkpoint(
     collection: Collection, store: Store, options: Options
 ) -> None:
-    shelf = Shelf()
+    sink = RecordingSink()
     for number in range(25):
         url = f"http://a.test/{number}"
         collection.add(url, body(f"page {number}"), **HTML)
-        shelf.refuses.add(url)
+        sink.refuses.add(url)
     with pytest.raises(SinkDown, match="refuses every document"):
-        run(store, options, shelf)
+        run(store, options, sink)
     assert len(run(store, options)) == 25
 
 
-def test_a_document_that_the_archive_does_not_have_is_named_and_does_not_stop_the_others(
+def test_an_unreadable_document_is_listed_and_does_not_stop_the_export(
     collection: Collection, store: Store, options: Options
 ) -> None:
     collection.add(A, body("one"), **HTML)
     collection.close()
     (segment,) = (options.crawl.dir / "warc").iterdir()
     segment.write_bytes(b"")
-    export = exporter(store, options, Shelf())
+    export = exporter(store, options, RecordingSink())
     export.run(lambda *_: None)
     assert (export.rejected, export.feed.counts["unreadable"], export.feed.unreadable) == (1, 1, [])
-    assert A in (options.crawl.dir / "exports" / "shelf.rejected.jsonl").read_text()
+    assert A in (options.crawl.dir / "exports" / "recording.rejected.jsonl").read_text()
 
 
-def test_an_archive_without_its_files_is_not_gone_round(collection: Collection, store: Store, options: Options) -> None:
+def test_a_missing_archive_file_stops_the_export(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
     away = options.crawl.dir / "away"
     (options.crawl.dir / "warc").rename(away)
     with pytest.raises(DiskTrouble, match="restore the file"):
         run(store, options)
     away.rename(options.crawl.dir / "warc")
-    assert told(run(store, options)) == [(A, "upsert")]
+    assert events_of(run(store, options)) == [(A, "upsert")]
 
 
-def test_who_was_not_told_of_a_page_hears_of_all_of_it_in_whatever_part(
+def test_a_first_export_in_several_reads_has_upserts_only(
     collection: Collection, store: Store, options: Options
 ) -> None:
     for at in (NOW, NOW + 1):
@@ -215,10 +218,10 @@ def test_who_was_not_told_of_a_page_hears_of_all_of_it_in_whatever_part(
     for part in (store.changes.published(5, 7, None, 0), store.changes.published(7, 10, None, 0)):
         assert all(published.is_new for published in part)
     assert [published.is_new for published in store.changes.published(5)] == [False] * 5
-    assert {event for _, event in told(run(store, options, every=2))} == {"upsert"}
+    assert {event for _, event in events_of(run(store, options, every=2))} == {"upsert"}
 
 
-def test_an_increment_is_what_held_at_its_last_version_though_a_crawl_goes_on(
+def test_an_increment_has_documents_as_of_its_last_version(
     collection: Collection, store: Store, options: Options
 ) -> None:
     collection.add(A, body("one"), **HTML)
@@ -230,10 +233,10 @@ def test_an_increment_is_what_held_at_its_last_version_though_a_crawl_goes_on(
 
 
 @pytest.mark.parametrize("since", [1, 3])
-def test_a_directory_has_no_gap_and_nothing_twice(
+def test_since_must_continue_a_directory_without_gap_or_overlap(
     since: int, collection: Collection, store: Store, options: Options
 ) -> None:
-    target = target_of("jsonl", str(options.crawl.dir / "out"), options, EVERYTHING)
+    target = make_target("jsonl", str(options.crawl.dir / "out"), options, EVERYTHING)
     for url in (A, B):
         collection.add(url, body(url), **HTML)
     Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
@@ -245,23 +248,23 @@ def test_a_directory_has_no_gap_and_nothing_twice(
 def test_a_directory_has_one_format(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
     place = str(options.crawl.dir / "out")
-    Exporter(store, options, EVERYTHING, target_of("jsonl", place, options, EVERYTHING)).run(lambda *_: None)
-    other = Exporter(store, options, EVERYTHING, target_of("jsoncollection", place, options, EVERYTHING))
+    Exporter(store, options, EVERYTHING, make_target("jsonl", place, options, EVERYTHING)).run(lambda *_: None)
+    other = Exporter(store, options, EVERYTHING, make_target("jsoncollection", place, options, EVERYTHING))
     for full in (False, True):
         with pytest.raises(BadInput, match="was filled by --to jsonl"):
             other.run(lambda *_: None, full=full)
 
 
 @pytest.mark.parametrize("name", ["jsonl", "markdown", "tantivy"])
-def test_who_begins_anew_and_is_killed_has_nothing_noted(
+def test_a_full_export_that_is_killed_leaves_no_checkpoint(
     name: str, collection: Collection, store: Store, options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = target_of(name, str(options.crawl.dir / "out"), options, EVERYTHING)
+    target = make_target(name, str(options.crawl.dir / "out"), options, EVERYTHING)
     for url in (A, B):
         collection.add(url, body(url), **HTML)
     Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
     killed = Exporter(store, options, EVERYTHING, target)
-    monkeypatch.setattr(killed, "_settle", lambda *_: pytest.fail("killed"))
+    monkeypatch.setattr(killed, "_acknowledge", lambda *_: pytest.fail("killed"))
     with pytest.raises(pytest.fail.Exception):
         killed.run(lambda *_: None, full=True)
     again = Exporter(store, options, EVERYTHING, target)
@@ -269,9 +272,11 @@ def test_who_begins_anew_and_is_killed_has_nothing_noted(
     assert again.feed.counts["documents"] == 2
 
 
-def test_a_tree_that_begins_anew_has_nothing_of_before(collection: Collection, store: Store, options: Options) -> None:
+def test_a_full_export_removes_earlier_markdown_documents(
+    collection: Collection, store: Store, options: Options
+) -> None:
     collection.add(A, body("one"), **HTML)
-    target = target_of("markdown", str(options.crawl.dir / "out"), options, EVERYTHING)
+    target = make_target("markdown", str(options.crawl.dir / "out"), options, EVERYTHING)
     Exporter(store, options, EVERYTHING, target).run(lambda *_: None)
     stranger = options.crawl.dir / "out" / "x.test" / f"{'0' * 32}.md"
     stranger.parent.mkdir()
@@ -282,39 +287,37 @@ def test_a_tree_that_begins_anew_has_nothing_of_before(collection: Collection, s
     assert names == sorted([f"{identifier(key_of(A))}.md", "mine.md"])
 
 
-def test_an_engine_keeps_what_another_crawl_gave_it_so_it_is_not_begun_anew(store: Store, options: Options) -> None:
-    target = target_of("opensearch", "http://127.0.0.1:9/pages", options, EVERYTHING)
-    target.checkpoint.parent.mkdir(parents=True)
-    noted = {"crawl": "another", "to": target.written, "selection": "{}", "version": 9}
-    target.checkpoint.write_text(json.dumps(noted))
+def test_a_full_export_to_an_engine_with_another_crawls_documents_is_refused(store: Store, options: Options) -> None:
+    target = make_target("opensearch", "http://127.0.0.1:9/pages", options, EVERYTHING)
+    target.checkpoint_path.parent.mkdir(parents=True)
+    noted = {"crawl": "another", "to": target.spec, "selection": "{}", "version": 9}
+    target.checkpoint_path.write_text(json.dumps(noted))
     with pytest.raises(BadInput, match="would keep them"):
         Exporter(store, options, EVERYTHING, target).run(lambda *_: None, full=True)
 
 
-def test_an_original_that_is_not_selected_stands_for_nobody(
+def test_duplicates_of_an_original_that_is_not_selected_are_exported(
     collection: Collection, store: Store, options: Options
 ) -> None:
     collection.add(A, body("one"), **HTML)
     collection.add(B, body("one"), **HTML)
     selection = Selection(hosts=["b.test"], duplicates=FOLD)
-    assert told(run(store, options, selection=selection)) == [(A, "not_selected"), (B, "upsert")]
+    assert events_of(run(store, options, selection=selection)) == [(A, "not_selected"), (B, "upsert")]
 
 
-def test_what_a_killed_crawl_has_not_told_is_told_before_an_export(
+def test_pending_anchors_of_a_killed_crawl_are_published_once(
     collection: Collection, store: Store, options: Options
 ) -> None:
     collection.add(A, body("one"), **HTML)
     collection.add(B, b'<p>see <a href="http://a.test/">that page</a>', **HTML)
     before = store.changes.version()
-    tell_what_is_left(options)
+    publish_pending_anchors(options)
     assert [(published.url, published.is_new) for published in store.changes.published(before)] == [(A, False)]
-    tell_what_is_left(options)
+    publish_pending_anchors(options)
     assert store.changes.version() == before + 1
 
 
-def test_a_page_that_forbids_copies_from_now_on_is_not_as_it_was(
-    collection: Collection, store: Store, options: Options
-) -> None:
+def test_a_new_noarchive_is_an_upsert(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
     run(store, options)
     collection.add(A, body("one"), at=NOW + 1, X_Robots_Tag="noarchive", **HTML)
@@ -331,12 +334,12 @@ def test_a_page_that_forbids_copies_from_now_on_is_not_as_it_was(
         ({"selection": "{}"}, "other options"),
     ],
 )
-def test_a_place_that_has_something_else_is_left_alone(
+def test_a_target_filled_by_another_export_is_left_alone(
     change: dict[str, Any], complaint: str, collection: Collection, store: Store, options: Options
 ) -> None:
     collection.add(A, body("one"), **HTML)
     run(store, options)
-    path = options.crawl.dir / "exports" / "shelf.json"
+    path = options.crawl.dir / "exports" / "recording.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(BadInput, match=complaint):
         run(store, options)
@@ -344,7 +347,7 @@ def test_a_place_that_has_something_else_is_left_alone(
 
 
 def test_only_one_export_at_a_time_goes_to_a_place(collection: Collection, store: Store, options: Options) -> None:
-    lock = options.crawl.dir / "exports" / "shelf.lock"
+    lock = options.crawl.dir / "exports" / "recording.lock"
     lock.parent.mkdir()
     with lock.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -353,12 +356,10 @@ def test_only_one_export_at_a_time_goes_to_a_place(collection: Collection, store
     assert run(store, options) == []
 
 
-# ── what of it ──
+# ── selection ──
 
 
-def test_a_duplicate_goes_when_its_original_is_to_stand_for_it(
-    collection: Collection, store: Store, options: Options
-) -> None:
+def test_folded_duplicates_are_deletions(collection: Collection, store: Store, options: Options) -> None:
     collection.add(A, body("one"), **HTML)
     collection.add(B, body("one"), **HTML)
     kept = run(store, options)
@@ -367,28 +368,32 @@ def test_a_duplicate_goes_when_its_original_is_to_stand_for_it(
         (B, A),
     ]
     folded = run(store, options, full=True, selection=Selection(duplicates=FOLD))
-    assert told(folded) == [(A, "upsert"), (B, "duplicate")]
+    assert events_of(folded) == [(A, "upsert"), (B, "duplicate")]
     assert isinstance(folded[1], DeletedDocument)
     assert folded[1].target == A
 
 
-def test_when_an_original_goes_its_copy_takes_its_place(collection: Collection, store: Store, options: Options) -> None:
+def test_when_an_original_is_deleted_its_copy_is_exported(
+    collection: Collection, store: Store, options: Options
+) -> None:
     fold = Selection(duplicates=FOLD)
     collection.add(A, body("one"), **HTML)
     collection.add(B, body("one"), **HTML)
     run(store, options, selection=fold)
     collection.add(A, b"", at=NOW + 1, status=410, **HTML)
-    assert told(run(store, options, selection=fold)) == [(A, "gone"), (B, "upsert")]
+    assert events_of(run(store, options, selection=fold)) == [(A, "gone"), (B, "upsert")]
 
 
-def test_what_is_not_selected_any_more_goes(collection: Collection, store: Store, options: Options) -> None:
+def test_a_document_that_is_no_longer_selected_is_a_deletion(
+    collection: Collection, store: Store, options: Options
+) -> None:
     german = "Es war ein klarer kalter Tag im April und die Uhren schlugen gerade dreizehn als der Mann nach Hause kam "
     english = Selection(languages=["en"])
     collection.add(A, body("one"), **HTML)
     collection.add(B, f"<html lang=de><p>{german * 3}".encode(), **HTML)
-    assert told(run(store, options, selection=english)) == [(A, "upsert"), (B, "not_selected")]
+    assert events_of(run(store, options, selection=english)) == [(A, "upsert"), (B, "not_selected")]
     collection.add(A, f"<html lang=de><p>{german * 2}".encode(), at=NOW + 1, **HTML)
-    assert told(run(store, options, selection=english)) == [(A, "not_selected")]
+    assert events_of(run(store, options, selection=english)) == [(A, "not_selected")]
 
 
 def test_hosts_are_selected_by_patterns(collection: Collection, store: Store, options: Options) -> None:
@@ -398,7 +403,7 @@ def test_hosts_are_selected_by_patterns(collection: Collection, store: Store, op
     assert [entry.url for entry in found] == [A, "http://www.a.test/"]
 
 
-def test_links_and_blocks_come_if_they_are_asked_for(collection: Collection, store: Store, options: Options) -> None:
+def test_links_and_blocks_are_exported_on_request(collection: Collection, store: Store, options: Options) -> None:
     page = body("one") + b'<a href="/b" rel=nofollow>there</a><a href="http://b.test/">and here</a>'
     collection.add(A, page, **HTML)
     (plain,) = ChangeFeed(store, options, Selection()).snapshot(None)
@@ -412,7 +417,7 @@ def test_links_and_blocks_come_if_they_are_asked_for(collection: Collection, sto
     assert [block.text for block in whole.blocks or () if block.importance >= 0.5] == whole.text.split("\n")
 
 
-def test_a_text_is_the_same_whether_it_is_read_quickly_or_not(
+def test_the_quick_reading_of_a_page_gives_the_same_text(
     collection: Collection, store: Store, options: Options
 ) -> None:
     rows = "".join(f"<tr><td>{name}<td>{WORDS}" for name in ("first", "second"))
@@ -428,10 +433,10 @@ def test_a_text_is_the_same_whether_it_is_read_quickly_or_not(
     assert quick == replace(slow, links=None)
 
 
-def test_what_says_the_page_of_an_old_way_of_reading_is_read_anew(
+def test_a_page_with_outdated_weights_is_read_without_them(
     collection: Collection, store: Store, options: Options
 ) -> None:
-    """Weights that do not give the words that were noted are not believed."""
+    """Stored block weights are not used if they do not give the text whose digest is stored."""
     collection.add(A, body("one"), **HTML)
     (published,) = store.changes.published()
     assert published.document is not None
@@ -441,17 +446,17 @@ def test_what_says_the_page_of_an_old_way_of_reading_is_read_anew(
     assert found.text.startswith("one It was a bright")
 
 
-# ── where to ──
+# ── targets ──
 
 
-def test_searchers_want_one_of_each_and_collectors_all() -> None:
-    assert [duplicates_of(name) for name in ("opensearch", "tantivy", "jsonl", "markdown")] == [
+def test_engines_fold_duplicates_and_files_keep_them_by_default() -> None:
+    assert [default_duplicates(name) for name in ("opensearch", "tantivy", "jsonl", "markdown")] == [
         "fold", "fold", "keep", "keep"
     ]  # fmt: skip
 
 
-def test_a_directory_begins_anew_without_what_was_there(collection: Collection, store: Store, options: Options) -> None:
-    target = target_of("jsonl", str(options.crawl.dir / "out"), options, Selection())
+def test_a_full_export_to_a_directory_removes_its_files(collection: Collection, store: Store, options: Options) -> None:
+    target = make_target("jsonl", str(options.crawl.dir / "out"), options, Selection())
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
     collection.add(B, body("two"), **HTML)
@@ -462,24 +467,24 @@ def test_a_directory_begins_anew_without_what_was_there(collection: Collection, 
     assert [path.name for path in (options.crawl.dir / "out").glob("0*")] == ["000000000000-000000000002.jsonl"]
 
 
-def test_a_file_that_has_its_name_is_not_written_again_though_that_was_not_noted(
+def test_a_finished_file_is_not_written_again_after_a_kill_before_the_checkpoint(
     collection: Collection, store: Store, options: Options
 ) -> None:
-    target = target_of("jsonl", str(options.crawl.dir / "out"), options, Selection())
+    target = make_target("jsonl", str(options.crawl.dir / "out"), options, Selection())
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
-    before = target.checkpoint.read_bytes()
+    before = target.checkpoint_path.read_bytes()
     collection.add(B, body("two"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
-    target.checkpoint.write_bytes(before)  # as if it had been killed
+    target.checkpoint_path.write_bytes(before)  # as after a kill
     again = Exporter(store, options, Selection(), target)
     again.run(lambda *_: None)
     assert again.feed.counts["documents"] == 0
 
 
-def test_an_index_that_is_gone_is_built_anew(collection: Collection, store: Store, options: Options) -> None:
+def test_an_index_that_was_removed_is_built_again(collection: Collection, store: Store, options: Options) -> None:
     fold = Selection(duplicates=FOLD, blocks=True)
-    target = target_of("tantivy", "", options, fold)
+    target = make_target("tantivy", "", options, fold)
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, fold, target).run(lambda *_: None)
     for path in (options.crawl.dir / "search").rglob("*"):
@@ -499,14 +504,14 @@ def test_an_index_that_is_gone_is_built_anew(collection: Collection, store: Stor
         "http://127.0.0.1:9200/pages?token=secret",
     ],
 )
-def test_no_password_is_noted_nor_shown(place: str, options: Options) -> None:
-    target = target_of("opensearch", place, options, EVERYTHING)
-    assert "secret" not in f"{target.written}{target.notes}{target.checkpoint}"
+def test_no_password_is_stored_or_shown(place: str, options: Options) -> None:
+    target = make_target("opensearch", place, options, EVERYTHING)
+    assert "secret" not in f"{target.spec}{target.state_path}{target.checkpoint_path}"
     if not place.startswith("http://me"):
         with pytest.raises(BadInput) as refused:
             target.open(0, False)  # noqa: FBT003
         assert "secret" not in str(refused.value)
 
 
-def test_of_every_reason_for_which_documents_go_there_is_evidence() -> None:
+def test_every_reason_for_a_deletion_has_its_evidence() -> None:
     assert {*_DELETED_BY, Reason.NOT_FOUND, Reason.SOFT_404, Reason.LOGIN_WALL, Reason.REDIRECTED} <= EVIDENCE.keys()

@@ -1,4 +1,4 @@
-"""python -m tests.export.endless WHAT DIRECTORY: puts entries into a sink until it is killed, and says so after each."""
+"""python -m tests.export.endless FORMAT DIRECTORY: put entries into a sink until killed, printing each version."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Search engines in memory, on loopback, as strict as their documentation, that fail as often as they are told to.
+"""Fake search engines in memory, on loopback: as strict as the real ones are documented, with configurable failures.
 
 python -m tests.export.engines opensearch --port 0 --items 0.3 --lost 0.2 --seed 7
 
-prints the port and serves until it is killed; GET /_all answers with everything it holds.
+prints the port and serves until it is killed; GET /_all answers with all documents.
 """
 
 from __future__ import annotations
@@ -25,46 +25,46 @@ from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-LONGEST_TERM = 32_766  # bytes, of Lucene
-HELD = 30.0  # seconds after which an answer that is held back goes out in any case
+MAX_TERM_BYTES = 32_766  # of Lucene
+HELD = 30.0  # seconds after which an answer that is held back is sent in any case
 
 
 class Fault(StrEnum):
-    AWAY = "away"  # 503, and nothing is done
-    LOST = "lost"  # done, and the connection closed without an answer
-    CUT = "cut"  # done, and the connection closed in the middle of the answer
-    GARBAGE = "garbage"  # done, and the answer is not what it should be
-    HELD = "held"  # done, and not answered before the next request has come
+    AWAY = "away"  # 503, and the request is not executed
+    LOST = "lost"  # executed, and the connection closed without an answer
+    CUT = "cut"  # executed, and the connection closed in the middle of the answer
+    GARBAGE = "garbage"  # executed, and the answer is malformed
+    HELD = "held"  # executed, and not answered before the next request has come
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     method: str
     path: str  # with its query
     headers: Mapping[str, str]
     body: bytes
-    port: int  # of who asks: one for each connection
+    port: int  # of the client: one for each connection
 
 
 @dataclass
 class Faults:
-    """Shares of all requests, but `items`: of all documents."""
+    """How often an engine fails: shares of all requests, and `items` of all documents."""
 
     seed: int = 0
     items: float = 0.0
     shares: dict[Fault, float] = field(default_factory=dict)
-    next: list[Fault | None] = field(default_factory=list)  # those of the next requests, before chance decides
-    garbage: int = 5  # answers of this kind in all: each ends an export
-    status: int = 503  # of who is away
+    next: list[Fault | None] = field(default_factory=list)  # faults of the next requests; after them they are random
+    garbage: int = 5  # malformed answers in total: each ends an export
+    status: int = 503  # of the fault AWAY
     retry_after: str = ""
     largest: int = 100 << 20  # bytes of a request
-    authorization: str = ""  # what one must ask with, if anything
+    authorization: str = ""  # the header that is required, if any
     refuse: str = "poison"  # a document with this word in its title is refused
 
     def __post_init__(self) -> None:
         self._random = Random(self.seed)
         self._lock = threading.Lock()
 
-    def of_request(self) -> Fault | None:
+    def draw_request_fault(self) -> Fault | None:
         with self._lock:
             if self.next:
                 return self.next.pop(0)
@@ -76,14 +76,14 @@ class Faults:
                     return None if fault is Fault.GARBAGE and self.garbage < 0 else fault
             return None
 
-    def of_item(self) -> int:
-        """Its status, or 0 if nothing is wrong."""
+    def draw_item_status(self) -> int:
+        """The status with which a document is refused for now, or 0 if it is accepted."""
         with self._lock:
             return self._random.choice((429, 503)) if self._random.random() < self.items else 0
 
 
 class Engine(ThreadingHTTPServer):
-    """What is common to all."""
+    """What all fake engines have in common."""
 
     request_queue_size = 64
 
@@ -91,11 +91,11 @@ class Engine(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Handler)
         self.faults = faults or Faults()
         self.lock = threading.Lock()
-        self.asked: list[Asked] = []
-        self.came = threading.Condition()
-        self._under_way: Counter[str] = Counter()
-        self.most = 0  # requests that were under way at once
-        self.most_of_one = 0  # the same, of those for one path
+        self.requests: list[ReceivedRequest] = []
+        self.arrived = threading.Condition()
+        self._in_flight: Counter[str] = Counter()
+        self.most_in_flight = 0  # the largest number of concurrent requests
+        self.most_for_one_path = 0  # the same, for a single path
 
     @property
     def origin(self) -> str:
@@ -104,42 +104,42 @@ class Engine(ThreadingHTTPServer):
     @property
     @abstractmethod
     def where(self) -> str:
-        """For a sink."""
+        """The address to give to a sink."""
 
     @property
     @abstractmethod
     def documents(self) -> Mapping[str, tuple[int, dict[str, Any]]]:
-        """What who searches finds: id → version, document."""
+        """The documents that a search finds: id → version, document."""
 
     @abstractmethod
-    def obey(self, asked: Asked) -> tuple[int, object]:
-        """Status and answer."""
+    def execute(self, request: ReceivedRequest) -> tuple[int, object]:
+        """Execute a request; returns status and answer."""
 
     @contextmanager
-    def noted(self, asked: Asked) -> Iterator[int]:
-        """How many there have been."""
-        with self.came:
-            self.asked.append(asked)
-            self._under_way[asked.path] += 1
-            self.most = max(self.most, self._under_way.total())
-            self.most_of_one = max(self.most_of_one, self._under_way[asked.path])
-            self.came.notify_all()
-            count = len(self.asked)
+    def recorded(self, request: ReceivedRequest) -> Iterator[int]:
+        """Record a request while it is executed; gives the number of requests so far."""
+        with self.arrived:
+            self.requests.append(request)
+            self._in_flight[request.path] += 1
+            self.most_in_flight = max(self.most_in_flight, self._in_flight.total())
+            self.most_for_one_path = max(self.most_for_one_path, self._in_flight[request.path])
+            self.arrived.notify_all()
+            count = len(self.requests)
         try:
             yield count
         finally:
-            with self.came:
-                self._under_way[asked.path] -= 1
+            with self.arrived:
+                self._in_flight[request.path] -= 1
 
-    def until_more_than(self, count: int) -> None:
-        with self.came:
-            self.came.wait_for(lambda: len(self.asked) > count, HELD)
+    def wait_for_more_than(self, count: int) -> None:
+        with self.arrived:
+            self.arrived.wait_for(lambda: len(self.requests) > count, HELD)
 
     def is_refused(self, title: object) -> bool:
         return self.faults.refuse in str(title).split()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients may go when they like."""
+        """Ignore clients that close their connection early."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -165,34 +165,34 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         if self.headers["Content-Encoding"] == "gzip":
             body = gzip.decompress(body)
-        asked = Asked(self.command, self.path, dict(self.headers), body, self.client_address[1])
-        with self.server.noted(asked) as count:
-            self.answer(asked, count)
+        request = ReceivedRequest(self.command, self.path, dict(self.headers), body, self.client_address[1])
+        with self.server.recorded(request) as count:
+            self.answer(request, count)
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = do_any  # noqa: N815
 
-    def answer(self, asked: Asked, count: int) -> None:
+    def answer(self, request: ReceivedRequest, count: int) -> None:
         engine, faults = self.server, self.server.faults
         if self.path == "/_all":
             return self.say(200, engine.documents)
         if faults.authorization and self.headers["Authorization"] != faults.authorization:
             return self.say(401, {"error": "who are you?"})
-        if len(asked.body) > faults.largest:
+        if len(request.body) > faults.largest:
             return self.say(413, {"error": "too large"})
-        fault = faults.of_request()
+        fault = faults.draw_request_fault()
         if fault is Fault.AWAY:
             return self.say(faults.status, {"error": "not now"})
         with engine.lock:
-            status, said = engine.obey(asked)
+            status, answer = engine.execute(request)
         if fault is Fault.HELD:
-            engine.until_more_than(count)
+            engine.wait_for_more_than(count)
         if fault is Fault.LOST:
             self.close_connection = True
             return None
-        return self.say(status, said, fault)
+        return self.say(status, answer, fault)
 
-    def say(self, status: int, said: object, fault: Fault | None = None) -> None:
-        data = b"<html>Welcome!" if fault is Fault.GARBAGE else json.dumps(said).encode()
+    def say(self, status: int, answer: object, fault: Fault | None = None) -> None:
+        data = b"<html>Welcome!" if fault is Fault.GARBAGE else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
         if status == self.server.faults.status and self.server.faults.retry_after:
@@ -204,11 +204,11 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def log_message(self, *args: Any) -> None:
-        """The test asks, nobody else listens."""
+        """Do not log: the tests look at `requests` instead."""
 
 
 class OpenSearchServer(Engine):
-    """Indices, bulk requests, external versions that outlive deletions. Makes no index unasked."""
+    """Indexes, bulk requests, and external versions that outlive deletions. Creates no index by itself."""
 
     def __init__(self, faults: Faults | None = None, port: int = 0) -> None:
         super().__init__(faults, port)
@@ -222,32 +222,32 @@ class OpenSearchServer(Engine):
 
     @property
     def documents(self) -> Mapping[str, tuple[int, dict[str, Any]]]:
-        return {key: held for index in self.indices.values() for key, held in index.items()}
+        return {key: document for index in self.indices.values() for key, document in index.items()}
 
-    def obey(self, asked: Asked) -> tuple[int, object]:
-        _, name, *rest = urlsplit(asked.path).path.split("/")
-        if rest == ["_bulk"] and asked.method == "POST":
-            return self._bulk(name, asked)
-        if asked.method == "HEAD":
+    def execute(self, request: ReceivedRequest) -> tuple[int, object]:
+        _, name, *rest = urlsplit(request.path).path.split("/")
+        if rest == ["_bulk"] and request.method == "POST":
+            return self._bulk(name, request)
+        if request.method == "HEAD":
             return (200 if name in self.indices else 404), {}
-        if asked.method == "PUT" and not rest:
-            return self._make(name, asked)
+        if request.method == "PUT" and not rest:
+            return self._make(name, request)
         return 405, {"error": "no such thing"}
 
-    def _make(self, name: str, asked: Asked) -> tuple[int, object]:
+    def _make(self, name: str, request: ReceivedRequest) -> tuple[int, object]:
         if name in self.indices:
             return 400, {"error": {"type": "resource_already_exists_exception", "reason": name}, "status": 400}
-        self.mappings[name] = json.loads(asked.body)["mappings"]
+        self.mappings[name] = json.loads(request.body)["mappings"]
         self.indices[name] = {}
         return 200, {"acknowledged": True, "shards_acknowledged": True, "index": name}
 
-    def _bulk(self, name: str, asked: Asked) -> tuple[int, object]:
-        if asked.headers.get("Content-Type") not in ("application/x-ndjson", "application/json"):
+    def _bulk(self, name: str, request: ReceivedRequest) -> tuple[int, object]:
+        if request.headers.get("Content-Type") not in ("application/x-ndjson", "application/json"):
             return 406, {"error": "Content-Type header is not supported"}
-        if not asked.body.endswith(b"\n"):
+        if not request.body.endswith(b"\n"):
             return 400, _error("illegal_argument_exception", "The bulk request must be terminated by a newline [\\n]")
         try:
-            actions = list(_actions(asked.body.decode("utf-8", "strict")))
+            actions = list(_actions(request.body.decode("utf-8", "strict")))
         except (ValueError, KeyError, StopIteration) as error:
             return 400, _error("illegal_argument_exception", f"Malformed action/metadata line: {error!r}")
         items = [{kind: self._act(name, kind, given, source)} for kind, given, source in actions]
@@ -262,7 +262,7 @@ class OpenSearchServer(Engine):
             return _error("illegal_argument_exception", "id is too long, must be no longer than 512 bytes", 400)
         if given["version_type"] != "external_gte" or set(given) != {"_id", "version", "version_type"}:
             return _error("illegal_argument_exception", f"this server does not know {given}", 400)
-        if status := self.faults.of_item():
+        if status := self.faults.draw_item_status():
             return _error("rejected_execution_exception", "queue capacity is used up", status)
         wrong = self._wrong(name, source) if source is not None else ""
         if wrong:
@@ -277,7 +277,7 @@ class OpenSearchServer(Engine):
         return {"_id": key, "result": "updated" if before else "created", "status": 200 if before else 201}
 
     def _wrong(self, name: str, source: dict[str, Any]) -> str:
-        """What the mapping has against a document."""
+        """Why the mapping refuses a document; empty if it does not."""
         if self.is_refused(source.get("title")):
             return "failed to parse field [title]"
         for field_name, rule in self.mappings[name]["properties"].items():
@@ -307,7 +307,7 @@ def _fits(value: Any, rule: Mapping[str, Any]) -> bool:
         case "boolean":
             return isinstance(value, bool)
         case "keyword":
-            return isinstance(value, str) and ("ignore_above" in rule or len(value.encode()) <= LONGEST_TERM)
+            return isinstance(value, str) and ("ignore_above" in rule or len(value.encode()) <= MAX_TERM_BYTES)
         case "text":
             return isinstance(value, str)
     return True
@@ -318,7 +318,7 @@ def _error(kind: str, reason: str, status: int = 400) -> dict[str, Any]:
 
 
 class SolrServer(Engine):
-    """One core. Obeys commands in their order until one is wrong, and shows and keeps nothing before a commit."""
+    """One core. Executes commands in order until one is wrong; nothing is visible or durable before a commit."""
 
     _types: Mapping[str, type | tuple[type, ...]] = {
         "s": str,
@@ -341,15 +341,15 @@ class SolrServer(Engine):
 
     @property
     def documents(self) -> Mapping[str, tuple[int, dict[str, Any]]]:
-        return {key: (held["version_l"], held) for key, held in self._committed.items()}
+        return {key: (document["version_l"], document) for key, document in self._committed.items()}
 
-    def obey(self, asked: Asked) -> tuple[int, object]:
-        split = urlsplit(asked.path)
-        if (asked.method, split.path) != ("POST", "/solr/pages/update"):
+    def execute(self, request: ReceivedRequest) -> tuple[int, object]:
+        split = urlsplit(request.path)
+        if (request.method, split.path) != ("POST", "/solr/pages/update"):
             return 404, {"error": {"msg": "not found"}}
-        if status := self.faults.of_item():
+        if status := self.faults.draw_item_status():
             return status, {"error": {"msg": "not now"}}
-        for command, given in json.loads(asked.body, object_pairs_hook=_pairs):
+        for command, given in json.loads(request.body, object_pairs_hook=_pairs):
             if wrong := self._act(command, given):
                 return 400, {"responseHeader": {"status": 400}, "error": {"msg": wrong, "code": 400}}
         if parse_qs(split.query).get("commit") == ["true"]:
@@ -384,7 +384,7 @@ class SolrServer(Engine):
                 return f"unknown field '{name}' or wrong type"
             if ending == "dt":
                 datetime.fromisoformat(value)
-            if ending == "s" and len(value.encode()) > LONGEST_TERM:
+            if ending == "s" and len(value.encode()) > MAX_TERM_BYTES:
                 return f'Document contains at least one immense term in field="{name}"'
         return ""
 
@@ -397,19 +397,19 @@ class SolrServer(Engine):
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """An object in which a name may stand more than once."""
+    """Keeps a JSON object as a list of pairs, since a key may occur more than once."""
     return pairs
 
 
 class VespaServer(Engine):
-    """One document type."""
+    """A Vespa with one document type."""
 
     _path = re.compile(r"/document/v1/web/page/docid/([0-9a-f]+)")
     _no_text = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufdd0-\ufddf\U0001fffe\U0001ffff]")
 
     def __init__(self, faults: Faults | None = None, port: int = 0) -> None:
         super().__init__(faults, port)
-        self._held: dict[str, dict[str, Any]] = {}
+        self._documents: dict[str, dict[str, Any]] = {}
 
     @property
     def where(self) -> str:
@@ -417,30 +417,30 @@ class VespaServer(Engine):
 
     @property
     def documents(self) -> Mapping[str, tuple[int, dict[str, Any]]]:
-        return {key: (held["version"], held) for key, held in self._held.items()}
+        return {key: (document["version"], document) for key, document in self._documents.items()}
 
-    def obey(self, asked: Asked) -> tuple[int, object]:
-        path = urlsplit(asked.path).path
+    def execute(self, request: ReceivedRequest) -> tuple[int, object]:
+        path = urlsplit(request.path).path
         found = self._path.fullmatch(path)
         if not found:
             return 404, {"message": "Nothing at this path"}
         key = found[1]
-        if status := self.faults.of_item():
+        if status := self.faults.draw_item_status():
             return status, {"pathId": path, "message": "not now"}
-        said = {"pathId": path, "id": f"id:web:page::{key}"}
-        if asked.method == "DELETE":
-            return (200 if self._held.pop(key, None) else 404), said
-        if asked.method != "POST":
+        answer = {"pathId": path, "id": f"id:web:page::{key}"}
+        if request.method == "DELETE":
+            return (200 if self._documents.pop(key, None) else 404), answer
+        if request.method != "POST":
             return 405, {"pathId": path, "message": "no such method"}
-        fields = json.loads(asked.body)["fields"]
+        fields = json.loads(request.body)["fields"]
         if (
             self.is_refused(fields.get("title"))
             or any(map(self._is_no_text, fields.values()))
             or None in fields.values()
         ):
-            return 400, said | {"message": "Could not parse document: illegal value"}
-        self._held[key] = fields
-        return 200, said
+            return 400, answer | {"message": "Could not parse document: illegal value"}
+        self._documents[key] = fields
+        return 200, answer
 
     def _is_no_text(self, value: object) -> bool:
         if isinstance(value, list):
@@ -452,7 +452,7 @@ SERVERS: Mapping[str, type[Engine]] = {"opensearch": OpenSearchServer, "solr": S
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A search engine in memory that fails as often as it is told to.")
+    parser = argparse.ArgumentParser(description="A fake search engine in memory that fails as often as requested.")
     parser.add_argument("engine", choices=SERVERS)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)

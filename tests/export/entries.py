@@ -1,4 +1,4 @@
-"""Entries of a change feed, made up."""
+"""Generated entries of a change feed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def deletion(url: str, version: int = 1) -> DeletedDocument:
 
 
 def feed(versions: int, urls: int, seed: int = 1) -> Iterator[ExportEntry]:
-    """Documents that come, change and go."""
+    """Random documents that are added, changed and deleted."""
     chance = Random(seed)
     for version in range(1, versions + 1):
         url = f"http://h{chance.randrange(7)}.test/{chance.randrange(urls)}"
@@ -55,7 +55,7 @@ def feed(versions: int, urls: int, seed: int = 1) -> Iterator[ExportEntry]:
 
 
 def left_of(entries: Iterable[ExportEntry]) -> dict[str, int]:
-    """Id → version of the documents that are there in the end."""
+    """The documents that exist after these entries: id → version."""
     left: dict[str, int] = {}
     for entry in entries:
         left.pop(identifier(entry.key), None)

@@ -1,4 +1,7 @@
-"""python -m tests.export.indexing DIRECTORY VERSIONS URLS: index a feed from where the checkpoint is, and say each acknowledgement."""
+"""Index a generated feed from its checkpoint on, and print each acknowledged version.
+
+python -m tests.export.indexing DIRECTORY VERSIONS URLS
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ EVERY = 40
 
 
 def main(directory: Path, versions: int, urls: int) -> None:
-    known = read_checkpoint(directory / CHECKPOINT)
+    start = read_checkpoint(directory / CHECKPOINT)
     index = TantivyIndex(directory)
     for entry in feed(versions, urls):
-        if known is not None and entry.version <= known.version:
+        if start is not None and entry.version <= start.version:
             continue
         index.put(entry)
         if entry.version % EVERY == 0 or entry.version == versions:

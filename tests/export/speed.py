@@ -1,4 +1,4 @@
-"""How many documents a second go through a sink to an engine in another process?
+"""Measure how many documents per second a sink sends to an engine in another process.
 
 python -m tests.export.speed opensearch 20000
 """
@@ -30,8 +30,8 @@ def main() -> None:
         port = int(process.stdout.readline())
         started, used = time.perf_counter(), time.process_time()
         with closing(ENGINES[name](f"http://127.0.0.1:{port}/{PATHS[name]}", sleep=time.sleep)) as sink:
-            for first in range(0, count, sink.every):
-                for entry in entries[first : first + sink.every]:
+            for first in range(0, count, sink.acknowledge_every):
+                for entry in entries[first : first + sink.acknowledge_every]:
                     sink.put(entry)
                 sink.acknowledge()
         took, used = time.perf_counter() - started, time.process_time() - used

@@ -1,4 +1,4 @@
-"""Increments in a directory: each is whole, follows the last, and says what was deleted."""
+"""Increments in a directory are complete files, follow each other, and list deletions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def deletion(version: int, key: int) -> DeletedDocument:
     return DeletedDocument(version=version, key=Key(key, 0), url=f"http://a.test/{key}")
 
 
-def test_each_acknowledgement_makes_a_file_that_follows_the_last(tmp_path: Path) -> None:
+def test_each_acknowledgement_writes_a_file_that_continues_the_last(tmp_path: Path) -> None:
     with sink_for(tmp_path / "made", after=7) as sink:
         sink.put(exported(version=9))
         sink.put(deletion(12, 5))
@@ -87,7 +87,7 @@ def test_deletions_have_a_list_where_the_format_has_none(tmp_path: Path) -> None
     assert (tmp_path / "000000000004-000000000005.trectext").read_bytes() == b""
 
 
-def test_what_a_killed_process_left_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None:
+def test_unfinished_files_are_removed_and_foreign_ones_stay(tmp_path: Path) -> None:
     left = [".000000000000.jsonl.part", ".000000000003.deleted.part"]
     others = [".mine.part", "000000000000-000000000003.deleted", "000000000000.jsonl.part", "notes.txt"]
     for name in left + others:
@@ -132,7 +132,7 @@ def test_a_directory_that_is_not_there_has_no_version(tmp_path: Path) -> None:
     assert last_version(tmp_path / "none", "jsonl") is None
 
 
-def test_a_place_that_is_no_directory_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_place_that_is_no_directory_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DiskTrouble, match=r"file: cannot be written .* Nothing was exported"):
         DirectorySink(tmp_path / "file", JSONL, 0)
@@ -146,7 +146,7 @@ def put_all(sink: DirectorySink, entries: Iterable[ExportEntry]) -> None:
 
 @contextmanager
 def small_disk(largest: int) -> Iterator[None]:
-    """No file can grow beyond this."""
+    """Limit the size of files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard))
     try:
@@ -156,7 +156,7 @@ def small_disk(largest: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("form", [JSONL, FORMATS["parquet"], TRECTEXT], ids=lambda form: form.suffix)
-def test_a_sink_that_failed_does_not_go_on_as_if_it_had_everything(tmp_path: Path, form: FileFormat) -> None:
+def test_a_sink_that_failed_refuses_to_continue(tmp_path: Path, form: FileFormat) -> None:
     noise = "".join(map(chr, range(0x4E00, 0x9000)))
     with sink_for(tmp_path, form) as sink:
         sink.put(exported(version=1))

@@ -1,4 +1,4 @@
-"""A document as one JSON line, whatever is in it."""
+"""A document is written as one line of JSON, whatever its text contains."""
 
 from __future__ import annotations
 
@@ -44,13 +44,16 @@ def exported(**facts: Any) -> ExportedDocument:
     return ExportedDocument(**given | facts)
 
 
-def test_a_line_holds_everything_under_its_name_and_in_its_order() -> None:
+def test_a_line_has_all_fields_in_order() -> None:
     assert json_line(exported()).decode() == (
-        '{"id":"fffffffffffffffe00000000000000ff","url":"http://a.test/","host":"a.test","fetched_at":"1970-01-12T13:46:40.250000Z",'
+        '{"id":"fffffffffffffffe00000000000000ff","url":"http://a.test/","host":"a.test",'
+        '"fetched_at":"1970-01-12T13:46:40.250000Z",'
         '"status":200,"content_type":"text/html","title":"Tüte","text":"one\\ntwo","language":"de",'
-        '"format":"html","problem":"","description":"","author":"Ann","published_at":"2019-10","modified_at":"","canonical":"",'
+        '"format":"html","problem":"","description":"","author":"Ann","published_at":"2019-10","modified_at":"",'
+        '"canonical":"",'
         '"digest":"01ff",'
-        '"duplicate_of":"http://b.test/","similarity":0.944,"tier":"compared","anchors":[{"host":"b.test","text":"look"}],"noarchive":false,"event":"upsert","version":3}\n'
+        '"duplicate_of":"http://b.test/","similarity":0.944,"tier":"compared",'
+        '"anchors":[{"host":"b.test","text":"look"}],"noarchive":false,"event":"upsert","version":3}\n'
     )
 
 
@@ -84,7 +87,7 @@ def test_no_character_ends_a_line_early_or_reaches_a_terminal(character: str) ->
     assert json.loads(line)["text"] == f"a{character}b"
 
 
-def test_half_a_surrogate_pair_is_replaced_for_no_reader_could_take_it() -> None:
+def test_lone_surrogates_are_replaced() -> None:
     line = json_line(exported(title="a\ud800b", text="\udfff", anchors=[("b.test", "\udc00")]))
     data = json.loads(line.decode())
     assert (data["title"], data["text"], data["anchors"][0]["text"]) == ("a\ufffdb", "\ufffd", "\ufffd")

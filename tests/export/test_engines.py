@@ -1,4 +1,4 @@
-"""Whatever happens on the way, an engine has in the end what was put: nothing missing, nothing old, nothing refused but the bad."""
+"""Whatever fails on the way, an engine ends with exactly what was put; only bad documents are refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def name_of(number: int) -> str:
 
 
 def history(seed: int, length: int = 1500, pages: int = 400) -> list[ExportEntry]:
-    """Pages come, change, go and come back; every 37th stays, and is refused whatever it says."""
+    """Pages that are added, changed, deleted and added again; every 37th is never deleted, and always refused."""
     chance = Random(seed)
     entries: list[ExportEntry] = []
     for version in range(1, length + 1):
@@ -63,7 +63,7 @@ def history(seed: int, length: int = 1500, pages: int = 400) -> list[ExportEntry
 
 
 def last_words(entries: Sequence[ExportEntry]) -> dict[str, int]:
-    """What must be there: id → version."""
+    """The documents that must be in the engine: id → version."""
     last = {identifier(entry.key): entry for entry in entries}
     return {
         key: entry.version
@@ -79,14 +79,14 @@ def refused(entries: Sequence[ExportEntry]) -> set[str]:
 
 
 def deliver(entries: Sequence[ExportEntry], new_sink: Callable[[], Sink]) -> list[RejectedDocument]:
-    """As the command does it: from the last acknowledgement on, as often as it takes."""
+    """Export as the command does: resume after the last acknowledgement, until it succeeds."""
     rejected: list[RejectedDocument] = []
     done = 0
     for _ in range(200):
         sink = new_sink()
         try:
             while done < len(entries):
-                part = entries[done : done + sink.every]
+                part = entries[done : done + sink.acknowledge_every]
                 for entry in part:
                     sink.put(entry)
                 rejected += sink.acknowledge()
@@ -111,7 +111,7 @@ def served(
     options: HttpOptions | None = None,
     attempts: int = 8,
 ) -> Iterator[tuple[Sink, Engine, list[float]]]:
-    """A sink, its engine, and how long the sink has waited."""
+    """A sink, its engine, and the waits of the sink in seconds."""
     engine = SERVERS[name](faults or Faults())
     waits: list[float] = []
     options = options or HttpOptions(jitter=lambda: 1.0)
@@ -146,7 +146,7 @@ def test_an_engine_ends_with_what_was_put_whatever_fails(name: str, faults: Faul
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_everything_once_more_changes_nothing(name: str) -> None:
+def test_sending_everything_again_changes_nothing(name: str) -> None:
     entries = history(9)
     with served(name) as (sink, engine, _):
         for _ in range(2):
@@ -157,7 +157,7 @@ def test_everything_once_more_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_could_not_be_sent_is_sent_by_the_next_acknowledgement(name: str) -> None:
+def test_what_could_not_be_sent_is_sent_at_the_next_acknowledgement(name: str) -> None:
     with served(name, Faults(next=[Fault.AWAY] * 16), attempts=2) as (sink, engine, waits):
         sink.put(page(1, 1))
         with pytest.raises(SinkDown, match=f"{engine.where}: it answers 503"):
@@ -169,7 +169,7 @@ def test_what_could_not_be_sent_is_sent_by_the_next_acknowledgement(name: str) -
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_engine_that_answers_too_late_is_asked_again(name: str) -> None:
+def test_a_request_that_times_out_is_sent_again(name: str) -> None:
     options = HttpOptions(read=0.2, jitter=lambda: 1.0)
     with served(name, Faults(next=[Fault.HELD]), options=options) as (sink, engine, waits):
         sink.put(page(1, 1))
@@ -179,16 +179,16 @@ def test_an_engine_that_answers_too_late_is_asked_again(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_who_is_not_let_in_hears_it_at_once(name: str) -> None:
+def test_missing_credentials_are_an_error_without_retries(name: str) -> None:
     with served(name, Faults(authorization="Bearer x")) as (sink, _, waits):
         sink.put(page(1, 1))
-        with pytest.raises(SinkDown, match="does not know who asks"):
+        with pytest.raises(SinkDown, match="authentication is required"):
             sink.acknowledge()
     assert waits == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_answer_that_is_none_is_not_taken_for_one(name: str) -> None:
+def test_a_malformed_answer_is_an_error(name: str) -> None:
     with served(name, Faults(shares={Fault.GARBAGE: 1.0})) as (sink, _, waits):
         sink.put(page(1, 1))
         with pytest.raises(SinkDown, match="<html>Welcome!"):
@@ -197,7 +197,7 @@ def test_an_answer_that_is_none_is_not_taken_for_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_hostile_texts_arrive_and_stay_in_their_line(name: str) -> None:
+def test_hostile_texts_arrive_unchanged_and_break_no_request(name: str) -> None:
     texts = {"title": HOSTILE + "x" * 1_000_000, "text": HOSTILE, "anchors": [("b.test", HOSTILE)]}
     with served(name) as (sink, engine, _):
         sink.put(page(1, 1, **texts))
@@ -207,7 +207,7 @@ def test_hostile_texts_arrive_and_stay_in_their_line(name: str) -> None:
         title = next(str(value) for key, value in engine.documents[name_of(1)][1].items() if key.startswith("title"))
         assert title.startswith("a\ufffdb\u2028c")
         assert title.endswith("x" * 1_000_000)
-        body = engine.asked[-1 if name == "vespa" else 2 if name == "opensearch" else 0].body
+        body = engine.requests[-1 if name == "vespa" else 2 if name == "opensearch" else 0].body
         lines = {"opensearch": 4, "solr": 2, "vespa": 1}[name]
         assert len(body.decode().splitlines()) == lines
 
@@ -229,24 +229,24 @@ def test_only_the_fields_that_were_chosen_are_sent(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_to_acknowledge_asks_nobody(name: str) -> None:
+def test_acknowledging_nothing_sends_no_request(name: str) -> None:
     with served(name) as (sink, engine, _):
         assert sink.acknowledge() == []
-    assert engine.asked == []
+    assert engine.requests == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_batch_holds_so_many_entries_and_so_many_bytes(name: str) -> None:
+def test_a_batch_is_limited_in_entries_and_bytes(name: str) -> None:
     with served(name) as (sink, engine, _):
         for number in range(1100):
             sink.put(page(number, number + 1))
-        assert len(engine.asked) >= 2
-        before = len(engine.asked)
+        assert len(engine.requests) >= 2
+        before = len(engine.requests)
         for number in range(4):
             sink.put(page(2000 + number, 2000 + number, text="x" * 3_000_000))
-        assert len(engine.asked) >= before + 3
+        assert len(engine.requests) >= before + 3
         sink.acknowledge()
-        assert all(len(asked.body) <= 5 << 20 for asked in engine.asked)
+        assert all(len(asked.body) <= 5 << 20 for asked in engine.requests)
         assert len(engine.documents) == 1104
 
 
@@ -270,7 +270,7 @@ def test_a_document_that_is_too_large_is_refused_alone(name: str) -> None:
         "opensearch:pages",
     ],
 )
-def test_a_place_without_all_its_names_is_refused_with_an_example(where: str) -> None:
+def test_a_place_with_an_incomplete_path_is_refused_with_an_example(where: str) -> None:
     name = where.partition(":")[0]
     with pytest.raises(BadInput, match=f"such as {name}:http://"):
         ENGINES[name](where, sleep=lambda _: None)
@@ -288,15 +288,15 @@ def test_opensearch_gets_its_index_with_types_only_if_it_is_missing() -> None:
         for version in (1, 2):
             sink.put(page(1, version))
             sink.acknowledge()
-        assert [asked.method for asked in engine.asked] == ["HEAD", "PUT", "POST", "POST"]
+        assert [asked.method for asked in engine.requests] == ["HEAD", "PUT", "POST", "POST"]
         assert engine.mappings["pages"]["dynamic"] is False
         with closing(OpenSearchSink(engine.where, sleep=lambda _: None)) as other:
             other.put(page(2, 3))
             other.acknowledge()
-        assert [asked.method for asked in engine.asked][4:] == ["HEAD", "POST"]
+        assert [asked.method for asked in engine.requests][4:] == ["HEAD", "POST"]
 
 
-def test_opensearch_keeps_the_later_version_whoever_comes_last() -> None:
+def test_opensearch_keeps_the_later_version_in_whatever_order_they_arrive() -> None:
     with served("opensearch") as (sink, engine, _):
         for entry in (page(1, 5), page(2, 5), gone(3, 5)):
             sink.put(entry)
@@ -307,21 +307,21 @@ def test_opensearch_keeps_the_later_version_whoever_comes_last() -> None:
         assert versions(engine) == {name_of(1): 5, name_of(2): 5}
 
 
-def test_opensearch_is_sent_again_only_what_it_did_not_take() -> None:
+def test_only_failed_items_are_sent_to_opensearch_again() -> None:
     with served("opensearch", Faults(seed=1, items=0.3)) as (sink, engine, waits):
         for number in range(500):
             sink.put(page(number, number + 1))
         assert sink.acknowledge() == []
-        sizes = [asked.body.count(b'{"index":') for asked in engine.asked if asked.path.startswith("/pages/_bulk")]
+        sizes = [asked.body.count(b'{"index":') for asked in engine.requests if asked.path.startswith("/pages/_bulk")]
         assert sizes[0] == 500
         assert sizes == sorted(sizes, reverse=True)
         assert 100 < sizes[1] < 200
         assert len(engine.documents) == 500
-    assert set(waits) <= {1.0, 2.0, 4.0}  # it got further nearly every time
+    assert set(waits) <= {1.0, 2.0, 4.0}  # nearly every attempt made progress
     assert len(waits) == len(sizes) - 1
 
 
-def test_opensearch_is_given_up_when_nothing_more_gets_through() -> None:
+def test_the_export_to_opensearch_fails_when_no_item_gets_through() -> None:
     with served("opensearch", Faults(items=1.0), attempts=4) as (sink, _, waits):
         sink.put(page(1, 1))
         with pytest.raises(SinkDown, match=r"1 of 1 documents are not taken \(.*rejected_execution_exception"):
@@ -329,7 +329,7 @@ def test_opensearch_is_given_up_when_nothing_more_gets_through() -> None:
     assert waits == [1.0, 2.0, 4.0]
 
 
-def test_an_index_that_is_no_more_is_no_fault_of_documents() -> None:
+def test_documents_are_not_rejected_when_the_index_is_missing() -> None:
     with served("opensearch") as (sink, engine, _):
         assert isinstance(engine, OpenSearchServer)
         sink.put(page(1, 1))
@@ -341,33 +341,33 @@ def test_an_index_that_is_no_more_is_no_fault_of_documents() -> None:
                 sink.acknowledge()
 
 
-def test_solr_shows_and_keeps_what_was_acknowledged() -> None:
+def test_acknowledged_documents_in_solr_are_searchable_and_durable() -> None:
     with served("solr") as (sink, engine, _):
         assert isinstance(engine, SolrServer)
         for number in range(500):
             sink.put(page(number, number + 1))
-        assert len(engine.asked) == 1
+        assert len(engine.requests) == 1
         assert engine.documents == {}
         sink.acknowledge()
         sink.acknowledge()
         engine.lose_power()
         assert len(engine.documents) == 500
-        assert [asked.path for asked in engine.asked] == [
+        assert [asked.path for asked in engine.requests] == [
             "/solr/pages/update?commitWithin=10000",
             "/solr/pages/update?commit=true",
         ]
 
 
-def test_solr_is_asked_a_few_times_to_find_one_bad_document_of_many() -> None:
+def test_one_bad_document_for_solr_is_found_in_few_requests() -> None:
     with served("solr") as (sink, engine, _):
         for number in range(500):
             sink.put(page(number, number + 1, title="poison" if number == 321 else "good"))
         assert [each.id for each in sink.acknowledge()] == [name_of(321)]
         assert len(engine.documents) == 499
-    assert len(engine.asked) <= 2 * 10 + 1  # two for each halving, and the commit
+    assert len(engine.requests) <= 2 * 10 + 1  # two for each halving, and the commit
 
 
-def test_solr_is_told_the_type_of_each_field() -> None:
+def test_field_names_for_solr_end_with_their_type() -> None:
     with served("solr") as (sink, engine, _):
         sink.put(page(1, 7, similarity=1.0, metadata={"canonical": "x" * 40_000, "author": "y" * 40_000}))
         assert sink.acknowledge() == []
@@ -375,17 +375,17 @@ def test_solr_is_told_the_type_of_each_field() -> None:
     assert document["fetched_at_dt"] == "1970-01-12T13:46:40.250000Z"
     assert (document["version_l"], document["similarity_d"], document["noarchive_b"]) == (7, 1.0, False)
     assert len(document["author_txt"]) == 40_000
-    assert "canonical_s" not in document  # no index can hold it
+    assert "canonical_s" not in document  # too long for a term
 
 
-def test_vespa_has_many_under_way_but_never_two_of_one_document() -> None:
-    faults = Faults(next=[Fault.HELD] * 7)  # each waits for the next, which a single one would never send
+def test_vespa_gets_concurrent_requests_but_never_two_for_one_document() -> None:
+    faults = Faults(next=[Fault.HELD] * 7)  # each is answered when the next arrives: a single connection would hang
     with served("vespa", faults) as (sink, engine, _):
         for version in range(1, 1000):
             sink.put(page(version % 50, version))
         sink.acknowledge()
-        assert 2 <= engine.most <= 8
-        assert engine.most_of_one == 1
+        assert 2 <= engine.most_in_flight <= 8
+        assert engine.most_for_one_path == 1
         assert sorted(versions(engine).values()) == list(range(950, 1000))
 
 
@@ -399,7 +399,7 @@ def test_vespa_gets_times_as_numbers() -> None:
     assert "tier" not in document
 
 
-def test_the_schema_for_vespa_has_a_field_for_all_that_is_sent() -> None:
+def test_the_schema_for_vespa_has_every_field_that_is_sent() -> None:
     with served("vespa") as (sink, engine, _):
         sink.put(page(1, 1))
         sink.acknowledge()

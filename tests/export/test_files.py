@@ -1,4 +1,4 @@
-"""A file is whole or not there."""
+"""An exported file is complete or absent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawler.errors import AlreadyRunning, DiskTrouble
-from crawler.export.files import output_to, whole_file
+from crawler.export.files import atomic_file, output_to
 from crawler.files import PART
 
 
@@ -25,7 +25,7 @@ def names(directory: Path) -> list[str]:
 
 
 def test_a_file_gets_its_name_when_it_is_complete(path: Path) -> None:
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(b"all")
         assert names(path.parent) == [path.name + PART]
     assert path.read_bytes() == b"all"
@@ -36,7 +36,7 @@ def test_a_failure_leaves_what_was_there(path: Path) -> None:
     path.write_bytes(b"old")
 
     def fail() -> None:
-        with whole_file(path) as file:
+        with atomic_file(path) as file:
             file.write(b"half")
             raise KeyboardInterrupt
 
@@ -46,28 +46,28 @@ def test_a_failure_leaves_what_was_there(path: Path) -> None:
     assert names(path.parent) == [path.name]
 
 
-def test_what_a_killed_process_left_is_taken_over(path: Path) -> None:
+def test_an_unfinished_file_of_a_killed_process_is_reused(path: Path) -> None:
     path.with_name(path.name + PART).write_bytes(b"much that was left behind")
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(b"new")
     assert path.read_bytes() == b"new"
     assert names(path.parent) == [path.name]
 
 
-def test_two_do_not_write_one_file(path: Path) -> None:
+def test_two_exports_cannot_write_one_file(path: Path) -> None:
     part = path.with_name(path.name + PART)
     with part.open("wb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         other.write(b"of another process")
         other.flush()
-        with pytest.raises(AlreadyRunning, match="another export"), whole_file(path):
+        with pytest.raises(AlreadyRunning, match="another export"), atomic_file(path):
             raise AssertionError("nobody gets here")
     assert part.read_bytes() == b"of another process"
 
 
 @pytest.mark.parametrize("where", ["no/such/directory/out", "."])
-def test_a_place_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path, where: str) -> None:
-    with pytest.raises(DiskTrouble, match=f"{tmp_path / where}: cannot be written"), whole_file(tmp_path / where):
+def test_a_place_that_cannot_be_written_is_one_clear_error(tmp_path: Path, where: str) -> None:
+    with pytest.raises(DiskTrouble, match=f"{tmp_path / where}: cannot be written"), atomic_file(tmp_path / where):
         raise AssertionError("nobody gets here")
     assert names(tmp_path) == []
 
@@ -75,7 +75,7 @@ def test_a_place_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path, wh
 def test_a_link_stays_a_link(tmp_path: Path, path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(path.name)
-    with whole_file(link) as file:
+    with atomic_file(link) as file:
         file.write(b"all")
     assert link.is_symlink()
     assert path.read_bytes() == b"all"

@@ -1,4 +1,4 @@
-"""Whatever a document says, a file of documents is read back by others as what was written."""
+"""Whatever the text of a document, readers of an exported file get back what was written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lxml import etree
 
 from crawler.errors import Misconfigured
 from crawler.export.characters import on_one_line, printable
-from crawler.export.fields import ALWAYS, FIELDS
+from crawler.export.fields import FIELDS, REQUIRED_FIELDS
 from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
 from crawler.items import DeletedDocument, DeletionEvidence, ExportEntry, Key, TextBlock, identifier
 from tests.export.test_documents import any_text, exported
@@ -27,7 +27,7 @@ DELETION = DeletedDocument(
     version=9, key=Key(1, 2), url="http://a.test/x", evidence=DeletionEvidence.GONE, target="http://a.test/y"
 )
 WITHOUT_DELETIONS = [name for name, form in FORMATS.items() if not form.has_deletions]
-# Texts that mean to be something else
+# Texts that look like markup of the formats
 TRAPS = [
     "</DOC>\n<DOC>\n<DOCNO>forged</DOCNO>",
     "</TEXT></TITLE></DOCHDR>",
@@ -46,7 +46,7 @@ blocks = st.lists(st.builds(TextBlock, hostile, tags, st.just(0), st.sampled_fro
 
 def written(name: str, *entries: ExportEntry, fields: Iterable[str] | None = None) -> bytes:
     stream = io.BytesIO()
-    form = FORMATS[name] if fields is None else FORMATS[name].keeping(fields)
+    form = FORMATS[name] if fields is None else FORMATS[name].with_fields(fields)
     writer = form.open(stream)
     for entry in entries:
         writer.write(entry)
@@ -69,7 +69,7 @@ def test_jsonl_holds_documents_and_deletions() -> None:
     assert documents[1]["deleted"] is True
 
 
-def test_jsonl_has_only_the_fields_that_are_wanted_and_those_that_nobody_can_do_without() -> None:
+def test_jsonl_has_only_the_chosen_and_the_required_fields() -> None:
     document, deletion = lines(written("jsonl", exported(), DELETION, fields=["title", "status"]))
     assert document == {
         "id": identifier(Key(-2, 255)),
@@ -78,7 +78,7 @@ def test_jsonl_has_only_the_fields_that_are_wanted_and_those_that_nobody_can_do_
         "title": "Tüte",
         "version": 3,
     }
-    assert deletion.keys() == ALWAYS
+    assert deletion.keys() == REQUIRED_FIELDS
 
 
 def test_every_field_of_a_line_can_be_chosen() -> None:
@@ -90,13 +90,13 @@ def test_every_field_of_a_line_can_be_chosen() -> None:
 @pytest.mark.parametrize("name", ["jsonl", "parquet"])
 def test_a_field_that_does_not_exist_is_named(name: str) -> None:
     with pytest.raises(Misconfigured, match=r"colour, smell: no field .* title"):
-        FORMATS[name].keeping(["title", "smell", "colour"])
+        FORMATS[name].with_fields(["title", "smell", "colour"])
 
 
 @pytest.mark.parametrize("name", WITHOUT_DELETIONS)
-def test_formats_of_others_have_their_own_fields(name: str) -> None:
+def test_formats_with_fixed_fields_refuse_a_choice_of_fields(name: str) -> None:
     with pytest.raises(Misconfigured, match="title: fields can be chosen for jsonl and parquet only"):
-        FORMATS[name].keeping(["title"])
+        FORMATS[name].with_fields(["title"])
 
 
 def test_a_line_of_a_json_collection() -> None:
@@ -130,8 +130,8 @@ def test_a_record_of_a_web_collection() -> None:
         "<DOC>\n<DOCNO>fffffffffffffffe00000000000000ff</DOCNO>\n<DOCHDR>\n"
         "http://a.test/\nHTTP/1.1 200 OK\nDate: Mon, 12 Jan 1970 13:46:40 GMT\nContent-Type: text/html; charset=utf-8\n"
         "Content-Length: 181\nContent-Language: de\nX-Original-Content-Type: application/pdf\n</DOCHDR>\n"
-        "<html>\n<head><title>Tüte</title></head>\n<body>\n<h1>One</h1>\n<p>a &amp; b</p>\n<ul>\n<li>i</li>\n<li>j</li>\n</ul>\n"
-        "<table>\n<tr><td>x y</td></tr>\n</table>\n<pre>\n z</pre>\n</body>\n</html>\n</DOC>\n"
+        "<html>\n<head><title>Tüte</title></head>\n<body>\n<h1>One</h1>\n<p>a &amp; b</p>\n"
+        "<ul>\n<li>i</li>\n<li>j</li>\n</ul>\n<table>\n<tr><td>x y</td></tr>\n</table>\n<pre>\n z</pre>\n</body>\n</html>\n</DOC>\n"
     )
 
 
@@ -210,7 +210,7 @@ def test_deletions_are_kept_apart_where_a_format_has_none(name: str, tmp_path: P
     writer = DocumentsOnlyWriter(FORMATS[name], stream)
     for entry in (exported(key=Key(1, 1)), DELETION, DeletedDocument(version=10, key=Key(3, 3), url="http://a.test/3")):
         writer.write(entry)
-    writer.write(exported(key=DELETION.key, version=11))  # it is back
+    writer.write(exported(key=DELETION.key, version=11))  # it was added again
     writer.finish()
     assert stream.getvalue() == written(name, exported(key=Key(1, 1)), exported(key=DELETION.key, version=11))
     path = tmp_path / "file"
@@ -221,7 +221,7 @@ def test_deletions_are_kept_apart_where_a_format_has_none(name: str, tmp_path: P
     assert not beside.exists()
 
 
-def test_deletions_stay_in_their_place_where_a_format_has_them() -> None:
+def test_deletions_stay_in_order_where_a_format_has_them() -> None:
     stream = io.BytesIO()
     writer = DocumentsOnlyWriter(FORMATS["jsonl"], stream)
     writer.write(DELETION)

@@ -1,4 +1,4 @@
-"""What becomes of a request when the engine does not answer as it should."""
+"""The HTTP client retries, waits or gives up when an engine does not answer as it should."""
 
 from __future__ import annotations
 
@@ -18,50 +18,52 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from crawler.errors import BadInput
-from crawler.export.http import AUTHORIZATION, EngineClient, HttpOptions, place_of, plain, without_password
+from crawler.export.http import AUTHORIZATION, EngineClient, HttpOptions, excerpt, parse_address, without_password
 from crawler.export.sink import SinkDown
 from tests.export.engines import Fault, Faults, OpenSearchServer
 
 EXAMPLE = "http://127.0.0.1:9200/pages"
-WITHOUT_LUCK = HttpOptions(jitter=lambda: 1.0)
+WITHOUT_JITTER = HttpOptions(jitter=lambda: 1.0)
 
 
 @pytest.fixture(autouse=True)
-def nobody_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_credentials_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(AUTHORIZATION, raising=False)
 
 
 @contextmanager
-def asking(
-    faults: Faults, options: HttpOptions = WITHOUT_LUCK, where: Callable[[str], str] = str
+def connected(
+    faults: Faults, options: HttpOptions = WITHOUT_JITTER, where: Callable[[str], str] = str
 ) -> Iterator[tuple[EngineClient, OpenSearchServer, list[float]]]:
-    """A client, its server, and how long it has waited."""
+    """A client, its server, and the waits of the client in seconds."""
     waits: list[float] = []
     server = OpenSearchServer(faults)
     with (
         server.running(),
-        closing(EngineClient(place_of(where(server.where), "opensearch", EXAMPLE), waits.append, options)) as client,
+        closing(
+            EngineClient(parse_address(where(server.where), "opensearch", EXAMPLE), waits.append, options)
+        ) as client,
     ):
         yield client, server, waits
 
 
-def test_what_passes_is_waited_for_longer_each_time() -> None:
-    with asking(Faults(next=[Fault.AWAY] * 5)) as (client, server, waits):
-        assert client.send("HEAD", "/pages", fine=(404,)).status == 404
-        assert len(server.asked) == 6
+def test_waits_double_after_each_failure() -> None:
+    with connected(Faults(next=[Fault.AWAY] * 5)) as (client, server, waits):
+        assert client.send("HEAD", "/pages", expected=(404,)).status == 404
+        assert len(server.requests) == 6
     assert waits == [1.0, 2.0, 4.0, 8.0, 16.0]
 
 
-def test_chance_takes_up_to_half_of_a_wait() -> None:
-    with asking(Faults(next=[Fault.AWAY] * 3), HttpOptions(jitter=lambda: 0.0)) as (client, _, waits):
-        client.send("HEAD", "/pages", fine=(404,))
+def test_jitter_takes_up_to_half_of_a_wait() -> None:
+    with connected(Faults(next=[Fault.AWAY] * 3), HttpOptions(jitter=lambda: 0.0)) as (client, _, waits):
+        client.send("HEAD", "/pages", expected=(404,))
     assert waits == [0.5, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504, 507])
-def test_after_the_last_attempt_it_is_told_what_where_and_what_to_do(status: int) -> None:
+def test_after_the_last_attempt_the_error_says_what_where_and_what_to_do(status: int) -> None:
     with (
-        asking(Faults(next=[Fault.AWAY] * 99, status=status)) as (client, server, waits),
+        connected(Faults(next=[Fault.AWAY] * 99, status=status)) as (client, server, waits),
         pytest.raises(
             SinkDown, match=rf"^{server.where}: it answers {status}; tried 8 times\. All that .* export again\.$"
         ),
@@ -71,17 +73,17 @@ def test_after_the_last_attempt_it_is_told_what_where_and_what_to_do(status: int
 
 
 @pytest.mark.parametrize(
-    ("asked", "waited"), [("30", 30.0), ("0", 1.0), ("soon", 1.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 1.0)]
+    ("retry_after", "waited"), [("30", 30.0), ("0", 1.0), ("soon", 1.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 1.0)]
 )
-def test_an_engine_may_ask_for_more_patience(asked: str, waited: float) -> None:
-    with asking(Faults(next=[Fault.AWAY], retry_after=asked)) as (client, _, waits):
-        client.send("HEAD", "/pages", fine=(404,))
+def test_retry_after_can_lengthen_a_wait(retry_after: str, waited: float) -> None:
+    with connected(Faults(next=[Fault.AWAY], retry_after=retry_after)) as (client, _, waits):
+        client.send("HEAD", "/pages", expected=(404,))
     assert waits == [waited]
 
 
-def test_nobody_waits_an_hour_for_an_engine() -> None:
+def test_a_very_long_retry_after_is_not_waited_for() -> None:
     with (
-        asking(Faults(next=[Fault.AWAY], retry_after="3600")) as (client, _, waits),
+        connected(Faults(next=[Fault.AWAY], retry_after="3600")) as (client, _, waits),
         pytest.raises(SinkDown, match="come back in 3600 seconds"),
     ):
         client.send("HEAD", "/pages")
@@ -89,20 +91,20 @@ def test_nobody_waits_an_hour_for_an_engine() -> None:
 
 
 @pytest.mark.parametrize("fault", [Fault.LOST, Fault.CUT, Fault.HELD])
-def test_a_lost_answer_is_asked_for_again(fault: Fault) -> None:
+def test_a_request_whose_answer_was_lost_is_sent_again(fault: Fault) -> None:
     options = HttpOptions(jitter=lambda: 1.0, read=0.2)
-    with asking(Faults(next=[fault]), options) as (client, server, waits):
+    with connected(Faults(next=[fault]), options) as (client, server, waits):
         answer = client.send("PUT", "/pages", b'{"mappings": {"properties": {}}}')
         assert (answer.status, b"already_exists" in answer.body) == (400, True)
-        assert len(server.asked) == 2
+        assert len(server.requests) == 2
     assert waits == [1.0]
 
 
-def test_nobody_there_is_told_after_all_attempts() -> None:
+def test_a_refused_connection_is_an_error_after_all_attempts() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
     waits: list[float] = []
-    place = place_of(f"http://127.0.0.1:{port}/pages", "opensearch", EXAMPLE)
+    place = parse_address(f"http://127.0.0.1:{port}/pages", "opensearch", EXAMPLE)
     with (
         closing(EngineClient(place, waits.append, HttpOptions(attempts=3))) as client,
         pytest.raises(SinkDown, match="no connection \\(Connection refused\\); tried 3 times"),
@@ -114,38 +116,43 @@ def test_nobody_there_is_told_after_all_attempts() -> None:
 @pytest.mark.parametrize(
     ("method", "path", "faults", "why"),
     [
-        ("GET", "/pages/_bulk", Faults(authorization="Bearer x"), "does not know who asks .401.*ORBWEAVER_EXPORT_AUTH"),
+        (
+            "GET",
+            "/pages/_bulk",
+            Faults(authorization="Bearer x"),
+            "authentication is required .401.*ORBWEAVER_EXPORT_AUTH",
+        ),
         ("HEAD", "/pages", Faults(), "nothing by this name .404"),
-        ("HEAD", "/pages", Faults(next=[Fault.AWAY], status=403), "forbids"),
-        ("HEAD", "/pages", Faults(next=[Fault.AWAY], status=302), "sends us elsewhere .302"),
+        ("HEAD", "/pages", Faults(next=[Fault.AWAY], status=403), "lacks permission"),
+        ("HEAD", "/pages", Faults(next=[Fault.AWAY], status=302), "redirects .302"),
     ],
 )
-def test_what_stays_wrong_is_told_at_once(method: str, path: str, faults: Faults, why: str) -> None:
-    with asking(faults) as (client, server, waits), pytest.raises(SinkDown, match=why):
+def test_permanent_errors_are_not_retried(method: str, path: str, faults: Faults, why: str) -> None:
+    with connected(faults) as (client, server, waits), pytest.raises(SinkDown, match=why):
         client.send(method, path)
     assert waits == []
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 def test_one_connection_serves_many_requests() -> None:
-    with asking(Faults()) as (client, server, _):
+    with connected(Faults()) as (client, server, _):
         for _ in range(5):
-            client.send("HEAD", "/pages", fine=(404,))
+            client.send("HEAD", "/pages", expected=(404,))
             client.send("GET", "/_all")
-        assert len({asked.port for asked in server.asked}) == 1
+        assert len({request.port for request in server.requests}) == 1
 
 
-def test_bodies_are_packed_if_that_is_wanted() -> None:
+def test_bodies_are_compressed_on_request() -> None:
     body = b'{"mappings": {"properties": {}}}'
-    with asking(Faults(), HttpOptions(compress=True)) as (client, server, _):
+    with connected(Faults(), HttpOptions(compress=True)) as (client, server, _):
         assert client.send("PUT", "/pages", body).status == 200
-        assert server.asked[0].headers["Content-Encoding"] == "gzip"
-        assert server.asked[0].body == body
+        assert server.requests[0].headers["Content-Encoding"] == "gzip"
+        assert server.requests[0].body == body
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For 127.0.0.1, signed by nobody else; key and certificate in one file."""
+    """A self-signed certificate for 127.0.0.1; key and certificate in one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "engine")])
     builder = x509.CertificateBuilder(subject_name=name, issuer_name=name, public_key=key.public_key())
@@ -163,7 +170,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("is_trusted", [True, False])
-def test_only_an_engine_with_a_certificate_that_is_trusted_hears_anything(
+def test_nothing_is_sent_to_an_engine_without_a_trusted_certificate(
     is_trusted: bool, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if is_trusted:
@@ -172,14 +179,14 @@ def test_only_an_engine_with_a_certificate_that_is_trusted_hears_anything(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    place = place_of(server.where.replace("http:", "https:"), "opensearch", EXAMPLE)
+    place = parse_address(server.where.replace("http:", "https:"), "opensearch", EXAMPLE)
     with server.running(), closing(EngineClient(place, waits.append, HttpOptions())) as client:
         if is_trusted:
             assert client.send("GET", "/_all").status == 200
         else:
             with pytest.raises(SinkDown, match=r"its certificate is not trusted \(self.signed certificate\)"):
                 client.send("GET", "/_all")
-    assert len(server.asked) == is_trusted
+    assert len(server.requests) == is_trusted
     assert waits == []
 
 
@@ -197,18 +204,18 @@ def basic(user_and_password: str) -> str:
         ("", "ApiKey abc==\n", "ApiKey abc=="),
     ],
 )
-def test_who_asks_is_told_to_the_engine_and_nobody_else(
+def test_credentials_are_sent_to_the_engine_and_never_shown(
     in_url: str, in_environment: str, header: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(AUTHORIZATION, in_environment)
     faults = Faults(authorization=header)
-    with asking(faults, where=lambda where: where.replace("//", f"//{in_url}")) as (client, server, _):
-        with pytest.raises(SinkDown, match="404") as told:
+    with connected(faults, where=lambda where: where.replace("//", f"//{in_url}")) as (client, server, _):
+        with pytest.raises(SinkDown, match="404") as raised:
             client.send("HEAD", "/pages")
-        assert server.asked[0].headers["Authorization"] == header
+        assert server.requests[0].headers["Authorization"] == header
     for secret in ("me:", "p@ss", "p%40ss", "p:ss", "abc", header):
-        assert secret not in str(told.value)
-    assert header not in repr(place_of(f"http://{in_url}a.example/b", "opensearch", EXAMPLE))
+        assert secret not in str(raised.value)
+    assert header not in repr(parse_address(f"http://{in_url}a.example/b", "opensearch", EXAMPLE))
 
 
 @pytest.mark.parametrize(
@@ -233,17 +240,17 @@ def test_who_asks_is_told_to_the_engine_and_nobody_else(
         ),
     ],
 )
-def test_a_bad_place_is_told_with_an_example(where: str) -> None:
-    with pytest.raises(BadInput, match=r"no place for opensearch\. .* such as opensearch:http://127") as told:
-        place_of(where, "opensearch", EXAMPLE)
-    assert "secret" not in str(told.value)
+def test_the_error_for_a_bad_place_gives_an_example(where: str) -> None:
+    with pytest.raises(BadInput, match=r"no place for opensearch\. .* such as opensearch:http://127") as raised:
+        parse_address(where, "opensearch", EXAMPLE)
+    assert "secret" not in str(raised.value)
 
 
 def test_a_bad_authorization_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(AUTHORIZATION, "secret")
-    with pytest.raises(BadInput, match=f"^{AUTHORIZATION}: neither") as told:
-        place_of(EXAMPLE, "opensearch", EXAMPLE)
-    assert "secret" not in str(told.value)
+    with pytest.raises(BadInput, match=f"^{AUTHORIZATION}: neither") as raised:
+        parse_address(EXAMPLE, "opensearch", EXAMPLE)
+    assert "secret" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -258,5 +265,5 @@ def test_a_place_is_shown_without_its_password(where: str, shown: str) -> None:
     assert without_password(where) == shown
 
 
-def test_what_an_engine_says_stays_on_one_short_line() -> None:
-    assert plain(b"a\x1b[31m\r\nb\xff" + b"c" * 10_000) == "a [31m b\ufffd" + "c" * 491
+def test_an_excerpt_of_an_answer_is_one_short_line() -> None:
+    assert excerpt(b"a\x1b[31m\r\nb\xff" + b"c" * 10_000) == "a [31m b\ufffd" + "c" * 491

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of writing: every file that has its name is whole."""
+"""After kill -9 in the middle of writing, every file with its final name is complete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.export.endless import END, EVERY, GONE
 from tests.export.trec_reader import text_records, web_records
 
 KILLS = 5
-_SAID = re.compile(rf"([0-9]+) {END}")
+_VERSION = re.compile(rf"([0-9]+) {END}")
 
 
 def of_lines(data: bytes) -> list[int]:
@@ -30,7 +30,7 @@ def of_lines(data: bytes) -> list[int]:
 
 
 def of_collection(data: bytes) -> list[int]:
-    return [_said(json.loads(line)["contents"]) for line in data.decode().splitlines()]
+    return [_version_in(json.loads(line)["contents"]) for line in data.decode().splitlines()]
 
 
 def of_parquet(data: bytes) -> list[int]:
@@ -40,21 +40,21 @@ def of_parquet(data: bytes) -> list[int]:
 
 
 def of_web(data: bytes) -> list[int]:
-    return [_said(record.body) for record in web_records(data)]
+    return [_version_in(record.body) for record in web_records(data)]
 
 
 def of_text(data: bytes) -> list[int]:
-    return [_said(record.body) for record in text_records(data)]
+    return [_version_in(record.body) for record in text_records(data)]
 
 
-def _said(text: str) -> int:
-    found = _SAID.findall(text)
+def _version_in(text: str) -> int:
+    found = _VERSION.findall(text)
     assert len(found) == 1
     return int(found[0])
 
 
 def run_and_kill(what: str, directory: Path, entries: int) -> None:
-    """Kill a process that has just said so often that it has put something; it is putting more."""
+    """Kill a process while it writes, after it has printed that it put this many entries."""
     command = [sys.executable, "-m", "tests.export.endless", what, str(directory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -75,7 +75,7 @@ def run_and_kill(what: str, directory: Path, entries: int) -> None:
         ("trectext", of_text),
     ],
 )
-def test_increments_are_whole_and_follow_each_other(
+def test_increments_are_complete_and_follow_each_other(
     name: str, versions_in: Callable[[bytes], list[int]], tmp_path: Path
 ) -> None:
     form, chance, last = FORMATS[name], Random(name), 0
@@ -96,15 +96,16 @@ def test_increments_are_whole_and_follow_each_other(
     assert last >= KILLS * EVERY
 
 
-def test_files_of_a_markdown_tree_are_whole(tmp_path: Path) -> None:
+def test_files_of_a_markdown_directory_are_complete(tmp_path: Path) -> None:
     chance = Random(3)
     for _ in range(KILLS):
-        said = chance.randrange(EVERY, 8 * EVERY)
-        run_and_kill("markdown", tmp_path, said)
+        put = chance.randrange(EVERY, 8 * EVERY)
+        run_and_kill("markdown", tmp_path, put)
         found = {path.stem: path.read_text() for path in tmp_path.rglob("*.md")}
         for text in found.values():
             assert text.startswith("---\n")
-            assert re.search(r"^version: ([0-9]+)$", text, re.MULTILINE)[1] == str(_said(text))  # type: ignore[index]
+            (version,) = re.findall(r"^version: ([0-9]+)$", text, re.MULTILINE)
+            assert int(version) == _version_in(text)
             assert text.endswith(f"{END}\n")
-        expected = {identifier(Key(n, 0)) for n in range(1, said + 1) if n % GONE not in (0, GONE - 1)}
+        expected = {identifier(Key(n, 0)) for n in range(1, put + 1) if n % GONE not in (0, GONE - 1)}
         assert expected <= found.keys()

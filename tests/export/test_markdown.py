@@ -1,4 +1,4 @@
-"""A tree of Markdown files that says what the documents say, and nothing that they would like to be."""
+"""Markdown files show the text of documents literally: no text becomes markup."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def files(directory: Path) -> list[str]:
     return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.name != ".lock")
 
 
-def parted(text: str) -> tuple[dict[str, object], str]:
-    """Front matter, whose values are JSON, and the rest."""
+def split_front_matter(text: str) -> tuple[dict[str, object], str]:
+    """The front matter, whose values are JSON, and the body."""
     assert text.startswith("---\n")
     head, _, body = text.removeprefix("---\n").partition("\n---\n")
     pairs = [line.partition(": ") for line in head.split("\n")]
@@ -69,7 +69,7 @@ def parted(text: str) -> tuple[dict[str, object], str]:
 
 
 def read(body: str) -> list[tuple[str, str]]:
-    """What a parser of CommonMark and tables finds: (kind, text), and the items of a list by themselves."""
+    """The blocks that a parser of CommonMark and tables finds, as (kind, text); list items count as blocks."""
     found: list[tuple[str, str]] = []
     open_tags: list[str] = []
     for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(body):
@@ -88,7 +88,7 @@ def read(body: str) -> list[tuple[str, str]]:
 
 
 def _texts(token: Token) -> list[str]:
-    """The lines of a paragraph, which must be nothing but text."""
+    """The lines of a paragraph, which must consist of plain text."""
     assert token.children is not None
     assert {child.type for child in token.children} <= {"text", "text_special", "hardbreak"}
     return "".join("\n" if child.type == "hardbreak" else child.content for child in token.children).split("\n")
@@ -99,20 +99,22 @@ def test_a_file_has_front_matter_and_text() -> None:
     found += [TextBlock(text, tag, 0, 1.0) for text, tag in [("i", "li"), ("j", "li"), ("x y", "tr"), ("z", "tr")]]
     found += [TextBlock("``` x\n  y", "pre", 0, 1.0), TextBlock("said", "blockquote", 0, 1.0)]
     assert markdown_of(exported(blocks=found, title='He said: "x"')) == (
-        '---\nurl: "http://a.test/"\ntitle: "He said: \\"x\\""\nfetched_at: "1970-01-12T13:46:40.250000Z"\nlanguage: "de"\n'
-        'author: "Ann"\npublished_at: "2019-10"\nversion: 3\n---\n\n'
+        '---\nurl: "http://a.test/"\ntitle: "He said: \\"x\\""\nfetched_at: "1970-01-12T13:46:40.250000Z"\n'
+        'language: "de"\nauthor: "Ann"\npublished_at: "2019-10"\nversion: 3\n---\n\n'
         "## One\n\na \\* b\n\n- i\n- j\n\nx y  \nz\n\n````\n``` x\n  y\n````\n\n> said\n"
     )
 
 
 def test_without_blocks_each_line_is_a_paragraph() -> None:
-    assert parted(markdown_of(exported(text="one\n\n two")))[1] == "\none\n\ntwo\n"
+    assert split_front_matter(markdown_of(exported(text="one\n\n two")))[1] == "\none\n\ntwo\n"
 
 
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize("kind", ["p", "h1", "li", "tr", "blockquote"])
-def test_marks_are_only_text(kind: str, mark: str) -> None:
-    _, body = parted(markdown_of(exported(blocks=[TextBlock(mark, kind, 0, 1.0), TextBlock(mark, kind, 0, 1.0)])))
+def test_markup_characters_are_escaped(kind: str, mark: str) -> None:
+    _, body = split_front_matter(
+        markdown_of(exported(blocks=[TextBlock(mark, kind, 0, 1.0), TextBlock(mark, kind, 0, 1.0)]))
+    )
     assert read(body) == [("p" if kind == "tr" else kind, on_one_line(mark))] * 2
 
 
@@ -120,7 +122,7 @@ def test_marks_are_only_text(kind: str, mark: str) -> None:
 @given(blocks, hostile, hostile)
 def test_a_parser_finds_the_text_and_nothing_else(found: list[TextBlock], title: str, author: str) -> None:
     entry = exported(blocks=found, text="", title=title, metadata={"author": author})
-    head, body = parted(markdown_of(entry))
+    head, body = split_front_matter(markdown_of(entry))
     assert head["title"] == on_one_line(title)
     assert head.get("author", "") == printable(author)
     expected = []
@@ -131,7 +133,7 @@ def test_a_parser_finds_the_text_and_nothing_else(found: list[TextBlock], title:
     assert read(body) == expected
 
 
-def test_files_come_change_and_go_with_their_documents(tmp_path: Path, sink: MarkdownSink) -> None:
+def test_files_are_added_changed_and_removed_with_their_documents(tmp_path: Path, sink: MarkdownSink) -> None:
     sink.put(exported(key=KEY, text="old"))
     sink.put(exported(key=Key(3, 4), url="http://a.test/2"))
     sink.put(exported(key=KEY, text="new"))
@@ -168,7 +170,7 @@ def test_files_come_change_and_go_with_their_documents(tmp_path: Path, sink: Mar
         ("http://a\n/", False),
     ],
 )
-def test_a_host_is_a_directory_if_its_name_is_one_everywhere(url: str, is_safe: bool) -> None:
+def test_a_host_name_is_used_if_it_is_a_valid_directory_name(url: str, is_safe: bool) -> None:
     name = directory_of(url)
     assert name.startswith("_") is not is_safe
     assert Path("/root", name).resolve() == Path("/root", name)
@@ -213,12 +215,12 @@ def test_a_link_in_the_place_of_a_file_is_replaced(tmp_path: Path, sink: Markdow
     assert not (tmp_path / "out" / "a.test" / NAME).is_symlink()
 
 
-def test_what_a_killed_process_left_goes(tmp_path: Path) -> None:
+def test_unfinished_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".md.part").write_text("half")
     MarkdownSink(tmp_path).close()
     assert files(tmp_path) == []
 
 
-def test_a_second_export_into_the_tree_is_refused(tmp_path: Path, sink: MarkdownSink) -> None:
+def test_a_second_export_into_the_directory_is_refused(tmp_path: Path, sink: MarkdownSink) -> None:
     with pytest.raises(AlreadyRunning, match="another export"):
         MarkdownSink(tmp_path / "out")

@@ -1,4 +1,4 @@
-"""A table of documents that pyarrow reads."""
+"""Exported Parquet files are tables that pyarrow reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from crawler.export.documents import facts_of
+from crawler.export.documents import fields_of
 from crawler.export.fields import FIELDS
 from crawler.export.parquet import ParquetFormat
 from crawler.items import DeletedDocument, DeletionEvidence, ExportEntry, Key, OutLink, TextBlock, identifier
@@ -32,18 +32,18 @@ def table(*entries: ExportEntry, **options: Any) -> pa.Table:
     return pq.read_table(io.BytesIO(written("parquet", *entries, **options)))
 
 
-def test_a_row_holds_what_a_line_holds() -> None:
+def test_a_row_has_the_fields_of_a_json_line() -> None:
     everything = exported(
         blocks=[TextBlock("one", "h1", 0, 0.91234)], links=[OutLink(Key(5, 6), "http://c.test/", "see", "nofollow")]
     )
     (row,) = table(everything).to_pylist()
     fetched = datetime(1970, 1, 12, 13, 46, 40, 250_000, UTC)
-    assert row == facts_of(everything) | {"fetched_at": fetched, "deleted": False, "evidence": None, "target": None}
+    assert row == fields_of(everything) | {"fetched_at": fetched, "deleted": False, "evidence": None, "target": None}
 
 
-def test_a_deletion_is_a_row_that_says_so() -> None:
+def test_a_deletion_is_a_row_with_deleted_true() -> None:
     (row,) = table(DELETION).to_pylist()
-    assert {name: fact for name, fact in row.items() if fact is not None} == facts_of(DELETION)
+    assert {name: fact for name, fact in row.items() if fact is not None} == fields_of(DELETION)
 
 
 def test_all_files_have_one_schema() -> None:
@@ -87,7 +87,7 @@ def test_row_groups_are_small_by_rows_and_by_text() -> None:
     assert {large.metadata.row_group(0).column(n).compression for n in range(large.metadata.num_columns)} == {"ZSTD"}
 
 
-def test_an_unfinished_file_does_not_pass_for_a_whole_one() -> None:
+def test_an_unfinished_file_does_not_look_complete() -> None:
     stream = io.BytesIO()
     writer = ParquetFormat().open(stream)
     for version in range(5_000):
@@ -118,7 +118,7 @@ def test_a_pipe_can_be_written() -> None:
     assert pq.read_table(io.BytesIO(read[0])).column("id").to_pylist() == [identifier(Key(-2, 255))]
 
 
-def test_the_library_is_asked_for_only_when_it_is_needed() -> None:
+def test_pyarrow_is_required_only_for_parquet() -> None:
     program = (
         "import sys\n"
         "from crawler.export.formats import FORMATS\n"

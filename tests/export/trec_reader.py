@@ -1,7 +1,7 @@
-"""A strict reader of TREC files, by the rules that their readers share.
+"""A strict reader of TREC files, by the rules that all their readers share.
 
-A record is what stands between a line `<DOC>` and a line `</DOC>`; its first line is its DOCNO. In a web collection a
-DOCHDR follows, then the page; in a text collection TITLE and TEXT.
+A record is enclosed by the lines `<DOC>` and `</DOC>`; its first line is its DOCNO. In a web collection a DOCHDR
+follows, then the page; in a text collection TITLE and TEXT.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An index has of each document the last version that was put, whatever happens to who puts it."""
+"""The index has the last version of each document that was put, even if the writer is killed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def index(directory: Path) -> Iterator[TantivyIndex]:
 
 
 def documents_in(directory: Path) -> list[dict[str, object]]:
-    """What somebody who opens the index finds, one value a field."""
+    """The stored fields of all documents that a new reader finds, one value per field."""
     searcher = open_index(directory).searcher()
     hits = searcher.search(tantivy.Query.all_query(), max(searcher.num_docs, 1)).hits
     return [{name: values[0] for name, values in searcher.doc(address).to_dict().items()} for _, address in hits]
@@ -60,7 +60,7 @@ def having(directory: Path, field: str, word: str) -> int:
 
 def test_it_is_a_sink(index: TantivyIndex) -> None:
     sink: Sink = index
-    assert sink.every == 10_000
+    assert sink.acknowledge_every == 10_000
     assert list(sink.acknowledge()) == []
 
 
@@ -88,13 +88,13 @@ def test_what_is_put_is_there_when_it_is_acknowledged(index: TantivyIndex, direc
 def test_a_document_is_replaced_and_deleted_by_its_id(index: TantivyIndex, directory: Path) -> None:
     index.put(document(A, 1, text="before"))
     index.put(document(B, 2, text="before"))
-    index.put(document(A, 3, text="after"))  # before the first is on the disk
+    index.put(document(A, 3, text="after"))  # before the first is committed
     index.acknowledge()
-    index.put(document(B, 4, text="after"))  # and afterwards
+    index.put(document(B, 4, text="after"))  # after the first is committed
     index.acknowledge()
     assert sorted(str(each["text"]) for each in documents_in(directory)) == ["after", "after"]
     index.put(deletion(A, 5))
-    index.put(deletion(C, 6))  # which never was there
+    index.put(deletion(C, 6))  # which was never indexed
     index.acknowledge()
     assert [each["url"] for each in documents_in(directory)] == [B]
 
@@ -110,7 +110,7 @@ def test_an_older_version_does_not_replace_a_newer_one(is_written: bool, index: 
     assert [each["text"] for each in documents_in(directory)] == ["newer"]
 
 
-def test_the_same_again_changes_nothing(directory: Path) -> None:
+def test_putting_the_same_again_changes_nothing(directory: Path) -> None:
     for _ in range(3):
         index = TantivyIndex(directory)
         for entry in feed(200, 30):
@@ -120,7 +120,7 @@ def test_the_same_again_changes_nothing(directory: Path) -> None:
         assert versions_in(directory) == left_of(feed(200, 30))
 
 
-def test_what_a_page_is_not_about_can_be_found_but_is_no_text_of_it(index: TantivyIndex, directory: Path) -> None:
+def test_blocks_beside_the_main_text_are_indexed_but_not_stored(index: TantivyIndex, directory: Path) -> None:
     blocks = [TextBlock("Menu home", "li", 0, 0.1), TextBlock("The story", "p", 9, 0.9)]
     index.put(document(A, text="The story", blocks=blocks, anchors=[("b.test", "Famous tale")]))
     index.acknowledge()
@@ -145,16 +145,16 @@ def test_any_text_can_be_indexed(index: TantivyIndex, directory: Path) -> None:
     assert len(documents_in(directory)) == len(hostile)
 
 
-def test_long_documents_are_written_before_anybody_asks(
+def test_long_documents_are_committed_before_an_acknowledgement(
     index: TantivyIndex, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_module, "_WAITING", 10_000)
+    monkeypatch.setattr(index_module, "_MAX_UNCOMMITTED", 10_000)
     for number in range(1, 21):
         index.put(document(f"http://a.test/{number}", number, text="word " * 400))
     assert len(documents_in(directory)) == 20
 
 
-def test_two_do_not_write_one_index(index: TantivyIndex, directory: Path) -> None:
+def test_two_processes_cannot_write_one_index(index: TantivyIndex, directory: Path) -> None:
     index.put(document(A))
     index.acknowledge()
     for full in (False, True):
@@ -163,7 +163,7 @@ def test_two_do_not_write_one_index(index: TantivyIndex, directory: Path) -> Non
     assert len(documents_in(directory)) == 1
 
 
-def test_who_was_closed_lets_others_write(directory: Path) -> None:
+def test_a_closed_index_can_be_written_by_others(directory: Path) -> None:
     first = TantivyIndex(directory)
     assert first.is_new
     first.close()
@@ -180,7 +180,7 @@ def test_what_was_not_acknowledged_is_not_there(directory: Path) -> None:
     assert documents_in(directory) == []
 
 
-def test_a_cleared_index_is_empty_and_nobody_believes_it_has_anything(index: TantivyIndex, directory: Path) -> None:
+def test_a_cleared_index_is_empty_and_has_no_checkpoint(index: TantivyIndex, directory: Path) -> None:
     index.put(document(A, 5))
     index.acknowledge()
     write_checkpoint(directory / CHECKPOINT, Checkpoint(crawl="", to="", selection="", version=5))
@@ -207,10 +207,10 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
         TantivyIndex(tmp_path / "file")
 
 
-@pytest.mark.parametrize("said", ['{"index":"orbweaver","schema":0}', '{"index":"other","schema":1}', "{", "[]", ""])
-def test_an_index_of_another_format_is_built_anew_only_if_asked(said: str, directory: Path) -> None:
+@pytest.mark.parametrize("stored", ['{"index":"orbweaver","schema":0}', '{"index":"other","schema":1}', "{", "[]", ""])
+def test_an_index_of_another_format_is_rebuilt_only_on_request(stored: str, directory: Path) -> None:
     TantivyIndex(directory).close()
-    (directory / "schema.json").write_text(said)
+    (directory / "schema.json").write_text(stored)
     with pytest.raises(BadInput, match="--full builds it anew"):
         TantivyIndex(directory)
     index = TantivyIndex(directory, full=True)
@@ -219,7 +219,7 @@ def test_an_index_of_another_format_is_built_anew_only_if_asked(said: str, direc
     assert json.loads((directory / "schema.json").read_text())["schema"] == index_module.SCHEMA_VERSION
 
 
-def test_a_damaged_index_is_built_anew_only_if_asked(directory: Path) -> None:
+def test_a_damaged_index_is_rebuilt_only_on_request(directory: Path) -> None:
     TantivyIndex(directory).close()
     (directory / DOCUMENTS / "meta.json").unlink()
     with pytest.raises(BadInput, match="--full builds it anew"):
@@ -228,12 +228,12 @@ def test_a_damaged_index_is_built_anew_only_if_asked(directory: Path) -> None:
     assert documents_in(directory) == []
 
 
-def test_who_was_killed_while_it_began_anew_begins_anew(directory: Path) -> None:
+def test_a_rebuild_that_was_killed_starts_over(directory: Path) -> None:
     index = TantivyIndex(directory)
     index.put(document(A))
     index.acknowledge()
     index.close()
-    (directory / "schema.json").unlink()  # as far as it came
+    (directory / "schema.json").unlink()  # as the kill left it
     index = TantivyIndex(directory)
     assert index.is_new
     index.close()
@@ -241,14 +241,14 @@ def test_who_was_killed_while_it_began_anew_begins_anew(directory: Path) -> None
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_disk_that_does_not_take_it_is_one_sentence(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(DiskTrouble, match="cannot be written"):
         TantivyIndex(tmp_path / "search")
 
 
 def test_a_full_disk_is_one_error_and_the_index_stays_as_it_was(directory: Path) -> None:
-    """Files may not grow beyond a size in one run, and may in the next."""
+    """The size of files is limited in the first run, and not in the second."""
     words = [sys.executable, "-m", "tests.export.indexing", str(directory), "2000", "300"]
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4_000, 4_000))
     failed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, preexec_fn=limit)
@@ -261,17 +261,17 @@ def test_a_full_disk_is_one_error_and_the_index_stays_as_it_was(directory: Path)
 
 
 def test_kill_loses_nothing_that_was_acknowledged(directory: Path) -> None:
-    """At moments that nobody chose, again and again, until a run comes to its end."""
+    """Kill the writer at random moments, until a run ends by itself."""
     versions, urls, chance, code = 2_000, 300, Random(9), None
     words = [sys.executable, "-m", "tests.export.indexing", str(directory), str(versions), str(urls)]
     while code != 0:
         with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            said = list(islice(process.stdout, chance.randrange(1, 25)))
+            stored = list(islice(process.stdout, chance.randrange(1, 25)))
             process.kill()
-            said += process.stdout.readlines()
+            stored += process.stdout.readlines()
         code = process.returncode
-        last = int(said[-1])
+        last = int(stored[-1])
         possible = [left_of(feed(version, urls)) for version in (last, min(last + EVERY, versions))]
         assert versions_in(directory) in possible
     assert last == versions

@@ -1,4 +1,4 @@
-"""Any question gets an answer, and the best documents come first."""
+"""Any query gets an answer, and the best documents rank first."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ def urls(hits: Iterable[SearchHit]) -> list[str]:
     return [hit.url for hit in hits]
 
 
-def found(searching: Searcher, question: str, wanted: SearchOptions = ALL) -> list[str]:
-    return [url.removeprefix("http://") for url in urls(searching.search(question, wanted).hits)]
+def found(searching: Searcher, text: str, wanted: SearchOptions = ALL) -> list[str]:
+    return [url.removeprefix("http://") for url in urls(searching.search(text, wanted).hits)]
 
 
-# ── Which documents ──
+# ── matching ──
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    ("text", "expected"),
     [
         ("horn", {"a.test/fog", "b.test/"}),
         ("HORN", {"a.test/fog", "b.test/"}),
@@ -93,12 +93,12 @@ def found(searching: Searcher, question: str, wanted: SearchOptions = ALL) -> li
         ("🐝", set()),
     ],
 )
-def test_a_question_finds(question: str, expected: set[str], harbour: Searcher) -> None:
-    assert set(found(harbour, question)) == expected
+def test_which_documents_a_query_finds(text: str, expected: set[str], harbour: Searcher) -> None:
+    assert set(found(harbour, text)) == expected
 
 
 @pytest.mark.parametrize(
-    "question",
+    "text",
     [
         '"rock',
         "rock:",
@@ -127,19 +127,19 @@ def test_a_question_finds(question: str, expected: set[str], harbour: Searcher) 
         "rock " + "x" * 10_000,
     ],
 )
-def test_what_is_not_well_formed_is_searched_for_its_words(question: str, harbour: Searcher) -> None:
-    assert "b.test/" in found(harbour, question)
+def test_a_malformed_query_is_searched_for_its_words(text: str, harbour: Searcher) -> None:
+    assert "b.test/" in found(harbour, text)
 
 
 @given(st.text(st.characters(exclude_categories=())) | st.text("ab \"+-():^~*[]{}\\'/<>ANDORNOTIN", max_size=60))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_every_question_gets_an_answer(harbour: Searcher, question: str) -> None:
-    answer = harbour.search(question, SearchOptions())
+def test_every_query_gets_an_answer(harbour: Searcher, text: str) -> None:
+    answer = harbour.search(text, SearchOptions())
     assert answer.matching >= len(answer.hits)
 
 
 @pytest.mark.parametrize(
-    "question",
+    "text",
     [
         '"' * 10_000,
         ":" * 10_000,
@@ -153,8 +153,8 @@ def test_every_question_gets_an_answer(harbour: Searcher, question: str) -> None
         "title:(" * 140,
     ],
 )
-def test_long_questions_do_no_harm(question: str, harbour: Searcher) -> None:
-    harbour.search(question, SearchOptions())
+def test_long_queries_do_no_harm(text: str, harbour: Searcher) -> None:
+    harbour.search(text, SearchOptions())
 
 
 def test_an_empty_index_has_no_answers(made: Made) -> None:
@@ -167,10 +167,10 @@ def test_only_documents_of_a_host_or_in_a_language(harbour: Searcher) -> None:
     assert found(harbour, "horn", SearchOptions(host="a.test", language="de")) == []
 
 
-# ── In which order ──
+# ── ranking ──
 
 
-def test_a_title_weighs_more_than_a_link_than_a_text_than_what_stands_around_it(made: Made) -> None:
+def test_titles_weigh_more_than_anchors_than_main_text_than_the_rest(made: Made) -> None:
     blocks = [TextBlock("lantern", "li", 0, 0.1)]
     searching = made(
         [
@@ -184,7 +184,7 @@ def test_a_title_weighs_more_than_a_link_than_a_text_than_what_stands_around_it(
     assert found(searching, "lantern") == ["a.test/title", "b.test/anchor", "c.test/text", "d.test/rest"]
 
 
-def test_who_has_all_words_comes_before_who_has_some_of_them_often(made: Made) -> None:
+def test_documents_with_all_words_rank_before_those_that_repeat_some(made: Made) -> None:
     searching = made(
         [
             document("http://a.test/", 1, title="Page", text="bread " * 30),
@@ -194,7 +194,7 @@ def test_who_has_all_words_comes_before_who_has_some_of_them_often(made: Made) -
     assert found(searching, "bread butter") == ["b.test/", "a.test/"]
 
 
-def test_words_that_everything_has_find_nothing_beside_others(made: Made) -> None:
+def test_common_words_are_ignored_beside_rare_ones(made: Made) -> None:
     searching = made(
         [document(f"http://a.test/{number}", 1 + number, text=f"The page. {FILL}") for number in range(60)]
         + [document("http://b.test/", 90, text=f"The lantern. {FILL}")]
@@ -205,7 +205,7 @@ def test_words_that_everything_has_find_nothing_beside_others(made: Made) -> Non
     assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["lantern"]
 
 
-def test_words_beside_each_other_count_more_than_words_apart(made: Made) -> None:
+def test_adjacent_words_count_more_than_words_apart(made: Made) -> None:
     searching = made(
         [
             document("http://a.test/", 1, title="Page", text=f"The bell. {FILL} The rock."),
@@ -229,7 +229,7 @@ def test_a_common_word_does_not_count_as_rare_because_few_titles_have_it(made: M
     assert found(searching, "how bowline")[0] == "c.test/"
 
 
-def test_of_each_host_the_best_are_shown_and_the_others_counted(made: Made) -> None:
+def test_results_per_host_are_limited_and_the_others_counted(made: Made) -> None:
     searching = made(
         [document(f"http://big.test/{number}", number, title="Lantern", text="lantern") for number in range(1, 200)]
         + [document(f"http://small{number}.test/", 300 + number, text=f"lantern {FILL}") for number in range(5)]
@@ -258,17 +258,17 @@ def test_copies_are_shown_only_where_their_original_is_not(made: Made) -> None:
     assert urls(made(copies).search("lantern", ALL).hits) == [copy]
 
 
-# ── What is shown ──
+# ── results ──
 
 
-def test_a_hit_says_what_the_document_is(harbour: Searcher) -> None:
+def test_a_hit_has_the_fields_of_its_document(harbour: Searcher) -> None:
     (hit,) = harbour.search("louder", SearchOptions()).hits
     assert (hit.url, hit.title, hit.host, hit.language) == ("http://b.test/", "Rock music", "b.test", "de")
     assert (hit.fetched_at, hit.format) == ("1970-01-12T13:46:40Z", "html")
     assert hit.snippet == ("Louder than any horn.", [(0, 6)])
 
 
-def test_what_is_shown_steers_no_terminal(made: Made) -> None:
+def test_results_have_no_control_characters(made: Made) -> None:
     hostile = "lantern \x1b]0;owned\x07 \u202e [bold]x[/bold]\r\n\x9b31m \u2028 next"
     (hit,) = (
         made([document("http://a.test/\x1b[31m", title=hostile, text=hostile)]).search("lantern", SearchOptions()).hits
@@ -278,7 +278,7 @@ def test_what_is_shown_steers_no_terminal(made: Made) -> None:
     assert "[bold]x[/bold]" in hit.title
 
 
-def test_no_index_is_no_index(tmp_path: Path) -> None:
+def test_a_directory_without_an_index_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="--full"):
         Searcher(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""A snippet shows the words that were looked for."""
+"""A snippet shows the words of the query."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.search.index import WORDS, analyzers
-from crawler.search.snippets import LENGTH, QueryWords, Snippet, snippet_of
+from crawler.search.snippets import SNIPPET_LENGTH, QueryWords, Snippet, snippet_of
 
 ANALYZER = analyzers()[WORDS]
 FILL = "And so it went on for a while, as such things do, until it came to an end. " * 10
@@ -31,14 +31,14 @@ def marked(snippet: Snippet) -> list[str]:
         (f"{FILL}The bell rang.", "…The bell rang."),
     ],
 )
-def test_it_begins_with_the_sentence(text: str, expected: str) -> None:
+def test_a_snippet_begins_with_the_sentence(text: str, expected: str) -> None:
     snippet = shown(text, "bell")
     assert snippet.text.startswith(expected)
-    assert len(snippet.text) <= LENGTH + 2
+    assert len(snippet.text) <= SNIPPET_LENGTH + 2
     assert marked(snippet) == ["bell"] * ("bell" in text)
 
 
-def test_where_most_of_the_words_stand_together_is_best() -> None:
+def test_the_snippet_is_taken_where_most_words_are_together() -> None:
     text = f"The bell. {FILL} A horn. {FILL} The bell and the horn in fog. {FILL} fog fog fog."
     assert marked(shown(text, "bell", "horn", "fog")) == ["bell", "horn", "fog"]
 
@@ -58,14 +58,14 @@ def test_scripts_without_spaces() -> None:
     text = "。".join(["岩の上にはフジツボがいます"] * 30 + ["潮だまりの生きもの"] + ["岩の上にはフジツボがいます"] * 30)
     snippet = shown(text, runs=("潮だまり", "潮だ", "だま"))
     assert marked(snippet) == ["潮だまり"]
-    assert len(snippet.text) <= LENGTH + 2
+    assert len(snippet.text) <= SNIPPET_LENGTH + 2
 
 
 @given(st.text(max_size=2_000), st.lists(st.text(max_size=5), max_size=4))
-def test_every_text_has_one(text: str, words: list[str]) -> None:
+def test_every_text_has_a_snippet(text: str, words: list[str]) -> None:
     terms = [term for word in words for term in ANALYZER.analyze(word)]
     snippet = shown(text, *terms, runs=tuple(word for word in words if word))
     assert snippet.text.strip("…") in text
-    assert len(snippet.text) <= LENGTH + 2
+    assert len(snippet.text) <= SNIPPET_LENGTH + 2
     ends = [0, *(place for pair in snippet.highlights for place in pair), len(snippet.text)]
     assert ends == sorted(ends)

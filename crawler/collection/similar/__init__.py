@@ -1,1 +1,1 @@
-"""Near-duplicates in the whole collection: finding, clustering and judging them."""
+"""Near-duplicates in the whole collection, or in files: find, cluster and evaluate them."""

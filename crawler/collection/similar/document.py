@@ -1,4 +1,4 @@
-"""A document as it is compared with others: its words, or the tokens of a program; from the archive or from a file."""
+"""Read a document, archived or in a file, in the form in which it is compared: words, or tokens of a program."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from crawler.parse.coding import MOST_DECODED
 from crawler.parse.html import Reading
 from crawler.parse.reading import parse_body, text_of
 
-CODE_FORMATS = frozenset(["code", "text"])  # of documents that may be programs
+CODE_FORMATS = frozenset(["code", "text"])  # documents of these formats may be programs
 _PAGES = (".html", ".htm", ".xhtml")
-_BEGINNING = 8_192  # bytes
+_CHECKED_BYTES = 8_192  # at the beginning of a file, for zero bytes
 
 
 class ComparedFeatures(Enum):
-    """What of documents is compared."""
+    """The features by which documents are compared: words, or tokens of source code."""
 
     WORDS = "words"
     CODE = "code"
@@ -36,11 +36,11 @@ class ComparedFeatures(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComparableDocument:
-    """What there is to compare."""
+    """A document with its hashed words, from which sketch and shingles are computed."""
 
-    name: str  # URL, or path
+    name: str  # URL or path
     text: str
-    words: Hashes  # in code, tokens
+    words: Hashes  # of code, hashed tokens
     template: bytes = b""  # of its host
     body_digest: bytes = b""
 
@@ -49,31 +49,31 @@ class ComparableDocument:
         return words_digest(self.text)
 
     def sketch(self, rule: DuplicateRule) -> bytes:
-        """As it is kept; empty if it has too few words."""
+        """The sketch as stores keep it; empty if the document has too few words."""
         return words_sketch(self.words, self.template, rule)
 
     def shingles(self, rule: DuplicateRule) -> Hashes:
         return words_shingles(self.words, self.template, rule)
 
     def similarity(self, other: ComparableDocument, rule: DuplicateRule) -> float:
-        """What they have in common, counted."""
+        """The exact Jaccard coefficient of both documents' shingles."""
         return jaccard(self.shingles(rule), other.shingles(rule))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentReader:
-    """Reads documents as they are to be compared."""
+    """Reads documents in the form in which they are compared."""
 
     reading: Reading
     features: ComparedFeatures
 
     def answer(self, archived: ArchivedAnswer, template: bytes = b"") -> ComparableDocument:
-        """One that is archived. A template is made of words, so it is none of a program's tokens."""
+        """Read an archived answer. A template consists of words, so it is not used for the tokens of programs."""
         body, content_type = plain_of(archived)
-        return self._compared(body, archived.url, content_type, archived.url, template)
+        return self._document(body, archived.url, content_type, archived.url, template)
 
     def file(self, path: Path) -> ComparableDocument:
-        """One in a file, or `BadInput` if that cannot be read."""
+        """Read a file; `BadInput` if that is impossible."""
         try:
             with path.open("rb") as file:
                 body = file.read(MOST_DECODED)
@@ -82,9 +82,9 @@ class DocumentReader:
                 f"{path}: cannot be read ({error.strerror}); name a file, or a URL that is archived."
             ) from error
         content_type = "text/html" if path.suffix.lower() in _PAGES else None
-        return self._compared(body, f"http://file.invalid/{quote(path.name)}", content_type, str(path), b"")
+        return self._document(body, f"http://file.invalid/{quote(path.name)}", content_type, str(path), b"")
 
-    def _compared(
+    def _document(
         self, body: bytes, url: str, content_type: str | None, name: str, template: bytes
     ) -> ComparableDocument:
         digest = hashlib.sha256(body).digest()
@@ -99,5 +99,5 @@ class DocumentReader:
 
 
 def _is_text(body: bytes) -> bool:
-    """Whether it can be a program as somebody wrote it, and not as a machine runs it."""
-    return b"\0" not in body[:_BEGINNING] or body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    """Whether this can be source code, and not a binary file."""
+    return b"\0" not in body[:_CHECKED_BYTES] or body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

@@ -1,4 +1,4 @@
-"""How well are near-duplicates found? On pairs that somebody has marked, in files."""
+"""Evaluate near-duplicate detection on files of labelled pairs."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from crawler.errors import BadInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """By threshold, in their order."""
+    """The quality of detection at each threshold, in ascending order."""
 
     rows: Sequence[EvaluationRow]
-    chosen: float  # one of the thresholds
+    chosen: float  # the rule's threshold, which is that of one of the rows
     pairs: int
     documents: int
-    is_short: bool  # none of them has words enough to be compared
+    is_short: bool  # no document has enough words to be compared
 
 
-def evaluated(
+def evaluate_pairs(
     path: Path, documents: Path | None, rule: DuplicateRule, progress: Callable[[str, int, int], None]
 ) -> Evaluation:
-    """At the usual thresholds and at the rule's; or `BadInput` that says what is wrong with a file."""
+    """Evaluate at the usual thresholds and at the rule's; `BadInput` says what is wrong with a file."""
     pairs = read_pairs(_lines(path), str(path))
     texts = None
     if documents is not None:
         wanted = {name for pair in pairs for name in (pair.one, pair.other)}
         texts = read_texts(_lines(documents), str(documents), wanted)
-    found, truth = arrange_pairs(pairs, texts, rule)
-    evidence = PairEvidence(found)
+    arranged, truth = arrange_pairs(pairs, texts, rule)
+    evidence = PairEvidence(arranged)
     thresholds, rows = sorted({*THRESHOLDS, rule.threshold}), []
     for row in sweep_thresholds(
         evidence, lambda at: truth.duplicates_at(at, evidence), lambda at: replace(rule, threshold=at), thresholds
@@ -46,13 +46,13 @@ def evaluated(
         rows=rows,
         chosen=rule.threshold,
         pairs=len(pairs),
-        documents=len(found.words),
-        is_short=all(len(words) < rule.fewest_words for words in found.words),
+        documents=len(arranged.words),
+        is_short=all(len(words) < rule.fewest_words for words in arranged.words),
     )
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Of a file, plain or packed, or `BadInput`."""
+    """The lines of a file, plain or gzipped; `BadInput` if it cannot be read."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             yield from file

@@ -1,4 +1,4 @@
-"""Which documents of the collection say almost the same as one that is given? Sketches tell where to look, texts decide."""
+"""Find the near-duplicates of a given document in the collection: sketches select candidates, texts decide."""
 
 from __future__ import annotations
 
@@ -14,91 +14,94 @@ from crawler.duplicates.search import find_nearest_sketches, lowest_estimate
 from crawler.items import Tier
 from crawler.stores.contract.documents import DocumentRow
 
-_SPARE = 20  # candidates more than are wanted whose texts are compared: some estimates are too high
+_EXTRA_CANDIDATES = 20  # compared beyond the number of results wanted: some estimates are too high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarDocument:
-    """A document that says almost the same."""
+    """A copy or near-duplicate of the given document."""
 
     document: DocumentRow
     similarity: float
     tier: Tier
-    original: str | None  # URL of what the crawl takes it for a duplicate of
+    original: str | None  # URL of the document that the crawl has recorded as its original
     differences: Differences | None = None  # None if it could not be read
 
 
 class SimilarDocuments(NamedTuple):
-    """The most similar first."""
+    """The similar documents, the most similar first."""
 
     found: list[SimilarDocument]
-    more: int  # than were wanted, as far as is known
-    is_short: bool  # too short for anything but copies
+    more: int  # beyond the number wanted; an estimate
+    is_short: bool  # the given document has too few words, so only exact copies were searched for
 
 
 def find_similar(
     collection: Collection, own: ComparableDocument, rule: DuplicateRule, most: int, progress: Progress
 ) -> SimilarDocuments:
-    """Up to so many documents at other URLs whose similarity reaches the rule's threshold."""
-    copies = {like.document.id: like for like in _copies(collection, own, most + _SPARE)}
+    """Up to `most` documents at other URLs whose similarity to `own` reaches the rule's threshold."""
+    copies = {copy.document.id: copy for copy in _exact_copies(collection, own, most + _EXTRA_CANDIDATES)}
     sketch = own.sketch(rule)
     more = 0
     if sketch and collection.reader.features is ComparedFeatures.CODE:
-        others = list(_programs(collection, own, rule, progress))
+        others = list(_similar_programs(collection, own, rule, progress))
     elif sketch:
         near = find_nearest_sketches(
-            sketch, _counted(collection, progress), lowest_estimate(rule.threshold), most + _SPARE
+            sketch,
+            _sketches_with_progress(collection, progress),
+            lowest_estimate(rule.threshold),
+            most + _EXTRA_CANDIDATES,
         )
         wanted = [candidate for candidate in near.candidates if candidate.document not in copies]
         others, more = [], near.more
         for done, candidate in enumerate(wanted):
             progress("reading texts", done, len(wanted))
-            others += _compared(collection, own, candidate.number, candidate.estimate, rule)
+            others += _compare_candidate(collection, own, candidate.number, candidate.estimate, rule)
     else:
         others = []
-    found = [like for like in (*copies.values(), *others) if like.document.url != own.name]
-    unique = {like.document.id: like for like in reversed(found)}.values()  # a copy is known for sure
-    order = sorted(unique, key=lambda like: (-like.similarity, like.tier, like.document.url))
+    found = [each for each in (*copies.values(), *others) if each.document.url != own.name]
+    unique = {each.document.id: each for each in reversed(found)}.values()  # exact copies win over estimates
+    order = sorted(unique, key=lambda each: (-each.similarity, each.tier, each.document.url))
     return SimilarDocuments(order[:most], more + len(order[most:]), not sketch)
 
 
-def _copies(collection: Collection, own: ComparableDocument, most: int) -> Iterator[SimilarDocument]:
+def _exact_copies(collection: Collection, own: ComparableDocument, most: int) -> Iterator[SimilarDocument]:
     for document in collection.store.documents.with_digests(own.body_digest, own.text_digest, most):
         tier = Tier.BODY if document.body_digest == own.body_digest else Tier.TEXT
         yield SimilarDocument(
             document=document,
             similarity=1.0,
             tier=tier,
-            original=_original(collection, document),
+            original=_original_url(collection, document),
             differences=Differences([], []),
         )
 
 
-def _compared(
+def _compare_candidate(
     collection: Collection, own: ComparableDocument, number: int, estimate: float, rule: DuplicateRule
 ) -> Iterator[SimilarDocument]:
-    """A page, if it is one; where it cannot be read, by the estimate."""
+    """Yield the candidate if its text is similar enough; if it cannot be read, the estimate decides."""
     page = collection.store.similarity.find_sketched(number)
     if page is None or page.document.url == own.name:
         return
     other = collection.read(page.document, page.template)
     similarity = own.similarity(other, rule) if other is not None else estimate
     if similarity >= rule.threshold:
-        yield _like(collection, own, page.document, other, similarity)
+        yield _similar_document(collection, own, page.document, other, similarity)
 
 
-def _programs(
+def _similar_programs(
     collection: Collection, own: ComparableDocument, rule: DuplicateRule, progress: Progress
 ) -> Iterator[SimilarDocument]:
-    """Sketches are of words, so programs are read, all of them."""
-    for number, other in SourceCodeDocuments(collection, rule).all(progress):
+    """Compare with every program in the collection: stored sketches are of words, not of program tokens."""
+    for number, other in SourceCodeDocuments(collection, rule).read_all(progress):
         if other.name != own.name and (similarity := own.similarity(other, rule)) >= rule.threshold:
             document = collection.store.documents.find(number)
             assert document is not None, "documents are never removed"
-            yield _like(collection, own, document, other, similarity)
+            yield _similar_document(collection, own, document, other, similarity)
 
 
-def _like(
+def _similar_document(
     collection: Collection,
     own: ComparableDocument,
     document: DocumentRow,
@@ -109,19 +112,19 @@ def _like(
         document=document,
         similarity=similarity,
         tier=Tier.COMPARED if other is not None else Tier.SKETCH,
-        original=_original(collection, document),
+        original=_original_url(collection, document),
         differences=differences(own.text, other.text) if other is not None else None,
     )
 
 
-def _original(collection: Collection, document: DocumentRow) -> str | None:
+def _original_url(collection: Collection, document: DocumentRow) -> str | None:
     if document.duplicate_of is None:
         return None
     original = collection.store.documents.find(document.duplicate_of)
     return original.url if original is not None else None
 
 
-def _counted(collection: Collection, progress: Progress) -> Iterator[list[tuple[int, int, bytes]]]:
+def _sketches_with_progress(collection: Collection, progress: Progress) -> Iterator[list[tuple[int, int, bytes]]]:
     of, done = collection.store.similarity.count_sketches(), 0
     for block in collection.store.similarity.sketches():
         yield list(block)

@@ -1,4 +1,4 @@
-"""What people and programs are told of duplicates."""
+"""Output of `scrapy duplicates`: lines for people, JSON for programs, and a chart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.export.documents import safe_json
 from crawler.monitor.charts import INK, LIMIT, save_chart
 from crawler.parse.clean_text import one_line
 
-MOST_LISTED = 10  # documents of a cluster that people see
+MAX_LISTED = 10  # documents of a cluster in the output for people
 
 
 # ── find ──
@@ -28,8 +28,8 @@ def find_lines(name: str, found: SimilarDocuments, threshold: float, fewest_word
         return
     for like in found.found:
         yield f"{like.similarity:7.1%}  {like.document.url}"
-        yield f"{'':9}{like.tier.meaning}; {_mark(like)}"
-        if differing := _differing(like.differences):
+        yield f"{'':9}{like.tier.meaning}; {_duplicate_note(like)}"
+        if differing := _differences_line(like.differences):
             yield f"{'':9}{differing}"
     if found.more:
         yield f"and about {found.more:,} more: --most"
@@ -43,12 +43,12 @@ def find_json(found: SimilarDocuments) -> Iterator[str]:
                 "similarity": round(like.similarity, 4),
                 "tier": like.tier.name.lower(),
                 "duplicate_of": like.original,
-                **_differences_data(like.differences),
+                **_differences_fields(like.differences),
             }
         )
 
 
-def _mark(like: SimilarDocument) -> str:
+def _duplicate_note(like: SimilarDocument) -> str:
     if like.original is None:
         return "in the crawl no duplicate"
     share = f" ({like.document.similarity:.1%})" if like.document.similarity is not None else ""
@@ -73,7 +73,7 @@ def cluster_lines(number: int, size: int, members: Sequence[ClusterMember]) -> I
     for place, member in enumerate(members):
         share = "" if not place else f"{'' if member.is_counted else '~'}{member.similarity:.1%}"
         yield f"{share:>12}  {one_line(member.name)}"
-        if differing := _differing(member.differences):
+        if differing := _differences_line(member.differences):
             yield f"{'':14}{differing}"
     if size > len(members):
         yield f"{'':14}and {size - len(members):,} more: --json lists all"
@@ -85,7 +85,7 @@ def cluster_json(number: int, members: Sequence[ClusterMember]) -> str:
             "url": member.name,
             "similarity": round(member.similarity, 4),
             "counted": member.is_counted,
-            **_differences_data(member.differences),
+            **_differences_fields(member.differences),
         }
         for member in members
     ]
@@ -101,13 +101,14 @@ def evaluation_lines(found: Evaluation) -> Iterator[str]:
     yield f"{'':21}{'sketch alone':^24}  {'cascade':^24}"
     yield f"threshold  duplicates{'P':>8}{'R':>8}{'F1':>8}  {'P':>8}{'R':>8}{'F1':>8}   texts read"
     for row in found.rows:
-        cells = "  ".join(_cells(quality) for quality in (row.sketch, row.cascade))
+        cells = "  ".join(_quality_cells(quality) for quality in (row.sketch, row.cascade))
         yield f"{row.threshold:>9g}{row.duplicates:>12,}{cells}{row.needed_texts:>13.1%}"
 
 
 def _chosen_lines(found: Evaluation, row: EvaluationRow) -> Iterator[str]:
     yield (
-        f"{found.pairs:,} pairs of {found.documents:,} documents; at {found.chosen:g}, {row.duplicates:,} are near-duplicates"
+        f"{found.pairs:,} pairs of {found.documents:,} documents; at {found.chosen:g}, {row.duplicates:,} are "
+        "near-duplicates"
     )
     yield ""
     yield f"{'':14}{'precision':>10}{'recall':>8}{'F1':>8}"
@@ -122,18 +123,18 @@ def evaluation_json(found: Evaluation) -> Iterator[str]:
         yield safe_json({**row._asdict(), "chosen": row.threshold == found.chosen, **methods})
 
 
-def _cells(found: Quality) -> str:
+def _quality_cells(found: Quality) -> str:
     return f"{found.precision:>8.4f}{found.recall:>8.4f}{found.f1:>8.4f}"
 
 
 # ── differing words ──
 
 
-def _differing(found: Differences | None) -> str:
+def _differences_line(found: Differences | None) -> str:
     return f"words: {found}" if found else ""
 
 
-def _differences_data(found: Differences | None) -> dict[str, object]:
+def _differences_fields(found: Differences | None) -> dict[str, object]:
     return {"added": found.added, "removed": found.removed} if found is not None else {}
 
 

@@ -1,4 +1,4 @@
-"""What can be compared with one another: the pages of a collection, the programs in it, or files."""
+"""Sources of documents to compare: the pages of a collection, the source code in it, or local files."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from crawler.errors import BadInput, DiskTrouble
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.store import Store
 
-_REMEMBERED = 512  # documents whose shingles are kept for the next comparison
-Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, and of how much (0 = unknown)
+_CACHED_DOCUMENTS = 512  # documents whose shingles are cached between comparisons
+Progress = Callable[[str, int, int], None]  # step, amount done, total (0 = unknown)
 
 
 class DocumentSource(Protocol):
-    """Documents under numbers."""
+    """Documents that can be compared, each under a number."""
 
     def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
-        """All that have one, or an empty one if they are too short."""
+        """The number and sketch of each document; the sketch of one with too few words may be empty."""
 
     def read(self, number: int) -> ComparableDocument | None:
-        """None if it cannot be read any more."""
+        """Read a document; None if it cannot be read any more."""
 
     def name(self, number: int) -> str:
-        """URL or path; empty if it is there no more."""
+        """URL or path of a document; empty if it no longer exists."""
 
 
 class Collection:
-    """What was archived, and how it is read again."""
+    """The archived documents, and the reader that reads them again for comparison."""
 
     def __init__(self, store: Store, directory: Path, reader: DocumentReader) -> None:
         self.store = store
         self.reader = reader
-        self.unread: dict[str, str] = {}  # URLs of documents that the archive does not give, and why
+        self.unread: dict[str, str] = {}  # URLs of documents that cannot be read from the archive, and why
         self._directory = directory
 
     def read(self, document: DocumentRow, template: bytes = b"") -> ComparableDocument | None:
-        """None if it cannot be read, which is noted."""
+        """Read a document from the archive; None if that is impossible, which is recorded in `unread`."""
         try:
             return self.reader.answer(read_archived(self.store, self._directory, document), template)
         except DiskTrouble as error:
@@ -52,7 +52,7 @@ class Collection:
 
 
 class SketchedPages:
-    """Those of a collection that have sketches, by their numbers in urls."""
+    """The pages of a collection that have sketches, by the number of their URL."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
@@ -75,7 +75,7 @@ class SketchedPages:
 
 
 class SourceCodeDocuments:
-    """Source code and plain text of a collection, by the numbers of documents; all is read again."""
+    """Source code and plain text of a collection, by document number; all of it is read again from the archive."""
 
     def __init__(self, collection: Collection, rule: DuplicateRule) -> None:
         self._collection = collection
@@ -83,10 +83,11 @@ class SourceCodeDocuments:
         self._rule = rule
 
     def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
-        for number, found in self.all(progress):
-            yield number, found.sketch(self._rule)
+        for number, document in self.read_all(progress):
+            yield number, document.sketch(self._rule)
 
-    def all(self, progress: Progress) -> Iterator[tuple[int, ComparableDocument]]:
+    def read_all(self, progress: Progress) -> Iterator[tuple[int, ComparableDocument]]:
+        """Read every current document that may be source code."""
         newest = self._store.changes.version()
         for published in self._store.changes.published():
             progress("reading documents", min(published.version, newest), newest)
@@ -106,7 +107,7 @@ class SourceCodeDocuments:
 
 
 class LocalFiles:
-    """Files, by their places in a list."""
+    """Local files, numbered by their position in a list."""
 
     def __init__(self, paths: Sequence[Path], reader: DocumentReader, rule: DuplicateRule) -> None:
         self.unread: dict[str, str] = {}  # paths of those that cannot be read, and why
@@ -132,8 +133,8 @@ class LocalFiles:
         return str(self._paths[number])
 
 
-def files_in(names: Sequence[str]) -> list[Path]:
-    """These files, and all in these directories and below but hidden ones; each once, in the order of their paths."""
+def list_files(names: Sequence[str]) -> list[Path]:
+    """The named files, and all files below the named directories but hidden ones; each once, sorted by path."""
     found: set[Path] = set()
     for name in names:
         path = Path(name)
@@ -148,10 +149,10 @@ def files_in(names: Sequence[str]) -> list[Path]:
     return sorted(found)
 
 
-def comparing(documents: DocumentSource, rule: DuplicateRule) -> Callable[[int, int], float | None]:
-    """What counts how much two documents have in common; None if one cannot be read."""
+def text_comparison(documents: DocumentSource, rule: DuplicateRule) -> Callable[[int, int], float | None]:
+    """A function that computes the exact similarity of two documents, or returns None if one cannot be read."""
 
-    @lru_cache(maxsize=_REMEMBERED)
+    @lru_cache(maxsize=_CACHED_DOCUMENTS)
     def shingles(number: int) -> Hashes | None:
         found = documents.read(number)
         return found.shingles(rule) if found is not None else None
@@ -164,5 +165,5 @@ def comparing(documents: DocumentSource, rule: DuplicateRule) -> Callable[[int, 
 
 
 def _is_hidden(path: Path, directory: Path) -> bool:
-    """Or only a name for another."""
+    """Whether a file is hidden, lies in a hidden directory, or is a symbolic link."""
     return path.is_symlink() or any(part.startswith(".") for part in path.relative_to(directory).parts)
