@@ -1,4 +1,4 @@
-"""make prove-duplicates: two workers, killed twenty times, find the same clusters of copies as if nothing had happened."""
+"""make prove-duplicates: two workers, killed twenty times, find the same clusters of copies as an undisturbed crawl."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def main() -> int:
 
 def _report(name: str, found: Findings, planted: set[frozenset[str]]) -> None:
     print(
-        f"{name}: {found.pages} pages, {len(found.clusters)} clusters, {len(found.clusters & planted)} of them as planted; "
-        f"{found.templates} templates learned, {found.compared} pages compared by their texts",
+        f"{name}: {found.pages} pages, {len(found.clusters)} clusters, {len(found.clusters & planted)} of them as "
+        f"planted; {found.templates} templates learned, {found.compared} pages compared by their texts",
         flush=True,
     )
 

@@ -1,4 +1,4 @@
-"""Crawl a web of copies, left alone or killed again and again: the clusters found must be those that were planted."""
+"""Crawl a web of copies, undisturbed or with kills: the clusters found must be those that were planted."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from tests.crawl.runner import crawling, kill_all, rows
 from tests.proofs.copies.web import Copies
 
 PATIENCE = 90.0  # seconds that one run may take
-DELAY = 0.3  # seconds that a host rests: so that there is time for kills
+DELAY = 0.3  # seconds between two visits of a host: so that there is time for kills
 
 
 @dataclass
 class Findings:
-    """What a crawl found."""
+    """The clusters that a crawl found, and what it took."""
 
     clusters: set[frozenset[str]] = field(default_factory=set)
     pages: int = 0
     kills: int = 0
     templates: int = 0  # hosts whose template was learned
-    compared: int = 0  # pages whose texts decided
+    compared: int = 0  # pages that were decided by comparing texts
 
 
 def crawl(web: Copies, directory: Path, *, kills: int = 0, workers: int = 2, seed: int = 1) -> Findings:
-    """One crawl of the web, to its end."""
+    """Crawl the whole web once."""
     return crawl_pages(web.served(), directory, kills=kills, workers=workers, seed=seed)
 
 
 def crawl_pages(
     pages: Pages, directory: Path, *, kills: int = 0, workers: int = 2, seed: int = 1, delay: float = DELAY
 ) -> Findings:
-    """One crawl of these pages, to its end."""
+    """Crawl all of these pages once."""
     directory.mkdir(exist_ok=True)
     findings, chance = Findings(), random.Random(seed)
     with pages_served(pages, directory) as (settings, _):
@@ -44,11 +44,11 @@ def crawl_pages(
         settings |= {"POLITENESS_MIN_DELAY": delay, "CRAWL_HORIZON": 5, "LOG_LEVEL": "WARNING", "COMMIT_VISITS": 10}
         while not _run(words, settings, directory, chance.uniform(0.1, 1.2) if findings.kills < kills else None):
             findings.kills += 1
-    return _found(directory / "crawl", findings)
+    return _read_findings(directory / "crawl", findings)
 
 
 def _run(words: tuple[str, ...], settings: dict[str, object], directory: Path, after: float | None) -> bool:
-    """Whether a run has ended by itself; one that is to be killed is so some time after it has begun to crawl."""
+    """Run a crawl, and kill it `after` seconds from its first visit if that is given; whether it ended by itself."""
     with crawling(*words, output=directory / "output.txt", **settings) as process:
         deadline = time.monotonic() + PATIENCE
         if after is not None:
@@ -66,17 +66,18 @@ def _run(words: tuple[str, ...], settings: dict[str, object], directory: Path, a
 
 
 def _visits(directory: Path) -> object:
-    """How far it has come; nothing before there is a store."""
+    """The number of documents so far; None before there is a store."""
     if not (directory / "crawl.db").exists():
         return None
     tables = rows(directory, "SELECT count(*) FROM sqlite_schema WHERE name = 'documents'")
     return rows(directory, "SELECT count(*) FROM documents")[0][0] if tables == [(1,)] else None
 
 
-def _found(directory: Path, findings: Findings) -> Findings:
+def _read_findings(directory: Path, findings: Findings) -> Findings:
     pages = rows(
         directory,
-        """SELECT u.url, coalesce(ou.url, u.url), d.tier FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest
+        """SELECT u.url, coalesce(ou.url, u.url), d.tier
+           FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest
            LEFT JOIN documents o ON o.id = d.duplicate_of
            LEFT JOIN urls ou ON ou.host = o.host AND ou.rest = o.rest
            WHERE d.kind = 0 AND d.reason = 20 AND d.id = (
@@ -84,7 +85,7 @@ def _found(directory: Path, findings: Findings) -> Findings:
     )
     clusters = defaultdict(set)
     for url, original, tier in pages:
-        clusters[_place(str(original))].add(_place(str(url)))
+        clusters[_host_and_path(str(original))].add(_host_and_path(str(url)))
         findings.compared += tier == 4
     findings.pages = len(pages)
     findings.clusters = {frozenset(members) for members in clusters.values() if len(members) > 1}
@@ -92,7 +93,7 @@ def _found(directory: Path, findings: Findings) -> Findings:
     return findings
 
 
-def _place(url: str) -> str:
-    """Host and path."""
+def _host_and_path(url: str) -> str:
+    """A URL without scheme and port."""
     host, _, path = url.removeprefix("http://").partition("/")
     return f"{host.partition(':')[0]}/{path}"

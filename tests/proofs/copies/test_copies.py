@@ -1,4 +1,4 @@
-"""What is planted is found, by two workers, whatever kills them."""
+"""Two workers find the planted clusters of copies, whether they are killed or not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_crawl_finds_the_clusters_that_were_planted(tmp_path: Path) -> None:
     assert found.templates == WEB.hosts // 3
 
 
-def test_kills_change_nothing_of_it(tmp_path: Path) -> None:
+def test_kills_do_not_change_the_clusters(tmp_path: Path) -> None:
     found = crawl(WEB, tmp_path, kills=6)
     assert found.clusters == WEB.clusters_of_copies()
     assert found.kills >= 3

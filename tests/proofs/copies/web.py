@@ -1,7 +1,7 @@
-"""A web of which it is known what is a copy of what: pages on several hosts, some of them edited copies of others.
+"""A generated web with known copies: pages on several hosts, some of them edited copies of others.
 
-Copies share more than nine tenths of their runs of words, all other pages next to none, so that it does not matter in which
-order they are found. Some hosts put the same long text on all their pages, around a few words of each page's own.
+Copies share more than nine tenths of their shingles, all other pages next to none, so that the order in which they are
+found does not matter. Some hosts have a site template: the same long text around the own words of each page.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from tests.webgraph.prose import words
 
-_OWN = 400  # words of a page
-_DRESS = 1_600  # words that a dressed host puts around its pages: four fifths
+_OWN = 400  # words of a page's own
+_TEMPLATE = 1_600  # words of a site template: four fifths of a page
 
 
 @dataclass(frozen=True)
 class Copies:
-    """So many hosts with so many pages; one host in three is dressed."""
+    """A web of this size; one host in three has a site template."""
 
     hosts: int = 9
     pages: int = 30
@@ -42,7 +42,7 @@ class Copies:
         return {frozenset(f"{host}{path}" for host, path in places) for places in self._plan() if len(places) > 1}
 
     def _plan(self) -> list[list[tuple[str, str]]]:
-        """Where each content stands: those of clusters in several places, the others in one."""
+        """The pages with each content: those of a cluster have several, the others one."""
         chance = random.Random(self.seed)
         places = [(host, f"/{number}") for host in self.names() for number in range(self.pages)]
         chance.shuffle(places)
@@ -57,14 +57,14 @@ class Copies:
         for content, places in enumerate(self._plan()):
             for copy, place in enumerate(places):
                 own = words(_OWN, self.seed, content)
-                if copy % 3:  # every third is a copy word by word
+                if copy % 3:  # every third is an exact copy
                     own[_OWN // 2] = f"edited{copy}"
                 texts[place] = own
         return texts
 
     def _page(self, host: str, own: Sequence[str]) -> str:
         number = int(host[1:].partition(".")[0])
-        dress = words(_DRESS, self.seed, host, "dress") if number % 3 == 2 else []
-        half = len(dress) // 2
-        parts = (dress[:half], own, dress[half:])
+        template = words(_TEMPLATE, self.seed, host, "template") if number % 3 == 2 else []
+        half = len(template) // 2
+        parts = (template[:half], own, template[half:])
         return "<!DOCTYPE html><title>A page</title>" + "".join(f"<p>{' '.join(part)}</p>" for part in parts if part)

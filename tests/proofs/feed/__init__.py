@@ -1,1 +1,1 @@
-"""An index that is fed by increments alone, by an exporter that is killed, has what the collection has."""
+"""Proof: an index that is fed by increments alone, with the exporter killed again and again, matches the collection."""

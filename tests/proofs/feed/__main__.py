@@ -1,4 +1,7 @@
-"""make prove-feed: ten crawls of a changing web, two hundred kills of the exporter, bulk items that fail, and four indexes that have what the collection has."""
+"""make prove-feed: ten crawls of a changing web, two hundred kills of the exporter, bulk items that fail.
+
+Afterwards four indexes have exactly the documents of the collection.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ def main() -> int:
         ]
         found = prove(web, consumers, directory, crawls=options.crawls, kills=options.kills, seed=options.seed)
     print(
-        f"{found.crawls} crawls, {found.exports} exports of which {found.kills} were killed; {found.documents} documents at the end"
+        f"{found.crawls} crawls, {found.exports} exports of which {found.kills} were killed; {found.documents} "
+        "documents at the end"
     )
     print(*found.wrong[:50], sep="\n")
     good = not found.wrong and found.kills >= options.kills

@@ -1,4 +1,4 @@
-"""What those who take the feed have in the end, each read in its own way: id → what is known of the document."""
+"""Consumers of the change feed, each with its own way to read back its documents: id → fields."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from crawler.search.index import open_index
 from tests.crawl.runner import ROOT
 
 Documents = Mapping[str, Mapping[str, Any]]
-_SAID_ONCE = {"event"}  # how a document came, which depends on what one had before
+_NOT_COMPARED = {"event"}  # depends on what the consumer had before
 
 
 class Consumer(Protocol):
-    """Somebody who is fed."""
+    """An export target whose content can be read back."""
 
     to: str  # as for --to
-    folds: bool  # it wants one of each duplicate
+    folds: bool  # duplicates are folded
     every: int  # documents between two acknowledgements: few, so that kills come between them, too
 
-    def has(self) -> Documents: ...
+    def read_documents(self) -> Documents: ...
 
-    def alike(self, snapshot: Documents) -> Documents:
-        """What it should have, as far as it can tell."""
+    def expected(self, snapshot: Documents) -> Documents:
+        """The documents of a snapshot, with the fields that can be read back from this target."""
 
 
 class JsonDirectory:
@@ -42,14 +42,14 @@ class JsonDirectory:
         self.to = f"jsonl:{directory}/"
         self._directory = directory
 
-    def has(self) -> Documents:
-        return applied(
+    def read_documents(self) -> Documents:
+        return apply_rows(
             json.loads(line)
             for path in sorted(self._directory.glob("*.jsonl"))
             for line in path.read_text(encoding="utf-8").splitlines()
         )
 
-    def alike(self, snapshot: Documents) -> Documents:
+    def expected(self, snapshot: Documents) -> Documents:
         return snapshot
 
 
@@ -61,14 +61,14 @@ class ParquetDirectory:
         self.to = f"parquet:{directory}/"
         self._directory = directory
 
-    def has(self) -> Documents:
+    def read_documents(self) -> Documents:
         tables = (pyarrow.parquet.read_table(path) for path in sorted(self._directory.glob("*.parquet")))
-        found = applied(row for table in tables for row in table.to_pylist())
+        found = apply_rows(row for table in tables for row in table.to_pylist())
         return {
             name: {field: row[field] for field in ("url", "text", "title", "version")} for name, row in found.items()
         }
 
-    def alike(self, snapshot: Documents) -> Documents:
+    def expected(self, snapshot: Documents) -> Documents:
         return {
             name: {field: row[field] for field in ("url", "text", "title", "version")} for name, row in snapshot.items()
         }
@@ -82,7 +82,7 @@ class Tantivy:
         self.to = f"tantivy:{directory}"
         self._directory = directory
 
-    def has(self) -> Documents:
+    def read_documents(self) -> Documents:
         index = open_index(self._directory)
         index.reload()
         searcher = index.searcher()
@@ -92,52 +92,52 @@ class Tantivy:
         assert len(documents) == len(found), "a document is there twice"
         return documents
 
-    def alike(self, snapshot: Documents) -> Documents:
+    def expected(self, snapshot: Documents) -> Documents:
         return {name: {field: row[field] for field in ("url", "title", "version")} for name, row in snapshot.items()}
 
 
 class Bulk:
-    """A server that takes documents over HTTP, and fails as often as it is told to."""
+    """A server that takes documents over HTTP, with a configurable rate of failures."""
 
     folds = True
-    every = 100  # of which each that fails is waited for
+    every = 100  # each failed item costs a wait
 
     def __init__(self, port: int) -> None:
         self.to = f"opensearch:http://127.0.0.1:{port}/pages"
         self._all = f"http://127.0.0.1:{port}/_all"
 
-    def has(self) -> Documents:
+    def read_documents(self) -> Documents:
         with urllib.request.urlopen(self._all, timeout=30) as answer:
             found = json.load(answer)
-        return {name: _lasting(source) for name, (_, source) in found.items()}
+        return {name: _compared_fields(source) for name, (_, source) in found.items()}
 
-    def alike(self, snapshot: Documents) -> Documents:
+    def expected(self, snapshot: Documents) -> Documents:
         return snapshot
 
 
-def applied(rows: Iterator[Mapping[str, Any]]) -> Documents:
-    """Read in their order, the later holds."""
+def apply_rows(rows: Iterator[Mapping[str, Any]]) -> Documents:
+    """Apply rows in order: a later version replaces an earlier one."""
     documents: dict[str, Mapping[str, Any]] = {}
     for row in rows:
-        known = documents.get(row["id"])
-        if known is not None and known["version"] > row["version"]:
+        earlier = documents.get(row["id"])
+        if earlier is not None and earlier["version"] > row["version"]:
             continue
         if row.get("deleted"):
             documents.pop(row["id"], None)
         else:
-            documents[row["id"]] = _lasting(row)
+            documents[row["id"]] = _compared_fields(row)
     return documents
 
 
 def snapshot(path: Path) -> Documents:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    documents = {row["id"]: _lasting(row) for row in rows}
+    documents = {row["id"]: _compared_fields(row) for row in rows}
     assert len(documents) == len(rows), "a document is there twice"
     return documents
 
 
-def _lasting(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {name: value for name, value in row.items() if name not in _SAID_ONCE}
+def _compared_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in row.items() if name not in _NOT_COMPARED}
 
 
 @contextmanager

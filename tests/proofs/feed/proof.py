@@ -1,4 +1,4 @@
-"""Crawl a changing web again and again, feed consumers by an exporter that is killed, and compare what they have."""
+"""Crawl a changing web several times, export to consumers with kills, and compare their documents with a snapshot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.proofs.feed.web import ChangingWeb
 
 @dataclass
 class Findings:
-    """What came of it."""
+    """The counts of the proof, and all differences that were found."""
 
     crawls: int = 0
     exports: int = 0
@@ -31,6 +31,7 @@ class Findings:
 def prove(
     web: ChangingWeb, consumers: Sequence[Consumer], directory: Path, *, crawls: int, kills: int, seed: int
 ) -> Findings:
+    """Crawl and export `crawls` times, with `kills` kills of exports in total."""
     findings, chance = Findings(), random.Random(seed)
     with pages_served(web.pages, directory) as (settings, _):
         port = settings.pop("port")
@@ -47,7 +48,7 @@ def prove(
             findings.crawls += 1
             for place, consumer in enumerate(consumers):
                 planned = kills * (number * len(consumers) + place + 1) // (crawls * len(consumers))
-                _feed(consumer, directory, findings, chance, planned)
+                _export(consumer, directory, findings, chance, planned)
             _compare(consumers, directory, findings, number)
     return findings
 
@@ -55,14 +56,14 @@ def prove(
 def _crawl_and_kill(
     words: tuple[str, ...], settings: dict[str, object], directory: Path, chance: random.Random
 ) -> None:
-    """What it had committed stays, and what it had yet to tell is told by whoever comes next."""
+    """Kill a crawl; what it committed stays, and the next crawl or export publishes its pending changes."""
     with crawling(*words, output=directory / "killed.txt", **settings) as process:
         time.sleep(chance.uniform(1.0, 4.0))
         process.kill()
 
 
-def _feed(consumer: Consumer, directory: Path, findings: Findings, chance: random.Random, planned: int) -> None:
-    """Until an export has come to its end; as long as fewer kills than planned have been, it is killed."""
+def _export(consumer: Consumer, directory: Path, findings: Findings, chance: random.Random, planned: int) -> None:
+    """Export until an export ends by itself; kill exports while fewer kills than planned have happened."""
     words = command("export", "--to", consumer.to, "--every", str(consumer.every), CRAWL_DIR=directory / "crawl")
     for _ in range(1_000):
         findings.exports += 1
@@ -74,10 +75,10 @@ def _feed(consumer: Consumer, directory: Path, findings: Findings, chance: rando
                     process.wait()
                     findings.kills += 1
                     continue
-            _, said = process.communicate(timeout=300)
+            _, errors = process.communicate(timeout=300)
         if process.returncode == 0:
             return
-        assert process.returncode in (69, 75), said  # the engine has lost patience, which another export has again
+        assert process.returncode in (69, 75), errors  # the sink used up its attempts; the next export continues
     raise AssertionError(f"{consumer.to} is never done")
 
 
@@ -87,35 +88,35 @@ def _compare(consumers: Sequence[Consumer], directory: Path, findings: Findings,
         words = ("export", "--to", f"jsonl:{path}", "--duplicates", "fold" if folds else "keep")
         result = scrapy(*words, CRAWL_DIR=directory / "crawl")
         assert result.returncode == 0, result.stderr
-        there = snapshot(path)
-        findings.documents = len(there)
+        current = snapshot(path)
+        findings.documents = len(current)
         for consumer in consumers:
             if consumer.folds is folds:
                 findings.wrong += [
                     f"crawl {number + 1}, {consumer.to}: {what}"
-                    for what in _differences(consumer.has(), consumer.alike(there))
+                    for what in _differences(consumer.read_documents(), consumer.expected(current))
                 ]
 
 
-def _differences(has: Documents, should: Documents) -> list[str]:
+def _differences(actual: Documents, expected: Documents) -> list[str]:
     return [
-        *(f"missing: {should[name]['url']}" for name in should.keys() - has.keys()),
-        *(f"should be gone: {has[name]['url']}" for name in has.keys() - should.keys()),
+        *(f"missing: {expected[name]['url']}" for name in expected.keys() - actual.keys()),
+        *(f"should be gone: {actual[name]['url']}" for name in actual.keys() - expected.keys()),
         *(
-            f"stale: {should[name]['url']}: "
+            f"stale: {expected[name]['url']}: "
             + ", ".join(
-                f"{field} {has[name].get(field)!r:.60}, not {value!r:.60}"
-                for field, value in should[name].items()
-                if has[name].get(field) != value
+                f"{field} {actual[name].get(field)!r:.60}, not {value!r:.60}"
+                for field, value in expected[name].items()
+                if actual[name].get(field) != value
             )
-            for name in should.keys() & has.keys()
-            if has[name] != should[name]
+            for name in expected.keys() & actual.keys()
+            if actual[name] != expected[name]
         ),
     ]
 
 
 def _make_due(directory: Path) -> None:
-    """As if the time of every URL that waits had come."""
+    """Make every waiting URL due now."""
     connection = apsw.Connection(str(directory / "crawl.db"))
     connection.execute("UPDATE urls SET due = 1 WHERE state = 0; UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
     connection.close()

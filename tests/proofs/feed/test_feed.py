@@ -1,4 +1,4 @@
-"""The proof in small: `make prove-feed` is the whole."""
+"""A small version of the proof; `make prove-feed` runs the whole."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.crawl
 
 
 @pytest.mark.timeout(400)
-def test_an_index_fed_by_increments_has_what_the_collection_has_whatever_is_killed_and_fails(tmp_path: Path) -> None:
+def test_an_index_fed_by_increments_matches_the_collection_despite_kills_and_failures(tmp_path: Path) -> None:
     web = ChangingWeb(hosts=3, pages=15, seed=7)
     with bulk_server(failing=0.3, seed=7) as bulk:
         found = prove(web, [JsonDirectory(tmp_path / "jsonl"), bulk], tmp_path, crawls=3, kills=10, seed=7)

@@ -1,4 +1,4 @@
-"""A web that changes between two crawls in all the ways that an index must follow, drawn from a seed."""
+"""A generated web that changes between crawls in all the ways that an index must follow."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LOST = 404, 410, 500, 503
 
 
 class ChangingWeb:
-    """Hosts of pages; `pages` is what a server shows of it just now."""
+    """Hosts with pages; `pages` is what the server currently answers."""
 
     def __init__(self, *, hosts: int, pages: int, seed: int) -> None:
         self._random = random.Random(seed)
@@ -57,7 +57,7 @@ class ChangingWeb:
         self._link()
 
     def change(self, share: float = 0.3) -> None:
-        """The next day: some pages are new, others say something else, are gone, have moved, are copies, or fail."""
+        """Change a share of the pages: new text, deletion, redirect, copy, noindex or error; and add new pages."""
         known = sorted(self._texts)
         for host, path in self._random.sample(known, int(share * len(known))):
             self._random.choice(self._acts())(host, path)
@@ -89,7 +89,7 @@ class ChangingWeb:
         self._texts[host, path] = text
         title = " ".join(text.split()[:4])
         body = f"<html lang=en><title>{title}</title><article><h1>{title}</h1><p>{text}</article>"
-        # Some tell when they have not changed, and are not sent again.
+        # Half of the pages have an ETag, so that unchanged ones are answered with 304.
         tag = {"ETag": f'"{hash(text)}"'} if self._random.random() < 0.5 else {}
         self.pages[host][path] = Answer(body, headers=tag)
 
@@ -117,7 +117,7 @@ class ChangingWeb:
         self._show(host, path, self._texts[host, path])
 
     def _link(self) -> None:
-        """The first page of each host leads to all its pages, and to some of others, which it calls something new each time."""
+        """Link the home page of each host to all its pages, and with new anchor texts to some pages of other hosts."""
         for host in self._hosts:
             own = "".join(f'<li><a href="{path}">{path}</a>' for path in sorted(self.pages[host]) if path != "/")
             others = self._random.sample(sorted(key for key in self._texts if key[0] != host), 5)
@@ -128,7 +128,7 @@ class ChangingWeb:
             self.pages[host]["/"] = f"<title>{host}</title><ul>{own}{elsewhere}</ul>"
 
     def on(self, port: object) -> None:
-        """Links to other hosts need to know where they are."""
+        """Put the server's port into the links to other hosts."""
         for host in self._hosts:
             home = self.pages[host]["/"]
             assert isinstance(home, str)
