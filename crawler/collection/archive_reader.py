@@ -54,6 +54,7 @@ def archived_versions(store: Store, url: str) -> list[DocumentRow]:
 
 
 def _why_not_archived(store: Store, url: str) -> str:
+    """The state of a URL that explains why it has no archived version."""
     row = store.urls.find(key_of(url))
     if row is None:
         return "not archived and not known: it is no seed, and no page that was fetched links to it"

@@ -150,7 +150,7 @@ class DuplicatesCommand(ScrapyCommand):
             own = _read_document(names[0], options, collection)
             found = find_similar(collection, own, rule, opts.most or MOST, progress)
         lines = find_json(found) if opts.json else find_lines(own.name, found, rule.threshold, rule.fewest_words)
-        print(*lines, sep="\n", end="\n" if found.found or not opts.json else "")
+        print(*lines, sep="\n", end="\n" if found.documents or not opts.json else "")
         if opts.json and found.is_short:
             _print_message(f"{own.name} has fewer than {rule.fewest_words} words: only exact copies were looked for.")
         return _report_unread(collection.unread, DiskTrouble.exit_code)

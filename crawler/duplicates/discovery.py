@@ -111,7 +111,7 @@ class _ClusterSearch:
             waits &= self._unions.roots(places) != self._unions.roots(leaders)
 
     def _join_similar(self, ones: Places, others: Places) -> None:
-        """Join the pairs whose estimates reach the threshold; if texts can be compared, collect those too close to it."""
+        """Join pairs whose estimates reach the threshold; if texts can be compared, collect those too close to it."""
         apart = self._unions.roots(ones) != self._unions.roots(others)
         ones, others = np.minimum(ones[apart], others[apart]), np.maximum(ones[apart], others[apart])
         shares = self._file.estimate_similarities(ones, others)

@@ -132,7 +132,7 @@ def sweep_thresholds(
 
 
 def quality(verdicts: Verdicts, truth: Verdicts) -> Quality:
-    """Precision, recall and F1 of verdicts on pairs; 1 where there is nothing to find, or nothing was found.
+    """Precision, recall and F1 of verdicts; without positive verdicts precision is 1, without true ones recall.
 
     >>> quality(np.array([True, True, False, False]), np.array([True, False, True, True]))
     Quality(precision=0.5, recall=0.3333333333333333, f1=0.4)

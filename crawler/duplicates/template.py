@@ -74,5 +74,5 @@ def template_fingerprint(data: bytes) -> int:
 
 
 def _pages_needed(pages: int) -> int:
-    """Of so many pages, how many must have a shingle that counts as template; rounded up."""
+    """How many of these pages must have a shingle for it to count as template; rounded up."""
     return -int(-_MIN_SHARE_OF_PAGES * pages // 1)

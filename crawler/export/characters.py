@@ -46,5 +46,5 @@ def on_one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-def _replacement(found: Match[str]) -> str:
-    return "\ufffd" if found[0] >= "\ud800" else " "
+def _replacement(match: Match[str]) -> str:
+    return "\ufffd" if match[0] >= "\ud800" else " "

@@ -114,6 +114,6 @@ def iso_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _escape(found: Match[str]) -> str:
-    character = found[0]
+def _escape(match: Match[str]) -> str:
+    character = match[0]
     return "\ufffd" if "\ud800" <= character <= "\udfff" else f"\\u{ord(character):04x}"

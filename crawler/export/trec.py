@@ -82,8 +82,8 @@ def _url(url: str) -> str:
     return _NOT_IN_URLS.sub(_percent, url)
 
 
-def _percent(found: Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace"))
+def _percent(match: Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace"))
 
 
 def _header(name: str, value: str) -> list[str]:

@@ -245,7 +245,7 @@ class Searcher:
         return Query.boost_query(Query.term_query(self._index.schema, field, value), 0.0)
 
     def _words_to_highlight(self, words: Sequence[str]) -> QueryWords:
-        """What snippets are chosen for, and highlight."""
+        """The words of a query by which snippets are chosen, and which they highlight."""
         rare = self._without_common(words)
         terms = dict.fromkeys(term for word in rare for term in self._analyzers[WORDS].analyze(word))
         runs = [run for word in rare for run in UNSPACED.findall(word)]

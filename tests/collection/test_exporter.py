@@ -18,7 +18,7 @@ from crawler.export.sink import SinkDown, read_checkpoint
 from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, Reason, RejectedDocument, identifier
 from crawler.options import Options
 from crawler.stores.contract.store import Store
-from crawler.stores.sqlite.documents import _DELETED_BY
+from crawler.stores.sqlite.document_writer import _DELETED_BY
 from crawler.urls.keys import key_of
 from tests.collection.pages import EVERYTHING, HTML, WORDS, A, B, C, body
 from tests.samples import NOW

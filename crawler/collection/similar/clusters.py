@@ -40,8 +40,8 @@ class FoundClusters:
     short: int  # documents with too few words to be compared
 
     @property
-    def inside(self) -> int:
-        """Documents that are in a cluster."""
+    def clustered(self) -> int:
+        """The number of documents that are in a cluster."""
         return sum(len(cluster.numbers) for cluster in self.clusters)
 
 
@@ -67,7 +67,7 @@ def find_clusters(
         )
     except OSError as error:
         raise DiskTrouble(
-            f"{directory}: sketches cannot be kept there for a while ({error.strerror}); free some space, or set "
+            f"{directory}: sketches cannot be written there temporarily ({error.strerror}); free some space, or set "
             "TMPDIR to another directory."
         ) from error
     return FoundClusters(clusters=clusters, compared=counts[True], short=counts[False])

@@ -31,7 +31,7 @@ class SimilarDocument:
 class SimilarDocuments(NamedTuple):
     """The similar documents, the most similar first."""
 
-    found: list[SimilarDocument]
+    documents: list[SimilarDocument]
     more: int  # beyond the number wanted; an estimate
     is_short: bool  # the given document has too few words, so only exact copies were searched for
 
@@ -59,8 +59,8 @@ def find_similar(
             others += _compare_candidate(collection, own, candidate.number, candidate.estimate, rule)
     else:
         others = []
-    found = [each for each in (*copies.values(), *others) if each.document.url != own.name]
-    unique = {each.document.id: each for each in reversed(found)}.values()  # exact copies win over estimates
+    similar = [each for each in (*copies.values(), *others) if each.document.url != own.name]
+    unique = {each.document.id: each for each in reversed(similar)}.values()  # exact copies win over estimates
     order = sorted(unique, key=lambda each: (-each.similarity, each.tier, each.document.url))
     return SimilarDocuments(order[:most], more + len(order[most:]), not sketch)
 

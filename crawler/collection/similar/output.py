@@ -20,39 +20,40 @@ MAX_LISTED = 10  # documents of a cluster in the output for people
 # ── find ──
 
 
-def find_lines(name: str, found: SimilarDocuments, threshold: float, fewest_words: int) -> Iterator[str]:
-    if found.is_short:
+def find_lines(name: str, similar: SimilarDocuments, threshold: float, fewest_words: int) -> Iterator[str]:
+    if similar.is_short:
         yield f"{one_line(name)} has fewer than {fewest_words} words: only exact copies were looked for."
-    if not found.found:
+    if not similar.documents:
         yield f"Nothing in the collection is {threshold:.0%} or more like {one_line(name)}."
         return
-    for like in found.found:
-        yield f"{like.similarity:7.1%}  {like.document.url}"
-        yield f"{'':9}{like.tier.meaning}; {_duplicate_note(like)}"
-        if differing := _differences_line(like.differences):
+    for each in similar.documents:
+        yield f"{each.similarity:7.1%}  {each.document.url}"
+        yield f"{'':9}{each.tier.meaning}; {_duplicate_note(each)}"
+        if differing := _differences_line(each.differences):
             yield f"{'':9}{differing}"
-    if found.more:
-        yield f"and about {found.more:,} more: --most"
+    if similar.more:
+        yield f"and about {similar.more:,} more: --most"
 
 
-def find_json(found: SimilarDocuments) -> Iterator[str]:
-    for like in found.found:
+def find_json(similar: SimilarDocuments) -> Iterator[str]:
+    for each in similar.documents:
         yield safe_json(
             {
-                "url": like.document.url,
-                "similarity": round(like.similarity, 4),
-                "tier": like.tier.name.lower(),
-                "duplicate_of": like.original,
-                **_differences_fields(like.differences),
+                "url": each.document.url,
+                "similarity": round(each.similarity, 4),
+                "tier": each.tier.name.lower(),
+                "duplicate_of": each.original,
+                **_differences_fields(each.differences),
             }
         )
 
 
-def _duplicate_note(like: SimilarDocument) -> str:
-    if like.original is None:
+def _duplicate_note(similar: SimilarDocument) -> str:
+    """What the crawl has recorded of the document: that it is a duplicate, and of what."""
+    if similar.original is None:
         return "in the crawl no duplicate"
-    share = f" ({like.document.similarity:.1%})" if like.document.similarity is not None else ""
-    return f"in the crawl a duplicate of {like.original}{share}"
+    share = f" ({similar.document.similarity:.1%})" if similar.document.similarity is not None else ""
+    return f"in the crawl a duplicate of {similar.original}{share}"
 
 
 # ── clusters ──
@@ -63,7 +64,7 @@ def clusters_line(found: FoundClusters, threshold: float) -> str:
         return f"No two of {found.compared:,} documents are {threshold:.0%} or more alike."
     noun = "cluster" if len(found.clusters) == 1 else "clusters"
     return (
-        f"{len(found.clusters):,} {noun} with {found.inside:,} of {found.compared:,} documents that are "
+        f"{len(found.clusters):,} {noun} with {found.clustered:,} of {found.compared:,} documents that are "
         f"{threshold:.0%} or more alike"
     )
 
@@ -95,20 +96,22 @@ def cluster_json(number: int, members: Sequence[ClusterMember]) -> str:
 # ── evaluate ──
 
 
-def evaluation_lines(found: Evaluation) -> Iterator[str]:
-    yield from _chosen_lines(found, next(row for row in found.rows if row.threshold == found.chosen))
+def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
+    chosen = next(row for row in evaluation.rows if row.threshold == evaluation.chosen)
+    yield from _chosen_lines(evaluation, chosen)
     yield ""
     yield f"{'':21}{'sketch alone':^24}  {'cascade':^24}"
     yield f"threshold  duplicates{'P':>8}{'R':>8}{'F1':>8}  {'P':>8}{'R':>8}{'F1':>8}   texts read"
-    for row in found.rows:
+    for row in evaluation.rows:
         cells = "  ".join(_quality_cells(quality) for quality in (row.sketch, row.cascade))
         yield f"{row.threshold:>9g}{row.duplicates:>12,}{cells}{row.needed_texts:>13.1%}"
 
 
-def _chosen_lines(found: Evaluation, row: EvaluationRow) -> Iterator[str]:
+def _chosen_lines(evaluation: Evaluation, row: EvaluationRow) -> Iterator[str]:
+    """The results at the chosen threshold."""
     yield (
-        f"{found.pairs:,} pairs of {found.documents:,} documents; at {found.chosen:g}, {row.duplicates:,} are "
-        "near-duplicates"
+        f"{evaluation.pairs:,} pairs of {evaluation.documents:,} documents; at {evaluation.chosen:g}, "
+        f"{row.duplicates:,} are near-duplicates"
     )
     yield ""
     yield f"{'':14}{'precision':>10}{'recall':>8}{'F1':>8}"
@@ -117,30 +120,30 @@ def _chosen_lines(found: Evaluation, row: EvaluationRow) -> Iterator[str]:
     yield f"The cascade compared {row.met:.1%} of the pairs, and read the texts of {row.needed_texts:.1%}."
 
 
-def evaluation_json(found: Evaluation) -> Iterator[str]:
-    for row in found.rows:
+def evaluation_json(evaluation: Evaluation) -> Iterator[str]:
+    for row in evaluation.rows:
         methods = {"sketch": row.sketch._asdict(), "cascade": row.cascade._asdict()}
-        yield safe_json({**row._asdict(), "chosen": row.threshold == found.chosen, **methods})
+        yield safe_json({**row._asdict(), "chosen": row.threshold == evaluation.chosen, **methods})
 
 
-def _quality_cells(found: Quality) -> str:
-    return f"{found.precision:>8.4f}{found.recall:>8.4f}{found.f1:>8.4f}"
+def _quality_cells(quality: Quality) -> str:
+    return f"{quality.precision:>8.4f}{quality.recall:>8.4f}{quality.f1:>8.4f}"
 
 
 # ── differing words ──
 
 
-def _differences_line(found: Differences | None) -> str:
-    return f"words: {found}" if found else ""
+def _differences_line(differences: Differences | None) -> str:
+    return f"words: {differences}" if differences else ""
 
 
-def _differences_fields(found: Differences | None) -> dict[str, object]:
-    return {"added": found.added, "removed": found.removed} if found is not None else {}
+def _differences_fields(differences: Differences | None) -> dict[str, object]:
+    return {"added": differences.added, "removed": differences.removed} if differences is not None else {}
 
 
 def draw_evaluation(rows: Sequence[EvaluationRow], name: str, path: Path) -> None:
-    """Precision and recall of the sketches alone and of the whole cascade, by threshold."""
-    from matplotlib.figure import Figure  # half a second that only who draws should pay
+    """Draw precision and recall of the sketches alone and of the whole cascade over the threshold."""
+    from matplotlib.figure import Figure  # the import takes half a second, which only this function should cost
 
     figure = Figure(figsize=(9, 5.5), layout="constrained")
     axes = figure.subplots()

@@ -66,12 +66,12 @@ class SketchedPages:
             progress("reading sketches", done, of)
 
     def read(self, number: int) -> ComparableDocument | None:
-        found = self._store.similarity.find_sketched(number)
-        return self._collection.read(found.document, found.template) if found is not None else None
+        page = self._store.similarity.find_sketched(number)
+        return self._collection.read(page.document, page.template) if page is not None else None
 
     def name(self, number: int) -> str:
-        found = self._store.similarity.find_sketched(number)
-        return found.document.url if found is not None else ""
+        page = self._store.similarity.find_sketched(number)
+        return page.document.url if page is not None else ""
 
 
 class SourceCodeDocuments:
@@ -93,9 +93,9 @@ class SourceCodeDocuments:
             progress("reading documents", min(published.version, newest), newest)
             document = published.document
             if document is not None and document.format in CODE_FORMATS:
-                found = self._collection.read(document)
-                if found is not None:
-                    yield document.id, found
+                comparable = self._collection.read(document)
+                if comparable is not None:
+                    yield document.id, comparable
 
     def read(self, number: int) -> ComparableDocument | None:
         document = self._store.documents.find(number)
@@ -117,9 +117,9 @@ class LocalFiles:
 
     def sketches(self, progress: Progress) -> Iterator[tuple[int, bytes]]:
         for number in range(len(self._paths)):
-            found = self.read(number)
-            if found is not None:
-                yield number, found.sketch(self._rule)
+            document = self.read(number)
+            if document is not None:
+                yield number, document.sketch(self._rule)
             progress("reading files", number + 1, len(self._paths))
 
     def read(self, number: int) -> ComparableDocument | None:
@@ -135,18 +135,18 @@ class LocalFiles:
 
 def list_files(names: Sequence[str]) -> list[Path]:
     """The named files, and all files below the named directories but hidden ones; each once, sorted by path."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     for name in names:
         path = Path(name)
         if path.is_dir():
-            found.update(below for below in path.rglob("*") if below.is_file() and not _is_hidden(below, path))
+            files.update(below for below in path.rglob("*") if below.is_file() and not _is_hidden(below, path))
         elif path.is_file():
-            found.add(path)
+            files.add(path)
         else:
             raise BadInput(f"{name}: no such file or directory; without names the collection is searched.")
-    if not found:
+    if not files:
         raise BadInput(f"{', '.join(names)}: no files in there.")
-    return sorted(found)
+    return sorted(files)
 
 
 def text_comparison(documents: DocumentSource, rule: DuplicateRule) -> Callable[[int, int], float | None]:
@@ -154,8 +154,8 @@ def text_comparison(documents: DocumentSource, rule: DuplicateRule) -> Callable[
 
     @lru_cache(maxsize=_CACHED_DOCUMENTS)
     def shingles(number: int) -> Hashes | None:
-        found = documents.read(number)
-        return found.shingles(rule) if found is not None else None
+        document = documents.read(number)
+        return document.shingles(rule) if document is not None else None
 
     def compare(one: int, other: int) -> float | None:
         own, others = shingles(one), shingles(other)
