@@ -19,9 +19,8 @@ from crawler.duplicates.words import Hashes, mix_bits
 RECALL_AT_THRESHOLD: Final = 0.985  # share of pairs right at the threshold that must share a key; above it soon all do
 _FAR_BELOW: Final = 0.3  # at this distance below the threshold …
 _MAX_FALSE_CANDIDATES: Final = 0.1  # … at most this share of pairs may share a key
-SKETCH_DTYPE: Final = np.dtype(
-    [("minhashes", "<u2", (PERMUTATIONS,)), ("simhash", "<u8")]
-)  # a sketch as stores keep it
+# A sketch as stores keep it.
+SKETCH_DTYPE: Final = np.dtype([("minhashes", "<u2", (PERMUTATIONS,)), ("simhash", "<u8")])
 _LOW_HALF: Final = np.uint64(0xFFFFFFFF)
 # Halves of 64 bits: simhashes that differ in one bit agree in one half, and so do half of those that differ in two.
 SIMHASH_PARTS: Final = 2
@@ -94,11 +93,11 @@ def simhash_key_columns(simhashes: Hashes) -> Iterator[Hashes]:
 
 def estimate_similarities(one: Sketch, others: list[Sketch]) -> list[float]:
     """Estimate the similarity of one sketch to each of several; it is 0 to the sketch of a document without words."""
-    filled = [other.minhashes for other in others if len(other.minhashes)]
-    if not filled or not len(one.minhashes):
+    filled = [other.marks for other in others if len(other.marks)]
+    if not filled or not len(one.marks):
         return [0.0] * len(others)
-    shares = iter((np.stack(filled) == one.minhashes).mean(axis=1).tolist())
-    return [next(shares) if len(other.minhashes) else 0.0 for other in others]
+    shares = iter((np.stack(filled) == one.marks).mean(axis=1).tolist())
+    return [next(shares) if len(other.marks) else 0.0 for other in others]
 
 
 def _key_in_band(keys: Hashes, number: int) -> Hashes:

@@ -37,5 +37,5 @@ def posix_cksum(body: bytes) -> int:
 
 
 def digest(body: bytes) -> bytes:
-    """SHA-256: bodies with the same digest are the same, even if somebody tries to forge one."""
+    """SHA-256: bodies with the same digest are the same; a forgery is not feasible."""
     return hashlib.sha256(body).digest()

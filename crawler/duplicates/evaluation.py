@@ -18,7 +18,7 @@ from crawler.duplicates.page_sketch import sample_simhash
 from crawler.duplicates.words import Hashes
 
 THRESHOLDS: Final = tuple(step / 100 for step in range(50, 101, 5))
-_PAIRS_PER_BLOCK: Final = 20_000  # pairs
+_PAIRS_PER_BLOCK: Final = 20_000  # compared at a time, to limit memory
 Verdicts = NDArray[np.bool]
 Numbers = NDArray[np.float64]
 
@@ -148,7 +148,7 @@ def minhash_matrix(sets: Sequence[Hashes], permutations: int = PERMUTATIONS) -> 
     """The minhashes of many documents, one row each; rows of documents without words agree nowhere with each other."""
     rows = np.zeros((len(sets), permutations), dtype=np.uint16)
     for place, shingles in enumerate(sets):
-        rows[place] = sketch_of_shingles(shingles, permutations).minhashes if len(shingles) else place % (1 << 16)
+        rows[place] = sketch_of_shingles(shingles, permutations).marks if len(shingles) else place % (1 << 16)
     return rows
 
 

@@ -32,19 +32,19 @@ MinHashes = NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """The low 16 bits of each bin's minimum; an empty array for a document without words."""
+    """A MinHash sketch: `marks` are the low 16 bits of each bin's minimum; none for a document without words."""
 
-    minhashes: MinHashes
+    marks: MinHashes
 
     def to_bytes(self) -> bytes:
-        return self.minhashes.astype("<u2").tobytes()
+        return self.marks.astype("<u2").tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Sketch:
         return cls(np.frombuffer(data, dtype="<u2"))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sketch) and np.array_equal(self.minhashes, other.minhashes)
+        return isinstance(other, Sketch) and np.array_equal(self.marks, other.marks)
 
     def __hash__(self) -> int:
         return hash(self.to_bytes())
@@ -80,11 +80,11 @@ def similarity(one: Sketch, other: Sketch) -> float:
     >>> similarity(sketch(text), sketch(text)), similarity(sketch(text), sketch("")), similarity(sketch(""), sketch(""))
     (1.0, 0.0, 0.0)
     """
-    if not len(one.minhashes) or not len(other.minhashes):
+    if not len(one.marks) or not len(other.marks):
         return 0.0
-    if len(one.minhashes) != len(other.minhashes):
-        raise ValueError(f"sketches of {len(one.minhashes)} and {len(other.minhashes)} permutations cannot be compared")
-    return float(np.count_nonzero(one.minhashes == other.minhashes)) / len(one.minhashes)
+    if len(one.marks) != len(other.marks):
+        raise ValueError(f"sketches of {len(one.marks)} and {len(other.marks)} permutations cannot be compared")
+    return float(np.count_nonzero(one.marks == other.marks)) / len(one.marks)
 
 
 def _fill_empty_bins(minima: Hashes) -> Hashes:

@@ -40,7 +40,7 @@ def simhash_of_words(words: Hashes, bits: int = BITS) -> int:
     return _bits_to_int(2 * ones > len(words))
 
 
-def simhash_of_features(
+def simhash_of(
     weights: Mapping[str, float],
     bits: int = BITS,
     hashed: Callable[[str], int] = lambda feature: xxh3_64_intdigest(feature.encode("utf-8", "surrogatepass")),

@@ -31,7 +31,7 @@ def may_have_template(sketches: Sequence[Sketch]) -> bool:
     """
     if len(sketches) < MIN_PAGES:
         return False
-    minhashes = np.sort(np.stack([sketch.minhashes for sketch in sketches]), axis=0)
+    minhashes = np.sort(np.stack([sketch.marks for sketch in sketches]), axis=0)
     needed = _pages_needed(len(sketches))
     agreeing = (minhashes[needed - 1 :] == minhashes[: len(minhashes) - needed + 1]).any(axis=0)
     return int(np.count_nonzero(agreeing)) >= _MIN_AGREEING_BINS

@@ -23,8 +23,8 @@ def pairs(number: int, size: int, similarity: float, seed: int = 1) -> Iterator[
 def band_keys(sketch: Sketch, bands: Bands) -> list[int]:
     """The keys of one sketch, one per band."""
     return (
-        [int(column[0]) for column in minhash_key_columns(sketch.minhashes.reshape(1, -1), bands)]
-        if len(sketch.minhashes)
+        [int(column[0]) for column in minhash_key_columns(sketch.marks.reshape(1, -1), bands)]
+        if len(sketch.marks)
         else []
     )
 

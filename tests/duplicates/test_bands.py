@@ -95,7 +95,7 @@ def test_keys_of_stored_sketches_are_the_same() -> None:
 def test_stored_sketches_have_the_keys_of_their_parts() -> None:
     made, number = sketch("to be or not to be that is the question"), 2**63 + 5
     row = np.zeros(1, dtype=SKETCH_DTYPE)
-    row["minhashes"], row["simhash"] = made.minhashes, number
+    row["minhashes"], row["simhash"] = made.marks, number
     (keys,) = document_keys([row.tobytes()], Bands(9, 9))
     assert keys == [key - (1 << 64) * (key >= 1 << 63) for key in band_keys(made, Bands(9, 9)) + simhash_keys(number)]
 

@@ -65,7 +65,7 @@ def test_neither_order_nor_number_of_shingles_matters(found: list[int], chance: 
     chance.shuffle(again)
     one, other = (sketch_of_shingles(np.array(numbers, dtype=np.uint64), permutations) for numbers in (found, again))
     assert one == other
-    assert len(one.minhashes) == permutations
+    assert len(one.marks) == permutations
     assert similarity(one, other) == 1.0
 
 
@@ -87,7 +87,7 @@ def test_a_sketch_comes_back_from_its_bytes(found: list[int]) -> None:
 def test_sketches_stay_what_they_are() -> None:
     """Stores keep sketches: with other values, documents that are stored would no longer be found."""
     text = "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer 字 𝐀"
-    assert sketch(text, permutations=8).minhashes.tolist() == [35587, 15573, 12375, 55782, 24400, 11714, 40167, 30975]
+    assert sketch(text, permutations=8).marks.tolist() == [35587, 15573, 12375, 55782, 24400, 11714, 40167, 30975]
 
 
 def test_case_and_punctuation_make_no_difference() -> None:

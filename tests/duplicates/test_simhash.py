@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates import simhash as module
-from crawler.duplicates.simhash import MOST_BITS, agreeing_bits, simhash, simhash_of_features, simhash_of_words
+from crawler.duplicates.simhash import MOST_BITS, agreeing_bits, simhash, simhash_of, simhash_of_words
 from crawler.duplicates.words import word_hashes
 from tests.duplicates.sets import simhash_keys
 
@@ -37,7 +37,7 @@ NUMBERS = st.integers(0, 2**64 - 1)
 
 def test_the_worked_example_of_the_textbook() -> None:
     weights = {word: weight for word, (weight, _) in TEXTBOOK.items()}
-    assert simhash_of_features(weights, bits=8, hashed=lambda word: TEXTBOOK[word][1]) == 0b10101111
+    assert simhash_of(weights, bits=8, hashed=lambda word: TEXTBOOK[word][1]) == 0b10101111
 
 
 @given(TEXTS, st.integers(1, MOST_BITS))
@@ -66,11 +66,11 @@ def test_a_weight_counts_as_that_many_repetitions(weights: dict[str, int], bits:
     hashes = {feature: Random(feature).getrandbits(64) for feature in weights}
     repeated = [hashes[feature] for feature, weight in weights.items() for _ in range(weight)]
     expected = simhash_of_words(np.array(repeated, dtype=np.uint64), bits)
-    assert simhash_of_features(weights, bits, hashes.__getitem__) == expected
+    assert simhash_of(weights, bits, hashes.__getitem__) == expected
 
 
 def test_the_feature_with_the_largest_weight_decides() -> None:
-    assert simhash_of_features({"fish": 10.0, "tank": 0.5, "salt": 0.5}) == simhash_of_features({"fish": 1.0})
+    assert simhash_of({"fish": 10.0, "tank": 0.5, "salt": 0.5}) == simhash_of({"fish": 1.0})
 
 
 @pytest.mark.parametrize("bits", [64, 384])
@@ -105,7 +105,7 @@ def test_a_number_of_bits_out_of_range_is_refused(bits: int) -> None:
 
 
 def test_the_simhash_of_an_empty_text_is_zero() -> None:
-    assert simhash("") == simhash_of_features({}) == 0
+    assert simhash("") == simhash_of({}) == 0
 
 
 @given(NUMBERS, st.integers(0, 63))

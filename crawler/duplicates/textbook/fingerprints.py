@@ -1,8 +1,8 @@
 """Fingerprint a document by a selection of its hashed n-grams (runs of n words).
 
 A selection rule must depend on the n-grams themselves and not on their position, so that two documents keep the same
-n-grams of a passage that they share. `select_modulo` keeps one in p on average, but may miss a long passage altogether;
-`winnow` cannot.
+n-grams of a passage that they share. `modulo` keeps one in p on average, but may miss a long passage altogether;
+`winnowed` cannot.
 """
 
 from __future__ import annotations
@@ -28,45 +28,45 @@ def ngrams(words: Sequence[str], n: int, *, overlapping: bool = True) -> list[st
     return [" ".join(words[at : at + n]) for at in range(0, last + 1, 1 if overlapping else n)]
 
 
-def hash_ngrams(grams: Iterable[str], hashed: Hash = xxh3_64_intdigest) -> list[int]:
+def hashes(grams: Iterable[str], hashed: Hash = xxh3_64_intdigest) -> list[int]:
     """The hash of each n-gram, in order; `rabin.fingerprint` can be used as the hash function, too."""
     return [hashed(gram.encode("utf-8", "surrogatepass")) for gram in grams]
 
 
-def select_modulo(numbers: Iterable[int], p: int) -> list[int]:
+def modulo(numbers: Iterable[int], p: int) -> list[int]:
     """The hashes that are divisible by p (0 mod p, Manber 1994), in order.
 
-    >>> select_modulo([938, 664, 463, 822, 492], 4)
+    >>> modulo([938, 664, 463, 822, 492], 4)
     [664, 492]
     """
     return [number for number in numbers if number % p == 0]
 
 
-def select_by_prefix(grams: Iterable[str], characters: str | tuple[str, ...]) -> list[str]:
+def with_prefix(grams: Iterable[str], characters: str | tuple[str, ...]) -> list[str]:
     """The n-grams that begin with this prefix, or with one of several; in order.
 
-    >>> select_by_prefix(["fish found in", "found in tropical", "in tropical seas"], ("fi", "i"))
+    >>> with_prefix(["fish found in", "found in tropical", "in tropical seas"], ("fi", "i"))
     ['fish found in', 'in tropical seas']
     """
     return [gram for gram in grams if gram.startswith(characters)]
 
 
-def winnow(numbers: Sequence[int], window: int) -> list[int]:
+def winnowed(numbers: Sequence[int], window: int) -> list[int]:
     """The minimum of every `window` consecutive hashes, in order (Schleimer, Wilkerson and Aiken 2003).
 
     Two documents that share a run of `window` n-grams, that is of n + window - 1 words, keep one of them in common.
     Of random hashes 2 in window + 1 are kept.
 
-    >>> winnow([9, 5, 7, 5, 8, 3], 3)
+    >>> winnowed([9, 5, 7, 5, 8, 3], 3)
     [5, 5, 3]
     """
-    return [numbers[place] for place in winnow_places(numbers, window)]
+    return [numbers[place] for place in winnowed_places(numbers, window)]
 
 
-def winnow_places(numbers: Sequence[int], window: int) -> list[int]:
-    """The positions of the hashes that `winnow` keeps: in each window the last of its minima, each position once.
+def winnowed_places(numbers: Sequence[int], window: int) -> list[int]:
+    """The positions of the hashes that `winnowed` keeps: in each window the last of its minima, each position once.
 
-    >>> winnow_places([9, 5, 7, 5, 8, 3], 3)
+    >>> winnowed_places([9, 5, 7, 5, 8, 3], 3)
     [1, 3, 5]
     """
     assert window >= 1, "a window has a width"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.duplicates.source_code import code
 from crawler.duplicates.source_code.code import MAX_CHARACTERS, MAX_DISTINCT_WORDS, NAME, NUMBER, STRING, tokens_of
-from crawler.duplicates.textbook.fingerprints import hash_ngrams, ngrams, winnow
+from crawler.duplicates.textbook.fingerprints import hashes, ngrams, winnowed
 
 # For each language a program, a copy of it with other names, and another program that does the same in another way.
 PYTHON = '''
@@ -163,14 +163,14 @@ def test_another_program_for_the_same_task_has_other_tokens(
     language: str, program: str, copied: str, other: str
 ) -> None:
     assert tokens_of(other, language) != tokens_of(program, language)
-    mine, yours = (set(winnow(hash_ngrams(ngrams(tokens_of(source, language), 9)), 4)) for source in (program, other))
+    mine, yours = (set(winnowed(hashes(ngrams(tokens_of(source, language), 9)), 4)) for source in (program, other))
     assert len(mine & yours) < 0.35 * len(mine | yours)
 
 
 @pytest.mark.parametrize(("language", "program", "copied", "other"), PROGRAMS)
 def test_a_stolen_part_is_found_among_other_code(language: str, program: str, copied: str, other: str) -> None:
-    mine = set(winnow(hash_ngrams(ngrams(tokens_of(program, language), 9)), 4))
-    hidden = set(winnow(hash_ngrams(ngrams(tokens_of(other + copied + other, language), 9)), 4))
+    mine = set(winnowed(hashes(ngrams(tokens_of(program, language), 9)), 4))
+    hidden = set(winnowed(hashes(ngrams(tokens_of(other + copied + other, language), 9)), 4))
     assert len(mine & hidden) > 0.8 * len(mine)
 
 

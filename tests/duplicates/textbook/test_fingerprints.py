@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from crawler.duplicates.textbook import fingerprints, rabin
 from crawler.duplicates.textbook.fingerprints import (
-    hash_ngrams,
+    hashes,
+    modulo,
     ngrams,
-    select_by_prefix,
-    select_modulo,
-    winnow,
-    winnow_places,
+    winnowed,
+    winnowed_places,
+    with_prefix,
 )
 
 # Croft, Metzler and Strohman, chapter 3.7: a sentence, and hashes that they made up for its trigrams.
@@ -47,7 +47,7 @@ def test_the_trigrams_of_the_textbook() -> None:
 
 def test_the_selection_of_the_textbook() -> None:
     made_up = dict(zip((gram.encode() for gram in ngrams(FISH, 3)), FISH_HASHES, strict=True))
-    assert select_modulo(hash_ngrams(ngrams(FISH, 3), made_up.__getitem__), 4) == [664, 492, 236, 908]
+    assert modulo(hashes(ngrams(FISH, 3), made_up.__getitem__), 4) == [664, 492, 236, 908]
 
 
 def test_roses_have_three_different_shingles() -> None:
@@ -78,27 +78,27 @@ def test_ngrams_that_do_not_overlap_are_every_nth_of_those_that_do(words: list[s
 
 
 def test_the_hash_may_be_rabins() -> None:
-    assert hash_ngrams(["tropical fish"], rabin.fingerprint) == [rabin.fingerprint(b"tropical fish")]
+    assert hashes(["tropical fish"], rabin.fingerprint) == [rabin.fingerprint(b"tropical fish")]
 
 
 @given(st.lists(st.text()))
 def test_any_text_has_hashes_of_64_bits(grams: list[str]) -> None:
-    assert all(0 <= number < 2**64 for number in hash_ngrams([*grams, "\ud800"]))
+    assert all(0 <= number < 2**64 for number in hashes([*grams, "\ud800"]))
 
 
 def test_ngrams_with_a_prefix() -> None:
     grams = ngrams(FISH, 2)
-    assert select_by_prefix(grams, "fi") == ["fish include", "fish found"]
-    assert select_by_prefix(grams, ("wa", "fo")) == ["found in", "water species"]
-    assert select_by_prefix(grams, ()) == []
+    assert with_prefix(grams, "fi") == ["fish include", "fish found"]
+    assert with_prefix(grams, ("wa", "fo")) == ["found in", "water species"]
+    assert with_prefix(grams, ()) == []
 
 
 @given(numbers, st.integers(1, 30))
 def test_what_is_selected_was_there_and_in_that_order(all_of_them: list[int], p: int) -> None:
-    for some in (select_modulo(all_of_them, p), winnow(all_of_them, p)):
+    for some in (modulo(all_of_them, p), winnowed(all_of_them, p)):
         assert is_in_order(some, all_of_them)
-    assert select_modulo(all_of_them, 1) == winnow(all_of_them, 1) == all_of_them
-    assert select_by_prefix(map(str, all_of_them), str(p)) == [
+    assert modulo(all_of_them, 1) == winnowed(all_of_them, 1) == all_of_them
+    assert with_prefix(map(str, all_of_them), str(p)) == [
         str(one) for one in all_of_them if str(one).startswith(str(p))
     ]
 
@@ -106,8 +106,8 @@ def test_what_is_selected_was_there_and_in_that_order(all_of_them: list[int], p:
 # The example of the paper on winnowing: the hashes of "adorunrunrunadorunrun" in windows of four.
 def test_the_example_of_the_paper() -> None:
     run = [77, 74, 42, 17, 98, 50, 17, 98, 8, 88, 67, 39, 77, 74, 42, 17, 98]
-    assert winnow(run, 4) == [17, 17, 8, 39, 17]
-    assert winnow_places(run, 4) == [3, 6, 8, 11, 15]
+    assert winnowed(run, 4) == [17, 17, 8, 39, 17]
+    assert winnowed_places(run, 4) == [3, 6, 8, 11, 15]
 
 
 def by_definition(all_of_them: Sequence[int], window: int) -> list[int]:
@@ -123,7 +123,7 @@ def by_definition(all_of_them: Sequence[int], window: int) -> list[int]:
 
 @given(numbers, st.integers(1, 12))
 def test_winnowing_keeps_the_least_of_each_window(all_of_them: list[int], window: int) -> None:
-    assert winnow_places(all_of_them, window) == by_definition(all_of_them, window)
+    assert winnowed_places(all_of_them, window) == by_definition(all_of_them, window)
 
 
 @given(texts, texts, texts, texts, st.lists(st.sampled_from("abcd"), min_size=8, max_size=20))
@@ -131,16 +131,16 @@ def test_no_passage_that_is_long_enough_is_missed(
     one: list[str], two: list[str], three: list[str], four: list[str], passage: list[str]
 ) -> None:
     n, window = 3, 6  # so that 8 words are enough
-    copied = set(hash_ngrams(ngrams(passage, n)))
-    mine = set(winnow(hash_ngrams(ngrams([*one, *passage, *two], n)), window))
-    yours = set(winnow(hash_ngrams(ngrams([*three, *passage, *four], n)), window))
+    copied = set(hashes(ngrams(passage, n)))
+    mine = set(winnowed(hashes(ngrams([*one, *passage, *two], n)), window))
+    yours = set(winnowed(hashes(ngrams([*three, *passage, *four], n)), window))
     assert mine & yours & copied
 
 
 def test_the_density_of_winnowing() -> None:
-    run = hash_ngrams(map(str, range(20_000)))
-    assert len(winnow(run, 9)) / len(run) == pytest.approx(2 / 10, rel=0.05)
-    assert len(select_modulo(run, 5)) / len(run) == pytest.approx(1 / 5, rel=0.1)
+    run = hashes(map(str, range(20_000)))
+    assert len(winnowed(run, 9)) / len(run) == pytest.approx(2 / 10, rel=0.05)
+    assert len(modulo(run, 5)) / len(run) == pytest.approx(1 / 5, rel=0.1)
 
 
 def test_the_examples_are_true() -> None:

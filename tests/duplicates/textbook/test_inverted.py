@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.duplicates.textbook import inverted
-from crawler.duplicates.textbook.fingerprints import hash_ngrams, ngrams
+from crawler.duplicates.textbook.fingerprints import hashes, ngrams
 from crawler.duplicates.textbook.inverted import CopyCandidate, InvertedIndex
 
 fingerprints = st.lists(st.integers(0, 20), max_size=12)
@@ -82,8 +82,8 @@ ESSAY = "as he says the tide is full the moon lies fair and so on"
 def test_a_passage_finds_the_document_that_it_was_copied_from() -> None:
     index = InvertedIndex[str]()
     for text in (POEM, REPORT):
-        index.add(text, hash_ngrams(ngrams(text.split(), 3)))
-    (found,) = index.candidates(hash_ngrams(ngrams(ESSAY.split(), 3)), at_least=3)
+        index.add(text, hashes(ngrams(text.split(), 3)))
+    (found,) = index.candidates(hashes(ngrams(ESSAY.split(), 3)), at_least=3)
     assert (found.document, found.shared) == (POEM, 6)
 
 
