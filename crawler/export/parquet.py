@@ -43,7 +43,7 @@ class ParquetWriter:
         self._columns: dict[str, list[object]] = {name: [] for name in self._schema.names}
         self._size = 0
         self._guarded = _GuardedStream(stream)
-        with self._guarded.writable():
+        with self._guarded.allowing_writes():
             self._writer = parquet.ParquetWriter(
                 self._guarded,
                 self._schema,
@@ -62,7 +62,7 @@ class ParquetWriter:
 
     def finish(self) -> None:
         self._flush()
-        with self._guarded.writable():
+        with self._guarded.allowing_writes():
             self._writer.close()
 
     def _flush(self) -> None:
@@ -74,12 +74,12 @@ class ParquetWriter:
             arrays.append(self._arrow.array(self._columns[field.name], field.type))
             self._columns[field.name].clear()  # at once: the texts are in memory twice already
         self._size = 0
-        with self._guarded.writable():
+        with self._guarded.allowing_writes():
             self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
 
 
 class _GuardedStream:
-    """A stream that passes on only what is written inside a `writable` block.
+    """A stream that passes on only what is written inside an `allowing_writes` block.
 
     The library writes the footer of an abandoned file, too, when it is garbage-collected: the file would look complete.
     """
@@ -91,7 +91,7 @@ class _GuardedStream:
         self._is_open = False
 
     @contextmanager
-    def writable(self) -> Iterator[None]:
+    def allowing_writes(self) -> Iterator[None]:
         self._is_open = True
         try:
             yield

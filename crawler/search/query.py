@@ -231,7 +231,7 @@ class Searcher:
         return page
 
     def _is_folded(self, document: tantivy.Document, query: Query, originals: set[str]) -> bool:
-        """Whether this is a duplicate whose original, or another duplicate of it, is among the results."""
+        """Whether this is a duplicate whose original matches the query, too, or of which another copy is shown."""
         original = _text(document, "duplicate_of")
         return bool(original) and (
             original in originals or self._count(query, self._term("id", identifier(key_of(original)))) > 0

@@ -375,14 +375,14 @@ def test_links_and_blocks_are_exported_on_request(collection: Collection, store:
     page = body("one") + b'<a href="/b" rel=nofollow>there</a><a href="http://b.test/">and here</a>'
     collection.add(A, page, **HTML)
     (plain,) = ChangeFeed(store, options, Selection()).snapshot(None)
-    (whole,) = ChangeFeed(store, options, Selection(links=True, blocks=True)).snapshot(None)
+    (full,) = ChangeFeed(store, options, Selection(links=True, blocks=True)).snapshot(None)
     assert isinstance(plain, ExportedDocument)
-    assert isinstance(whole, ExportedDocument)
-    assert (plain.links, plain.blocks, plain.text) == (None, None, whole.text)
-    assert [(link.url, link.anchor, link.rel) for link in whole.links or ()] == [
+    assert isinstance(full, ExportedDocument)
+    assert (plain.links, plain.blocks, plain.text) == (None, None, full.text)
+    assert [(link.url, link.anchor, link.rel) for link in full.links or ()] == [
         ("http://a.test/b", "there", "nofollow"), (B, "and here", "")
     ]  # fmt: skip
-    assert [block.text for block in whole.blocks or () if block.importance >= 0.5] == whole.text.split("\n")
+    assert [block.text for block in full.blocks or () if block.importance >= 0.5] == full.text.split("\n")
 
 
 def test_the_quick_reading_of_a_page_gives_the_same_text(

@@ -61,14 +61,14 @@ def test_two_exports_cannot_write_one_file(path: Path) -> None:
         other.write(b"of another process")
         other.flush()
         with pytest.raises(AlreadyRunning, match="another export"), atomic_file(path):
-            raise AssertionError("nobody gets here")
+            raise AssertionError("must not be reached")
     assert part.read_bytes() == b"of another process"
 
 
 @pytest.mark.parametrize("where", ["no/such/directory/out", "."])
 def test_a_place_that_cannot_be_written_is_one_clear_error(tmp_path: Path, where: str) -> None:
     with pytest.raises(DiskTrouble, match=f"{tmp_path / where}: cannot be written"), atomic_file(tmp_path / where):
-        raise AssertionError("nobody gets here")
+        raise AssertionError("must not be reached")
     assert names(tmp_path) == []
 
 

@@ -21,7 +21,7 @@ from crawler.export.fields import FIELDS
 from crawler.export.parquet import ParquetFormat
 from crawler.items import DeletedDocument, DeletionEvidence, ExportEntry, Key, OutLink, TextBlock, identifier
 from tests.export.test_documents import any_text, exported
-from tests.export.test_formats import whole, written
+from tests.export.test_formats import with_valid_characters, written
 
 DELETION = DeletedDocument(
     version=9, key=Key(1, 2), url="http://a.test/x", evidence=DeletionEvidence.GONE, target="http://a.test/y"
@@ -72,10 +72,15 @@ def test_any_text_comes_back(title: str, text: str) -> None:
         links=[OutLink(Key(1, 1), title, text, text)],
     )
     (row,) = table(entry).to_pylist()
-    assert (row["title"], row["text"]) == (whole(title), whole(text))
-    assert row["blocks"] == [{"text": whole(text), "tag": whole(title), "importance": 0.0}]
-    assert row["anchors"] == [{"host": whole(title), "text": whole(text)}]
-    assert (row["links"][0]["url"], row["links"][0]["anchor"]) == (whole(title), whole(text))
+    assert (row["title"], row["text"]) == (with_valid_characters(title), with_valid_characters(text))
+    assert row["blocks"] == [
+        {"text": with_valid_characters(text), "tag": with_valid_characters(title), "importance": 0.0}
+    ]
+    assert row["anchors"] == [{"host": with_valid_characters(title), "text": with_valid_characters(text)}]
+    assert (row["links"][0]["url"], row["links"][0]["anchor"]) == (
+        with_valid_characters(title),
+        with_valid_characters(text),
+    )
 
 
 def test_row_groups_are_small_by_rows_and_by_text() -> None:
