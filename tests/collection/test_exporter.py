@@ -120,7 +120,7 @@ def test_entries_that_were_not_acknowledged_are_exported_again(
     sink.is_down = True
     with pytest.raises(SinkDown):
         run(store, options, sink)
-    assert read_checkpoint(options.directory / "exports" / "recording.json") is None
+    assert read_checkpoint(options.crawl.dir / "exports" / "recording.json") is None
     sink.is_down = False
     assert len(run(store, options, sink, every=2)) == 5
     assert sink.acknowledged == [7, 9, 10]

@@ -21,21 +21,21 @@ def test_engines_fold_duplicates_and_files_keep_them_by_default() -> None:
 
 
 def test_a_full_export_to_a_directory_removes_its_files(collection: Collection, store: Store, options: Options) -> None:
-    target = make_target("jsonl", str(options.directory / "out"), options, Selection())
+    target = make_target("jsonl", str(options.crawl.dir / "out"), options, Selection())
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
     collection.add(B, body("two"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
-    names = sorted(path.name for path in (options.directory / "out").glob("0*"))
+    names = sorted(path.name for path in (options.crawl.dir / "out").glob("0*"))
     assert names == ["000000000000-000000000001.jsonl", "000000000001-000000000002.jsonl"]
     Exporter(store, options, Selection(), target).run(lambda *_: None, full=True)
-    assert [path.name for path in (options.directory / "out").glob("0*")] == ["000000000000-000000000002.jsonl"]
+    assert [path.name for path in (options.crawl.dir / "out").glob("0*")] == ["000000000000-000000000002.jsonl"]
 
 
 def test_a_finished_file_is_not_written_again_after_a_kill_before_the_checkpoint(
     collection: Collection, store: Store, options: Options
 ) -> None:
-    target = make_target("jsonl", str(options.directory / "out"), options, Selection())
+    target = make_target("jsonl", str(options.crawl.dir / "out"), options, Selection())
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, Selection(), target).run(lambda *_: None)
     before = target.checkpoint_path.read_bytes()
@@ -52,7 +52,7 @@ def test_an_index_that_was_removed_is_built_again(collection: Collection, store:
     target = make_target("tantivy", "", options, fold)
     collection.add(A, body("one"), **HTML)
     Exporter(store, options, fold, target).run(lambda *_: None)
-    for path in (options.directory / "search").rglob("*"):
+    for path in (options.crawl.dir / "search").rglob("*"):
         if path.is_file() and path.name != "checkpoint.json":
             path.unlink()
     again = Exporter(store, options, fold, target)

@@ -25,7 +25,14 @@ from tests.fetch.raw_server import Act, RawServer, Repeat, Wait
 
 PATIENCE = 20.0  # seconds until a test that waits for something has failed
 LIMITS = FetchLimits(  # times far above PATIENCE: a test lowers the one that it is about
-    connect=60, first_byte=60, low_speed_bytes=1, low_speed_time=60, total=120, body=100_000, head=10_000, interim=3
+    connect_timeout=60,
+    first_byte_timeout=60,
+    min_bytes_per_second=1,
+    min_rate_time=60,
+    timeout=120,
+    max_body=100_000,
+    max_head=10_000,
+    interim=3,
 )
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -35,8 +35,9 @@ class Request:
 
 
 def options_with(**changes: Any) -> Options:
-    """Return the options of a crawl with default settings, except for these."""
-    return replace(Options.of(vars(settings)), **changes)
+    """The options of the project's settings, with some changed: settings by their names, groups by theirs."""
+    given = {name: changes.pop(name) for name in list(changes) if name.isupper()}
+    return replace(Options.of({**vars(settings), **given}), **changes)
 
 
 def seeded(store: Store, *urls: str) -> Store:

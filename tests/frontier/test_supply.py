@@ -34,7 +34,7 @@ def test_the_rate_that_the_hosts_allow_is_known(store: Store) -> None:
 
 def test_the_window_grows_while_connections_are_free_and_no_host_is_ready(store: Store) -> None:
     store.urls.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
-    simulation = Simulation(store, active_hosts=4, most_hosts=40, queue_length=10)
+    simulation = Simulation(store, active_hosts=4, FRONTIER_MOST_HOSTS=40, queue_length=10)
     simulation.run(until=NOW + 100)
     assert simulation.frontier.window == 40
     assert len({host_of(url) for url in simulation.urls()}) > 30

@@ -56,7 +56,7 @@ def test_few_connections_limit_slow_hosts() -> None:
 
 
 def test_busy_hosts_get_their_retry_after_and_dead_hosts_are_given_up() -> None:
-    result = found(replace(SMALL, busy=0.1, dead=0.2), hours=2.0, horizon=600.0)
+    result = found(replace(SMALL, busy=0.1, dead=0.2), hours=2.0, CRAWL_HORIZON=600.0)
     assert result.observer.outcomes["busy"] > 20
     assert result.observer.outcomes["connect_timeout"] > 5
     assert result.observer.early == 0
@@ -64,7 +64,7 @@ def test_busy_hosts_get_their_retry_after_and_dead_hosts_are_given_up() -> None:
 
 
 def test_an_outage_of_our_own_network_costs_time_only() -> None:
-    result = found(replace(SMALL, outages=[(20.0, 400.0)]), hours=1.0, horizon=600.0)
+    result = found(replace(SMALL, outages=[(20.0, 400.0)]), hours=1.0, CRAWL_HORIZON=600.0)
     assert result.observer.outcomes["connect_failed"] > 0
     assert result.observer.pages == result.pages
 
