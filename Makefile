@@ -1,6 +1,7 @@
 # make setup     a virtual environment in .venv with everything that crawling and testing need
 # make crawl     crawl the bundled demo web into data/demo; with SEEDS=my.txt CONTACT=https://… [PAGES=1000] the real web
-# make test      all tests, in three parts
+# make test      all tests, in three parts (at most 9 minutes on two cores)
+# make test-slow  promises that make test keeps in a smaller form, at their full size
 # make lint      format, lint and types
 # make bench     pages per CPU-second against stock Scrapy
 # make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
@@ -29,7 +30,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-discovery bench-duplicates bench-export bench-extract bench-frontier bench-index bench-polite bench-search bench-sites bench-workers test test-units test-conformance test-crawls lint conformance prove-docs prove-duplicates prove-feed prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl bench bench-discovery bench-duplicates bench-export bench-extract bench-frontier bench-index bench-polite bench-search bench-sites bench-workers test test-units test-conformance test-crawls test-slow lint conformance prove-docs prove-duplicates prove-feed prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
 
 setup: .venv/ready
 
@@ -53,13 +54,16 @@ endif
 test: test-units test-conformance test-crawls
 
 test-units: setup
-	$(PYTEST) tests -m "not crawl" --ignore=tests/conformance
+	$(PYTEST) tests -m "not crawl and not slow" --ignore=tests/conformance
 
 test-conformance: setup
-	$(PYTEST) tests/conformance
+	$(PYTEST) tests/conformance -m "not slow"
 
 test-crawls: setup
-	$(PYTEST) tests -m crawl
+	$(PYTEST) tests -m "crawl and not slow"
+
+test-slow: setup
+	$(PYTEST) tests -m slow
 
 lint: setup
 	$(BIN)/ruff format --check .

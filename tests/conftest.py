@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,18 @@ import pytest
 from tests.webgraph.server import Served
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip importing modules that can have no test of the marker that is run: each worker would do it, for nothing."""
+    wanted = re.match(r"(not )?(crawl|slow)\b", config.option.markexpr)
+    if not wanted or not collection_path.match("test_*.py"):
+        return None
+    unwanted, marker = wanted.groups()
+    text = collection_path.read_text(encoding="utf-8")
+    if unwanted:
+        return True if re.search(rf"^pytestmark = \[?pytest\.mark\.{marker}\b", text, re.MULTILINE) else None
+    return None if f"pytest.mark.{marker}" in text else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

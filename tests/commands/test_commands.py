@@ -16,7 +16,7 @@ from crawler.items import Reason, Refusal
 from crawler.stores.open import open_store
 from crawler.stores.sqlite.schema import SCHEMA_VERSION
 from crawler.urls.keys import key_of
-from tests.crawl.runner import polite_to, rows, scrapy, seeds_file
+from tests.crawl.runner import polite_to, rows, scrapy, seeds_file, started
 from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visited
 from tests.stores.versions import as_version_1
 from tests.webgraph.server import Served
@@ -48,7 +48,7 @@ def tell(url: str, settings: dict[str, object]) -> str:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_teaches_with_an_example(name: str) -> None:
-    result = scrapy(name, "--help")
+    result = started(name, "--help")
     assert result.returncode == 0
     assert f"Example: scrapy {name}" in " ".join(result.stdout.split())
 

@@ -24,7 +24,7 @@ from crawler.stores.contract.similarity import TemplateResult
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.commands.test_show_export import Collection, one_sentence
-from tests.crawl.runner import scrapy
+from tests.crawl.runner import scrapy, started
 from tests.samples import NOW
 
 pytestmark = pytest.mark.crawl
@@ -437,7 +437,7 @@ def test_misuse_has_its_exit_code() -> None:
 
 
 def test_every_verb_is_explained_with_an_example() -> None:
-    text = scrapy("duplicates", "--help").stdout
+    text = started("duplicates", "--help").stdout
     for verb in ("find", "clusters", "evaluate"):
         (paragraph,) = [part for part in text.split("\n\n") if part.startswith(f"{verb}: ")]
         assert f"Example: scrapy duplicates {verb} " in " ".join(paragraph.split())

@@ -19,7 +19,7 @@ from crawler.stores.open import open_store
 from crawler.worker.session import Session
 from crawler.worker.startup import last_politeness
 from tests.commands.test_show_export import one_sentence
-from tests.crawl.runner import polite_to, scrapy, seeds_file
+from tests.crawl.runner import polite_to, scrapy, seeds_file, started
 from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
@@ -43,7 +43,7 @@ def data_of(settings: dict[str, object], *words: str) -> dict[str, Any]:
 
 
 def test_help_teaches_with_an_example() -> None:
-    result = scrapy("report", "--help")
+    result = started("report", "--help")
     assert result.returncode == 0
     assert "Example: scrapy report" in " ".join(result.stdout.split())
 

@@ -85,6 +85,7 @@ def pages_served(
         "LOG_LEVEL": "WARNING",
         "SITEMAPS": False,
         "PROBE_AFTER": 0,
+        "CONTENT_PROCESSES": 0,  # each takes most of a second to start; tests that are about them ask for some
         "port": port,
     }
     try:

@@ -59,7 +59,8 @@ def test_a_crawl_whose_content_processes_cannot_start_says_so_and_ends(tmp_path:
     with pages_served(pages, tmp_path) as (given, _):
         port = given.pop("port")
         words = ("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}")
-        result = scrapy(*words, **given, CONTENT_HOOK="tests.crawl.dying:hook", CONTENT_PROCESSES=1)
+        given |= {"CONTENT_HOOK": "tests.crawl.dying:hook", "CONTENT_PROCESSES": 1}
+        result = scrapy(*words, **given)
     assert result.returncode == 1
     assert "content processes in a row died at their start" in result.stderr
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM documents") == [(0,)]
@@ -102,6 +103,7 @@ def test_an_exact_copy_is_archived_once_and_marked(tmp_path: Path) -> None:
     ) as (given, _):
         port = given.pop("port")
         seeds = f"http://a.test:{port}/,http://b.test:{port}/"
+        given["CONTENT_PROCESSES"] = 1
         assert scrapy("crawl", "web", "-a", f"seeds={seeds}", **given).returncode == 0
         told = [scrapy("why", f"http://a.test:{port}/{name}", **given).stdout for name in ("one", "two")]
     assert any("a duplicate of http://" in answer for answer in told)

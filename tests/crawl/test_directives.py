@@ -27,7 +27,7 @@ def test_what_asks_not_to_be_found_is_deleted_and_its_links_are_followed(tmp_pat
     pages: dict[str, dict[str, str | Answer]] = {"a.test": dict(first)}
     with pages_served(pages, tmp_path) as (settings, asked):
         port = settings.pop("port")
-        settings["REVISIT_INTERVAL"] = 10
+        settings |= {"REVISIT_INTERVAL": 10, "CONTENT_PROCESSES": 1}
         assert crawled(pages, port, settings) == {"/", "/turns", "/behind", "/other", "/beyond"}
         assert "a.test/never" not in asked
         exported = map(json.loads, scrapy("export", "--to", "jsonl", **settings).stdout.splitlines())

@@ -57,7 +57,7 @@ def test_hidden_pages_are_found_through_indexes_wherever_they_lie(tmp_path: Path
             "/two.xml.gz": gzip.compress(urlset(f"{a}/deeper").encode()),
             "/three.txt": f"{a}/text\n",
         }
-        crawl("www.a.test", settings)
+        crawl("www.a.test", settings, CONTENT_PROCESSES=1)
     assert {entry for entry in asked if entry.startswith("www")} == {
         *(f"www.a.test/{path}" for path in ("", "robots.txt", "hidden", "deeper", "text"))
     }
@@ -133,7 +133,7 @@ def test_a_feed_that_a_page_names_is_followed_and_what_it_announced_once_is_not_
     news = {f"/{name}": f"<p>{name}" for name in ("one", "two", "three")}
     pages: dict[str, dict[str, str | Answer]] = {"a.test": {"/": home, **news, "/feed": feed(("1", "/one"))}}
     with pages_served(pages, tmp_path) as (settings, asked):
-        crawl("a.test", settings)
+        crawl("a.test", settings, CONTENT_PROCESSES=1)
         assert asked.count("a.test/one") == 1
         ((due,),) = rows(tmp_path / "crawl", "SELECT round((due - visited) / 60) FROM urls WHERE kind = 3")
         assert due == 60.0

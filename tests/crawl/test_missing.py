@@ -39,7 +39,7 @@ def test_what_a_host_shows_for_missing_pages_is_no_page(tmp_path: Path) -> None:
     site["/7"] = texts["/7"] + "".join(f'<a href="/late/{n}">x</a>' for n in range(20)) + '<a href="/last">y</a>'
     pages: Pages = {"a.test": Everything(site), "b.test": {"/": "<p>b", **{f"/{n}": "<p>{n}" for n in range(3)}}}
     with pages_served(pages, tmp_path) as (settings, asked):
-        settings |= {"PROBE_AFTER": 3, "POLITENESS_MIN_DELAY": 0.1}
+        settings |= {"PROBE_AFTER": 3, "POLITENESS_MIN_DELAY": 0.1, "CONTENT_PROCESSES": 1}
         result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, settings['port'])}", **settings)
         assert result.returncode == 0, result.stderr
         again = scrapy("crawl", "web", **settings)

@@ -41,6 +41,7 @@ def test_what_has_not_changed_is_not_sent_again(tmp_path: Path) -> None:
     pages: dict[str, dict[str, Answer | str]] = {"a.test": {"/": Answer(links, headers={"ETag": '"home"'}), **tags}}
     sent: list[int] = []
     with pages_served(pages, tmp_path, sent) as (settings, asked):
+        settings["CONTENT_PROCESSES"] = 1
         crawl(pages, settings)
         first, before = sum(sent), len(asked)
         make_due(tmp_path / "crawl")

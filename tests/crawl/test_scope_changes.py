@@ -165,7 +165,8 @@ def test_a_site_that_is_seeded_while_a_crawl_runs_brings_all_links_to_it(where: 
     with pages_served(pages, tmp_path) as (settings, asked):
         port = settings.pop("port")
         a |= {path: body.replace("PORT", str(port)) for path, body in a.items()}
-        settings |= {"SCOPE": "hosts", "CONTENT_HOOK": "tests.crawl.hooks:wait_at_the_gate", "CONTENT_TIMEOUT": 100}
+        settings |= {"SCOPE": "hosts", "CONTENT_PROCESSES": 1}
+        settings |= {"CONTENT_HOOK": "tests.crawl.hooks:wait_at_the_gate", "CONTENT_TIMEOUT": 100}
         directory, words = tmp_path / "crawl", ("crawl", "web", "-a", f"seeds=http://a.test:{port}/")
         environment = os.environ | {"TMPDIR": str(tmp_path)}
         with crawling(*words, output=tmp_path / "output.txt", environment=environment, **settings) as process:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.crawl
 
 
 def test_a_crawl_fetches_every_page_once_politely_and_says_so(served: Served, tmp_path: Path) -> None:
-    settings = polite_to(served, tmp_path / "crawl")
+    settings = polite_to(served, tmp_path / "crawl", CONTENT_PROCESSES=2)
     before = len(served.log())
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
     log, web = served.log()[before:], served.web
@@ -63,7 +63,7 @@ def test_the_limit_on_time_ends_a_crawl_well(served: Served, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_crawl_well_within_twenty_seconds(number: int, served: Served, tmp_path: Path) -> None:
-    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=0.5)
+    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=0.5, CONTENT_PROCESSES=1)
     words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
     before = len(served.log())
     with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
@@ -109,7 +109,7 @@ def test_what_hangs_is_cut_off_when_the_crawl_is_stopped(tmp_path: Path) -> None
 
 
 def test_seeds_added_while_a_crawl_runs_are_taken_up(served: Served, tmp_path: Path) -> None:
-    settings = polite_to(served, tmp_path / "crawl", SCOPE="hosts", CRAWL_HORIZON="inf")
+    settings = polite_to(served, tmp_path / "crawl", SCOPE="hosts", CRAWL_HORIZON="inf", CONTENT_PROCESSES=1)
     first, *others = served.web.seeds()
     words = ("crawl", "web", "-a", f"seeds={first}")
     more = tmp_path / "more.txt"
@@ -136,7 +136,7 @@ def test_only_one_crawl_runs_in_a_directory(served: Served, tmp_path: Path) -> N
 
 
 def test_nobody_listens_while_we_crawl(served: Served, tmp_path: Path) -> None:
-    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=1, CRAWL_HORIZON="inf")
+    settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=1, CRAWL_HORIZON="inf", CONTENT_PROCESSES=1)
     words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
     with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
         wait_for(lambda: (tmp_path / "crawl" / "crawl.db").exists() and pages_in(tmp_path) > 0)
@@ -175,7 +175,7 @@ def test_a_visit_that_user_code_lost_is_settled_when_the_crawl_is_stopped(served
 
 @pytest.mark.parametrize("moment", ["before the loop", "components", "spider_opened", "engine_started"])
 def test_a_signal_during_the_start_stops_it_as_well(moment: str, served: Served, tmp_path: Path) -> None:
-    settings = polite_to(served, tmp_path / "crawl")
+    settings = polite_to(served, tmp_path / "crawl", CONTENT_PROCESSES=1)
     python, m, _, *words = command("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
     stopped = [python, m, "tests.crawl.stopped", moment, *words]
     result = subprocess.run(stopped, cwd=ROOT, timeout=60, capture_output=True, text=True, check=False)

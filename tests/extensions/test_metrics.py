@@ -276,7 +276,9 @@ def test_a_file_that_cannot_be_written_later_costs_one_warning(
 @pytest.mark.crawl
 def test_a_running_crawl_can_be_scraped_and_its_last_metrics_stay_in_the_file(served: Served, tmp_path: Path) -> None:
     port, file = free_port(), tmp_path / "orbweaver.prom"
-    settings = polite_to(served, tmp_path / "crawl", METRICS_PORT=port, METRICS_FILE=file, CRAWL_HORIZON="inf")
+    settings = polite_to(
+        served, tmp_path / "crawl", METRICS_PORT=port, METRICS_FILE=file, CRAWL_HORIZON="inf", CONTENT_PROCESSES=1
+    )
     words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
     with crawling(*words, output=tmp_path / "output", **settings) as process:
         numbers = until_pages(process, port, 60)

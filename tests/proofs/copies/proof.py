@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from crawler.settings import CONTENT_PROCESSES
 from tests.crawl.pages import Pages, pages_served, seeds_of
 from tests.crawl.runner import crawling, kill_all, rows
 from tests.proofs.copies.web import Copies
@@ -27,13 +28,30 @@ class Findings:
     compared: int = 0  # pages that were decided by comparing texts
 
 
-def crawl(web: Copies, directory: Path, *, kills: int = 0, workers: int = 2, seed: int = 1) -> Findings:
-    """Crawl the whole web once."""
-    return crawl_pages(web.served(), directory, kills=kills, workers=workers, seed=seed)
+def crawl(
+    web: Copies,
+    directory: Path,
+    *,
+    kills: int = 0,
+    workers: int = 2,
+    seed: int = 1,
+    content_processes: int = CONTENT_PROCESSES,
+) -> Findings:
+    """One crawl of the web, to its end."""
+    return crawl_pages(
+        web.served(), directory, kills=kills, workers=workers, seed=seed, content_processes=content_processes
+    )
 
 
 def crawl_pages(
-    pages: Pages, directory: Path, *, kills: int = 0, workers: int = 2, seed: int = 1, delay: float = DELAY
+    pages: Pages,
+    directory: Path,
+    *,
+    kills: int = 0,
+    workers: int = 2,
+    seed: int = 1,
+    delay: float = DELAY,
+    content_processes: int = CONTENT_PROCESSES,
 ) -> Findings:
     """Crawl all of these pages once."""
     directory.mkdir(exist_ok=True)
@@ -42,6 +60,7 @@ def crawl_pages(
         port = settings.pop("port")
         words = ("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", "--workers", str(workers))
         settings |= {"POLITENESS_MIN_DELAY": delay, "CRAWL_HORIZON": 5, "LOG_LEVEL": "WARNING", "COMMIT_VISITS": 10}
+        settings["CONTENT_PROCESSES"] = content_processes
         while not _run(words, settings, directory, chance.uniform(0.1, 1.2) if findings.kills < kills else None):
             findings.kills += 1
     return _read_findings(directory / "crawl", findings)

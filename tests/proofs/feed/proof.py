@@ -11,6 +11,7 @@ from pathlib import Path
 
 import apsw
 
+from crawler.settings import CONTENT_PROCESSES
 from tests.crawl.pages import pages_served, seeds_of
 from tests.crawl.runner import ROOT, command, crawling, scrapy
 from tests.proofs.feed.consumers import Consumer, Documents, snapshot
@@ -29,12 +30,20 @@ class Findings:
 
 
 def prove(
-    web: ChangingWeb, consumers: Sequence[Consumer], directory: Path, *, crawls: int, kills: int, seed: int
+    web: ChangingWeb,
+    consumers: Sequence[Consumer],
+    directory: Path,
+    *,
+    crawls: int,
+    kills: int,
+    seed: int,
+    content_processes: int = CONTENT_PROCESSES,
 ) -> Findings:
     """Crawl and export `crawls` times, with `kills` kills of exports in total."""
     findings, chance = Findings(), random.Random(seed)
     with pages_served(web.pages, directory) as (settings, _):
         port = settings.pop("port")
+        settings["CONTENT_PROCESSES"] = content_processes
         for number in range(crawls):
             if number:
                 web.change()

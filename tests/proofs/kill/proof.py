@@ -21,6 +21,7 @@ from pathlib import Path
 
 import apsw
 
+from crawler.settings import CONTENT_PROCESSES
 from tests.crawl.runner import ROOT, command, kill_all, polite_to, rows, seeds_file
 from tests.proofs.kill import archive
 from tests.webgraph.log import forbidden_hits, gaps, missing_pages, politeness, robots_first
@@ -61,15 +62,14 @@ class Proof:
         self.directory = directory / "crawl"
         self.output = directory / "output.txt"
         seeds = seeds_file(served, directory)
-        self.settings = polite_to(
-            served,
-            self.directory,
-            POLITENESS_MIN_DELAY=FLOOR,
-            POLITENESS_LATENCY_FACTOR=2,
-            POLITENESS_LATENCY_CAP=CAP,
-            CRAWL_HORIZON=10,
-            **settings,
-        )
+        given: dict[str, object] = {
+            "POLITENESS_MIN_DELAY": FLOOR,
+            "POLITENESS_LATENCY_FACTOR": 2,
+            "POLITENESS_LATENCY_CAP": CAP,
+            "CRAWL_HORIZON": 10,
+            "CONTENT_PROCESSES": CONTENT_PROCESSES,
+        }
+        self.settings = polite_to(served, self.directory, **given | settings)
         self.words = ("crawl", "web", "-a", f"seeds={seeds}")
         self.program: list[str] = []  # put before the command: a faulty Orbweaver, to test the proof
         self.findings = Findings()

@@ -9,6 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from crawler.settings import CONTENT_PROCESSES
 from tests.crawl.runner import polite_to, scrapy, seeds_file
 from tests.proofs.kill.proof import CAP, FLOOR
 from tests.proofs.workers.proof import GROUP, WorkersProof, documents
@@ -68,7 +69,7 @@ def _compare(proof: WorkersProof, web: dict[str, object], directory: Path) -> No
         seeds = seeds_file(served, alone)
         settings = polite_to(
             served, alone / "crawl", POLITENESS_MIN_DELAY=FLOOR, POLITENESS_LATENCY_FACTOR=2, POLITENESS_LATENCY_CAP=CAP,
-            POLITENESS_GROUPS=GROUP, CRAWL_HORIZON=10,
+            POLITENESS_GROUPS=GROUP, CRAWL_HORIZON=10, CONTENT_PROCESSES=CONTENT_PROCESSES,
         )  # fmt: skip
         ended = scrapy("crawl", "web", "-a", f"seeds={seeds}", timeout=3_600, **settings)
         proof.findings.expect(ended.returncode == 0, f"one worker alone ended with exit code {ended.returncode}")
