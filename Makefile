@@ -60,10 +60,10 @@ test-conformance: setup
 	$(PYTEST) tests/conformance -m "not slow"
 
 test-crawls: setup
-	$(PYTEST) tests -m "crawl and not slow"
+	$(PYTEST) --dist loadgroup tests -m "crawl and not slow"
 
 test-slow: setup
-	$(PYTEST) tests -m slow
+	$(PYTEST) --dist loadgroup tests -m slow
 
 lint: setup
 	$(BIN)/ruff format --check .

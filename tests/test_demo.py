@@ -28,7 +28,7 @@ from crawler.fetch.robots import RobotsRules
 from crawler.parse.charset import decode
 from tests.crawl.runner import ROOT, rows, scrapy
 
-pytestmark = pytest.mark.crawl
+pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("demo")]  # one worker, one crawl
 
 SITES = {site.host: site for site in read_sites()}
 MUSEUM, KNOTS, TIDEPOOLS = "museum.saltmarsh.test", "knots.saltmarsh.test", "tidepools.saltmarsh.test"

@@ -21,7 +21,7 @@ from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visite
 from tests.stores.versions import as_version_1
 from tests.webgraph.server import Served
 
-pytestmark = pytest.mark.crawl
+pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("commands")]  # one worker, one crawl
 
 COMMANDS = {"crawl": crawl, "seed": seed, "status": status, "urls": urls, "why": why}
 

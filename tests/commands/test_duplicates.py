@@ -27,7 +27,7 @@ from tests.commands.test_show_export import Collection, one_sentence
 from tests.crawl.runner import scrapy, started
 from tests.samples import NOW
 
-pytestmark = pytest.mark.crawl
+pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("duplicates")]  # one worker, one crawl
 
 VOCABULARY = [f"word{number}" for number in range(3_000)]
 A, B, C, D = "http://a.test/x", "http://b.test/near", "http://c.test/copy", "http://d.test/other"

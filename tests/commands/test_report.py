@@ -22,7 +22,7 @@ from tests.commands.test_show_export import one_sentence
 from tests.crawl.runner import polite_to, scrapy, seeds_file, started
 from tests.webgraph.server import Served
 
-pytestmark = pytest.mark.crawl
+pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("report")]  # one worker, one crawl
 
 
 @pytest.fixture(scope="module")

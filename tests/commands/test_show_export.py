@@ -28,7 +28,7 @@ from tests.samples import NOW
 from tests.small_collection import Collection
 from tests.webgraph.server import Served
 
-pytestmark = pytest.mark.crawl
+pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("show and export")]  # one worker, one crawl
 
 WEB = {
     "seed": 5,

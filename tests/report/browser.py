@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import subprocess
 import threading
@@ -11,6 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 CHROMIUM = shutil.which("chromium")
 _FLAGS = (
@@ -39,6 +42,22 @@ def opened(page: Path, profile: Path, *flags: str) -> Opened:
     )
     messages = result.stderr.decode("utf-8", "replace").splitlines()
     return Opened(result.stdout.decode("utf-8"), [line for line in messages if "CONSOLE" in line])
+
+
+_GATHER = """onload = () => {
+    const doms = Array.from(frames, frame => frame.document.documentElement.outerHTML)
+    document.documentElement.textContent = encodeURIComponent(JSON.stringify(doms))
+}"""
+
+
+def opened_together(pages: Sequence[Path], directory: Path) -> tuple[list[str], Sequence[str]]:
+    """Open files in frames of one page, so that one browser does for all: the DOM of each, and the console."""
+    frames = "".join(f'<iframe src="{page.as_uri()}"></iframe>' for page in pages)
+    (directory / "frames.html").write_text(f"<!DOCTYPE html><script>{_GATHER}</script>{frames}")
+    seen = opened(directory / "frames.html", directory / "profile", "--allow-file-access-from-files")
+    found = re.fullmatch(r"(?:<!DOCTYPE html>)?\s*<html>(\S+)</html>\s*", seen.dom)
+    assert found is not None, "the frames were not loaded"
+    return json.loads(unquote(found[1])), seen.console
 
 
 @dataclass

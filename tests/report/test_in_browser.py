@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from crawler.report.host_page import host_page
 from crawler.report.markup import visible
 from crawler.report.page import crawl_page
-from tests.report.browser import CHROMIUM, listening, opened
+from tests.report.browser import CHROMIUM, listening, opened, opened_together
 from tests.report.hostile import hostile_data, hostile_store
 from tests.report.payloads import payloads
 
@@ -53,24 +53,50 @@ def test_there_are_enough_payloads() -> None:
     assert len(set(payloads("http://127.0.0.1:1"))) == COUNT >= 200
 
 
+def reports(batch: Sequence[str], directory: Path) -> tuple[Path, Path]:
+    """The pages about a crawl and about a host whose web has these payloads wherever it can."""
+    directory.mkdir()
+    store = hostile_store(directory / "crawl.db", batch)
+    try:
+        crawl, host = hostile_data(store, f"data/{batch[0]}")
+    finally:
+        store.close()
+    (directory / "crawl.html").write_text(crawl_page(crawl), encoding="utf-8")
+    (directory / "host.html").write_text(host_page(host), encoding="utf-8")
+    return directory / "crawl.html", directory / "host.html"
+
+
+def test_no_payload_runs_or_loads_anything(tmp_path: Path) -> None:
+    with listening() as listener:
+        every = list(payloads(listener.address))
+        batches = [every[first : first + BATCH] for first in range(0, COUNT, BATCH)]
+        pages = [page for number, batch in enumerate(batches) for page in reports(batch, tmp_path / str(number))]
+        doms, console = opened_together(pages, tmp_path)
+        assert listener.asked == []
+    assert list(console) == []
+    for page, dom in zip(pages, doms, strict=True):
+        assert outline(dom) == outline(page.read_text(encoding="utf-8"))
+        assert_inert(dom)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, COUNT, BATCH))
-def test_no_payload_runs_or_loads_anything(first: int, tmp_path: Path) -> None:
+def test_no_payload_runs_or_loads_anything_in_a_window_of_its_own(first: int, tmp_path: Path) -> None:
     with listening() as listener:
         batch = list(payloads(listener.address))[first : first + BATCH]
-        store = hostile_store(tmp_path / "crawl.db", batch)
-        try:
-            crawl, host = hostile_data(store, f"data/{batch[0]}")
-        finally:
-            store.close()
-        for name, page in (("crawl", crawl_page(crawl)), ("host", host_page(host))):
-            path = tmp_path / f"{name}.html"
-            path.write_text(page, encoding="utf-8")
-            result = opened(path, tmp_path / f"profile-{name}")
-            assert outline(result.dom) == outline(page)
-            assert list(result.console) == []
-            assert_inert(result.dom)
+        for page in reports(batch, tmp_path / "reports"):
+            seen = opened(page, tmp_path / f"profile-{page.stem}")
+            assert outline(seen.dom) == outline(page.read_text(encoding="utf-8"))
+            assert list(seen.console) == []
+            assert_inert(seen.dom)
         assert listener.asked == []
-    shown = words_of(host_page(host))
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, BATCH))
+def test_every_payload_is_shown_as_text(first: int, tmp_path: Path) -> None:
+    batch = list(payloads("http://127.0.0.1:1"))[first : first + BATCH]
+    _, host = reports(batch, tmp_path / "reports")
+    shown = words_of(host.read_text(encoding="utf-8"))
     for payload in batch:
         assert visible(payload)[:60].strip() in shown
 
@@ -95,22 +121,21 @@ def test_the_browser_test_detects_a_page_that_does_not_escape(tmp_path: Path) ->
         assert_inert(result.dom)
 
 
-@pytest.mark.parametrize("width", [360, 1400])
-def test_a_page_is_no_wider_than_its_window_whatever_is_on_it(width: int, tmp_path: Path) -> None:
+def test_a_page_is_no_wider_than_its_window_whatever_is_on_it(tmp_path: Path) -> None:
     long = [payload for payload in payloads("http://127.0.0.1:1") if len(payload) > 1_000]
     store = hostile_store(tmp_path / "crawl.db", [*long, "y" * 20_000])
     try:
         crawl, host = hostile_data(store, "data/" + "z" * 500)
     finally:
         store.close()
-    frames = []
+    frames, widths = [], (360, 1400)
     for name, page in (("crawl", crawl_page(crawl)), ("host", host_page(host))):
         (tmp_path / f"{name}.html").write_text(page.replace("<details>", "<details open>"), encoding="utf-8")
-        frames.append(f'<iframe width={width} height=900 style="border:0" src={name}.html></iframe>')
+        frames += [f'<iframe width={width} height=900 style="border:0" src={name}.html></iframe>' for width in widths]
     measure = "onload=()=>document.title=Array.from(frames).map(f=>f.document.documentElement.scrollWidth)"
     (tmp_path / "frames.html").write_text(f"<!DOCTYPE html><script>{measure}</script>{''.join(frames)}")
     result = opened(tmp_path / "frames.html", tmp_path / "profile", "--allow-file-access-from-files")
     (title,) = [text for tag, _, text, _ in outline(result.dom) if tag == "title"]
     measured = [int(number) for number in title.split(",")]
-    assert len(measured) == 2
-    assert max(measured) <= width
+    assert len(measured) == 4
+    assert [found <= width for found, width in zip(measured, [*widths, *widths], strict=True)] == [True] * 4

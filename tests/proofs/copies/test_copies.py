@@ -14,13 +14,14 @@ WEB = Copies(hosts=6, pages=16, clusters=14)
 
 
 def test_a_crawl_finds_the_clusters_that_were_planted(tmp_path: Path) -> None:
-    found = crawl(WEB, tmp_path)
+    found = crawl(WEB, tmp_path, content_processes=1)
     assert found.clusters == WEB.clusters_of_copies()
     assert found.pages == WEB.hosts * (WEB.pages + 1)
     assert found.templates == WEB.hosts // 3
 
 
-def test_kills_do_not_change_the_clusters(tmp_path: Path) -> None:
-    found = crawl(WEB, tmp_path, kills=6)
+@pytest.mark.parametrize("kills", [3, pytest.param(6, marks=pytest.mark.slow)])
+def test_kills_change_nothing_of_it(kills: int, tmp_path: Path) -> None:
+    found = crawl(WEB, tmp_path, kills=kills, content_processes=1)
     assert found.clusters == WEB.clusters_of_copies()
-    assert found.kills >= 3
+    assert found.kills >= kills // 2

@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -92,9 +92,13 @@ class Proof:
 
     def run_killed_in(self, step: str, times: list[int], deadline: float) -> None:
         """Die inside a named step of a commit, each time one of `times` into a run, then let one finish."""
+        self.run_killed_at([(step, count) for count in times], deadline)
+
+    def run_killed_at(self, moments: Sequence[tuple[str, int]], deadline: float) -> None:
+        """Die in one run after another inside a named step of a commit, the so many-eth; then let one finish."""
         self.settings["COMMIT_STEP_HOOK"] = "tests.proofs.kill.hook:step"
         with self.accounting():
-            for count in times:
+            for step, count in moments:
                 if self._run(lambda: False, KILL_AT=f"{step}:{count}"):
                     break
                 self.findings.kills += 1

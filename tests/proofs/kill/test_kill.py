@@ -15,29 +15,45 @@ from tests.webgraph.server import Served
 pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
 
 
-def prove(tmp_path: Path, web: dict[str, object], segment_bytes: int) -> tuple[Served, Proof]:
+def prove(tmp_path: Path, web: dict[str, object], segment_bytes: int, content_processes: int) -> tuple[Served, Proof]:
     served = Served(web, tmp_path)
     served.start()
-    return served, Proof(served, tmp_path, WARC_SEGMENT_BYTES=segment_bytes)
+    return served, Proof(served, tmp_path, WARC_SEGMENT_BYTES=segment_bytes, CONTENT_PROCESSES=content_processes)
 
 
-def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
-    served, proof = prove(tmp_path, {"seed": 11, "hosts": 30, "pages": 1500, "crawl_delay": PATIENCE}, 300_000)
+@pytest.mark.parametrize(
+    ("hosts", "pages", "kills"), [(24, 240, 6), pytest.param(30, 1500, 20, marks=pytest.mark.slow)]
+)
+def test_kills_at_random_moments_lose_nothing(hosts: int, pages: int, kills: int, tmp_path: Path) -> None:
+    web = {"seed": 11, "hosts": hosts, "pages": pages, "crawl_delay": PATIENCE}
+    served, proof = prove(tmp_path, web, 200 * pages, content_processes=2 if kills > 10 else 1)
     try:
-        proof.run_killed_at_random(20, 2.0, seed=11, deadline=time.monotonic() + 300)
+        proof.run_killed_at_random(kills, 2.0, seed=11, deadline=time.monotonic() + 300)
         findings = proof.verify()
     finally:
         served.stop()
     assert findings.wrong == []
-    assert findings.kills >= 10  # a crawl may be done before the last of them comes
-    assert findings.pages == 1500
-    assert findings.accounts > 20
+    assert findings.kills >= kills // 2  # a crawl may be done before the last of them comes
+    assert findings.pages == pages
+    assert findings.accounts > kills
     assert findings.memory <= MEMORY
 
 
+def test_kills_inside_all_steps_of_the_commit_one_after_another_lose_nothing(tmp_path: Path) -> None:
+    served, proof = prove(tmp_path, {"seed": 3, "hosts": 16, "pages": 160, "crawl_delay": PATIENCE}, 12_000, 0)
+    try:
+        proof.run_killed_at([(step, 2) for step in STEPS], deadline=time.monotonic() + 200)
+        findings = proof.verify()
+    finally:
+        served.stop()
+    assert findings.wrong == []
+    assert findings.kills == len(STEPS)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_kill_inside_a_step_of_the_commit_loses_nothing(step: str, tmp_path: Path) -> None:
-    served, proof = prove(tmp_path, {"seed": 3, "hosts": 8, "pages": 60, "crawl_delay": PATIENCE}, 12_000)
+    served, proof = prove(tmp_path, {"seed": 3, "hosts": 8, "pages": 60, "crawl_delay": PATIENCE}, 12_000, 0)
     try:
         proof.run_killed_in(step, [1, 3], deadline=time.monotonic() + 100)
         findings = proof.verify()
@@ -49,7 +65,7 @@ def test_a_kill_inside_a_step_of_the_commit_loses_nothing(step: str, tmp_path: P
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_proof_notices_a_planted_fault(fault: str, tmp_path: Path) -> None:
-    served, proof = prove(tmp_path, {"seed": 4, "hosts": 8, "pages": 80, "crawl_delay": 0.2}, 12_000)
+    served, proof = prove(tmp_path, {"seed": 4, "hosts": 8, "pages": 80, "crawl_delay": 0.2}, 12_000, 0)
     proof.program = ["-m", "tests.proofs.kill.faulty", fault]
     try:
         step = BETWEEN if fault == "commit_before_append" else "after append"
