@@ -158,11 +158,11 @@ def crawl(
         rate=sum(at > end - work.steady for at, _ in requests) / work.steady,
         pages=len(requests),
         cost=cost,
-        shortest=_shortest(requests, work.delays),
+        shortest=shortest_gap(requests, work.delays),
     )
 
 
-def _shortest(requests: list[tuple[float, str]], delays: dict[str, float]) -> float:
+def shortest_gap(requests: list[tuple[float, str]], delays: dict[str, float]) -> float:
     last: dict[str, float] = {}
     least = float("inf")
     for at, address in requests:

@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.webgraph.server import Served
+
+# A law holds on a slow machine, too; what never ends is stopped by the timeout of a test.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -168,7 +168,7 @@ def test_reading_where_there_is_no_crawl_says_so_and_makes_none(words: tuple[str
 
 
 def test_every_page_is_shown_as_it_was_sent(served: Served, crawled: Path) -> None:
-    urls = {served.web._find(url).behaviour: url for url in served.web.urls()}  # one of each behaviour
+    urls = {served.web.page_at(url).behaviour: url for url in served.web.urls()}  # one of each behaviour
     assert {"normal", "gzip", "chunked"} <= urls.keys()
     for behaviour, url in urls.items():
         message = shown(crawled, url)
@@ -194,9 +194,9 @@ def test_the_text_of_a_page_is_what_a_reader_sees(served: Served, crawled: Path)
 
 
 def test_the_text_of_a_text_file_is_all_of_it(served: Served, crawled: Path) -> None:
-    pages = [page for page in served.web._all_pages() if page.is_plain]
+    pages = [page for page in served.web.pages_of_all_hosts() if page.is_plain]
     page = next((page for page in pages if page.charset != "utf-8"), pages[0])
-    url = served.web._page_url(page)
+    url = served.web.page_url(page)
     assert shown(crawled, "--text", url).decode() == served.web.body(url).decode(page.charset) + "\n"
 
 
@@ -373,7 +373,7 @@ def test_an_export_holds_every_page_as_the_web_has_it(served: Served, crawled: P
     web = served.web
     assert sorted(found["url"] for found in objects) == sorted(web.urls())
     for found in objects:
-        page = web._find(found["url"])
+        page = web.page_at(found["url"])
         body = web.body(found["url"])
         assert found["digest"] == web.digest(found["url"])
         assert (found["status"], found["duplicate_of"]) == (200, None)

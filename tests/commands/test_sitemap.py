@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -54,12 +55,19 @@ def test_another_parser_reads_the_same(tree: Path) -> None:
     ]
 
 
+def written(tree: Path, target: Path) -> int:
+    """The exit code of the command."""
+    command = sitemap.SitemapCommand()
+    command.run([str(tree)], Namespace(base=BASE, to=str(target)))
+    return int(command.exitcode)
+
+
 def test_many_files_get_several_sitemaps_and_an_index(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sitemap, "MOST_ENTRIES", 2)
     target = tree / "sitemap.xml"
-    assert sitemap._write(tree, BASE, target) == 0
+    assert written(tree, target) == 0
     index = parse_sitemap(target.read_bytes(), BASE)
     assert index.kind is SitemapForm.INDEX
     assert [entry.loc for entry in index.sitemaps] == [f"{BASE}sitemap-{number}.xml" for number in (1, 2, 3)]
@@ -69,7 +77,7 @@ def test_many_files_get_several_sitemaps_and_an_index(
     assert [len(part) for part in parts] == [2, 2, 1]
     assert "sitemap-3.xml: 1 URLs" in capsys.readouterr().err
     before = [path.read_bytes() for path in sorted(tree.glob("sitemap*"))]
-    assert sitemap._write(tree, BASE, target) == 0  # sitemaps are not listed in themselves
+    assert written(tree, target) == 0  # sitemaps are not listed in themselves
     assert [path.read_bytes() for path in sorted(tree.glob("sitemap*"))] == before
 
 

@@ -27,8 +27,9 @@ def test_one_line_has_the_words_with_single_spaces(text):
 
 
 @given(st.text(st.characters(max_codepoint=0xFF), max_size=5), st.integers(0, 80))
-def test_the_fast_check_agrees_with_isprintable(text, length):
-    assert clean_text._is_printable("a" * length + text) == text.isprintable()
+def test_a_line_of_any_length_is_cleaned_word_by_word(text, length):
+    written = "a" * length + text
+    assert one_line(written) == normalize_text(" ".join(written.split()))
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", ""), (" a\n\n\tb ", "a\nb"), ("\n \n", "")])

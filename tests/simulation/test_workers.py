@@ -29,7 +29,8 @@ def crew(tmp_path: Path) -> Crew:
 
 
 def partition_counts(crew: Crew) -> list[int]:
-    return sorted(len(worker.messenger._tenancy.tenure.partitions) for worker in crew.workers)
+    """How many partitions each worker has."""
+    return sorted(worker.partitions for worker in crew.store.partitions.workers())
 
 
 def assert_complete(crew: Crew) -> None:

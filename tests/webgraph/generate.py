@@ -29,7 +29,7 @@ class Web(Layout):
 
     def body(self, url: str) -> bytes:
         """A page's document, before any coding."""
-        return self._document(self._find(url))
+        return self._document(self.page_at(url))
 
     def digest(self, url: str) -> str:
         """SHA-256 of a page's document, in hexadecimal."""
@@ -48,7 +48,7 @@ class Web(Layout):
         for number in range(first, min(first + here.branches, here.size)):
             child = self._page(page.host, number)
             if not child.is_hidden:
-                yield self._page_url(child)
+                yield self.page_url(child)
             if child.hops:
                 yield self._hop_url(child, child.hops)
         if page.number == 0:
@@ -72,7 +72,7 @@ class Web(Layout):
         leaves, where, which, *_ = rolls(self.seed, page.host, page.number, number, "link")
         host = span(0, self.hosts - 1, where) if leaves < 0.3 else page.host
         target = self._page(host, span(0, self._hosts[host].size - 1, which))
-        return self._hop_url(target, target.hops) if target.is_hidden else self._page_url(target)
+        return self._hop_url(target, target.hops) if target.is_hidden else self.page_url(target)
 
     # Documents and answers
 
@@ -83,7 +83,7 @@ class Web(Layout):
         if page.is_plain:
             return text(characters, *names).encode(page.charset)
         title = " ".join([*words(3, *names, "title"), str(page.number)]).capitalize()
-        here = self._page_url(page)
+        here = self.page_url(page)
         links = [spelled(link, here, spellings[number % 15]) for number, link in enumerate(self._links(page))]
         return document(title, links, characters, *names).encode(page.charset)
 

@@ -150,36 +150,36 @@ class Layout:
 
     def urls(self) -> Iterator[str]:
         """Every page that a crawl must have fetched at its end."""
-        return (self._page_url(page) for page in self._all_pages())
+        return (self.page_url(page) for page in self.pages_of_all_hosts())
 
     def flaky(self, url: str) -> tuple[str, int]:
         """How a page's first answers fail, and how many of them; ("", 0) if it is good at once."""
-        page = self._find(url)
+        page = self.page_at(url)
         return page.flaw, page.flaws
 
     def redirects(self) -> dict[str, str]:
         """Every redirect and where it leads, "" if its Location is empty."""
         chains = {}
-        for page in self._all_pages():
+        for page in self.pages_of_all_hosts():
             for hop in range(1, page.hops + 1):
                 chains[self._hop_url(page, hop)] = self._hop_target(page, hop)
         return chains | self._odd_redirects
 
     def hidden(self) -> set[str]:
         """Pages that only a redirect leads to."""
-        return {self._page_url(page) for page in self._all_pages() if page.is_hidden}
+        return {self.page_url(page) for page in self.pages_of_all_hosts() if page.is_hidden}
 
     def forbidden(self) -> set[str]:
         """URLs that are linked and that robots.txt forbids."""
-        return {self._private_url(page) for page in self._all_pages() if page.has_private}
+        return {self._private_url(page) for page in self.pages_of_all_hosts() if page.has_private}
 
     def missing(self) -> dict[str, int]:
         """URLs that are linked and have no page, with the status that says so."""
-        return {self._gone_url(page): page.gone for page in self._all_pages() if page.gone}
+        return {self._gone_url(page): page.gone for page in self.pages_of_all_hosts() if page.gone}
 
     # Pages
 
-    def _all_pages(self) -> Iterator[Page]:
+    def pages_of_all_hosts(self) -> Iterator[Page]:
         return (self._page(host, number) for host, facts in enumerate(self._hosts) for number in range(facts.size))
 
     def _page(self, host: int, number: int) -> Page:
@@ -224,7 +224,7 @@ class Layout:
             return "gzip" if roll < self.coded_share / 2 else "chunked"
         return "slow" if roll < self.coded_share + self.slow_share else "normal"
 
-    def _find(self, url: str) -> Page:
+    def page_at(self, url: str) -> Page:
         host, target = self._split(url)
         page = self._page_at(self._host_numbers.get(host, -1), target)
         if page is None:
@@ -254,7 +254,7 @@ class Layout:
         netloc, slash, rest = url.removeprefix("http://").partition("/")
         return netloc.partition(":")[0], slash + rest
 
-    def _page_url(self, page: Page) -> str:
+    def page_url(self, page: Page) -> str:
         return self._url(page.host, page.path)
 
     def _gone_url(self, page: Page) -> str:
@@ -272,7 +272,7 @@ class Layout:
         return self._url(host, f"/r/{page.host}-{page.number}/{hop}")
 
     def _hop_target(self, page: Page, hop: int) -> str:
-        return self._hop_url(page, hop - 1) if hop > 1 else self._page_url(page)
+        return self._hop_url(page, hop - 1) if hop > 1 else self.page_url(page)
 
     @cached_property
     def _odd_redirects(self) -> dict[str, str]:
@@ -284,7 +284,7 @@ class Layout:
             f"/long/{hop}": self._url(0, f"/long/{hop - 1}" if hop > 1 else "/") for hop in range(1, LONG_CHAIN + 1)
         }
         odd |= {"/odd/scheme": "ftp://elsewhere.invalid/file", "/odd/empty": ""}
-        forbidden = next((page for page in self._all_pages() if page.has_private), None)
+        forbidden = next((page for page in self.pages_of_all_hosts() if page.has_private), None)
         if forbidden:
             odd["/odd/private"] = self._private_url(forbidden)
         return {self._url(0, path): target for path, target in odd.items()}
