@@ -8,7 +8,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from scrapy.settings import Settings
 
 from crawler.commands import export
 from crawler.urls.keys import key_of
-from tests.crawl.runner import ROOT, command, polite_to, rows, scrapy, seeds_file
+from tests.crawl.runner import polite_to, rows, scrapy, scrapy_bytes, seeds_file, started
 from tests.samples import NOW
 from tests.small_collection import Collection
 from tests.webgraph.server import Served
@@ -65,8 +64,8 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
 
 
 def show(directory: Path, *words: str) -> tuple[int, bytes, str]:
-    """Run `scrapy show`; return exit code, standard output and standard error."""
-    result = subprocess.run(command("show", *words, CRAWL_DIR=directory), cwd=ROOT, capture_output=True, check=False)
+    """Exit code, standard output and standard error."""
+    result = scrapy_bytes("show", *words, CRAWL_DIR=directory)
     return result.returncode, result.stdout, result.stderr.decode()
 
 
@@ -115,9 +114,7 @@ def terminal() -> Iterator[tuple[int, int]]:
 def shown_on_a_terminal(directory: Path, *words: str) -> bytes:
     """Run `scrapy show` on a terminal; the output of these tests fits into its buffer."""
     with terminal() as (person, program):
-        result = subprocess.run(
-            command("show", *words, CRAWL_DIR=directory), cwd=ROOT, stdout=program, stderr=subprocess.PIPE, check=False
-        )
+        result = scrapy_bytes("show", *words, stdout=program, CRAWL_DIR=directory)
         assert (result.returncode, result.stderr) == (0, b"")
         return os.read(person, 100_000)
 
@@ -127,7 +124,7 @@ def shown_on_a_terminal(directory: Path, *words: str) -> bytes:
 
 @pytest.mark.parametrize("name", ["show", "export"])
 def test_help_teaches_with_an_example(name: str) -> None:
-    result = scrapy(name, "--help")
+    result = started(name, "--help")
     assert result.returncode == 0
     assert f"Example: scrapy {name}" in " ".join(result.stdout.split())
 
@@ -435,23 +432,17 @@ def test_a_directory_that_does_not_exist_is_told_in_a_sentence(crawled: Path, tm
 
 @pytest.mark.parametrize("words", [("export", "--to", "jsonl"), ("show", "--all")])
 def test_an_output_that_cannot_be_written(words: tuple[str, ...], served: Served, crawled: Path) -> None:
-    given = command(*words, *[served.web.seeds()[0]] * (words[0] == "show"), CRAWL_DIR=crawled)
+    url = [served.web.seeds()[0]] if words[0] == "show" else []
     with Path("/dev/full").open("wb") as full:
-        result = subprocess.run(given, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        result = scrapy_bytes(*words, *url, stdout=full.fileno(), CRAWL_DIR=crawled)
     assert result.returncode == 74
-    assert "cannot be written (No space left on device)" in one_sentence(result.stderr)
+    assert "cannot be written (No space left on device)" in one_sentence(result.stderr.decode())
 
 
 def test_a_reader_who_has_enough_ends_an_export_quietly(crawled: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    result = subprocess.run(
-        command("export", "--to", "jsonl", CRAWL_DIR=crawled),
-        cwd=ROOT,
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
+    result = scrapy_bytes("export", "--to", "jsonl", stdout=writer, CRAWL_DIR=crawled)
     os.close(writer)
     assert (result.returncode, result.stderr) == (0, b"")
 

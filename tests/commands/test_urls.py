@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crawler.urls.rules import RULES, SWITCHABLE
-from tests.crawl.runner import ROOT, command, rows, scrapy
+from tests.crawl.runner import ROOT, command, rows, scrapy, scrapy_bytes
 
 pytestmark = pytest.mark.crawl
 
@@ -21,16 +21,15 @@ TIDY = "http://example.com/b/?a=1&b=2"
 
 
 def told(*words: str, given: bytes = b"", environment: dict[str, str] | None = None, **settings: object) -> str:
-    """Run `scrapy urls` without errors or warnings; return its output."""
-    result = subprocess.run(
-        command("urls", *words, **{"CONTACT": CONTACT, "CRAWL_DIR": "/nonexistent/crawl"} | settings),
-        cwd=ROOT,
-        input=given,
-        capture_output=True,
-        timeout=60,
-        check=False,
-        env=os.environ | (environment or {}),
-    )
+    """What is printed, when all goes well and nothing is complained of."""
+    settings = {"CONTACT": CONTACT, "CRAWL_DIR": "/nonexistent/crawl"} | settings
+    if environment:  # an interpreter reads it when it starts
+        result = subprocess.run(
+            command("urls", *words, **settings), cwd=ROOT, input=given, capture_output=True, timeout=60, check=False,
+            env=os.environ | environment,
+        )  # fmt: skip
+    else:
+        result = scrapy_bytes("urls", *words, given=given, **settings)
     assert (result.returncode, result.stderr.decode()) == (0, "")
     return result.stdout.decode("utf-8", "surrogateescape")
 

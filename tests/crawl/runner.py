@@ -1,7 +1,11 @@
-"""Run `scrapy` as a user does: a process of its own, in the project, with settings on the command line."""
+"""Run `scrapy` as a user does: a process of its own, in the project, with settings on the command line.
+
+Most commands come from a fork server, which has imported the program; `started` and `crawling` start an interpreter.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import subprocess
@@ -9,18 +13,43 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import apsw
 
+from tests.crawl.fork_server import ForkServer
 from tests.webgraph.server import Served
 
 ROOT = Path(__file__).resolve().parents[2]
+FORK_SERVER = ForkServer()
+atexit.register(FORK_SERVER.close)
 
 
-def scrapy(*words: str, timeout: float = 60, cwd: Path = ROOT, **settings: object) -> subprocess.CompletedProcess[str]:
-    """Run a command that ends by itself."""
+def scrapy(*words: str, timeout: float = 60, **settings: object) -> subprocess.CompletedProcess[str]:
+    """A command that ends by itself."""
+    ended = scrapy_bytes(*words, timeout=timeout, **settings)
+    return subprocess.CompletedProcess(ended.args, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+
+def scrapy_bytes(
+    *words: str, given: bytes = b"", stdout: int | None = None, timeout: float = 60, **settings: object
+) -> subprocess.CompletedProcess[bytes]:
+    """A command that ends by itself, and what it wrote, byte by byte; `stdout` is a file for its output, if given."""
+    arguments = command(*words, **settings)[3:]
+    with TemporaryFile() as stdin, TemporaryFile() as output, TemporaryFile() as errors:
+        stdin.write(given)
+        stdin.seek(0)
+        streams = (stdin.fileno(), output.fileno() if stdout is None else stdout, errors.fileno())
+        code = FORK_SERVER.run(arguments, streams, timeout)
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
+
+
+def started(*words: str, timeout: float = 60, **settings: object) -> subprocess.CompletedProcess[str]:
+    """A command that ends by itself, in an interpreter that was started for it."""
     return subprocess.run(
-        command(*words, **settings), cwd=cwd, timeout=timeout, capture_output=True, text=True, check=False
+        command(*words, **settings), cwd=ROOT, timeout=timeout, capture_output=True, text=True, check=False
     )
 
 
@@ -45,6 +74,7 @@ def polite_to(served: Served, directory: Path, **settings: object) -> dict[str, 
         "LOG_LEVEL": "WARNING",
         "SITEMAPS": False,  # this web has none
         "PROBE_AFTER": 0,
+        "CONTENT_PROCESSES": 0,  # each takes most of a second to start; tests that are about them ask for some
     } | settings
 
 

@@ -33,8 +33,8 @@ def crawl(pages: Pages, tmp_path: Path, **settings: object) -> tuple[dict[str, t
     ("fate", "reason", "patience"),
     [
         ("abort", "CONTENT_DIED", 20),
-        ("hang", "CONTENT_HUNG", 1),
-        ("burn", "CONTENT_HUNG", 20),  # the kernel ends it after a CPU-second
+        ("hang", "CONTENT_HUNG", 3),
+        ("burn", "CONTENT_HUNG", 20),  # the kernel ends it after a second of computing
         ("swell", "CONTENT_DIED", 20),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.crawl.pages import Answer, Pages, pages_served, seeds_of
-from tests.crawl.runner import ROOT, command, rows, scrapy
+from tests.crawl.runner import ROOT, rows, scrapy, scrapy_bytes
 from tests.parse.documents.files import SAMPLES, docx, paragraph, pdf
 
 pytestmark = pytest.mark.crawl
@@ -53,7 +53,7 @@ def test_files_are_read_and_kept_whatever_is_in_them(tmp_path: Path) -> None:
     pages: Pages = {"a.test": {"/": index, **answers}}
     with pages_served(pages, tmp_path) as (settings, _):
         port = settings.pop("port")
-        settings["CRAWL_HORIZON"] = 0  # the letter links to another port, where no server is
+        settings |= {"CRAWL_HORIZON": 0, "CONTENT_PROCESSES": 1}  # the letter names another port, on which nobody is
         result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", **settings)
         assert result.returncode == 0, result.stderr
         known = rows(
@@ -78,9 +78,7 @@ def test_files_are_read_and_kept_whatever_is_in_them(tmp_path: Path) -> None:
         assert json.loads(str(found["/macro.docm"][5]))["has_macro"] == "true"
         assert json.loads(str(found["/lie.html"][5]))["declared"] == "text/html"
         assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE url = 'http://a.test/more'") == [(1,)]
-        raw = subprocess.run(
-            command("show", f"http://a.test:{port}/bomb.docx", **settings), capture_output=True, check=True, cwd=ROOT
-        ).stdout
+        raw = scrapy_bytes("show", f"http://a.test:{port}/bomb.docx", **settings).stdout
         assert raw.endswith(b"\r\n\r\n" + BOMB)
         view = scrapy("show", "--html", f"http://a.test:{port}/letter.docx", **settings).stdout
         assert "<h1>Spiders weave.</h1>" in view
