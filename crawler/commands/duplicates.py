@@ -15,7 +15,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
 from crawler.collection.similar.clusters import cluster_members, find_clusters
-from crawler.collection.similar.document import ComparableDocument, ComparedFeatures, DocumentReader
+from crawler.collection.similar.document import ComparableDocument, ComparableReader, ComparedFeatures
 from crawler.collection.similar.evaluate import evaluate_pairs
 from crawler.collection.similar.find import find_similar
 from crawler.collection.similar.output import (
@@ -215,8 +215,8 @@ def _rule(options: Options, opts: argparse.Namespace) -> DuplicateRule:
     return replace(options.duplicates, threshold=opts.threshold or options.duplicates.threshold or THRESHOLD)
 
 
-def _reader(options: Options, opts: argparse.Namespace) -> DocumentReader:
-    return DocumentReader(
+def _reader(options: Options, opts: argparse.Namespace) -> ComparableReader:
+    return ComparableReader(
         reading=options.reading, features=ComparedFeatures(opts.features or ComparedFeatures.WORDS.value)
     )
 
@@ -233,7 +233,7 @@ def _open_store(options: Options) -> Iterator[Store]:
         store.close()
 
 
-def _open_collection(store: Store, options: Options, reader: DocumentReader) -> Collection:
+def _open_collection(store: Store, options: Options, reader: ComparableReader) -> Collection:
     if reader.features is ComparedFeatures.WORDS and not store.similarity.count_sketches():
         _print_message("No page of this collection has a sketch: it is empty, or DUPLICATE_THRESHOLD is 0.")
     return Collection(store, options.warc_directory, reader)

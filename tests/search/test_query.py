@@ -153,7 +153,7 @@ def test_every_query_gets_an_answer(harbour: Searcher, text: str) -> None:
         "title:(" * 140,
     ],
 )
-def test_long_texts_do_no_harm(question: str, harbour: Searcher) -> None:
+def test_long_texts_do_no_harm(text: str, harbour: Searcher) -> None:
     count, hits = harbour.search(text, SearchOptions())
     assert len(hits) <= min(count, SearchOptions().limit)
 

@@ -61,7 +61,7 @@ class ComparableDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentReader:
+class ComparableReader:
     """Reads documents in the form in which they are compared."""
 
     reading: Reading

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from crawler.collection.archive_reader import read_archived
-from crawler.collection.similar.document import CODE_FORMATS, ComparableDocument, DocumentReader
+from crawler.collection.similar.document import CODE_FORMATS, ComparableDocument, ComparableReader
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.words import Hashes
@@ -36,7 +36,7 @@ class DocumentSource(Protocol):
 class Collection:
     """The archived documents, and the reader that reads them again for comparison."""
 
-    def __init__(self, store: Store, directory: Path, reader: DocumentReader) -> None:
+    def __init__(self, store: Store, directory: Path, reader: ComparableReader) -> None:
         self.store = store
         self.reader = reader
         self.unread: dict[str, str] = {}  # URLs of documents that cannot be read from the archive, and why
@@ -109,7 +109,7 @@ class SourceCodeDocuments:
 class LocalFiles:
     """Local files, numbered by their position in a list."""
 
-    def __init__(self, paths: Sequence[Path], reader: DocumentReader, rule: DuplicateRule) -> None:
+    def __init__(self, paths: Sequence[Path], reader: ComparableReader, rule: DuplicateRule) -> None:
         self.unread: dict[str, str] = {}  # paths of those that cannot be read, and why
         self._paths = paths
         self._reader = reader

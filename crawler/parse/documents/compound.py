@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from importlib import import_module
-from io import BytesIO
 from typing import Any
 
 import olefile
@@ -13,22 +11,11 @@ import olefile
 from crawler.parse.documents.conversion import embed
 from crawler.parse.documents.document import Problem
 from crawler.parse.documents.draft import Draft
+from crawler.parse.documents.ole_file import OLEFILE_ERRORS, SMALLEST, open_ole, salvage_main_stream
 from crawler.parse.documents.properties import property_sets
 from crawler.parse.documents.zip_reader import MOST_MEMBER, base_name
 
 MAGIC = olefile.MAGIC
-# What olefile raises on corrupt files, such as those whose directory is a long chain or a cycle.
-_OLEFILE_ERRORS = (
-    OSError,
-    ValueError,
-    LookupError,
-    ArithmeticError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-    struct.error,
-)
-_SMALLEST = olefile.MINIMAL_OLEFILE_SIZE
 _TITLE = 2
 _SUMMARY = {
     3: "subject",
@@ -43,13 +30,6 @@ _SUMMARY = {
 }
 _DOCUMENT_SUMMARY = {2: "category", 7: "slides", 14: "manager", 15: "company"}
 _NATIVE, _PACKED, _CONTENTS = "\x01ole10native", "package", "contents"
-_HEADER = 512  # bytes, before the first stream
-_FIRST_STREAMS = {
-    b"\xec\xa5": "worddocument",
-    b"\x09\x08\x10\x00": "workbook",
-    b"\x09\x08\x08\x00": "book",
-    b"\x0f\x00\xe8\x03": "powerpoint document",
-}
 _MOST_EMBEDDED = 100
 _LAST_SECTOR = 0xFFFFFFFA  # numbers from here on mean that there is no sector
 _MAIN = {
@@ -66,9 +46,9 @@ class Compound:
 
     def __init__(self, body: bytes, draft: Draft) -> None:
         self.draft = draft
-        if len(body) < _SMALLEST:
+        if len(body) < SMALLEST:
             draft.report_problem(Problem.TRUNCATED)
-            body = body.ljust(_SMALLEST, b"\0")
+            body = body.ljust(SMALLEST, b"\0")
         if _is_truncated(body):
             draft.report_problem(Problem.TRUNCATED)
         self._longest = 4 * len(body)  # bytes of a stream; in a truncated file streams may claim more than is there
@@ -77,9 +57,9 @@ class Compound:
         try:
             self._file = open_ole(body)
             self.paths: list[tuple[str, ...]] = [tuple(path) for path in self._file.listdir()]
-        except _OLEFILE_ERRORS:
+        except OLEFILE_ERRORS:
             draft.report_problem(Problem.CORRUPT)
-            self._salvaged = {(name,): stream for name, stream in _salvage_main_stream(body).items()}
+            self._salvaged = {(name,): stream for name, stream in salvage_main_stream(body).items()}
             self.paths = list(self._salvaged)
         self._by_name = {tuple(part.lower() for part in path): path for path in self.paths}
         self._folders: dict[tuple[str, ...], dict[str, None]] = {}
@@ -105,7 +85,7 @@ class Compound:
             if self._file.get_size(list(real)) > self._longest:
                 raise ValueError("a stream that is longer than the file")
             data: bytes = self._file.openstream(list(real)).read(min(MOST_MEMBER, max(self.draft.budget.unpacked, 0)))
-        except _OLEFILE_ERRORS:
+        except OLEFILE_ERRORS:
             self.draft.report_problem(Problem.CORRUPT)
             return b""
         self.draft.budget.unpacked -= len(data)
@@ -157,12 +137,6 @@ def _is_truncated(body: bytes) -> bool:
     return any((sector + 1) * size >= len(body) for sector in named if sector < _LAST_SECTOR)
 
 
-def _salvage_main_stream(body: bytes) -> dict[str, bytes]:
-    """Recover the main stream if the directory is lost: programs write it first, and the directory last."""
-    name = next((name for mark, name in _FIRST_STREAMS.items() if body.startswith(mark, _HEADER)), None)
-    return {name: body[_HEADER:]} if name is not None else {}
-
-
 def read_storage(compound: Compound, path: tuple[str, ...]) -> None:
     """Read a document that is embedded in a storage of its own."""
     module = import_module(f"crawler.parse.documents.{_MAIN[path[-1].lower()]}")
@@ -203,23 +177,3 @@ def read_package(data: bytes, draft: Draft) -> None:
         if name:
             draft.paragraph(name)
     embed(draft, names[0] or base_name(path), data[at + 4 : at + 4 + size])
-
-
-def open_ole(body: bytes) -> Any:
-    """Open an OLE2 file with olefile; ValueError if its tables claim more sectors than the file has.
-
-    olefile would read such tables in cycles.
-    """
-    counts = [int.from_bytes(body[at : at + 4], "little") for at in (44, 64, 72)]
-    if max(counts) > len(body) // 512:
-        raise ValueError("tables that are larger than the file")
-    return olefile.OleFileIO(BytesIO(body))
-
-
-def top_names(body: bytes) -> frozenset[str]:
-    """The names of the top-level streams and storages, in lower case."""
-    try:
-        with open_ole(body.ljust(_SMALLEST, b"\0")) as file:
-            return frozenset(path[0].lower() for path in file.listdir())
-    except _OLEFILE_ERRORS:
-        return frozenset(_salvage_main_stream(body))

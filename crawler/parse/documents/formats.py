@@ -183,7 +183,7 @@ def _format_in_zip(body: bytes) -> str:
 
 
 def _format_in_ole(body: bytes) -> str:
-    from crawler.parse.documents.compound import top_names
+    from crawler.parse.documents.ole_file import top_names  # olefile is loaded for such files only
 
     names = top_names(body)
     return next((found for name, found in _OLE_STREAM_FORMATS if name.lower() in names), "ole")
