@@ -191,7 +191,7 @@ def test_what_all_pages_of_a_host_have_in_common_does_not_count(tmp_path: Path) 
     assert data(tmp_path, "find", A) == []
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
     template = pack_template(page_shingles(" ".join(dress), b"", DuplicateRule()))
-    store.learn(TemplateResult(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
+    store.similarity.store_template(TemplateResult(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
     store.close()
     (found,) = data(tmp_path, "find", A)
     assert found["url"] == B

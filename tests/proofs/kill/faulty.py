@@ -48,18 +48,18 @@ def commit_before_append() -> None:
 
 def keep_torn_tails() -> None:
     """What was never acknowledged stays in the file."""
-    segments._cut = lambda path, length: 0  # type: ignore[assignment]
+    segments._truncate = lambda path, length: 0  # type: ignore[assignment]
 
 
 def forget_leases() -> None:
     """What was in flight is taken for done."""
-    original = partitions.recover
+    original = partitions._return
 
-    def recover(connection: Any, *args: Any) -> Any:
+    def let_vanish(connection: Any, ledger: Any, rows: Any, *args: Any) -> Any:
         connection.execute("UPDATE urls SET state = 2, reason = 34 WHERE state = 1")
-        return original(connection, *args)
+        return original(connection, ledger, [], *args)
 
-    partitions.recover = recover
+    partitions._return = let_vanish
 
 
 FAULTS = {fault.__name__: fault for fault in (commit_before_append, keep_torn_tails, forget_leases)}
