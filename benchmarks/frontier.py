@@ -140,7 +140,7 @@ def _in_store(hosts: int, visits: int) -> float:
             store, options, respond, now=START, draw=lambda levels: levels[0], address_of=lambda host: host
         )
         begun = time.process_time()
-        while count < visits and not simulation.messenger.is_done:
+        while count < visits and not simulation.worker.is_done:
             simulation.run(simulation.time + 1.0)
         spent = time.process_time() - begun
         store.close()

@@ -1,4 +1,4 @@
-"""What the messenger finds under Scrapy: the event loop, the store's thread, names."""
+"""The runtime of a worker under Scrapy: the event loop, the store's thread, name look-ups."""
 
 from __future__ import annotations
 

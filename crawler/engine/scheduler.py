@@ -1,7 +1,7 @@
 """Between Scrapy's engine and the crawl: next visit out, results in, wake-ups, and when the crawl is over.
 
 The engine asks `next_request` until it gets None; after that a timer, and every answer of the store, wakes it. What to
-visit and when is the frontier's to say; the messenger is its traffic with the store.
+visit and when is decided by the frontier; the worker carries its questions to the store and the answers back.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ class FrontierScheduler(BaseScheduler):
             most_hosts=options.frontier.most_hosts,
             bandwidth=options.bandwidth_limit,
         )
-        self._messenger = Worker(
-            ScrapyRuntime(self, session, client), options, self._frontier, BiasedDraw(random.random)
-        )
+        self._worker = Worker(ScrapyRuntime(self, session, client), options, self._frontier, BiasedDraw(random.random))
         self._pages = 0
         self._measured = (0.0, 0.0, 0.0, 0)  # time; what the main thread and the store's had worked by then; visits
         self._census = Census()
@@ -96,13 +94,13 @@ class FrontierScheduler(BaseScheduler):
         self._spider = spider
         if self._options.crawl.max_seconds:
             self._later(self._options.crawl.max_seconds, partial(self._finish, "time limit reached"))
-        self._messenger.open(self._session.assignment, self._session.started)
+        self._worker.open(self._session.assignment, self._session.started)
         self._session.lease_end = lambda: self._frontier.lease_end
 
     def next_request(self) -> Request | None:
         if not self.may_release():
             return None
-        visit = self._messenger.next()
+        visit = self._worker.next()
         if visit is None:
             return None
         self._note_release(visit)
@@ -114,7 +112,7 @@ class FrontierScheduler(BaseScheduler):
         for visit in lost:
             self._stats.inc_value("frontier/lost_visits")
             self._settle_soon(broken({VISIT: visit}, "the visit ended without a result"))
-        return not self._messenger.is_done or bool(lost)
+        return not self._worker.is_done or bool(lost)
 
     def enqueue_request(self, request: Request) -> bool:
         """A spider's own request becomes a URL like any other; its answer goes to the spider's `parse`."""
@@ -125,7 +123,7 @@ class FrontierScheduler(BaseScheduler):
         # From -10, the last, to 10.
         hint = min(max(0.5 + request.priority / 20, 0.0), 1.0) if request.priority else None
         new = NewUrl(key=key_of(url), url=url, reason=Reason.REQUESTED, refused=refusal, hint=hint)
-        self._messenger.add(new)
+        self._worker.add(new)
         return True
 
     def close(self, reason: str) -> Deferred[None]:
@@ -134,17 +132,17 @@ class FrontierScheduler(BaseScheduler):
 
     def vitals(self) -> Vitals:
         """What is going on right now; may be asked for in any thread."""
-        frontier, messenger = self._frontier, self._messenger
+        frontier, worker = self._frontier, self._worker
         return Vitals(
             hosts=self._counted_hosts(),
             in_flight=len(frontier.in_flight),
             connections=frontier.connections,
             bytes_in_flight=self._client.bytes_in_flight,
             pages_waiting=self._session.pages_waiting(),
-            uncommitted=messenger.uncommitted,
+            uncommitted=worker.uncommitted,
             allowed=frontier.supply.rate if frontier.supply.visits else 0.0,
-            workers=messenger.workers,
-            pages_of_others=messenger.pages_of_others,
+            workers=worker.workers,
+            pages_of_others=worker.pages_of_others,
             is_network_down=frontier.network.is_down,
         )
 
@@ -207,7 +205,7 @@ class FrontierScheduler(BaseScheduler):
             logger.error("A second result for %s is dropped", visit.url)
             return
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._messenger.settle(self._with_rules(visited, self._session.now()), partial(_tell, acknowledged))
+        self._worker.settle(self._with_rules(visited, self._session.now()), partial(_tell, acknowledged))
         await acknowledged
 
     def _with_rules(self, visited: Visited, now: float) -> Visited:
@@ -232,7 +230,7 @@ class FrontierScheduler(BaseScheduler):
         """Release nothing more, give back what was not sent, and let what is in flight finish, but not for long."""
         if not self._stopping:
             self._stopping = True
-            self._messenger.stop()
+            self._worker.stop()
             self._later(STOP_GRACE, self._client.abort_all)
 
     def acknowledged(self, host: str, visited: Visited) -> None:
@@ -243,14 +241,14 @@ class FrontierScheduler(BaseScheduler):
             self._look_at_limit()
 
     def _look_at_limit(self) -> None:
-        pages = self._pages + self._messenger.pages_of_others
+        pages = self._pages + self._worker.pages_of_others
         if self._options.crawl.max_pages and pages >= self._options.crawl.max_pages and not self._stopping:
             self._finish("page limit reached")
 
     def _is_over_limit(self) -> bool:
-        limit = self._options.crawl.max_pages - self._messenger.pages_of_others
+        limit = self._options.crawl.max_pages - self._worker.pages_of_others
         return bool(self._options.crawl.max_pages) and (
-            self._pages + len(self._frontier.in_flight) + self._messenger.uncommitted >= limit
+            self._pages + len(self._frontier.in_flight) + self._worker.uncommitted >= limit
         )
 
     def _is_full(self) -> bool:
@@ -274,7 +272,7 @@ class FrontierScheduler(BaseScheduler):
             logger.error("The store's thread failed", exc_info=error)
             error = CrawlError(f"An internal error stopped the crawl ({error!r}). What was committed is kept.")
         self._session.fatal = error
-        self._messenger.abandon(error)
+        self._worker.abandon(error)
         self._client.abort_all()
         self._finish("fatal error")
 
@@ -311,8 +309,8 @@ class FrontierScheduler(BaseScheduler):
             for visit in list(self._frontier.in_flight.values()):
                 self._settle_soon(broken({VISIT: visit}, "the visit ended without a result"))
             await asyncio.sleep(0)
-            self._messenger.close()
-        while self._messenger.is_waiting and self._session.fatal is None:
+            self._worker.close()
+        while self._worker.is_waiting and self._session.fatal is None:
             await self._session.run(lambda: None)
             await asyncio.sleep(0)
         self._tell_stats()

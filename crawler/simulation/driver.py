@@ -78,15 +78,15 @@ class Simulation:
             bandwidth=options.bandwidth_limit,
         )
         self.frontier.restore_gates(store.frontier.gates())
-        self.messenger = Worker(self, options, self.frontier, draw, patience=math.inf, keep_every=math.inf)
-        self.messenger.open(self.renew_lease(), now)
+        self.worker = Worker(self, options, self.frontier, draw, patience=math.inf, keep_every=math.inf)
+        self.worker.open(self.renew_lease(), now)
 
     def run(self, until: float = math.inf) -> None:
         """Crawl until nothing is due within the horizon, or until a time."""
-        self.messenger.look_now()
-        while not self.messenger.is_done and self.next_event <= until and self.next_event < math.inf:
+        self.worker.look_now()
+        while not self.worker.is_done and self.next_event <= until and self.next_event < math.inf:
             self.step()
-        if not self.messenger.is_done and until < math.inf:
+        if not self.worker.is_done and until < math.inf:
             self.time = max(self.time, until)
 
     @property
@@ -107,11 +107,11 @@ class Simulation:
             self._release()
 
     def _release(self) -> None:
-        while (visit := self.messenger.next()) is not None:
+        while (visit := self.worker.next()) is not None:
             self.most_in_flight = max(self.most_in_flight, len(self.frontier.in_flight))
             visited = self.respond(visit, self.time)
             ended = visited.fetched.ended if visited.fetched is not None else self.time
-            self.later(ended - self.time, partial(self.messenger.settle, visited, _ignore))
+            self.later(ended - self.time, partial(self.worker.settle, visited, _ignore))
 
     # ── what the worker needs from its runtime ──
 

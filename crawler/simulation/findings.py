@@ -75,7 +75,7 @@ def simulate(
             for step in range(1, _STEPS + 1):
                 simulation.run(START + seconds * step / _STEPS)
                 progress(step / _STEPS)
-                if simulation.messenger.is_done:
+                if simulation.worker.is_done:
                     break
             account = store.crawl.account()
         finally:
@@ -85,7 +85,7 @@ def simulate(
         pages=web.pages,
         seconds=simulation.time - START,
         computed=time.monotonic() - begun,
-        is_done=simulation.messenger.is_done,
+        is_done=simulation.worker.is_done,
         observer=observer,
         supply=simulation.frontier.supply,
         connections=simulation.frontier.connections,

@@ -1,6 +1,6 @@
-"""What a worker has among others: which partitions, which to give away, which servers.
+"""The share of a worker among several: which partitions it holds, which it releases, which addresses it hands over.
 
-Decides and does no I/O: the messenger tells it what the store says, and does what it wants.
+It decides and does no I/O: the worker passes on what the store says, and carries out the decisions.
 """
 
 from __future__ import annotations

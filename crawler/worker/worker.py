@@ -1,8 +1,7 @@
-"""Between the frontier and the store: what the frontier wants is done in the store, and it is told the answer.
+"""One worker: it asks the frontier what to load and lease, has the store do it, and commits results in batches.
 
-The frontier decides and does no I/O; the store takes its time. The messenger asks the frontier what it wants, has it done,
-and brings the answer back; results of visits it commits in batches. Whoever runs a crawl gives it its surroundings: under
-Scrapy the event loop and the store's thread, in a simulation a virtual clock.
+The frontier decides and does no I/O; the store takes its time. What a worker needs of its surroundings is its `Runtime`:
+under Scrapy the event loop and the store's thread, in a simulation a virtual clock.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Timer(Protocol):
 
 
 class Runtime(Protocol):
-    """Where a messenger works. What touches the store is only called from what is given to `in_store`."""
+    """What a worker needs: time, timers, the store's thread, names. The store is used only inside `in_store`."""
 
     owner: str
 

@@ -97,7 +97,7 @@ class Simulation(driver.Simulation):
 
     def lease_now(self, visits: int) -> None:
         """Run the store's work until so many visits are leased, but send no request."""
-        while self.store.crawl.account().leased < visits or self.messenger.is_waiting:
+        while self.store.crawl.account().leased < visits or self.worker.is_waiting:
             event = heapq.heappop(self._events)[2]
             if event.act is not None:
                 event.act()

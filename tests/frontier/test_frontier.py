@@ -305,7 +305,7 @@ def test_visits_that_end_during_a_commit_are_committed_after_it(store: Store) ->
     )
     simulation.run(NOW + 1_000)
     assert len(pages(simulation)) == len(urls)
-    assert simulation.messenger.is_done
+    assert simulation.worker.is_done
 
 
 def test_hosts_that_need_no_rest_are_leased_together(store: Store) -> None:

@@ -79,7 +79,7 @@ def kill(crew: Crew) -> None:
 
 
 def stop(crew: Crew) -> None:
-    crew.uncommitted += len(crew.workers[0].frontier.in_flight) + crew.workers[0].messenger.uncommitted
+    crew.uncommitted += len(crew.workers[0].frontier.in_flight) + crew.workers[0].worker.uncommitted
     crew.stop(crew.workers[0], 2 * LEASE + LONGEST)
 
 
@@ -123,7 +123,7 @@ def test_whatever_happens_to_workers_nothing_is_lost_or_too_early(seed: int, cre
         if what == "join" or len(crew.workers) < 2:
             crew.join()
         elif what == "stop":
-            crew.uncommitted += len(worker.frontier.in_flight) + worker.messenger.uncommitted
+            crew.uncommitted += len(worker.frontier.in_flight) + worker.worker.uncommitted
             crew.stop(worker, chance.uniform(1, 4 * LEASE))
         elif worker.asleep_until < crew.time:
             {"kill": crew.kill, "lose": crew.lose, "end": crew.end}[what](worker)

@@ -83,17 +83,17 @@ class Crew:
     def lose(self, worker: Worker) -> None:
         """Nothing of it happens any more, and nobody can tell but by its lease."""
         self.workers.remove(worker)
-        self.uncommitted += len(worker.frontier.in_flight) + worker.messenger.uncommitted
+        self.uncommitted += len(worker.frontier.in_flight) + worker.worker.uncommitted
 
     def stop(self, worker: Worker, seconds: float) -> None:
         worker.asleep_until = self.time + seconds
 
     def end(self, worker: Worker) -> None:
         """It stops in good order."""
-        worker.messenger.stop()
-        while worker.frontier.in_flight or worker.messenger.uncommitted or worker.messenger.is_waiting:
-            if not worker.frontier.in_flight and not worker.messenger.is_waiting:
-                worker.messenger.flush()
+        worker.worker.stop()
+        while worker.frontier.in_flight or worker.worker.uncommitted or worker.worker.is_waiting:
+            if not worker.frontier.in_flight and not worker.worker.is_waiting:
+                worker.worker.flush()
             worker.step()
         self.store.partitions.leave(worker.owner)
         self.workers.remove(worker)
@@ -102,7 +102,7 @@ class Crew:
         """Until all are done, or for a time."""
         until = self.time + seconds
         while True:
-            busy = [worker for worker in self.workers if not worker.messenger.is_done]
+            busy = [worker for worker in self.workers if not worker.worker.is_done]
             worker = min(busy, key=lambda worker: worker.wakes_at, default=None)
             if worker is None or worker.wakes_at > until:
                 break
