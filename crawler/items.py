@@ -396,6 +396,7 @@ class Visited(Struct, frozen=True, kw_only=True, array_like=True):
     sitemaps: Sequence[Link] = ()  # that a robots.txt names
     retry_after: float | None = None  # seconds the site asks to wait
     records: Sequence[WarcRecord] = ()
+    redirect: str | None = None  # a redirect's Location as the server wrote it
 
 
 # ── What leaves the crawl: documents as indexers get them ──

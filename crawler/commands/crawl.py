@@ -203,7 +203,7 @@ class CrawlCommand(BaseRunSpiderCommand):
 
 def _open_publication(components: Components) -> MetricsPublication:
     try:
-        return components.get(MetricsPublication)
+        return components.get(MetricsPublication.of)
     except BaseException:
         components.session.close()
         raise

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from crawler.engine.dns import NameLookups
+from crawler.engine.session import Components
 from crawler.fetch.dns import ResolvedName, Resolver
 from crawler.fetch.http import HttpClient
 from crawler.fetch.limits import FetchLimits
@@ -22,7 +23,7 @@ KEPT_CONNECTIONS = 8_192  # idle ones: a host that is visited again soon needs n
 
 
 class FetchClient:
-    """Fetches from checked addresses only. One for each crawl, whatever the scheme."""
+    """Fetches from checked addresses only; a crawl has one. Implements `crawler.worker.runtime.HostNames`."""
 
     def __init__(self, session: Session) -> None:
         options = session.options
@@ -44,6 +45,10 @@ class FetchClient:
             verify_tls=options.fetch.verify_tls,
             keep_idle=min(KEPT_CONNECTIONS, connections_possible()),
         )
+
+    @classmethod
+    def of(cls, components: Components) -> Self:
+        return cls(components.session)
 
     async def fetch(
         self,
@@ -77,19 +82,24 @@ class FetchClient:
         )
         return await done
 
-    async def address_of(self, host: str) -> str:
-        """The address that a fetch would connect to, looked up if need be; empty if there is none."""
-        return self._check(host, await self._resolve(host))[0]
+    def look_up(self, host: str, then: Callable[[], None]) -> None:
+        """Look up the address of a host; then, whether it was found or not, call `then`."""
+        asyncio.ensure_future(self._resolve(host)).add_done_callback(lambda _: then())
 
     def known_address(self, host: str) -> str | None:
-        """The address that a fetch would connect to now; None if it must be looked up, or there is none."""
+        """Return the address that a fetch would connect to now; None if it must be looked up, or there is none."""
         answer = self._resolver.cached(host, self._now())
         return (self._check(host, answer)[0] or None) if answer is not None else None
 
     @property
     def bytes_in_flight(self) -> int:
-        """Held in memory for answers that are not complete."""
+        """How many bytes of incomplete answers are in memory."""
         return self._http.bytes_in_flight
+
+    @property
+    def is_buffer_full(self) -> bool:
+        """Whether incomplete answers take more memory than they may."""
+        return self._http.bytes_in_flight > self._session.options.fetch.max_buffered
 
     def abort_all(self) -> None:
         """Give up what is in flight, names being looked up included; each ends as stopped."""

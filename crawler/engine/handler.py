@@ -12,8 +12,9 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from crawler.engine.client import FetchClient
-from crawler.engine.meta import FETCHED, HEADERS, METHOD, VISIT, FetchedResponse
+from crawler.engine.meta import FETCHED, HEADERS, MEANING, METHOD, VISIT, FetchedResponse
 from crawler.engine.session import components_of
+from crawler.fetch.answers import meaning_of
 from crawler.fetch.limits import FetchLimits
 from crawler.fetch.robots import LARGEST_FILE
 from crawler.items import Fetched, Kind, Reason, Visit
@@ -73,7 +74,7 @@ class CurlHandler(BaseDownloadHandler):
         super().__init__(crawler)
         components = components_of(crawler)
         self._session = components.session
-        self._client = components.get(FetchClient)
+        self._client = components.get(FetchClient.of)
         self._fetchers = fetchers_for(self._session.options, self._client)
 
     async def download_request(self, request: Request) -> Response:
@@ -84,7 +85,7 @@ class CurlHandler(BaseDownloadHandler):
         except Exception as error:
             now = self._session.now()
             fetched = Fetched(url=visit.url, reason=Reason.INTERNAL_ERROR, detail=repr(error), started=now, ended=now)
-        request.meta[FETCHED] = fetched
+        request.meta[FETCHED], request.meta[MEANING] = fetched, meaning_of(fetched)
         return FetchedResponse(request.url, status=fetched.status, body=fetched.body, request=request, fetched=fetched)
 
     async def close(self) -> None:

@@ -15,7 +15,7 @@ RULES = "rules"  # the RobotsFile that holds, or that a robots.txt visit brought
 TRUST = "trust"  # how far the host can be believed about changes, for each Source
 HEADERS = "headers"  # (name, value) pairs to be sent besides the usual
 METHOD = "method"  # GET unless it says HEAD
-MEANING = "meaning"  # what the answer means, if a middleware knows better
+MEANING = "meaning"  # the AnswerMeaning of the Fetched; the HEAD middleware has its own for answers to HEAD
 SITEMAPS = "sitemaps"  # Links to the sitemaps that a robots.txt names
 
 

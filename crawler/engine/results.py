@@ -12,7 +12,7 @@ from scrapy.http import Response
 from scrapy.utils.spider import iterate_spider_output
 
 from crawler.engine.meta import FETCHED, MEANING, RULES, SITEMAPS, VISIT, FetchedResponse, VisitDenied
-from crawler.fetch.answers import meaning_of
+from crawler.fetch.answers import AnswerMeaning
 from crawler.items import Fetched, Kind, Outcome, Reason, RobotsFile, Visit, Visited
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ def visited_of(response: FetchedResponse) -> Visited:
     fetched = response.fetched
     if fetched.reason is Reason.INTERNAL_ERROR:
         return broken(response.meta, fetched.detail)
-    meaning = response.meta.get(MEANING) or meaning_of(fetched)
+    meaning: AnswerMeaning = response.meta[MEANING]
     return Visited(
         visit=visit,
         outcome=meaning.outcome,
@@ -34,6 +34,7 @@ def visited_of(response: FetchedResponse) -> Visited:
         rules=_rules(response.meta),
         sitemaps=response.meta.get(SITEMAPS, ()),
         retry_after=meaning.retry_after,
+        redirect=meaning.location,
     )
 
 

@@ -1,174 +1,195 @@
-"""The runtime of a worker under Scrapy: the event loop, the store's thread, name look-ups."""
+"""The worker of a crawl under Scrapy: the event loop, the store's thread and the client are its runtime.
+
+Pipelines give it the results of visits; the scheduler asks it for the next one.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import logging
+import random
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
-from crawler.content.answers import ArchivedAnswer
-from crawler.content.similarity import TemplatedAnswer
-from crawler.duplicates.template import template_fingerprint
 from crawler.engine.client import FetchClient
+from crawler.engine.page_reader import ArchivedPageReader, pass_result
+from crawler.engine.session import Components
+from crawler.engine.vitals import VitalsReader
+from crawler.errors import CrawlError, DiskTrouble
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.priority import BiasedDraw
 from crawler.items import Visited
-from crawler.stores.contract.commits import CommitSummary, VisitResult
-from crawler.stores.contract.partitions import Assignment
-from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
-from crawler.stores.contract.store import Store
-from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
-from crawler.worker.session import Session, TextReader
+from crawler.stores.contract.commits import CommitSummary
+from crawler.worker.runtime import Runtime
+from crawler.worker.session import Session
+from crawler.worker.startup import connections_possible
+from crawler.worker.worker import Worker
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class Scheduler(Protocol):
-    """Whom the surroundings tell what concerns the engine."""
+class EngineControl(Protocol):
+    """What a worker may do with Scrapy's engine; the scheduler does it."""
 
-    def may_release(self) -> bool: ...
+    def may_release(self) -> bool:
+        """Whether a visit that is ready could be sent now."""
 
-    def engine_is_ready(self) -> bool: ...
+    def wake(self) -> None:
+        """Have the engine ask for requests again."""
 
-    def wake(self) -> None: ...
+    def check_page_limit(self) -> None:
+        """End the crawl if it has fetched as many pages as it may."""
 
-    def lease_renewed(self) -> None: ...
+    def finish(self, reason: str) -> None:
+        """End the crawl."""
 
-    def acknowledged(self, host: str, visited: Visited) -> None: ...
-
-    def count(self, what: str, times: int) -> None: ...
-
-    def fail(self, error: BaseException) -> None: ...
+    def count(self, stat: str, times: int) -> None: ...
 
 
-class ScrapyRuntime:
-    """Implements `crawler.worker.worker.Runtime`."""
+class EventLoopClock:
+    """Implements `crawler.worker.runtime.Clock`."""
 
-    def __init__(self, scheduler: Scheduler, session: Session, client: FetchClient) -> None:
-        self.owner = session.owner
-        self.now = session.now
-        self._scheduler = scheduler
-        self._session = session
-        self._client = client
-
-    @property
-    def store(self) -> Store:
-        return self._session.store
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.now = now
 
     def later(self, delay: float, act: Callable[[], object]) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(delay, act)
 
-    def in_store(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
-        self._session.run(act).add_done_callback(partial(self._answered, then))
 
-    def _answered(self, then: Callable[[T], None], future: asyncio.Future[T]) -> None:
-        try:
-            answer = future.result()
-        except Exception as error:
-            self.fail(error)
-        else:
-            then(answer)
+class SessionThread:
+    """Implements `crawler.worker.runtime.StoreThread`."""
 
-    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
-        return self._session.committer.commit(batch)
+    def __init__(self, session: Session, fail: Callable[[BaseException], None]) -> None:
+        self._session = session
+        self._fail = fail
 
-    def compare(
-        self, visited: Visited, others: Sequence[SimilarArchivedPage], then: Callable[[Mapping[int, float]], None]
-    ) -> None:
-        self._answer(self._compare(visited, others), lambda found: then(found or {}))
+    def run(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
+        self._session.run(act).add_done_callback(partial(pass_result, then, self._fail))
 
-    async def _compare(self, visited: Visited, others: Sequence[SimilarArchivedPage]) -> Mapping[int, float] | None:
-        fetched, content = visited.fetched, await self._content()
-        assert fetched is not None, "only what came can be a duplicate"
-        answer = ArchivedAnswer(url=fetched.url, head=fetched.head, body=fetched.body)
-        return await _shares(content, (answer, visited.visit.template), others)
 
-    def reconsider(self, unsure: UndecidedPage, then: Callable[[Mapping[int, float]], None]) -> None:
-        self._answer(self._reconsider(unsure), lambda found: then(found) if found is not None else None)
+class ScrapyRuntime:
+    """One worker with its runtime. Implements `crawler.worker.runtime.Engine`."""
 
-    async def _reconsider(self, unsure: UndecidedPage) -> Mapping[int, float] | None:
-        """Nothing, if the crawl ends meanwhile: it is offered again."""
-        committer, content = self._session.committer, await self._content()
-        answer, others = await self._session.run(
-            lambda: (committer.read(unsure.document), committer.read_similar(unsure.candidates))
+    def __init__(self, session: Session, client: FetchClient) -> None:
+        options = session.options
+        self.frontier = Frontier(
+            options.politeness,
+            active_hosts=options.frontier.active_hosts,
+            in_flight=min(options.concurrent_requests, connections_possible()),
+            ahead=options.frontier.lease_ahead,
+            most_hosts=options.frontier.most_hosts,
+            bandwidth=options.bandwidth_limit,
         )
-        return await _shares(content, (answer, unsure.template), others) if answer is not None else {}
-
-    def study(self, lesson: TemplateJob, then: Callable[[TemplateResult], None]) -> None:
-        self._answer(self._study(lesson), lambda learned: then(learned) if learned is not None else None)
-
-    async def _study(self, lesson: TemplateJob) -> TemplateResult | None:
-        """Nothing, if the crawl ends meanwhile: the next one goes on."""
-        committer, content = self._session.committer, await self._content()
-        read = await self._session.run(lambda: [committer.read(document) for _, document in lesson.pages])
-        whole = [answer for answer in read if answer is not None]
-        found = await content.learn_template(whole, lesson.template)
-        if found is None:
-            return None
-        template, sketches = found
-        sketch_of = dict(zip([answer.url for answer in whole], sketches, strict=False))
-        return TemplateResult(
-            host=lesson.host,
-            template=template,
-            mark=template_fingerprint(template),
-            sketches={number: (document.id, sketch_of.get(document.url, b"")) for number, document in lesson.pages},
+        runtime = Runtime(
+            clock=EventLoopClock(session.now),
+            store_thread=SessionThread(session, self.fail),
+            store_access=session,
+            host_names=client,
+            engine=self,
+            page_reader=ArchivedPageReader(session, self.fail),
         )
+        self.worker = Worker(runtime, options, self.frontier, BiasedDraw(random.random))
+        self.vitals = VitalsReader(session, client, self.frontier, self.worker)
+        self._session = session
+        self._client = client
+        self._control: EngineControl | None = None  # from `open` on
 
-    async def _content(self) -> TextReader:
-        """Who reads pages; what a crawl has left to do may come up before its pipelines are open."""
-        await self._session.content_is_open.wait()
-        assert self._session.content is not None, "whoever opens it is there"
-        return self._session.content
+    @classmethod
+    def of(cls, components: Components) -> Self:
+        return cls(components.session, components.get(FetchClient.of))
 
-    def _answer(self, question: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
-        asyncio.ensure_future(question).add_done_callback(partial(self._answered, then))
+    def open(self, control: EngineControl) -> None:
+        """Begin to crawl with the partitions that the session has leased."""
+        self._control = control
+        self.worker.open(self._session.assignment, self._session.started)
+        self._session.lease_end = lambda: self.frontier.lease_end
 
-    def renew_lease(self) -> Assignment:
-        return self._session.renew_lease()
+    async def finish_visit(self, visited: Visited) -> None:
+        """Take the result of a visit; returns when it is committed."""
+        if self._session.fatal is not None:
+            raise self._session.fatal
+        acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.worker.finish_visit(visited, partial(_resolve, acknowledged))
+        await acknowledged
 
-    def lease_renewed(self) -> None:
-        self._scheduler.lease_renewed()
+    def finish_lost_visit(self, visited: Visited) -> None:
+        """Take the result of a visit that came to no pipeline, unless it has ended meanwhile."""
+        if self._session.fatal is None and visited.visit.key in self.frontier.in_flight:
+            asyncio.ensure_future(self.finish_visit(visited))  # noqa: RUF006
 
-    def new_seeds(self) -> list[str]:
-        return self._session.new_seeds()
+    async def close(self) -> None:
+        """Commit what has ended, and end the session."""
+        if self._session.fatal is None:
+            await asyncio.sleep(0)  # lost visits are taken in first
+            self.worker.close()
+        while self.worker.is_waiting and self._session.fatal is None:
+            await self._session.run(lambda: None)
+            await asyncio.sleep(0)
+        self._session.record.supply = self.frontier.supply.as_data(self.frontier.connections)
+        await self._session.finish()
 
-    def extend_scope(self, seeds: Sequence[str]) -> Callable[[], None]:
-        self._session.extend_scope(seeds)
-        return lambda: self._session.open_scope(seeds)
-
-    def known_address(self, host: str) -> str | None:
-        return self._client.known_address(host)
-
-    def look_up(self, host: str, then: Callable[[], None]) -> None:
-        look_up = asyncio.ensure_future(self._client.address_of(host))
-        look_up.add_done_callback(lambda _: then())
+    # ── what the worker tells the engine ──
 
     def may_release(self) -> bool:
-        return self._scheduler.may_release() and self._scheduler.engine_is_ready()
+        return self._control is not None and self._control.may_release()
 
     def wake(self) -> None:
-        self._scheduler.wake()
+        if self._control is not None:
+            self._control.wake()
 
-    def acknowledged(self, host: str, visited: Visited) -> None:
-        self._scheduler.acknowledged(host, visited)
+    def visit_acknowledged(self, host: str, visited: Visited) -> None:
+        record, control = self._session.record, self._control
+        pages = record.pages
+        record.record_visit(host, visited)
+        if record.pages > pages and control is not None:
+            control.check_page_limit()
 
-    def committed(self, committed: CommitSummary) -> None:
+    def batch_committed(self, summary: CommitSummary) -> None:
         record = self._session.record
         record.commits += 1
-        record.new_urls += committed.new_urls
-        record.duplicates += committed.duplicates
-        record.near_duplicates += committed.near_duplicates
-        record.bytes_archived += committed.bytes_archived
+        record.new_urls += summary.new_urls
+        record.duplicates += summary.duplicates
+        record.near_duplicates += summary.near_duplicates
+        record.bytes_archived += summary.bytes_archived
 
-    def count(self, what: str, times: int = 1) -> None:
-        self._scheduler.count(what, times)
+    def lease_renewed(self) -> None:
+        self.vitals.find_bottleneck()
+        if self._control is not None:
+            self._control.check_page_limit()  # other workers have told how many pages they fetched
+
+    def seeds_added(self, seeds: Sequence[str]) -> None:
+        self._session.extend_scope(seeds)
+
+    def count(self, stat: str, times: int = 1) -> None:
+        if stat == "commit/late":
+            self._session.record.late += times
+        if self._control is not None:
+            self._control.count(stat, times)
 
     def fail(self, error: BaseException) -> None:
-        self._scheduler.fail(error)
+        """End the crawl as a kill would, which loses nothing: nothing can be committed any more."""
+        if self._session.fatal is not None:
+            return
+        if isinstance(error, OSError):
+            error = DiskTrouble(
+                f"The disk failed ({error.strerror}). What was committed is kept; mend it and start again."
+            )
+        if not isinstance(error, CrawlError):
+            logger.error("The store's thread failed", exc_info=error)
+            error = CrawlError(f"An internal error stopped the crawl ({error!r}). What was committed is kept.")
+        self._session.fatal = error
+        self.worker.abandon(error)
+        self._client.abort_all()
+        if self._control is not None:
+            self._control.finish("fatal error")
 
 
-async def _shares(
-    content: TextReader, new: TemplatedAnswer, others: Sequence[SimilarArchivedPage]
-) -> Mapping[int, float] | None:
-    """How similar a page is to others, by their numbers; as far as that was found out, and nothing if the crawl ends."""
-    shares = await content.compare(new, [(other.answer, other.template) for other in others])
-    return {other.id: share for other, share in zip(others, shares, strict=False)} if shares is not None else None
+def _resolve(acknowledged: asyncio.Future[None], error: BaseException | None) -> None:
+    if acknowledged.done():  # nobody waits any more
+        return
+    if error is None:
+        acknowledged.set_result(None)
+    else:
+        acknowledged.set_exception(error)

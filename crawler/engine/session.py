@@ -19,12 +19,12 @@ class Components:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._parts: dict[Callable[[Session], Any], Any] = {}
+        self._parts: dict[Callable[[Components], Any], Any] = {}
 
-    def get(self, make: Callable[[Session], T]) -> T:
-        """The part that this class or function makes of the session; the same one for all who ask."""
+    def get(self, make: Callable[[Components], T]) -> T:
+        """Return the part that `make` makes; every component that asks for it gets the same one."""
         if make not in self._parts:
-            self._parts[make] = make(self.session)
+            self._parts[make] = make(self)
         return cast("T", self._parts[make])
 
 

@@ -16,8 +16,8 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from crawler.engine.scheduler import FrontierScheduler
-from crawler.engine.session import components_of
+from crawler.engine.runtime import ScrapyRuntime
+from crawler.engine.session import Components, components_of
 from crawler.errors import DiskTrouble, Misconfigured
 from crawler.files import write_text_atomically
 from crawler.monitor.prometheus import LastRun, LastRunCollector, RunCollector
@@ -44,6 +44,10 @@ class MetricsPublication:
         if self.path is not None:
             self._check_writable(self.path)
         self._server = self._listen(options.metrics.port, session.slot) if options.metrics.port else None
+
+    @classmethod
+    def of(cls, components: Components) -> Self:
+        return cls(components.session)
 
     def watch(self, vitals: Callable[[], Vitals]) -> None:
         """Read gauges from this function from now on: the crawl has begun."""
@@ -108,9 +112,9 @@ class MetricsPublication:
 class Metrics:
     """The Scrapy extension that publishes metrics while the crawl runs."""
 
-    def __init__(self, crawler: Crawler, publication: MetricsPublication) -> None:
-        self._crawler = crawler
+    def __init__(self, publication: MetricsPublication, vitals: Callable[[], Vitals]) -> None:
         self._publication = publication
+        self._vitals = vitals
         self._timer: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -119,16 +123,13 @@ class Metrics:
         session = components.session
         if not session.options.metrics.port and session.options.metrics.file is None:
             raise NotConfigured
-        metrics = cls(crawler, components.get(MetricsPublication))
+        metrics = cls(components.get(MetricsPublication.of), components.get(ScrapyRuntime.of).vitals.read)
         crawler.signals.connect(metrics.open, signal=signals.spider_opened)
         crawler.signals.connect(metrics.close, signal=signals.spider_closed)
         return metrics
 
     def open(self) -> None:
-        engine = self._crawler.engine
-        scheduler = engine.scheduler if engine is not None else None
-        if isinstance(scheduler, FrontierScheduler):
-            self._publication.watch(scheduler.vitals)
+        self._publication.watch(self._vitals)
         if self._publication.path is not None:
             self._write()
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Self
 
@@ -15,8 +16,8 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 
 from crawler.engine.logs import LogTail, make_harmless, tailed
-from crawler.engine.scheduler import FrontierScheduler
-from crawler.engine.session import session_of
+from crawler.engine.runtime import ScrapyRuntime
+from crawler.engine.session import components_of
 from crawler.monitor.live_view import OUTCOMES, TAIL, LiveFacts, LiveView, log_line
 from crawler.monitor.rates import RecentRate, remaining
 from crawler.monitor.terminal import can_redraw
@@ -38,9 +39,9 @@ class Progress:
     The live view is drawn in a thread of its own, so that neither the drawing nor a slow terminal blocks the crawl.
     """
 
-    def __init__(self, crawler: Crawler, session: Session) -> None:
-        self._crawler = crawler
+    def __init__(self, session: Session, vitals: Callable[[], Vitals]) -> None:
         self._session = session
+        self._vitals = vitals
         self._until_closed = ExitStack()
         self._tail: LogTail | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -49,7 +50,8 @@ class Progress:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        progress = cls(crawler, session_of(crawler))
+        components = components_of(crawler)
+        progress = cls(components.session, components.get(ScrapyRuntime.of).vitals.read)
         crawler.signals.connect(progress.open, signal=signals.spider_opened)
         crawler.signals.connect(progress.close, signal=signals.spider_closed)
         return progress
@@ -127,8 +129,3 @@ class Progress:
             limited_by=record.limited_by,
             vitals=vitals,
         )
-
-    def _vitals(self) -> Vitals:
-        engine = self._crawler.engine
-        scheduler = engine.scheduler if engine is not None else None
-        return scheduler.vitals() if isinstance(scheduler, FrontierScheduler) else Vitals()

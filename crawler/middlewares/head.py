@@ -16,7 +16,7 @@ from scrapy.http import Response
 
 from crawler.engine.meta import FETCHED, MEANING, METHOD, TRUST, VISIT
 from crawler.engine.session import session_of
-from crawler.fetch.answers import AnswerMeaning, meaning_of
+from crawler.fetch.answers import AnswerMeaning
 from crawler.fetch.types import READABLE_EXTENSIONS, SkippedTypes, essence_of, extension_of
 from crawler.frontier.trust import UNKNOWN, Source, Trust
 from crawler.items import Fetched, Kind, Outcome, Reason, Validators, Visit
@@ -85,7 +85,7 @@ class HeadMiddleware:
             )
             self._record_type(visit, is_wanted=is_wanted)
         if is_head:
-            request.meta[MEANING] = self._meaning_of_head(visit, fetched, request.meta[TRUST])
+            request.meta[MEANING] = self._meaning_of_head(visit, fetched, request.meta[MEANING], request.meta[TRUST])
         return response
 
     def _record_type(self, visit: Visit, *, is_wanted: bool) -> None:
@@ -95,9 +95,10 @@ class HeadMiddleware:
         if len(self._types_seen) > _MOST_REMEMBERED:
             self._types_seen.popitem(last=False)
 
-    def _meaning_of_head(self, visit: Visit, fetched: Fetched, trust: Mapping[Source, Trust]) -> AnswerMeaning:
+    def _meaning_of_head(
+        self, visit: Visit, fetched: Fetched, meaning: AnswerMeaning, trust: Mapping[Source, Trust]
+    ) -> AnswerMeaning:
         """Classify an answer to HEAD; a document whose type is read and that may have changed is fetched by GET."""
-        meaning = meaning_of(fetched)
         is_silent = fetched.was_sent and meaning.outcome is Outcome.FAILED and fetched.status in _NO_HEAD_STATUSES
         if is_silent or fetched.status == 405 or meaning.outcome is Outcome.BUSY:
             self._hosts_without_head[visit.host_key] = None  # GET may still work

@@ -6,20 +6,22 @@ from typing import Any, Self
 
 from scrapy.crawler import Crawler
 
+from crawler.engine.runtime import ScrapyRuntime
+from crawler.engine.session import components_of
 from crawler.items import Visited
 
 
 class CommitPipeline:
-    """Hands each visit's result to the scheduler, which knows what it means for the frontier."""
+    """Gives the result of each visit to the worker, and waits until it is committed."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self, runtime: ScrapyRuntime) -> None:
+        self._runtime = runtime
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        return cls(components_of(crawler).get(ScrapyRuntime.of))
 
     async def process_item(self, item: Any) -> Any:
         if isinstance(item, Visited):
-            await self._crawler.engine.scheduler.settle(item)  # type: ignore[union-attr]
+            await self._runtime.finish_visit(item)
         return item

@@ -13,9 +13,9 @@ from crawler.content.examine import examine
 from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentDied, ContentPool
 from crawler.content.similarity import TemplatedAnswer, compare, learn_template
-from crawler.engine.session import session_of
+from crawler.engine.runtime import ScrapyRuntime
+from crawler.engine.session import components_of
 from crawler.errors import CrawlError
-from crawler.fetch.answers import meaning_of
 from crawler.items import Outcome, Reason, Visited
 from crawler.worker.session import Session
 
@@ -23,14 +23,15 @@ from crawler.worker.session import Session
 class ExtractPipeline:
     """Adds page, links and archive records to a visit."""
 
-    def __init__(self, crawler: Crawler, session: Session) -> None:
-        self._crawler = crawler
+    def __init__(self, session: Session, runtime: ScrapyRuntime) -> None:
         self._session = session
+        self._runtime = runtime
         self._pool: ContentPool | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler, session_of(crawler))
+        components = components_of(crawler)
+        return cls(components.session, components.get(ScrapyRuntime.of))
 
     def open_spider(self) -> None:
         session = self._session
@@ -51,18 +52,17 @@ class ExtractPipeline:
     async def process_item(self, item: Any) -> Any:
         if not isinstance(item, Visited) or item.fetched is None or not item.fetched.head:
             return item
-        location = meaning_of(item.fetched).location
         if self._pool is None:
             options = self._session.options
-            seen = examine(item, self._session.scope, location, options.reading, options.duplicates)
+            seen = examine(item, self._session.scope, item.redirect, options.reading, options.duplicates)
             return self._without_feeds(seen)
         try:
-            return self._without_feeds(await self._pool.examine(item, location))
+            return self._without_feeds(await self._pool.examine(item, item.redirect))
         except ContentDied as death:
             outcome = Outcome.ABORTED if death.reason is Reason.STOPPED else Outcome.FAILED
             return replace(item, outcome=outcome, reason=death.reason)
         except CrawlError as error:
-            self._crawler.engine.scheduler.fail(error)  # type: ignore[union-attr]
+            self._runtime.fail(error)
             raise
 
     async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float] | None:

@@ -1,6 +1,6 @@
 """The share of a worker among several: which partitions it holds, which it releases, which addresses it hands over.
 
-It decides and does no I/O: the worker passes on what the store says, and carries out the decisions.
+It decides and does no I/O: the worker passes in what the store answers, and carries out the decisions.
 """
 
 from __future__ import annotations
@@ -14,36 +14,37 @@ from crawler.stores.sqlite.schema import PARTITIONS
 
 
 class PartitionShare:
-    """Of one worker; the hosts are those of its frontier."""
+    """The partitions of one worker; the hosts are those of its frontier."""
 
-    def __init__(self, frontier: Frontier, address_gap: float, every: float) -> None:
-        self.tenure = Assignment(partitions={}, workers=1, share=PARTITIONS)
+    def __init__(self, frontier: Frontier, address_gap: float, renew_every: float) -> None:
+        self.assignment = Assignment(partitions={}, workers=1, share=PARTITIONS)
         self.is_shared = False  # there are other workers, or were
         self._frontier = frontier
         self._address_gap = address_gap
-        self._every = every  # seconds between two of the store's answers
-        self._giving: frozenset[int] = frozenset()  # partitions that others are to have
-        self._unused: dict[str, float] = {}  # addresses that others want and that we do not use, since when
+        self._renew_every = renew_every  # seconds between two assignments
+        self._surplus: frozenset[int] = frozenset()  # partitions beyond our share
+        self._unused: dict[str, float] = {}  # addresses that another partition wants and we do not use, since when
 
-    def kept(self, tenure: Assignment, lease_end: float, now: float) -> list[Visit]:
-        """The store says what we have, until when. Leases that are not needed any more.
+    def lease_renewed(self, assignment: Assignment, lease_end: float, now: float) -> list[Visit]:
+        """Take in which partitions the store has assigned, until when; return leases to be undone.
 
-        What is lost is left at once; what is new is visited when its former owner's visits have had their rest.
+        Hosts of lost partitions leave the frontier at once. Hosts of new partitions are visited when the last visits of
+        their former owner have had their rest.
         """
-        frontier, had = self._frontier, self.tenure.partitions
-        self.tenure = tenure
-        lost = {partition for partition, epoch in had.items() if tenure.partitions.get(partition) != epoch}
+        frontier, previous = self._frontier, self.assignment.partitions
+        self.assignment = assignment
+        lost = {partition for partition, epoch in previous.items() if assignment.partitions.get(partition) != epoch}
         leaving = frontier.hosts_in(lost) if lost else []
-        if tenure.partitions.items() - had.items():
-            frontier.restore_gates(tenure.gates)
+        if assignment.partitions.items() - previous.items():
+            frontier.restore_gates(assignment.gates)
             frontier.quiet_until = now + self._address_gap
         frontier.lease_end = lease_end
-        if not self.is_shared and (tenure.workers > 1 or len(tenure.partitions) < PARTITIONS):
+        if not self.is_shared and (assignment.workers > 1 or len(assignment.partitions) < PARTITIONS):
             self.is_shared = True
-            leaving = list(frontier.hosts)  # their servers were visited without asking whose they are
-        self._choose_what_to_give()
-        leaving += frontier.hosts_in(self._giving)
-        for address in tenure.wanted:
+            leaving = list(frontier.hosts)  # a worker alone does not claim the addresses of its hosts
+        self._choose_surplus()
+        leaving += frontier.hosts_in(self._surplus)
+        for address in assignment.wanted:
             hosts = frontier.hosts_at(address)
             leaving += hosts
             if hosts:
@@ -52,27 +53,28 @@ class PartitionShare:
                 self._unused.setdefault(address, now)
         return frontier.send_away(leaving) if leaving else []
 
-    def _choose_what_to_give(self) -> None:
-        mine = self.tenure.partitions
-        excess = len(mine) - self.tenure.share
+    def _choose_surplus(self) -> None:
+        """Choose the partitions to release, and keep to that choice while their number is right."""
+        ours = self.assignment.partitions
+        excess = len(ours) - self.assignment.share
         if excess <= 0:
-            self._giving = frozenset()
-        elif len(self._giving & mine.keys()) != excess:
-            self._giving = frozenset(sorted(mine)[-excess:])
+            self._surplus = frozenset()
+        elif len(self._surplus & ours.keys()) != excess:
+            self._surplus = frozenset(sorted(ours)[-excess:])
 
     def may_visit(self, load: HostLoad) -> bool:
-        """Whether a host that was loaded is ours, and will be."""
-        return self.tenure.partitions.get(load.partition) == load.epoch and load.partition not in self._giving
+        """Whether a loaded host is in a partition that we hold and are not about to release."""
+        return self.assignment.partitions.get(load.partition) == load.epoch and load.partition not in self._surplus
 
     def to_release(self) -> frozenset[int]:
-        """Partitions beyond our share, once nothing of them is here any more."""
-        is_clear = not any(back.leaving for back in self._frontier.hosts.values())
-        return self._giving if is_clear else frozenset()
+        """Return the partitions beyond our share, once none of their hosts is active any more."""
+        is_clear = not any(back_queue.leaving for back_queue in self._frontier.hosts.values())
+        return self._surplus if is_clear else frozenset()
 
     def to_hand_over(self, now: float) -> Sequence[str]:
-        """Servers that others need and that have had their rest from us; asked once."""
-        rest = max(self._address_gap, self._every / 2)
-        free = [address for address in self.tenure.wanted if self._unused.get(address, now) + rest <= now]
+        """Return, once, the addresses that other partitions want and that have had their rest from us."""
+        rest = max(self._address_gap, self._renew_every / 2)
+        free = [address for address in self.assignment.wanted if self._unused.get(address, now) + rest <= now]
         for address in free:
             del self._unused[address]
         return free

@@ -1,6 +1,7 @@
-"""A robots.txt that lies on another host than its origin's is fetched by whoever may ask that host.
+"""The robots.txt files that lie on another host than their origin's: the worker that owns that host fetches them.
 
-Errands lie in the store; here is what one worker knows of them: what it waits for, and what it does for others.
+The visits are queued in the store. Here is what one worker knows of them: which files it waits for, and which it
+fetches for itself or for other workers.
 """
 
 from __future__ import annotations
@@ -10,37 +11,37 @@ from collections.abc import Iterable, Iterator
 from crawler.items import RobotsFile, Visit
 from crawler.urls.keys import key_of
 
-PATIENCE = 60.0  # how long somebody may take
-AGAIN = 600.0  # after which it is asked for again
+FETCH_TIMEOUT = 60.0  # seconds within which a file must be fetched
+RETRY_DELAY = 600.0  # seconds after which an origin whose file was not fetched in time is tried again
 
 
 class RemoteRobots:
-    """Origins, and since when."""
+    """Origins whose robots.txt lies elsewhere, and since when it is awaited or fetched."""
 
     def __init__(self) -> None:
-        self.awaited: dict[str, float] = {}  # whose rules somebody fetches
-        self.running: dict[str, float] = {}  # whose rules we fetch, perhaps for somebody else
+        self.awaited: dict[str, float] = {}  # origins of ours, whose file the owner of another host fetches
+        self.running: dict[str, float] = {}  # origins whose file we fetch, perhaps for another worker
 
-    def noted(self, errands: Iterable[Visit], now: float) -> None:
-        """Somebody is to fetch them."""
-        self.awaited.update((errand.origin, now) for errand in errands)
+    def queued(self, visits: Iterable[Visit], now: float) -> None:
+        """Wait for the files of these visits, which are queued in the store."""
+        self.awaited.update((visit.origin, now) for visit in visits)
 
-    def done(self, origin: str) -> None:
-        """The rules of an origin are committed."""
+    def committed(self, origin: str) -> None:
+        """Wait no longer for the file of an origin: we have fetched and committed it."""
         self.awaited.pop(origin, None)
         self.running.pop(origin, None)
 
-    def is_news(self, rules: RobotsFile) -> bool:
-        """Whether these are rules that were waited for; they are no more, then."""
-        is_news = rules.fetched >= self.awaited.get(rules.origin, float("inf"))
-        if is_news:
+    def accept(self, rules: RobotsFile) -> bool:
+        """Whether a file in the store is newer than our request for it; if so, it is awaited no longer."""
+        is_new = rules.fetched >= self.awaited.get(rules.origin, float("inf"))
+        if is_new:
             del self.awaited[rules.origin]
-        return is_news
+        return is_new
 
-    def given_up(self, now: float) -> Iterator[RobotsFile]:
-        """What nobody has brought in time: such origins wait for a while."""
-        self.running = {origin: since for origin, since in self.running.items() if since + PATIENCE > now}
-        for origin in [origin for origin, since in self.awaited.items() if since + PATIENCE < now]:
+    def time_out(self, now: float) -> Iterator[RobotsFile]:
+        """Give up files that were not fetched in time; their origins count as unreachable for a while."""
+        self.running = {origin: since for origin, since in self.running.items() if since + FETCH_TIMEOUT > now}
+        for origin in [origin for origin, since in self.awaited.items() if since + FETCH_TIMEOUT < now]:
             del self.awaited[origin]
             yield RobotsFile(
                 host=key_of(f"{origin}/").host,
@@ -48,6 +49,6 @@ class RemoteRobots:
                 status=0,
                 body=None,
                 fetched=now,
-                expires=now + AGAIN,
-                held_until=now + AGAIN,
+                expires=now + RETRY_DELAY,
+                held_until=now + RETRY_DELAY,
             )

@@ -20,12 +20,13 @@ from crawler.errors import CrawlError
 from crawler.frontier.politeness import HostClock
 from crawler.monitor.record import RunRecord
 from crawler.options import Options
+from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.partitions import Assignment, WorkerStatus
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, port_of, registered_domain
 from crawler.worker import startup
-from crawler.worker.committer import Committer
+from crawler.worker.committer import CommitAnswer, Committer
 from crawler.worker.slots import SlotLock, free_slots, take_slot
 
 logger = logging.getLogger(__name__)
@@ -189,6 +190,10 @@ class Session:
 
     def _full_rest(self, name: str, clock: HostClock) -> HostClock:
         return self.options.politeness.after_unclean_stop(name, clock, self.now())
+
+    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
+        """Archive and acknowledge a batch of visits."""
+        return self.committer.commit(batch)
 
     def renew_lease(self) -> Assignment:
         """Extend our lease, take over from workers that died, and now and then publish new anchor text."""

@@ -75,14 +75,9 @@ async def until(is_so: Callable[[], bool]) -> None:
 Run = Callable[..., None]
 
 
-_AHEAD: set[asyncio.Future[str]] = set()
-
-
 def ahead(client: FetchClient, host: str) -> None:
     """Look a name up that is needed soon."""
-    future = asyncio.ensure_future(client.address_of(host))
-    _AHEAD.add(future)
-    future.add_done_callback(_AHEAD.discard)
+    client.look_up(host, lambda: None)
 
 
 def test_fetches_at_the_same_time_share_one_look_up(run: Run, names: DnsServer) -> None:

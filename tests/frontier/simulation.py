@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -17,6 +16,7 @@ from crawler.simulation import driver
 from crawler.simulation.driver import Respond
 from crawler.stores.contract.store import Store
 from crawler.urls.hosts import host_of
+from crawler.worker.runtime import PageReader
 from tests.samples import NOW, answer, new_url, visited
 
 __all__ = ["Request", "Respond", "Simulation", "fetched_page", "options_with", "seeded"]
@@ -74,6 +74,7 @@ class Simulation(driver.Simulation):
         now: float = NOW,
         horizon: float = 60.0,
         store_time: float = 0.0,
+        page_reader: PageReader | None = None,
         **changes: Any,
     ) -> None:
         self.log: list[Request] = []
@@ -86,7 +87,16 @@ class Simulation(driver.Simulation):
             CRAWL_HORIZON=horizon,
             **given,
         )
-        super().__init__(store, options, self._logged, now=now, draw=draw, address_of=address_of, store_time=store_time)
+        super().__init__(
+            store,
+            options,
+            self._logged,
+            now=now,
+            draw=draw,
+            address_of=address_of,
+            store_time=store_time,
+            page_reader=page_reader,
+        )
 
     def _logged(self, visit: Visit, started: float) -> Visited:
         result = self.answer(visit, started)
@@ -98,9 +108,7 @@ class Simulation(driver.Simulation):
     def lease_now(self, visits: int) -> None:
         """Run the store's work until so many visits are leased, but send no request."""
         while self.store.crawl.account().leased < visits or self.worker.is_waiting:
-            event = heapq.heappop(self._events)[2]
-            if event.act is not None:
-                event.act()
+            self.clock.run_next_event()
 
     # ── the log ──
 

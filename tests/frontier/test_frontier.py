@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +14,7 @@ from msgspec.structs import replace
 from crawler.frontier.frontier import SOLO_AFTER_CRASHES
 from crawler.frontier.politeness import Politeness
 from crawler.items import CrawlLimits, Kind, Outcome, Reason, RobotsFile, State, Visit, Visited
+from crawler.stores.contract.frontier import GrantedLeases
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
@@ -154,7 +153,7 @@ def test_a_long_retry_after_ends_the_crawl_and_leaves_the_urls_waiting(store: St
     assert simulation.time < NOW + 100
     assert store.crawl.account().waiting == 2
     assert store.frontier.outlook().next_due == pytest.approx(NOW + 5_005, abs=10)
-    simulation.time = NOW + 6_000
+    simulation.clock.time = NOW + 6_000
     simulation.answer = fetched_page
     simulation.run()
     assert len(set(pages(simulation))) == 2
@@ -193,7 +192,7 @@ def test_an_origin_without_robots_txt_answer_is_left_alone_and_the_other_origin_
     assert row is not None
     assert (row.state, row.reason) == (State.WAITING, Reason.ROBOTS_UNAVAILABLE)
     simulation.answer = fetched_page
-    simulation.time = NOW + 4_000
+    simulation.clock.time = NOW + 4_000
     simulation.run()
     assert len(set(pages(simulation))) == 6
 
@@ -201,7 +200,7 @@ def test_an_origin_without_robots_txt_answer_is_left_alone_and_the_other_origin_
 def test_robots_txt_is_asked_for_again_when_it_has_expired(store: Store) -> None:
     simulation = Simulation(seeded(store, "http://a.test/"))
     simulation.run()
-    simulation.time = NOW + 8 * 86_400
+    simulation.clock.time = NOW + 8 * 86_400
     simulation.run()
     assert simulation.urls() == ["http://a.test/robots.txt", "http://a.test/"] * 2
 
@@ -308,15 +307,14 @@ def test_visits_that_end_during_a_commit_are_committed_after_it(store: Store) ->
     assert simulation.worker.is_done
 
 
-def test_hosts_that_need_no_rest_are_leased_together(store: Store) -> None:
-    leases = []
+def test_hosts_that_need_no_rest_are_leased_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    leases, lease = [], store.frontier.lease
 
-    class Watched(Simulation):
-        def in_store(self, act: Callable[[], object], then: Callable[[Any], None]) -> None:
-            if isinstance(act, partial) and act.func.__name__ == "lease":
-                leases.append(len(act.args[1]))
-            super().in_store(act, then)
+    def counted(owner: str, visits: Sequence[Visit], now: float) -> GrantedLeases:
+        leases.append(len(visits))
+        return lease(owner, visits, now)
 
+    monkeypatch.setattr(store.frontier, "lease", counted)
     hosts, count = range(40), 0
 
     def respond(visit: Visit, started: float) -> Visited:
@@ -326,7 +324,7 @@ def test_hosts_that_need_no_rest_are_leased_together(store: Store) -> None:
 
     urls = [f"http://h{host}.test/{page}" for host in hosts for page in range(10)]
     politeness = Politeness(min_delay=0.0, latency_factor=0.0, own_hosts=["*"], address_gap=0.0)
-    simulation = Watched(seeded(store, *urls), respond, politeness, store_time=0.002)
+    simulation = Simulation(seeded(store, *urls), respond, politeness, store_time=0.002)
     simulation.run()
     assert len(pages(simulation)) == len(urls)
     assert sum(leases) / len(leases) > 7

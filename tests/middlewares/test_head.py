@@ -10,7 +10,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.engine.meta import FETCHED, MEANING, METHOD, TRUST, VISIT
-from crawler.fetch.answers import AnswerMeaning
+from crawler.fetch.answers import AnswerMeaning, meaning_of
 from crawler.fetch.types import SkippedTypes
 from crawler.frontier.trust import Source, Trust
 from crawler.items import NO_VALIDATORS, Fetched, Kind, Outcome, Reason, Validators, Visit
@@ -48,7 +48,7 @@ def meaning_by(
 ) -> AnswerMeaning | None:
     """Return the meaning that the middleware gives to an answer."""
     meta = {VISIT: visit, TRUST: {}} | ({METHOD: "HEAD"} if method == "HEAD" else {})
-    meta |= {FETCHED: fetched} if fetched is not None else {}
+    meta |= {FETCHED: fetched, MEANING: meaning_of(fetched)} if fetched is not None else {}
     request = Request(visit.url, meta=meta)
     response = Response(visit.url)
     assert head.process_response(request, response) is response
@@ -243,7 +243,7 @@ def test_a_feed_may_be_of_any_type() -> None:
 @pytest.mark.parametrize("policy", ["never", "auto", "always"])
 def test_answers_to_get_are_left_alone(policy: str) -> None:
     images = answered(PAGE, "Content-Type: image/png", request=b"GET / HTTP/1.1\r\n\r\n")
-    assert meaning_by(middleware(policy), visit_to(PAGE), images, method="GET") is None
+    assert meaning_by(middleware(policy), visit_to(PAGE), images, method="GET") == meaning_of(images)
 
 
 def test_a_visit_without_an_answer_gets_no_meaning() -> None:

@@ -42,7 +42,7 @@ class Worker(Simulation):
 
     @property
     def wakes_at(self) -> float:
-        return max(self.next_event, self.asleep_until)
+        return max(self.clock.next_event, self.asleep_until)
 
     def count(self, what: str, times: int = 1) -> None:
         self.late += times if what == "commit/late" else 0
@@ -106,7 +106,7 @@ class Crew:
             worker = min(busy, key=lambda worker: worker.wakes_at, default=None)
             if worker is None or worker.wakes_at > until:
                 break
-            worker.time = self.time = max(self.time, worker.wakes_at)
+            worker.clock.time = self.time = max(self.time, worker.wakes_at)
             worker.step()
         if seconds < math.inf:
             self.time = max(self.time, until)
