@@ -31,7 +31,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, BinaryIO
 
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import BadInput, Misconfigured
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "demo-web"
@@ -311,7 +311,7 @@ def interruption() -> threading.Event:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    return failing_politely(lambda: _demo(_arguments(words)))
+    return exit_code_of(lambda: _demo(_arguments(words)))
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:

@@ -19,8 +19,8 @@ from scrapy.commands import BaseRunSpiderCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import failing_politely
-from crawler.engine.logs import quieten
+from crawler.engine.command import exit_code_of
+from crawler.engine.logs import hide_startup_lines
 from crawler.engine.scheduler import FrontierScheduler
 from crawler.engine.session import Components, attach
 from crawler.engine.signals import QuickSignals
@@ -84,7 +84,7 @@ class CrawlCommand(BaseRunSpiderCommand):
         super().process_options(args, opts)
         assert self.settings is not None
         if self.settings.get("LOG_LEVEL") != "DEBUG":
-            quieten()
+            hide_startup_lines()
         self._summary_file: str = opts.summary
         self._workers: int = opts.workers
         self._join: bool = opts.join
@@ -94,7 +94,7 @@ class CrawlCommand(BaseRunSpiderCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one spider, such as web", print_help=False)
-        self.exitcode = failing_politely(lambda: self._crawl(args[0], opts.spargs))
+        self.exitcode = exit_code_of(lambda: self._crawl(args[0], opts.spargs))
 
     def _crawl(self, name: str, arguments: dict[str, str]) -> int:
         assert self.settings is not None

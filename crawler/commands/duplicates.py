@@ -38,7 +38,7 @@ from crawler.collection.similar.sources import (
     list_files,
 )
 from crawler.duplicates.cascade import THRESHOLD, DuplicateRule
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.monitor.charts import CHART_TYPES
 from crawler.monitor.progress_bar import showing_progress
@@ -139,7 +139,7 @@ class DuplicatesCommand(ScrapyCommand):
             raise UsageError(f"name what to do: {', '.join(verbs)}", print_help=False)
         _check_usage(args[0], args[1:], opts)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-        self.exitcode = failing_politely(lambda: verbs[args[0]](args[1:], opts))
+        self.exitcode = exit_code_of(lambda: verbs[args[0]](args[1:], opts))
 
     def _find(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         options = self._options()

@@ -15,7 +15,7 @@ from scrapy.exceptions import UsageError
 from crawler.collection.change_feed import FOLD, KEEP, ChangeFeed, Selection
 from crawler.collection.exporter import Exporter, publish_pending_anchors
 from crawler.collection.targets import TARGET_NAMES, TARGETS_WITH_BLOCKS, default_duplicates, make_target
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.files import output_to
 from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
@@ -122,7 +122,7 @@ class ExportCommand(ScrapyCommand):
             links=opts.links,
             fields=sorted({field.strip() for field in opts.fields.split(",")} - {""}),
         )
-        self.exitcode = failing_politely(lambda: self._export(name, place, selection, opts))
+        self.exitcode = exit_code_of(lambda: self._export(name, place, selection, opts))
 
     def _export(self, name: str, place: str, selection: Selection, opts: argparse.Namespace) -> int:
         assert self.settings is not None

@@ -19,7 +19,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
 from crawler.content.answers import plain_of
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import BadInput, Misconfigured
 from crawler.export.documents import safe_json
 from crawler.items import TextBlock
@@ -84,7 +84,7 @@ class InspectCommand(ScrapyCommand):
             raise UsageError("name one file or URL", print_help=False)
         if opts.method is not None and opts.method not in EXTRACTORS:
             raise UsageError(f"--method {opts.method}: name one of {', '.join(EXTRACTORS)}", print_help=False)
-        self.exitcode = failing_politely(lambda: self._inspect(args[0], opts))
+        self.exitcode = exit_code_of(lambda: self._inspect(args[0], opts))
 
     def _inspect(self, name: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None

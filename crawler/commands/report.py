@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.files import write_text_atomically
 from crawler.monitor.host import host_key_of, unknown_host_message
 from crawler.options import Options
@@ -66,7 +66,7 @@ class ReportCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise UsageError(f"{args[0]}: takes no arguments; name a host with --host NAME", print_help=False)
-        self.exitcode = failing_politely(lambda: self._report(opts.host, opts.output, as_json=opts.json))
+        self.exitcode = exit_code_of(lambda: self._report(opts.host, opts.output, as_json=opts.json))
 
     def _report(self, host: str | None, output: Path | None, *, as_json: bool) -> int:
         assert self.settings is not None

@@ -15,7 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.search_update import update_index
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import AlreadyRunning, NoCrawl
 from crawler.export.documents import safe_json
 from crawler.monitor.progress_bar import showing_progress
@@ -83,7 +83,7 @@ class SearchCommand(ScrapyCommand):
         if opts.full and opts.no_update:
             raise UsageError("--full and --no-update: give one of them", print_help=False)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-        self.exitcode = failing_politely(lambda: self._search(query, opts))
+        self.exitcode = exit_code_of(lambda: self._search(query, opts))
 
     def _search(self, query: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None

@@ -14,7 +14,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import BadInput
 from crawler.options import Options
 from crawler.stores.contract.urls import NewUrl
@@ -64,7 +64,7 @@ class SeedCommand(ScrapyCommand):
             raise UsageError("name at least one file with seeds", print_help=False)
         if opts.bulk and opts.now:
             raise UsageError("--bulk and --now cannot be combined", print_help=False)
-        self.exitcode = failing_politely(lambda: self._seed(args, strict=opts.strict, now=opts.now, bulk=opts.bulk))
+        self.exitcode = exit_code_of(lambda: self._seed(args, strict=opts.strict, now=opts.now, bulk=opts.bulk))
 
     def _seed(self, files: list[str], *, strict: bool, now: bool, bulk: bool) -> int:
         assert self.settings is not None

@@ -13,7 +13,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import archived_versions, read_archived
 from crawler.content.answers import ArchivedAnswer, plain_of, read_again
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output
 from crawler.monitor.text import date_of
@@ -66,7 +66,7 @@ class ShowCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one URL", print_help=False)
-        self.exitcode = failing_politely(lambda: self._show(args[0], opts))
+        self.exitcode = exit_code_of(lambda: self._show(args[0], opts))
 
     def _show(self, text: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.monitor.charts import CHART_TYPES
 from crawler.options import Options
 from crawler.simulation.chart import draw_simulation
@@ -136,7 +136,7 @@ class SimulateCommand(ScrapyCommand):
             raise UsageError(f"--plot {opts.plot}: must end in {', '.join(CHART_TYPES)}", print_help=False)
         if sum(share for _, share in opts.delay) > 1 + 1e-9:
             raise UsageError("--delay: the shares are more than 1 in all", print_help=False)
-        self.exitcode = failing_politely(lambda: self._simulate(opts))
+        self.exitcode = exit_code_of(lambda: self._simulate(opts))
 
     def _simulate(self, opts: argparse.Namespace) -> int:
         assert self.settings is not None

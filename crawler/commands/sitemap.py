@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import CrawlError
 from crawler.files import write_text_atomically
 from crawler.parse.sitemaps import MOST_BYTES, MOST_ENTRIES
@@ -65,7 +65,7 @@ class SitemapCommand(ScrapyCommand):
         if base is None or not base.startswith(WEB_PREFIXES):
             raise UsageError(f"--base {opts.base}: not an http or https URL", print_help=False)
         target = Path(opts.to) if opts.to else None
-        self.exitcode = failing_politely(lambda: _write(Path(args[0]), base.rstrip("/") + "/", target))
+        self.exitcode = exit_code_of(lambda: _write(Path(args[0]), base.rstrip("/") + "/", target))
 
 
 class SiteFile(NamedTuple):

@@ -10,7 +10,7 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawler.clock import steady_clock
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.items import State
 from crawler.monitor.host import print_host
 from crawler.monitor.text import account_data, next_due, span_of
@@ -51,7 +51,7 @@ class StatusCommand(ScrapyCommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        self.exitcode = failing_politely(lambda: self._status(opts.host, as_json=opts.json))
+        self.exitcode = exit_code_of(lambda: self._status(opts.host, as_json=opts.json))
 
     def _status(self, host: str | None, *, as_json: bool) -> int:
         assert self.settings is not None

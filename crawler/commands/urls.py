@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.errors import NoCrawl
 from crawler.options import Options
 from crawler.stores.open import open_store
@@ -54,7 +54,7 @@ class UrlsCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if bool(args) == opts.rules:
             raise UsageError("give URLs, or --rules", print_help=False)
-        self.exitcode = failing_politely(lambda: self._urls(args, opts))
+        self.exitcode = exit_code_of(lambda: self._urls(args, opts))
 
     def _urls(self, args: list[str], opts: argparse.Namespace) -> int:
         assert self.settings is not None

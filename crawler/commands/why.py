@@ -10,7 +10,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import failing_politely
+from crawler.engine.command import exit_code_of
 from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
@@ -54,7 +54,7 @@ class WhyCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one URL", print_help=False)
-        self.exitcode = failing_politely(lambda: self._why(args[0]))
+        self.exitcode = exit_code_of(lambda: self._why(args[0]))
 
     def _why(self, text: str) -> int:
         assert self.settings is not None

@@ -1,4 +1,4 @@
-"""The HTTP client of a crawl process on its event loop: names are resolved, addresses checked, requests sent."""
+"""The HTTP client of a crawl process on its event loop: resolve names, check addresses, send requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crawler.worker.startup import connections_possible
 
 T = TypeVar("T")
 
-KEPT_CONNECTIONS = 8_192  # idle ones: a host that is visited again soon needs no new one
+IDLE_CONNECTIONS = 8_192  # that are kept open: a host that is visited again soon needs no new one
 
 
 class FetchClient:
@@ -43,7 +43,7 @@ class FetchClient:
             user_agent=options.user_agent,
             limits=options.fetch.limits,
             verify_tls=options.fetch.verify_tls,
-            keep_idle=min(KEPT_CONNECTIONS, connections_possible()),
+            keep_idle=min(IDLE_CONNECTIONS, connections_possible()),
         )
 
     @classmethod
@@ -59,7 +59,7 @@ class FetchClient:
         limits: FetchLimits | None = None,
         wants: Callable[[bytes, str], bool] | None = None,
     ) -> Fetched:
-        """One request to a checked address of the URL's host."""
+        """Send one request to a checked address of the URL's host."""
         host, started = host_of(url), self._now()
         answer = await self._resolve(host)
         if self._stopped.is_set() or self._now() >= self._session.lease_end():
@@ -102,7 +102,7 @@ class FetchClient:
         return self._http.bytes_in_flight > self._session.options.fetch.max_buffered
 
     def abort_all(self) -> None:
-        """Give up what is in flight, names being looked up included; each ends as stopped."""
+        """Abort all requests and look-ups under way; each ends with the reason STOPPED."""
         self._stopped.set()
         self._http.abort_all()
 
@@ -129,7 +129,7 @@ class FetchClient:
         return found.result() if found.done() else ResolvedName(addresses=(), error="stopped", expires=now)
 
     def _check(self, host: str, answer: ResolvedName) -> tuple[str, str]:
-        """The first address that may be contacted, or why none may."""
+        """Return the first address that may be contacted, or why none may."""
         refused = ""
         for address in answer.addresses:
             refusal = self._refusal(host, address)
@@ -158,5 +158,5 @@ class FetchClient:
 
 
 def _set_result(future: asyncio.Future[T], result: T) -> None:
-    if not future.done():  # else nobody waits any more
+    if not future.done():  # otherwise nobody waits any more
         future.set_result(result)

@@ -1,4 +1,4 @@
-"""How a command ends: with an exit code that means something, and one sentence if it failed."""
+"""How a command ends: with a documented exit code, and with one sentence if it failed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable
 from crawler.errors import CrawlError
 
 
-def failing_politely(act: Callable[[], int]) -> int:
-    """The exit code of a command; what stops it is one sentence, not a traceback."""
+def exit_code_of(run: Callable[[], int]) -> int:
+    """Run a command and return its exit code; an error is printed as one sentence, not as a traceback."""
     try:
-        return act()
+        return run()
     except CrawlError as error:
         print(f"orbweaver: {error}", file=sys.stderr)
         return error.exit_code

@@ -16,15 +16,15 @@ from twisted.internet.defer import Deferred
 
 
 class FrontierDownloader:
-    """What the engine needs of a downloader: middlewares, handlers, and how much is under way.
+    """Implements what Scrapy's engine needs of a downloader: middlewares, handlers, the requests under way.
 
-    Scrapy's own keeps a queue and a timer per host and tells three signals of every request; at one request per host
-    and no delay that is work for nothing.
+    Scrapy's own has a queue and a timer per host and sends three signals per request. That is needless work here: the
+    frontier already allows only one request per host at a time.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self.active: set[Request] = set()
-        self.slots: dict[str, Any] = {}  # Scrapy's statistics look here
+        self.slots: dict[str, Any] = {}  # read by Scrapy's statistics
         self.handlers = DownloadHandlers(crawler)
         self.middleware: DownloaderMiddlewareManager = build_from_crawler(DownloaderMiddlewareManager, crawler)
         self._most = crawler.settings.getint("CONCURRENT_REQUESTS")
@@ -49,4 +49,4 @@ class FrontierDownloader:
         return 0 < self._most <= len(self.active)
 
     def close(self) -> None:
-        """The handlers close themselves when the engine stops."""
+        """Do nothing: the handlers close themselves when the engine stops."""

@@ -1,4 +1,4 @@
-"""A log line is for a person: what is normal for a page is not worth one, and what a page says must not pass as one."""
+"""Log lines are for people: none for normal events of single pages, and no text of a page can imitate one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scrapy.logformatter import LogFormatter
 
 from crawler.monitor.terminal import escape_controls
 
-KEPT = 200  # warnings that are told again after a picture
+MOST_WARNINGS = 200  # that are written after the live view has ended
 
 
 class QuietLogFormatter(LogFormatter):
-    """Says nothing of pages and items that went well; their outcome is in the store."""
+    """Logs no line for pages and items without an error; their outcome is in the store."""
 
     def crawled(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
         return None
@@ -26,15 +26,15 @@ class QuietLogFormatter(LogFormatter):
         return None
 
 
-def quieten() -> None:
-    """What Scrapy says of itself when it starts is for developers: they can ask for DEBUG."""
+def hide_startup_lines() -> None:
+    """Hide the lines that Scrapy logs of itself when it starts, except warnings."""
     for name in ("scrapy.utils.log", "scrapy.addons", "scrapy.crawler", "scrapy.middleware", "scrapy.core.engine"):
         # A filter, because Scrapy sets the levels anew when it configures logging.
         logging.getLogger(name).addFilter(lambda record: record.levelno >= logging.WARNING)
 
 
-class HarmlessFormatter(logging.Formatter):
-    """Another's format, with control characters spelled out; only the first line of a record begins at the margin."""
+class EscapingFormatter(logging.Formatter):
+    """Formats as another formatter does, then escapes control characters and indents all lines but the first."""
 
     def __init__(self, usual: logging.Formatter) -> None:
         super().__init__()
@@ -44,35 +44,35 @@ class HarmlessFormatter(logging.Formatter):
         return escape_controls(self._usual.format(record), keep="\n").replace("\n", "\n  ")
 
 
-def make_harmless() -> None:
-    """What strangers wrote may be in any line of the log. For when Scrapy has set up its handler."""
+def escape_log_lines() -> None:
+    """Escape control characters in all log lines: each may contain text of a page. Call it after Scrapy's setup."""
     for handler in logging.root.handlers:
-        if not isinstance(handler.formatter, HarmlessFormatter):
-            handler.setFormatter(HarmlessFormatter(handler.formatter or logging.Formatter()))
+        if not isinstance(handler.formatter, EscapingFormatter):
+            handler.setFormatter(EscapingFormatter(handler.formatter or logging.Formatter()))
 
 
 class LogTail(logging.Handler):
-    """The last lines of the log in short; warnings also in full, for later."""
+    """Collects the last log lines in a short form for the live view, and warnings in full for later."""
 
     def __init__(self, usual: logging.Handler, lines: int) -> None:
         super().__init__(usual.level)
         self.lines: deque[str] = deque(maxlen=lines)
-        self.kept: deque[str] = deque(maxlen=KEPT)
-        self.lost = 0
+        self.warnings: deque[str] = deque(maxlen=MOST_WARNINGS)
+        self.lost = 0  # warnings that were dropped
         self._usual = usual
         self._short = logging.Formatter("%(asctime)s %(levelname)s %(message)s", "%H:%M:%S")
 
     def emit(self, record: logging.LogRecord) -> None:
-        brief = logging.makeLogRecord(record.__dict__ | {"exc_info": None, "exc_text": None, "stack_info": None})
-        self.lines.append(escape_controls(self._short.format(brief)))
+        short = logging.makeLogRecord(record.__dict__ | {"exc_info": None, "exc_text": None, "stack_info": None})
+        self.lines.append(escape_controls(self._short.format(short)))
         if record.levelno >= logging.WARNING:
-            self.lost += len(self.kept) == KEPT
-            self.kept.append(self._usual.format(record))
+            self.lost += len(self.warnings) == MOST_WARNINGS
+            self.warnings.append(self._usual.format(record))
 
 
 @contextmanager
-def tailed(lines: int) -> Iterator[LogTail | None]:
-    """While a picture is drawn, what would be written across it goes to a tail; its warnings are told afterwards."""
+def log_tail(lines: int) -> Iterator[LogTail | None]:
+    """Collect log lines that would be written across the live view; write the warnings when it has ended."""
     usual = next((handler for handler in logging.root.handlers if _writes_to_terminal(handler)), None)
     if usual is None:
         yield None
@@ -87,7 +87,7 @@ def tailed(lines: int) -> Iterator[LogTail | None]:
         logging.root.addHandler(usual)
         if tail.lost:
             usual.stream.write(f"… and {tail.lost} warnings before these\n")  # type: ignore[attr-defined]
-        for line in tail.kept:
+        for line in tail.warnings:
             usual.stream.write(f"{line}\n")  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""What a visit carries through Scrapy: keys of `request.meta`, the response, and the refusal of a middleware."""
+"""What a visit carries through Scrapy: keys of `request.meta`, the response, and the refusal by a middleware."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from crawler.items import Fetched, Link, Reason
 
 VISIT = "visit"  # the Visit that the request stands for; its URL is the one that is requested
 FETCHED = "fetched"  # the Fetched, once the handler is done
-RULES = "rules"  # the RobotsFile that holds, or that a robots.txt visit brought
-TRUST = "trust"  # how far the host can be believed about changes, for each Source
-HEADERS = "headers"  # (name, value) pairs to be sent besides the usual
-METHOD = "method"  # GET unless it says HEAD
+RULES = "rules"  # the RobotsFile of the origin, or the one that a robots.txt visit fetched
+TRUST = "trust"  # how reliable the host's statements about changes are, for each Source
+HEADERS = "headers"  # (name, value) pairs to be sent besides the usual ones
+METHOD = "method"  # GET, if it is not HEAD
 MEANING = "meaning"  # the AnswerMeaning of the Fetched; the HEAD middleware has its own for answers to HEAD
 SITEMAPS = "sitemaps"  # Links to the sitemaps that a robots.txt names
 
 
 class VisitDenied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
-    """A middleware refuses a visit, and may name another URL instead."""
+    """Raised by a middleware that refuses a visit; it may name another URL to be visited instead."""
 
     def __init__(self, reason: Reason, detail: str = "", location: Link | None = None) -> None:
         super().__init__(reason.meaning)
@@ -28,7 +28,7 @@ class VisitDenied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
 
 
 class FetchedResponse(Response):
-    """A response that carries what really came over the wire."""
+    """A response with the `Fetched`: status, headers and body as they came over the wire."""
 
     def __init__(self, *args: Any, fetched: Fetched, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

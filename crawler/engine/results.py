@@ -1,4 +1,4 @@
-"""From what Scrapy hands around to the one item of a visit, whatever a spider does."""
+"""Make the one item of a visit from Scrapy's response or failure, whatever a spider does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def visited_of(response: FetchedResponse) -> Visited:
-    """What became of a visit, by the answer to it."""
+    """Return the result of a visit whose request was answered, or failed on the way."""
     visit: Visit = response.meta[VISIT]
     fetched = response.fetched
     if fetched.reason is Reason.INTERNAL_ERROR:
@@ -39,14 +39,14 @@ def visited_of(response: FetchedResponse) -> Visited:
 
 
 def refused(meta: Mapping[str, Any], error: VisitDenied) -> Visited:
-    """A visit that a middleware did not let out."""
+    """Return the result of a visit that a middleware refused."""
     return Visited(
         visit=meta[VISIT], outcome=Outcome.DENIED, reason=error.reason, detail=error.detail, location=error.location
     )
 
 
 def broken(meta: Mapping[str, Any], detail: str) -> Visited:
-    """A visit over which our own code failed."""
+    """Return the result of a visit on which our own code, or a user's, failed."""
     fetched: Fetched | None = meta.get(FETCHED)
     return Visited(
         visit=meta[VISIT], outcome=Outcome.BROKEN, reason=Reason.INTERNAL_ERROR, detail=detail, fetched=fetched
@@ -54,53 +54,53 @@ def broken(meta: Mapping[str, Any], detail: str) -> Visited:
 
 
 def exactly_one(parse: Callable[..., Any], response: Response) -> list[Any] | AsyncIterator[Any]:
-    """What a callback gives for a response, with one result of the visit in it.
+    """Return what a callback yields for a response, with exactly one result of the visit in it.
 
-    A visit that the callback forgot, or over which it raised, ends as an internal error; a second result is dropped.
+    If the callback yields none, or raises, the visit ends as an internal error; a second result is dropped.
     """
-    given: Any = None
+    output: Any = None
     try:
-        given = parse(response)
-        if not hasattr(given, "__aiter__") and not isawaitable(given):
-            return list(_one_of(iterate_spider_output(given), response))
+        output = parse(response)
+        if not hasattr(output, "__aiter__") and not isawaitable(output):
+            return list(_with_one_result(iterate_spider_output(output), response))
     except CloseSpider:
         raise
     except Exception as error:
         return [_failed(response, error)]
-    return _one_of_async(given, response)
+    return _with_one_result_async(output, response)
 
 
-def _one_of(items: Iterable[Any], response: Response) -> Iterator[Any]:
-    visit, given = response.meta[VISIT], False
+def _with_one_result(items: Iterable[Any], response: Response) -> Iterator[Any]:
+    visit, has_result = response.meta[VISIT], False
     try:
         for item in items:
             if _is_result(item, visit):
-                if given:
+                if has_result:
                     logger.error("The spider gave two results for %s; the second is dropped", visit.url)
                     continue
-                given = True
+                has_result = True
             yield item
     except CloseSpider:
         raise
     except Exception as error:
         failed = _failed(response, error)
-        if not given:
+        if not has_result:
             yield failed
         return
-    if not given:
+    if not has_result:
         yield broken(response.meta, "the spider gave no result")
 
 
-async def _one_of_async(given: Any, response: Response) -> AsyncIterator[Any]:
-    """The same for a coroutine or an asynchronous generator: all of what it gives, then the judgement."""
+async def _with_one_result_async(output: Any, response: Response) -> AsyncIterator[Any]:
+    """Do the same for a coroutine or an asynchronous generator: await all that it yields first."""
     items: list[Any] = []
     error: Exception | None = None
     try:
-        if hasattr(given, "__aiter__"):
-            async for item in given:
-                items.append(item)  # noqa: PERF401 -- what came before an error counts
+        if hasattr(output, "__aiter__"):
+            async for item in output:
+                items.append(item)  # noqa: PERF401 -- items before an error count
         else:
-            items.extend(iterate_spider_output(await given))
+            items.extend(iterate_spider_output(await output))
     except CloseSpider:
         raise
     except Exception as failure:
@@ -111,7 +111,7 @@ async def _one_of_async(given: Any, response: Response) -> AsyncIterator[Any]:
         if error is not None:
             raise error
 
-    for item in _one_of(replay(), response):
+    for item in _with_one_result(replay(), response):
         yield item
 
 

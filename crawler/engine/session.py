@@ -1,4 +1,4 @@
-"""What the components of one Scrapy crawler share: the worker's session, and parts made from it when first needed."""
+"""What the Scrapy components of one crawl share: the worker's session, and parts that are made when first needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Components:
-    """The session of a crawl, and one instance of each part that was asked for."""
+    """The session of a crawl, and one instance of each shared part."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -32,16 +32,16 @@ _components: WeakKeyDictionary[Crawler, Components] = WeakKeyDictionary()
 
 
 def attach(crawler: Crawler, session: Session) -> Components:
-    """Give a crawler the session that its components share."""
+    """Set the session that the components of a crawler share."""
     components = _components[crawler] = Components(session)
     return components
 
 
 def components_of(crawler: Crawler) -> Components:
-    """What a crawler's components share; its session is opened now if nobody has."""
+    """Return what the components of a crawler share; the first call opens the session."""
     return _components.get(crawler) or attach(crawler, Session.open(Options.of(crawler.settings)))
 
 
 def session_of(crawler: Crawler) -> Session:
-    """The worker's session of a crawler."""
+    """Return the worker's session of a crawler."""
     return components_of(crawler).session

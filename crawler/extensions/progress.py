@@ -15,7 +15,7 @@ from rich.live import Live
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from crawler.engine.logs import LogTail, make_harmless, tailed
+from crawler.engine.logs import LogTail, escape_log_lines, log_tail
 from crawler.engine.runtime import ScrapyRuntime
 from crawler.engine.session import components_of
 from crawler.monitor.live_view import OUTCOMES, TAIL, LiveFacts, LiveView, log_line
@@ -59,7 +59,7 @@ class Progress:
     def open(self) -> None:
         loop = asyncio.get_running_loop()
         self._started = self._session.now()
-        make_harmless()
+        escape_log_lines()
         if can_redraw(sys.stderr, os.environ.get("TERM")):
             self._start_live_view()
         else:
@@ -74,7 +74,7 @@ class Progress:
         self._until_closed.close()
 
     def _start_live_view(self) -> None:
-        self._tail = self._until_closed.enter_context(tailed(TAIL))
+        self._tail = self._until_closed.enter_context(log_tail(TAIL))
         live = Live(
             get_renderable=self._live_view,
             console=Console(file=sys.stderr, highlight=False, markup=False, emoji=False),

@@ -1,1 +1,1 @@
-"""What happens to a visit's result: look at the page, then commit."""
+"""Item pipelines: what happens to a visit's result. Its content is extracted, then it is committed."""

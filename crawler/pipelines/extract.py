@@ -1,4 +1,4 @@
-"""Look at the page: everything that depends on it alone, in one call, in a content process."""
+"""Content extraction: all that can be read from one answer alone, in one call, in a content process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crawler.worker.session import Session
 
 
 class ExtractPipeline:
-    """Adds page, links and archive records to a visit."""
+    """Adds the page, its links and the archive records to a visit."""
 
     def __init__(self, session: Session, runtime: ScrapyRuntime) -> None:
         self._session = session
@@ -66,9 +66,9 @@ class ExtractPipeline:
             raise
 
     async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float] | None:
-        """How similar a page is to each of others, by their texts; no shares if that ended a content process.
+        """Compare the text of a page with those of others; an empty list if that killed a content process.
 
-        Nothing at all if the crawl ends before it is known.
+        None if the crawl ends first.
         """
         try:
             if self._pool is not None:
@@ -80,9 +80,9 @@ class ExtractPipeline:
     async def learn_template(
         self, pages: Sequence[ArchivedAnswer], template: bytes | None
     ) -> tuple[bytes, list[bytes]] | None:
-        """The template of a host and the sketches of its pages; no sketches if that ended a content process.
+        """Return the template of a host and the sketches of its pages; no sketches if that killed a content process.
 
-        Nothing at all if the crawl ends before it is known.
+        None if the crawl ends first.
         """
         try:
             if self._pool is not None:
@@ -92,7 +92,7 @@ class ExtractPipeline:
             return None if death.reason is Reason.STOPPED else (template or b"", [])
 
     def _without_feeds(self, visited: Visited) -> Visited:
-        """Unless they are to be followed."""
+        """Drop the feeds that a page names, unless they are to be followed."""
         if self._session.options.newsfeeds or visited.page is None or not visited.page.feeds:
             return visited
         return replace(visited, page=replace(visited.page, feeds=()))

@@ -1,7 +1,7 @@
-"""Long lists of URLs in the order of their keys, sorted on the disk.
+"""Sort long lists of URLs by their keys, on the disk.
 
-Loaded so, all URLs of a host come together, and the store's indexes grow at their ends: a list of millions in no order would
-touch a page of the disk for nearly each of them.
+Loaded in this order, the URLs of a host come together and the store's indexes grow at their ends. A list of millions in
+no order would touch a page of the disk for nearly each URL.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import IO
 from crawler.items import Key, Reason
 from crawler.stores.contract.urls import NewUrl
 
-RUN = 400_000  # URLs that are sorted in memory, about 100 MB
-MOST_RUNS = 64  # that are merged at once
-_BIAS = 1 << 63  # so that negative fingerprints come first as text, too
+RUN = 400_000  # URLs that are sorted in memory at once, about 100 MB
+MOST_RUNS = 64  # sorted runs that are merged at once
+_BIAS = 1 << 63  # added to fingerprints, so that negative ones come first as text, too
 _DIGITS = 16
 
 
 def in_key_order(urls: Iterable[NewUrl], directory: Path, run: int = RUN) -> Iterator[NewUrl]:
-    """The URLs as if a seed's page had linked to them, in the order of their keys; the directory needs room for all."""
+    """Yield URLs in the order of their keys, with the depth of links of a seed. The directory needs room for all."""
     source = iter(urls)
     runs: list[IO[str]] = []
     try:
         while lines := sorted(_line(url) for url in islice(source, run)):
             if len(runs) == MOST_RUNS:
-                whole = _written(heapq.merge(*runs), directory)
+                merged = _write_run(heapq.merge(*runs), directory)
                 _close(runs)
-                runs = [whole]
-            runs.append(_written(lines, directory))
+                runs = [merged]
+            runs.append(_write_run(lines, directory))
         for line in heapq.merge(*runs):
             yield _url(line)
     finally:
@@ -44,8 +44,8 @@ def _close(runs: Iterable[IO[str]]) -> None:
         run.close()
 
 
-def _written(lines: Iterable[str], directory: Path) -> IO[str]:
-    # Without a name: it is gone when it is closed, or the process dies.
+def _write_run(lines: Iterable[str], directory: Path) -> IO[str]:
+    # The file has no name: it is gone when it is closed, or when the process dies.
     file = tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", dir=directory)  # noqa: SIM115
     file.writelines(lines)
     file.seek(0)

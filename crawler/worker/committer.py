@@ -27,7 +27,7 @@ from crawler.stores.contract.urls import Judge
 
 logger = logging.getLogger(__name__)
 
-LINKS_A_VISIT = 2_000  # a visit with more brings the rest in transactions of its own, ahead of its own
+LINKS_A_VISIT = 2_000  # links that are inserted with a visit; further ones in transactions before it
 STEPS = (
     "before append",
     "after append",
@@ -45,15 +45,15 @@ _ANSWERS = ("response", "revisit")
 
 
 class SimilarArchivedPage(NamedTuple):
-    """An archived page that another may be almost the same as."""
+    """An archived page of which another may be a near-duplicate."""
 
-    id: int  # as in urls
+    id: int  # of its URL
     answer: ArchivedAnswer
-    template: bytes  # of its host
+    template: bytes  # of its host: shingles that do not count
 
 
 class CommitAnswer(NamedTuple):
-    """What became of a batch: each visit is committed, late or undecided."""
+    """The result of a commit: each visit of the batch is committed, late or undecided."""
 
     committed: CommitSummary
     late: Collection[Key] = ()  # visits that another worker has taken over, which are discarded
@@ -61,7 +61,7 @@ class CommitAnswer(NamedTuple):
 
 
 class Committer:
-    """Lives in the thread that owns the store."""
+    """Commits batches of visits. Used only in the thread that owns the store."""
 
     def __init__(
         self, store: Store, archive: SegmentWriter, now: Callable[[], float], step: Callable[[str], None]
@@ -74,21 +74,21 @@ class Committer:
         self._judged_until = 0.0
 
     def judge_again(self, judge: Judge) -> None:
-        """New seeds have come: the links of pages that were fetched before may have been judged without them."""
+        """Judge the links of pages that were fetched until now again, because new seeds have extended the scope."""
         self._judge, self._judged_until = judge, self._now()
 
     def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
-        """Acknowledge visits, except those that must first be compared with pages that they may be duplicates of."""
+        """Commit visits, except those that must first be compared with pages of which they may be duplicates."""
         late: set[Key] = set()
         candidates = self.store.similarity.candidates(batch)
         undecided = {key: self.read_similar(pages) for key, pages in candidates.items()}
-        batch = [self._judged_again(settled) for settled in batch if settled.visited.visit.key not in undecided]
+        batch = [self._judge_links_again(result) for result in batch if result.visited.visit.key not in undecided]
         if not batch:
             return CommitAnswer(CommitSummary(new_urls=0, hosts_with_new=()), (), undecided)
-        early = [(settled.visited.visit.key, part) for settled in batch for part in self._insert_early(settled)]
-        batch = [_first_listed(settled) for settled in batch]
+        early = [(result.visited.visit.key, part) for result in batch for part in self._insert_early(result)]
+        batch = [_without_early_entries(result) for result in batch]
         while True:
-            ours = [settled for settled in batch if settled.visited.visit.key not in late]
+            ours = [result for result in batch if result.visited.visit.key not in late]
             try:
                 committed = self._acknowledge(ours)
             except LateCommit as error:
@@ -107,7 +107,7 @@ class Committer:
             self.store.archive.close_segment(name)
 
     def read(self, document: DocumentRow) -> ArchivedAnswer | None:
-        """A document as it was archived, or nothing if the disk does not give it."""
+        """Read a document from the archive; None if the disk fails."""
         try:
             return read_archived(self.store, self.archive.directory, document)
         except DiskTrouble as error:
@@ -120,9 +120,9 @@ class Committer:
         return [SimilarArchivedPage(page.id, answer, page.template) for page, answer in read if answer is not None]
 
     def _acknowledge(self, batch: Sequence[VisitResult]) -> CommitSummary:
-        before = self.archive.length
+        length = self.archive.length
         placed = self._archive(batch)
-        archived = self.archive.length - before
+        bytes_archived = self.archive.length - length
         self._step("before commit")
         committed = self.store.commits.commit(placed, self._segments(), self._now())
         self.archive.committed()
@@ -131,37 +131,37 @@ class Committer:
             self._step("before rotation")
             self.close()
             self._step("after rotation")
-        return replace(committed, bytes_archived=archived)
+        return replace(committed, bytes_archived=bytes_archived)
 
     def _archive(self, batch: Sequence[VisitResult]) -> list[VisitResult]:
-        """Append and sync the records of a batch; the batch, with the places of its answers."""
-        if not any(settled.visited.records for settled in batch):
+        """Append and sync the records of a batch; return the batch with the positions of its records."""
+        if not any(result.visited.records for result in batch):
             return list(batch)
         self._step("before append")
-        bodies = _Bodies(self.store, batch)
-        placed = [self._place(settled, bodies) for settled in batch]
+        bodies = _ArchivedBodies(self.store, batch)
+        placed = [self._append(result, bodies) for result in batch]
         self._step("after append")
         self.archive.sync()
         self._step("after fsync")
         return placed
 
-    def _place(self, settled: VisitResult, bodies: _Bodies) -> VisitResult:
-        visited = settled.visited
+    def _append(self, result: VisitResult, bodies: _ArchivedBodies) -> VisitResult:
+        visited = result.visited
         records: Sequence[WarcRecord] = visited.records
         if not records:
-            return settled
+            return result
         original = bodies.original_of(visited)
         if original is not None:
             records = [_without_body(record, visited, original) for record in records]
         elif (
             visited.outcome is Outcome.UNCHANGED
-            and (held := self.store.archive.last_body(visited.visit.key)) is not None
+            and (unchanged := self.store.archive.last_body(visited.visit.key)) is not None
         ):
-            records = [_not_modified(record, visited, held) for record in records]
-        places = self.archive.append(records)
-        offset, length = next(place for record, place in zip(records, places, strict=True) if record.type in _ANSWERS)
-        place = ArchivePosition(segment=self.archive.name, offset=offset, length=length)
-        return replace(settled, position=place, is_revisit=original is not None)
+            records = [_not_modified(record, visited, unchanged) for record in records]
+        spans = self.archive.append(records)
+        offset, length = next(span for record, span in zip(records, spans, strict=True) if record.type in _ANSWERS)
+        position = ArchivePosition(segment=self.archive.name, offset=offset, length=length)
+        return replace(result, position=position, is_revisit=original is not None)
 
     def _segments(self) -> list[SegmentState]:
         archive = self.archive
@@ -173,28 +173,28 @@ class Committer:
             )
         ]
 
-    def _judged_again(self, settled: VisitResult) -> VisitResult:
-        """What the old scope refused the new one may have."""
-        judge, visited = self._judge, settled.visited
+    def _judge_links_again(self, result: VisitResult) -> VisitResult:
+        """Judge links again that were refused by the scope as it was before the last new seeds."""
+        judge, visited = self._judge, result.visited
         if judge is None or visited.fetched is None or visited.fetched.ended > self._judged_until:
-            return settled
+            return result
         depth = visited.visit.depth
-        if visited.page is not None and any(_is_narrow(link) for link in visited.page.links):
-            links = [_judged(link, judge, depth + 1) for link in visited.page.links]
+        if visited.page is not None and any(_is_out_of_scope(link) for link in visited.page.links):
+            links = [_judge_link(link, judge, depth + 1) for link in visited.page.links]
             visited = replace(visited, page=replace(visited.page, links=links))
         if visited.location is not None:
-            visited = replace(visited, location=_judged(visited.location, judge, depth))
-        if visited.page is not None and any(_is_narrow(entry) for entry in visited.page.listed):
+            visited = replace(visited, location=_judge_link(visited.location, judge, depth))
+        if visited.page is not None and any(_is_out_of_scope(entry) for entry in visited.page.listed):
             listed = [
-                entry._replace(refused=judge(entry.url, depth + 1)) if _is_narrow(entry) else entry
+                entry._replace(refused=judge(entry.url, depth + 1)) if _is_out_of_scope(entry) else entry
                 for entry in visited.page.listed
             ]
             visited = replace(visited, page=replace(visited.page, listed=listed))
-        return replace(settled, visited=visited)
+        return replace(result, visited=visited)
 
-    def _insert_early(self, settled: VisitResult) -> list[CommitSummary]:
-        """Insert what is too much for one transaction before it; doing it twice does no harm."""
-        page, visit = settled.visited.page, settled.visited.visit
+    def _insert_early(self, result: VisitResult) -> list[CommitSummary]:
+        """Insert the links and list entries beyond LINKS_A_VISIT in transactions of their own. Repeating that is safe."""
+        page, visit = result.visited.page, result.visited.visit
         links = page.links if page is not None else ()
         starts = range(LINKS_A_VISIT, len(links), LINKS_A_VISIT)
         found = [self.store.commits.add_links(visit, links[at : at + LINKS_A_VISIT], self._now()) for at in starts]
@@ -204,59 +204,61 @@ class Committer:
         return found
 
 
-def _first_listed(settled: VisitResult) -> VisitResult:
-    """Without what was brought ahead: each entry of a list is worth a statement."""
-    page = settled.visited.page
+def _without_early_entries(result: VisitResult) -> VisitResult:
+    """Drop the list entries that were inserted before: each costs a statement. (Links that exist are skipped fast.)"""
+    page = result.visited.page
     if page is None or len(page.listed) <= LINKS_A_VISIT:
-        return settled
-    return replace(settled, visited=replace(settled.visited, page=replace(page, listed=page.listed[:LINKS_A_VISIT])))
+        return result
+    return replace(result, visited=replace(result.visited, page=replace(page, listed=page.listed[:LINKS_A_VISIT])))
 
 
-def _is_narrow(link: Link | ListedUrl) -> bool:
+def _is_out_of_scope(link: Link | ListedUrl) -> bool:
     return link.refused is not None and link.refused.reason in (Reason.OUT_OF_SCOPE, Reason.PORT_DENIED)
 
 
-def _judged(link: Link, judge: Judge, depth: int) -> Link:
-    return link._replace(refused=judge(link.url, depth)) if _is_narrow(link) else link
+def _judge_link(link: Link, judge: Judge, depth: int) -> Link:
+    return link._replace(refused=judge(link.url, depth)) if _is_out_of_scope(link) else link
 
 
-class _Bodies:
-    """Which bodies of a batch are archived already, in the store or earlier in the batch."""
+class _ArchivedBodies:
+    """The bodies that are archived already, by the store or earlier in the batch."""
 
     def __init__(self, store: Store, batch: Sequence[VisitResult]) -> None:
-        pages = [settled.visited.page for settled in batch if settled.visited.page is not None]
+        pages = [result.visited.page for result in batch if result.visited.page is not None]
         self._store = store
         self._stored = store.archive.known_bodies({page.body_digest for page in pages})
-        self._here: dict[tuple[bytes, bytes], ArchivedBody] = {}
+        self._in_batch: dict[tuple[bytes, bytes], ArchivedBody] = {}
 
     def original_of(self, visited: Visited) -> ArchivedBody | None:
-        """Where the body of a page is archived already, if it is."""
+        """Return where the body of a page is archived already; None if it is not."""
         page, fetched = visited.page, visited.fetched
         if page is None or fetched is None or visited.reason is not Reason.OK or visited.visit.kind is not Kind.PAGE:
             return None
         if visited.outcome is not Outcome.FETCHED or not fetched.body:
             return None
         digests = (page.payload_digest, page.body_digest)
-        original = self._here.get(digests)
+        original = self._in_batch.get(digests)
         if original is None and page.body_digest in self._stored:
             original = self._store.archive.find_body(*digests)
         if original is None:
-            self._here[digests] = ArchivedBody(url=fetched.url, started=fetched.started)
+            self._in_batch[digests] = ArchivedBody(url=fetched.url, started=fetched.started)
         return original
 
 
 def _without_body(record: WarcRecord, visited: Visited, original: ArchivedBody) -> WarcRecord:
-    """A response as a revisit of the one that has the body; other records as they are."""
+    """Turn a response record into a revisit record of the one that has the body; leave other records as they are."""
     if record.type != "response" or visited.fetched is None or visited.page is None:
         return record
     return revisit_record(record, visited.fetched, visited.page.payload_digest, original.url, original.started)
 
 
-def _not_modified(record: WarcRecord, visited: Visited, held: ArchivedBody) -> WarcRecord:
-    """A 304 as a revisit of the document that is held; other records as they are."""
+def _not_modified(record: WarcRecord, visited: Visited, unchanged: ArchivedBody) -> WarcRecord:
+    """Turn the record of a 304 into a revisit record of the unchanged document; leave other records as they are."""
     if record.type != "response" or visited.fetched is None:
         return record
-    return revisit_record(record, visited.fetched, held.payload_digest, held.url, held.started, NOT_MODIFIED)
+    return revisit_record(
+        record, visited.fetched, unchanged.payload_digest, unchanged.url, unchanged.started, NOT_MODIFIED
+    )
 
 
 def _with_early_links(committed: CommitSummary, early: Sequence[tuple[Key, CommitSummary]]) -> CommitSummary:

@@ -14,15 +14,15 @@ from crawler.stores.contract.urls import NewUrl
 from crawler.urls import canonical
 from crawler.urls.keys import key_of
 
-MAX_LINE = 64 * 1024  # a longer line is no URL
+MAX_LINE = 64 * 1024  # bytes; a longer line is not a URL
 _SHOWN = 80  # characters of a bad line that are shown
 
-Canonicalize = Callable[[str], str | None]  # the one form of a URL
+Canonicalize = Callable[[str], str | None]  # returns the canonical form of a URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadSeed:
-    """A line that is no URL we could visit."""
+    """A line that is not a URL that can be crawled."""
 
     file: str
     number: int
@@ -34,7 +34,7 @@ class BadSeed:
 
 
 def read_seeds(path: str, canonicalize: Canonicalize = canonical.canonicalize) -> Iterator[NewUrl | BadSeed]:
-    """The lines of a file as seeds, one at a time: a file may have millions."""
+    """Read the lines of a file as seeds, one at a time: a file may have millions."""
     try:
         with Path(path).open("rb") as file:
             yield from _lines(file, path, canonicalize)
@@ -43,14 +43,14 @@ def read_seeds(path: str, canonicalize: Canonicalize = canonical.canonicalize) -
 
 
 def size_of(paths: Iterable[str]) -> int:
-    """Bytes in all, as far as it can be told."""
+    """Return the total size of files in bytes; what is not a file counts nothing."""
     return sum(Path(path).stat().st_size for path in paths if Path(path).is_file())
 
 
 def seeds_in(
     text: Iterable[str], source: str, canonicalize: Canonicalize = canonical.canonicalize
 ) -> Iterator[NewUrl | BadSeed]:
-    """The same for lines that are at hand."""
+    """Read lines of text as seeds."""
     for number, line in enumerate(text, 1):
         seed = _seed(line, source, number, canonicalize)
         if seed is not None:
@@ -63,8 +63,8 @@ def _lines(file: BinaryIO, name: str, canonicalize: Canonicalize) -> Iterator[Ne
         number += 1
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
-        whole = line.endswith(b"\n") or len(line) < MAX_LINE
-        rest = b"" if whole else _skip(file)
+        is_whole = line.endswith(b"\n") or len(line) < MAX_LINE
+        rest = b"" if is_whole else _skip(file)
         seed = _seed(line.decode("utf-8", "replace"), name, number, canonicalize)
         if rest and isinstance(seed, NewUrl):
             seed = BadSeed(file=name, number=number, text=seed.url)
@@ -73,7 +73,7 @@ def _lines(file: BinaryIO, name: str, canonicalize: Canonicalize) -> Iterator[Ne
 
 
 def _skip(file: BinaryIO) -> bytes:
-    """Pass over the rest of a line that is too long; the last of it."""
+    """Skip the rest of a line that is too long; return its next part, empty if there is none."""
     last = rest = file.readline(MAX_LINE)
     while rest and not rest.endswith(b"\n"):
         rest = file.readline(MAX_LINE)

@@ -1,4 +1,4 @@
-"""What one crawl process owns while it runs: its slot, the thread with the store, its archive file, the scope."""
+"""What one crawl process owns while it runs: its slot, the store and its thread, its archive file, the scope."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from crawler.worker.slots import SlotLock, free_slots, take_slot
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-PUBLISH_ANCHORS_EVERY = 60.0  # seconds: of a page with new anchor text the feed tells once, since more may come
-FEW_SITES = 1_000  # of new seeds, that are judged again one by one
+PUBLISH_ANCHORS_EVERY = 60.0  # seconds between two changes in the feed because of new anchor text of a page
+FEW_SITES = 1_000  # sites of new seeds up to which URLs are judged again site by site
 
 
 class TextReader(Protocol):
@@ -47,7 +47,10 @@ class TextReader(Protocol):
 
 
 class Session:
-    """Open from `open` to `close`. Everything that touches the store runs in one thread, in the order of the calls."""
+    """A worker's state from `open` to `close`. Calls of the store run in one thread, in order.
+
+    Implements `crawler.worker.runtime.StoreAccess`.
+    """
 
     def __init__(self, options: Options, lock: SlotLock, now: Callable[[], float], expected: int = 1) -> None:
         self.options = options
@@ -57,10 +60,10 @@ class Session:
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.scope = options.new_scope()
         self.record = RunRecord()
-        self.fatal: CrawlError | None = None  # what ended the crawl early
-        self.store_seconds = 0.0  # for which the store's thread has worked
-        self.lease_end: Callable[[], float] = lambda: math.inf  # nothing is sent from then on
-        self.pages_waiting: Callable[[], int] = lambda: 0  # for a content process
+        self.fatal: CrawlError | None = None  # the error that ended the crawl early
+        self.store_seconds = 0.0  # seconds that the store's thread was busy
+        self.lease_end: Callable[[], float] = lambda: math.inf  # when the lease ends; nothing is sent after it
+        self.pages_waiting: Callable[[], int] = lambda: 0  # pages that wait for a content process
         self.content: TextReader | None = None
         self.content_is_open = asyncio.Event()
         self.seeds: list[str] = []
@@ -93,7 +96,7 @@ class Session:
 
     @property
     def slot(self) -> int:
-        """Our number among the workers."""
+        """The number of this worker among those of the crawl."""
         return self._lock.number
 
     @property
@@ -103,26 +106,26 @@ class Session:
 
     @property
     def store(self) -> Store:
-        """Only for use in the store's thread."""
+        """The store. Only for use in the store's thread."""
         return self.committer.store
 
     def call(self, act: Callable[[], T]) -> T:
-        """Run something in the store's thread, and wait for it."""
+        """Run a call in the store's thread, and wait for its result."""
         return self._thread.submit(act).result()
 
     def run(self, act: Callable[[], T]) -> asyncio.Future[T]:
-        """Run something in the store's thread, after all that was given to it before."""
-        return asyncio.wrap_future(self._thread.submit(self._timed, act))
+        """Run a call in the store's thread, after all earlier ones."""
+        return asyncio.wrap_future(self._thread.submit(self._measured, act))
 
-    def _timed(self, act: Callable[[], T]) -> T:
-        begun = time.monotonic()
+    def _measured(self, act: Callable[[], T]) -> T:
+        started = time.monotonic()
         try:
             return act()
         finally:
-            self.store_seconds += time.monotonic() - begun
+            self.store_seconds += time.monotonic() - started
 
     def extend_scope(self, seeds: Sequence[str]) -> None:
-        """Take new seeds into the scope; `open_scope` then judges again what was found before."""
+        """Extend the scope by new seeds; `open_scope` then judges again the URLs that were found before."""
         self.seeds.extend(seeds)
         for seed in seeds:
             self.scope.add(seed)
@@ -147,7 +150,7 @@ class Session:
         self._release_slot()
 
     def _release_slot(self) -> None:
-        """Everything is committed and nothing leased; after a fatal error, the next worker recovers."""
+        """Unlock the slot: everything is committed and nothing leased. After a fatal error the next worker recovers."""
         self._thread.shutdown(wait=self.fatal is None)
         if self.fatal is None:
             self._lock.release()
@@ -176,7 +179,7 @@ class Session:
             self._committer = Committer(store, archive, self.now, options.commit.step_hook)
             startup.apply_groups(store, options.politeness)
             startup.apply_duplicate_rule(store, options.duplicates)
-            startup.keep_politeness(store, options.politeness)
+            startup.store_politeness(store, options.politeness)
             self.assignment = self.renew_lease()
             self.extend_scope(self.new_seeds())
             startup.refuse_foreign_hosts(options, self.seeds)
@@ -196,7 +199,7 @@ class Session:
         return self.committer.commit(batch)
 
     def renew_lease(self) -> Assignment:
-        """Extend our lease, take over from workers that died, and now and then publish new anchor text."""
+        """Extend our lease, recover what dead workers left, and every minute publish new anchor text."""
         options, record = self.options, self.record
         for lock in free_slots(options.crawl.dir / "workers", but=self.slot):
             if lock.was_unclean:
@@ -216,7 +219,7 @@ class Session:
             rate=record.rate,
             store_share=record.store_share,
             limited_by=record.limited_by,
-            # Others are still starting; those that are not there after a lease will not come.
+            # Others are still starting; one that is not there after the time of a lease will not come.
             expected=self.expected if self.now() < self.started + options.partition_lease else 1,
         )
         lease, longest = options.partition_lease, options.fetch.limits.timeout
@@ -233,27 +236,28 @@ class Session:
         return assignment
 
     def new_seeds(self) -> list[str]:
-        """Seeds that were added since the last call, by any process; `extend_scope` and `open_scope` take them in."""
+        """Return the seeds that any process has added since the last call, for `extend_scope` and `open_scope`."""
         seeds = list(self.store.urls.seeds(self._last_seed))
         if seeds:
             self._last_seed = seeds[-1][0]
         return [url for _, url in seeds]
 
     def open_scope(self, seeds: Sequence[str]) -> None:
-        """Judge again the URLs that were found before these seeds and that they bring into the scope."""
+        """Judge the URLs again that were found before these seeds and that the seeds may bring into the scope."""
         if not seeds:
             return
-        judge = self.options.urls.new_scope(self.seeds).rejection  # of our own: the other belongs to the event loop
+        # A scope of this thread's own: `self.scope` belongs to the event loop.
+        judge = self.options.urls.new_scope(self.seeds).rejection
         self.committer.judge_again(judge)
-        for site in self._widened(seeds):
+        for site in self._sites_to_review(seeds):
             startup.log_review(self.store.urls.review_scope(judge, self.now(), site))
         self.store.crawl.set_facts({"judged_seed": str(self._last_seed)})
 
-    def _widened(self, seeds: Sequence[str]) -> Iterable[str | None]:
-        """The sites of which these seeds bring more into the scope; None = all."""
+    def _sites_to_review(self, seeds: Sequence[str]) -> Iterable[str | None]:
+        """Return the sites of which these seeds may bring URLs into the scope; None = all."""
         mode, ports = self.options.urls.mode, self.options.urls.ports
         if any(port_of(url) not in ports for url in seeds):
-            return [None]  # a seed's port is allowed everywhere
+            return [None]  # the port of a seed is allowed on all hosts
         hosts = {host_of(url) for url in seeds} if mode != "any" else set()
         sites = {registered_domain(host) or host for host in hosts} if mode == "domains" else hosts
         return sites if len(sites) <= FEW_SITES else [None]

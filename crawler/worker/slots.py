@@ -1,4 +1,4 @@
-"""One worker per slot: a lock that dies with its process, and tells whether the last one ended well."""
+"""One worker per slot: a lock file that the system releases with the process, and that shows an unclean end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crawler.files import exclusive_lock, sync_file
 
 
 class SlotLock:
-    """Holds `workers/<n>.lock`. The file names its holder, and is emptied only by a clean end."""
+    """The lock `workers/<n>.lock` of a slot. The file names its holder, and is emptied only by a clean end."""
 
     def __init__(self, path: Path, file: IO[str]) -> None:
         self._path = path
@@ -25,7 +25,7 @@ class SlotLock:
 
     @classmethod
     def take(cls, directory: Path, number: int) -> SlotLock | None:
-        """The lock, or None if a living process has it."""
+        """Lock a slot; None if a living process holds it."""
         directory.mkdir(parents=True, exist_ok=True)
         path = directory / f"{number}.lock"
         file = path.open("a+", encoding="utf-8")
@@ -36,16 +36,16 @@ class SlotLock:
         return cls(path, file)
 
     def sign(self, now: float) -> None:
-        """Say who holds it, until `release`."""
+        """Write into the file which process holds the lock, until `release`."""
         self._write(json.dumps({"pid": os.getpid(), "since": now}))
 
     def release(self) -> None:
-        """A clean end: nothing is left to recover."""
+        """Unlock the slot after a clean end: nothing is left to recover."""
         self._write("")
         self._file.close()
 
     def drop(self) -> None:
-        """Give the lock up and leave what it says, so that whoever comes next recovers."""
+        """Unlock the slot and leave the file as it is, so that the next worker recovers."""
         self._file.close()
 
     def _write(self, text: str) -> None:
@@ -56,24 +56,24 @@ class SlotLock:
 
 
 def take_slot(directory: Path, *, join: bool) -> SlotLock:
-    """The first slot, if no process is there; or, to join those that are, the first that is free."""
+    """Lock slot 0 if no worker is running; or, to join running workers, the first free slot."""
     if join:
         return next(lock for number in count() if (lock := SlotLock.take(directory, number)) is not None)
     lock = SlotLock.take(directory, 0)
     if lock is None:
-        raise running(directory)
+        raise already_running(directory)
     for path in sorted(directory.glob("*.lock")):
         if path.stem.isdecimal() and path.stem != "0":
             other = SlotLock.take(directory, int(path.stem))
             if other is None:
                 lock.drop()
-                raise running(directory, int(path.stem))
+                raise already_running(directory, int(path.stem))
             other.drop()
     return lock
 
 
 def free_slots(directory: Path, but: int) -> Iterator[SlotLock]:
-    """The other slots whose worker is gone."""
+    """Lock, one by one, the other slots whose workers are gone."""
     for path in sorted(directory.glob("*.lock")):
         if path.stem.isdecimal() and int(path.stem) != but:
             lock = SlotLock.take(directory, int(path.stem))
@@ -81,8 +81,8 @@ def free_slots(directory: Path, but: int) -> Iterator[SlotLock]:
                 yield lock
 
 
-def running(directory: Path, number: int = 0) -> AlreadyRunning:
-    """What to say when a slot is taken."""
+def already_running(directory: Path, number: int = 0) -> AlreadyRunning:
+    """Return the error that names the process in a slot."""
     path = directory / f"{number}.lock"
     try:
         holder = json.loads(path.read_text(encoding="utf-8"))

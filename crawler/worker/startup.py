@@ -31,16 +31,16 @@ from crawler.worker.slots import SlotLock
 
 logger = logging.getLogger(__name__)
 
-_POLITENESS = "politeness_settings"  # the fact that keeps them
+_POLITENESS = "politeness_settings"  # the fact under which the store keeps the politeness of the last crawl
 _FILES = 65_536  # open files that we ask the system for
-_OTHER_FILES = 100  # for the store, the archive and name look-ups
+_OTHER_FILES = 100  # open files of the store, the archive and name look-ups
 
 
 # ── the machine ──
 
 
 def prepare_directory(options: Options) -> None:
-    """Make sure that the crawl directory can be written, and that what is written stays there."""
+    """Make the crawl directory, and check that files can be written and synced in it."""
     directory = options.crawl.dir
     probe = directory / f".probe-{os.getpid()}"
     try:
@@ -63,19 +63,19 @@ def prepare_directory(options: Options) -> None:
 
 
 def connections_possible() -> int:
-    """How many connections may be open at once, after asking the system for as many files as it gives."""
+    """Raise the limit of open files as far as the system allows; return how many connections may then be open."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard == resource.RLIM_INFINITY or soft < hard:
         wanted = min(hard, _FILES) if hard != resource.RLIM_INFINITY else _FILES
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    # A connection may be idle beside the one in use.
+    # Each connection in use may have an idle one beside it.
     return max(1, (soft - _OTHER_FILES) // 2)
 
 
 def new_archive(options: Options, slot: int, now: Callable[[], float]) -> SegmentWriter:
-    """The archive writer of a worker; its files have names that no other run has."""
+    """Return the archive writer of a worker, whose file names are unique to this run."""
     started = datetime.fromtimestamp(now(), UTC).strftime("%Y%m%dT%H%M%S")
     return SegmentWriter(
         options.warc_directory,
@@ -99,23 +99,23 @@ def new_archive(options: Options, slot: int, now: Callable[[], float]) -> Segmen
 
 def recover(store: Store, options: Options, lock: SlotLock, now: float, full_rest: FullRest) -> None:
     """Recover what the dead worker of a slot left: cut its archive file to what is committed, return its leases."""
-    known = store.archive.segments(lock.number)
-    complete, cut = segments.recover(options.warc_directory, lock.number, known)
+    committed = store.archive.segments(lock.number)
+    complete, cut = segments.recover(options.warc_directory, lock.number, committed)
     for name in complete:
         store.archive.close_segment(name)
-    left = store.partitions.recover([lock.number], now, full_rest)
-    if lock.was_unclean or left.returned or left.quarantined or cut:
+    leases = store.partitions.recover([lock.number], now, full_rest)
+    if lock.was_unclean or leases.returned or leases.quarantined or cut:
         logger.warning(
             "The last crawl did not end well: %d URLs that were in flight wait again, %d are left alone because "
             "crawls died over them, %d bytes that were never acknowledged were cut off the archive",
-            left.returned,
-            left.quarantined,
+            leases.returned,
+            leases.quarantined,
             cut,
         )
 
 
 def check_clock(store: Store, now: float) -> None:
-    """If the machine's clock was set back, pull times that lie too far ahead back."""
+    """If the machine's clock was set back, pull due times back that are now too far ahead."""
     last = store.commits.last()
     if last is not None and now < last - 60:
         logger.warning(
@@ -130,7 +130,7 @@ def check_clock(store: Store, now: float) -> None:
 
 
 def digest_of(value: object) -> str:
-    """A digest of a setting's value, by which later runs see that it has changed."""
+    """Return the digest of a setting's value, by which later runs see that it has changed."""
     return xxh3_64_hexdigest(msgspec.json.encode(value, order="deterministic"))
 
 
@@ -147,7 +147,7 @@ def apply_groups(store: Store, politeness: Politeness) -> None:
 def apply_duplicate_rule(store: Store, rule: DuplicateRule) -> None:
     """Rebuild or forget the sketches, if DUPLICATE_THRESHOLD or DUPLICATE_SHINGLE has changed."""
     if not rule.threshold:
-        store.crawl.set_facts({"bands": "0"})  # what changes meanwhile is not entered
+        store.crawl.set_facts({"bands": "0"})  # the index is rebuilt when near-duplicates are looked for again
         return
     current = {"sketches": sketch_kind(rule), "bands": f"{rule.threshold:g}"}
     facts = store.crawl.facts()
@@ -178,7 +178,7 @@ def apply_scope(
 ) -> None:
     """Judge URLs again if the scope, the seeds or the budgets have changed; warn if URLs are spelled in another way.
 
-    `open_scope` is given seeds that came since URLs were last judged.
+    `open_scope` is called with the seeds that were added since URLs were last judged.
     """
     urls, facts = options.urls, store.crawl.facts()
     current = {
@@ -224,16 +224,16 @@ def refuse_foreign_hosts(options: Options, seeds: Sequence[str]) -> None:
         )
 
 
-# ── what commands compare with ──
+# ── settings that commands read ──
 
 
-def keep_politeness(store: Store, politeness: Politeness) -> None:
-    """Keep the politeness of this crawl for reports about it."""
+def store_politeness(store: Store, politeness: Politeness) -> None:
+    """Store the politeness of this crawl for reports about it."""
     store.crawl.set_facts({_POLITENESS: msgspec.json.encode(politeness).decode()})
 
 
 def last_politeness(store: Store, default: Politeness) -> Politeness:
-    """The politeness of the last crawl, against which a report holds what it did."""
+    """Return the politeness settings of the last crawl, by which reports judge its requests."""
     try:
         return msgspec.json.decode(store.crawl.facts().get(_POLITENESS, ""), type=Politeness)
     except msgspec.MsgspecError:
@@ -241,5 +241,5 @@ def last_politeness(store: Store, default: Politeness) -> Politeness:
 
 
 def sketch_kind(rule: DuplicateRule) -> str:
-    """What sketches are made of, as it is kept with a crawl: those of something else cannot be compared."""
+    """Describe what sketches are made of. Sketches of different kinds cannot be compared."""
     return f"runs of {rule.shingle} words"

@@ -32,25 +32,25 @@ from crawler.stores.open import open_store
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY = 0.2  # seconds
-LIVE_EVERY = 1.0  # between two pictures on a terminal
-PLAIN_EVERY = 15.0  # and between two lines elsewhere
-SILENCE = 15.0  # seconds in which no worker could write: less than one waits for another before it gives up
-STOP_WITHIN = 25.0  # after which a worker that was told to stop is killed
-_OURS = "ORBWEAVER_SUPERVISOR"  # in the environment of our workers: our process
+POLL_EVERY = 0.2  # seconds between two checks of the workers
+LIVE_EVERY = 1.0  # seconds between two redrawings on a terminal
+PLAIN_EVERY = 15.0  # seconds between two log lines elsewhere
+MOST_SILENCE = 15.0  # seconds without a commit of any worker; shorter than a worker waits for the store's lock
+STOP_WITHIN = 25.0  # seconds after which a worker that was told to stop is killed
+_SUPERVISOR = "ORBWEAVER_SUPERVISOR"  # environment variable that tells a worker our process id
 _PR_SET_PDEATHSIG = 1  # of Linux's prctl(2)
-ORPHANED = signal.SIGUSR1  # what a worker hears when its supervisor dies
-SHORT_LIFE = 10.0  # a worker that dies so soon after its start dies of something that its successor will, too
-SHORT_LIVES = 5  # of these in a row are enough
+ORPHANED = signal.SIGUSR1  # the signal that a worker gets when its supervisor dies
+SHORT_LIFE = 10.0  # seconds: a worker that dies sooner probably dies of something that its successor will, too
+SHORT_LIVES = 5  # deaths of this kind in a row after which no further worker is started
 
 
 @dataclass(frozen=True, slots=True)
 class WorkersEnded:
-    """What became of the workers."""
+    """How the workers ended."""
 
     code: int
     summaries: list[dict[str, Any]]  # of those that ended in good order
-    lost: int  # that died
+    lost: int  # workers that died
 
 
 @dataclass(slots=True)
@@ -58,15 +58,15 @@ class _Child:
     number: int
     process: subprocess.Popen[bytes]
     summary: Path
-    voice: threading.Thread
+    output: threading.Thread  # that copies the worker's standard error to ours
     started: float = field(default_factory=time.monotonic)
 
 
 class Supervisor:
     """Runs `scrapy crawl --join` several times, with the arguments that it was given itself."""
 
-    def __init__(self, words: Sequence[str], workers: int, options: Options) -> None:
-        self._words = child_words(words, workers)
+    def __init__(self, arguments: Sequence[str], workers: int, options: Options) -> None:
+        self._arguments = worker_arguments(arguments, workers)
         self._workers = workers
         self._options = options
         self._children: list[_Child] = []
@@ -79,7 +79,7 @@ class Supervisor:
         self._short_lives = 0
 
     def run(self) -> WorkersEnded:
-        """Until all have ended."""
+        """Start the workers and watch them until all have ended."""
         with (
             tempfile.TemporaryDirectory(prefix="orbweaver-") as directory,
             self._handling_signals(),
@@ -89,14 +89,14 @@ class Supervisor:
             for _ in range(self._workers):
                 self._start()
             while self._children:
-                time.sleep(LOOK_EVERY)
-                self._heed_signals()
+                time.sleep(POLL_EVERY)
+                self._handle_received_signals()
                 for child in list(self._children):
                     if child.process.poll() is not None:
                         self._children.remove(child)
                         self._ended(child)
-                self._kill_the_deaf()
-                self._kill_sleepers()
+                self._kill_unresponsive()
+                self._kill_stopped()
                 show()
         return WorkersEnded(self._code, self._summaries, self._lost)
 
@@ -104,22 +104,22 @@ class Supervisor:
         self._numbers += 1
         number = self._numbers
         summary = self._directory / f"{number}.json"
-        process = subprocess.Popen(  # noqa: S603 -- ourselves
-            [sys.executable, "-m", "scrapy", *self._words, "--summary", str(summary)],
+        process = subprocess.Popen(  # noqa: S603 -- our own program
+            [sys.executable, "-m", "scrapy", *self._arguments, "--summary", str(summary)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=os.environ | {_OURS: str(os.getpid())},
-            start_new_session=True,  # Ctrl-C is for us; we pass it on
+            env=os.environ | {_SUPERVISOR: str(os.getpid())},
+            start_new_session=True,  # Ctrl-C reaches us alone, and we pass it on
         )
         assert process.stderr is not None
-        voice = threading.Thread(target=_pass_on, args=(process.stderr, number), daemon=True)
-        voice.start()
-        self._children.append(_Child(number, process, summary, voice))
+        output = threading.Thread(target=_copy_output, args=(process.stderr, number), daemon=True)
+        output.start()
+        self._children.append(_Child(number, process, summary, output))
 
     def _ended(self, child: _Child) -> None:
         code = child.process.returncode
-        child.voice.join(1.0)
+        child.output.join(1.0)
         if child.summary.exists():
             self._summaries.append(json.loads(child.summary.read_text(encoding="utf-8")))
         if code >= 0:
@@ -146,7 +146,7 @@ class Supervisor:
         for child in self._children:
             child.process.send_signal(number)
 
-    def _heed_signals(self) -> None:
+    def _handle_received_signals(self) -> None:
         received, self._signals = self._signals, []
         for number in received:
             if self._stopping_since is None:
@@ -157,15 +157,18 @@ class Supervisor:
                 restore_cursor(sys.stderr)
                 os._exit(128 + number)
 
-    def _kill_the_deaf(self) -> None:
+    def _kill_unresponsive(self) -> None:
         if self._stopping_since is not None and time.monotonic() - self._stopping_since > STOP_WITHIN:
             self._stop(signal.SIGKILL)
 
-    def _kill_sleepers(self) -> None:
-        """One that is stopped inside a transaction keeps all others from the store; it is replaced, and nothing is lost."""
+    def _kill_stopped(self) -> None:
+        """Kill workers that were stopped inside a transaction, which blocks the store for all others.
+
+        They are replaced, and nothing is lost.
+        """
         lease = self._options.partition_lease
-        last = max((worker.lease_end for worker in self._store.partitions.workers()), default=math.inf) - lease
-        if time.time() - last < min(SILENCE, lease + self._options.fetch.limits.timeout):
+        renewed = max((worker.lease_end for worker in self._store.partitions.workers()), default=math.inf) - lease
+        if time.time() - renewed < min(MOST_SILENCE, lease + self._options.fetch.limits.timeout):
             return
         for child in self._children:
             if _is_stopped(child.process.pid):
@@ -181,14 +184,14 @@ class Supervisor:
         try:
             yield
         finally:
-            for child in self._children:  # something went wrong here
+            for child in self._children:  # an error ended the loop
                 child.process.send_signal(signal.SIGTERM)
             for number, handler in before.items():
                 signal.signal(number, handler)
 
     @contextmanager
     def _view(self) -> Iterator[Any]:
-        """Shows now and then how the workers are doing."""
+        """Show the progress of the workers, at most every so many seconds."""
         self._store = open_store(self._options.store, read_only=True)
         view = _View(self._store, self._summaries)
         live = _live() if can_redraw(sys.stderr, os.environ.get("TERM")) else None
@@ -220,7 +223,7 @@ def _live() -> Live:
 
 
 class _View:
-    """The workers in lines; what those did that have ended is in their summaries."""
+    """The progress of the workers as text; the pages of those that have ended are in their summaries."""
 
     def __init__(self, store: Store, summaries: Sequence[dict[str, Any]]) -> None:
         self._store = store
@@ -240,25 +243,25 @@ class _View:
 
 
 def end_with_supervisor() -> None:
-    """A worker whose supervisor dies is told to stop, as if by Ctrl-C; one that joined by hand has none."""
-    supervisor = os.environ.get(_OURS)
+    """Have this worker stop, as if by Ctrl-C, when its supervisor dies; one that joined by hand has none."""
+    supervisor = os.environ.get(_SUPERVISOR)
     if supervisor is None:
         return
-    if sys.platform == "linux":  # elsewhere it goes on to the end of the crawl
+    if sys.platform == "linux":  # on other systems the worker goes on to the end of the crawl
         signal.signal(ORPHANED, _stop_once)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ORPHANED)
-    if os.getppid() != int(supervisor):  # it died before
+    if os.getppid() != int(supervisor):  # the supervisor died before
         raise CrawlError("The supervisor of this worker is gone. Nothing was changed.")
 
 
 def _stop_once(_number: int, _frame: object) -> None:
-    """Linux tells it for each thread of the supervisor that dies while others live; a second SIGTERM is a forced stop."""
+    """Stop on the first signal only: Linux sends one per thread of the supervisor, and a second SIGTERM kills."""
     signal.signal(ORPHANED, signal.SIG_IGN)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def line_of(worker: WorkerStatus) -> str:
-    """A worker in a line."""
+    """Describe a worker in one line."""
     late = f", {worker.late} late" if worker.late else ""
     limit = f"; limited by {worker.limited_by}" if worker.limited_by else ""
     return (
@@ -268,39 +271,39 @@ def line_of(worker: WorkerStatus) -> str:
     )
 
 
-def child_words(words: Sequence[str], workers: int) -> list[str]:
-    """The words of a command for each worker: seeds are added and the summary is written once, not by each.
+def worker_arguments(arguments: Sequence[str], workers: int) -> list[str]:
+    """Return the arguments of each worker, without those that hold once for all: seeds and the summary's file.
 
-    >>> child_words(["scrapy", "web", "--workers", "4", "-a", "seeds=x", "-a", "y=z", "--summary=s", "-s", "A=1"], 4)
+    >>> worker_arguments(["scrapy", "web", "--workers", "4", "-a", "seeds=x", "-a", "y=z", "--summary=s", "-s", "A=1"], 4)
     ['crawl', 'web', '-a', 'y=z', '-s', 'A=1', '--join', '--workers', '4']
 
-    Scrapy has taken the name of the command out of the words.
+    Scrapy has taken the name of the command out of the arguments.
     """
-    kept: list[str] = []
-    rest = iter(words[1:])
+    passed_on: list[str] = []
+    rest = iter(arguments[1:])
     for word in rest:
         if word in ("--workers", "--summary"):
             next(rest, None)
         elif word == "-a":
             argument = next(rest, "")
             if not argument.startswith("seeds="):
-                kept += [word, argument]
+                passed_on += [word, argument]
         elif not word.startswith(("--workers=", "--summary=", "-aseeds=")):
-            kept.append(word)
-    return ["crawl", *kept, "--join", "--workers", str(workers)]
+            passed_on.append(word)
+    return ["crawl", *passed_on, "--join", "--workers", str(workers)]
 
 
 def _is_stopped(pid: int) -> bool:
-    """Whether a process was stopped by a signal, as Linux tells."""
+    """Whether a process was stopped by a signal; known on Linux only."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
     except OSError:
         return False
 
 
-def _pass_on(source: IO[bytes], number: int) -> None:
-    """What a worker says, with its number."""
+def _copy_output(source: IO[bytes], number: int) -> None:
+    """Copy the output of a worker to the standard error, its number before each line."""
     for line in source:
-        words = escape_controls(line.decode(errors="replace"), keep="\n")
-        sys.stderr.write(f"[{number}] {words}")
+        text = escape_controls(line.decode(errors="replace"), keep="\n")
+        sys.stderr.write(f"[{number}] {text}")
         sys.stderr.flush()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.engine.logs import KEPT, HarmlessFormatter, LogTail
+from crawler.engine.logs import MOST_WARNINGS, EscapingFormatter, LogTail
 from crawler.monitor import terminal as module
 from crawler.monitor.terminal import can_redraw, escape_controls, restore_cursor
 
@@ -42,7 +42,7 @@ def record(message: str, level: int = logging.INFO, **facts: object) -> logging.
 
 
 def test_only_the_first_line_of_a_record_begins_at_the_margin() -> None:
-    formatter = HarmlessFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    formatter = EscapingFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     try:
         raise ValueError("\x1b[2J\nINFO: forged")
     except ValueError:
@@ -55,7 +55,7 @@ def test_only_the_first_line_of_a_record_begins_at_the_margin() -> None:
 
 def usual() -> logging.Handler:
     handler = logging.StreamHandler(io.StringIO())
-    handler.setFormatter(HarmlessFormatter(logging.Formatter("%(levelname)s: %(message)s")))
+    handler.setFormatter(EscapingFormatter(logging.Formatter("%(levelname)s: %(message)s")))
     return handler
 
 
@@ -65,14 +65,14 @@ def test_a_tail_has_the_last_lines_in_short_and_warnings_in_full() -> None:
         tail.handle(record(message))
     tail.handle(record("four", logging.WARNING))
     assert [line.partition(" ")[2] for line in tail.lines] == [r"INFO three\nmore", "WARNING four"]
-    assert list(tail.kept) == ["WARNING: four"]
+    assert list(tail.warnings) == ["WARNING: four"]
 
 
 def test_a_tail_keeps_so_many_warnings_and_counts_the_others() -> None:
     tail = LogTail(usual(), lines=2)
-    for number in range(KEPT + 3):
+    for number in range(MOST_WARNINGS + 3):
         tail.handle(record(str(number), logging.ERROR))
-    assert (len(tail.kept), tail.kept[0], tail.lost) == (KEPT, "ERROR: 3", 3)
+    assert (len(tail.warnings), tail.warnings[0], tail.lost) == (MOST_WARNINGS, "ERROR: 3", 3)
 
 
 @pytest.mark.parametrize(("kind", "answer"), [("xterm", True), ("dumb", False), ("", False), (None, False)])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawler.errors import AlreadyRunning
-from crawler.worker.slots import SlotLock, free_slots, running
+from crawler.worker.slots import SlotLock, already_running, free_slots
 from tests.samples import NOW
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,7 +105,7 @@ def test_trying_a_slot_leaves_its_holder_and_what_it_says_alone(tmp_path: Path) 
 def test_the_message_says_who_is_running_and_since_when(tmp_path: Path) -> None:
     workers = tmp_path / "workers"
     with held_by_another(workers, 0) as process:
-        error = running(workers)
+        error = already_running(workers)
     assert isinstance(error, AlreadyRunning)
     assert error.exit_code == 75
     assert str(error).startswith(
@@ -117,8 +117,8 @@ def test_the_message_says_who_is_running_and_since_when(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "nonsense", "[]", "{}", '{"pid": 1, "since": "x"}', '"x"'])
 def test_the_message_can_do_without_knowing_who(tmp_path: Path, text: str) -> None:
     (tmp_path / "0.lock").write_text(text)
-    assert "(another process)" in str(running(tmp_path))
-    assert "(another process)" in str(running(tmp_path, 1))
+    assert "(another process)" in str(already_running(tmp_path))
+    assert "(another process)" in str(already_running(tmp_path, 1))
 
 
 def test_free_slots_are_those_of_others_whose_process_is_gone(tmp_path: Path) -> None:
