@@ -7,7 +7,6 @@ import io
 import logging
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from scrapy.settings import Settings
@@ -15,6 +14,7 @@ from scrapy.settings import Settings
 from crawler import settings as project
 from crawler.extensions import progress
 from crawler.extensions.progress import Progress
+from crawler.monitor.vitals import Vitals
 from crawler.options import Options
 from crawler.worker.session import Session
 from tests.crawl.runner import command, polite_to, scrapy, seeds_file
@@ -48,7 +48,7 @@ def test_without_a_terminal_a_line_is_logged_now_and_then(tmp_path: Path, monkey
     session = Session.open(Options.of(settings))
 
     async def run() -> None:
-        shown = Progress(SimpleNamespace(engine=None), session)  # type: ignore[arg-type]
+        shown = Progress(session, Vitals)
         shown.open()
         await handler.stream.enough.wait()
         shown.close()
