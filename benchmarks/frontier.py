@@ -64,7 +64,14 @@ def main(options: argparse.Namespace) -> int:
 def _in_memory(hosts: int, visits: int) -> tuple[float, float]:
     """Return the CPU-seconds per visit: of its whole way, and of choosing and releasing it."""
     options = Options.of(vars(settings))
-    frontier = Frontier(options.politeness, active_hosts=hosts + 1, in_flight=1_000, ahead=0.5)
+    frontier = Frontier(
+        options.politeness,
+        active_hosts=hosts + 1,
+        in_flight=options.concurrent_requests,
+        ahead=options.frontier.lease_ahead,
+        most_hosts=hosts + 1,
+        bandwidth=options.bandwidth_limit,
+    )
     frontier.lease_end = float("inf")
     chance = random.Random(1)
     for number in range(hosts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.frontier.next_state import NextState, RevisitPolicy
+from crawler.frontier.next_state import NextState
 from crawler.frontier.politeness import HostClock
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.stores.contract.commits import VisitResult
@@ -12,6 +12,7 @@ from crawler.stores.contract.partitions import WorkerStatus
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import NewUrl
 from crawler.urls.keys import key_of, link_fingerprint
+from tests.defaults import DEFAULTS
 
 NOW = 1_000_000.0
 
@@ -46,7 +47,7 @@ def visited(visit: Visit, *links: Link, **facts: Any) -> Visited:
 def settled(
     result: Visited, *, clock: HostClock | None = None, after: NextState | None = None, **facts: Any
 ) -> VisitResult:
-    after = after or RevisitPolicy().after(result, NOW, NOW)
+    after = after or DEFAULTS.revisit.after(result, NOW, NOW)
     return VisitResult(visited=result, next_state=after, clocks={result.visit.host_key: clock or HostClock()}, **facts)
 
 

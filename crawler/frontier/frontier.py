@@ -91,8 +91,8 @@ class Frontier:
         active_hosts: int,
         in_flight: int,
         ahead: float,
-        most_hosts: int = 0,
-        bandwidth: float = 0.0,
+        most_hosts: int,
+        bandwidth: float,
     ) -> None:
         self.politeness = politeness
         self.network = Network()

@@ -39,12 +39,12 @@ class NextState:
 class RevisitPolicy:
     """The fixed intervals after which URLs are due again."""
 
-    interval: float = 7 * 86_400.0
-    sitemap_interval: float = 86_400.0
-    newsfeed_interval: float = 3_600.0  # of feeds without a ttl
-    missing: float = 86_400.0  # until the first new visit to a missing page; later ones follow `_BACK_OFF`
-    retry_delay: float = 30.0  # doubled with each try
-    full_every: int = 10  # of so many visits one fetches the whole document, whatever validators say
+    interval: float
+    sitemap_interval: float
+    newsfeed_interval: float  # of feeds without a ttl
+    missing: float  # until the first new visit to a missing page; later ones follow `_BACK_OFF`
+    retry_delay: float  # doubled with each try
+    full_every: int  # of so many visits one fetches the whole document, whatever validators say
 
     def after(self, visited: Visited, now: float, host_free: float, *, excused: bool = False) -> NextState:
         """Return the next state of the visited URL; `host_free` is when its host may be visited again.

@@ -54,23 +54,33 @@ class Politeness:
     max(floor, factor × last answer's time (capped), Crawl-delay, 1/Request-rate, last answer's length / bandwidth),
     doubled for each recent trouble, or for its Retry-After if that is longer. A host that keeps failing is not visited
     for an hour, then six, then a day, then a week at a time; one with visiting hours not before they begin.
+
+    >>> politeness = Politeness(
+    ...     min_delay=5.0, latency_factor=10.0, latency_cap=30.0, own_hosts=(), groups=("*.a.example", "b.*"),
+    ...     address_connections=4, address_gap=0.5, bandwidth_host_limit=0.0
+    ... )
+    >>> politeness.group_of("www.a.example")
+    '*.a.example'
+    >>> politeness.rest("a.example", HostClock(latency=2.0))
+    20.0
+    >>> politeness.rest("a.example", HostClock(latency=2.0, crawl_limits=CrawlLimits(crawl_delay=1000)))
+    300.0
+    >>> nightly = RequestRate(1, 60, DailyWindow(0, 540))
+    >>> politeness.rest("a.example", HostClock(crawl_limits=CrawlLimits(request_rate=nightly)), 0.0)
+    60.0
     """
 
-    min_delay: float = 5.0
-    latency_factor: float = 5.0
-    latency_cap: float = 30.0
-    own_hosts: Sequence[str] = ()
-    groups: Sequence[str] = ()  # host patterns; all hosts that match one of them count as one host
-    address_connections: int = 4  # to one server, under all its names together
-    address_gap: float = 0.5  # between the end of one visit to a server and the start of the next
-    bandwidth_host_limit: float = 0.0  # bytes a second that one host sends us on average, rests included; 0 = no limit
+    min_delay: float
+    latency_factor: float
+    latency_cap: float
+    own_hosts: Sequence[str]
+    groups: Sequence[str]  # host patterns; all hosts that match one of them count as one host
+    address_connections: int  # to one server, under all its names together
+    address_gap: float  # between the end of one visit to a server and the start of the next
+    bandwidth_host_limit: float  # bytes a second that one host sends us on average, rests included; 0 = no limit
 
     def group_of(self, name: str) -> str:
-        """Return the pattern of the group to which this host belongs; empty if it belongs to none.
-
-        >>> Politeness(groups=["*.a.example", "b.*"]).group_of("www.a.example")
-        '*.a.example'
-        """
+        """Return the pattern of the group to which this host belongs; empty if it belongs to none."""
         return next((pattern for pattern in self.groups if matches(name, [pattern])), "")
 
     def gap_of(self, name: str) -> float:
@@ -84,17 +94,7 @@ class Politeness:
         return FOREIGN_HOST_FLOOR
 
     def rest(self, name: str, clock: HostClock, at: float | None = None) -> float:
-        """Return the full rest of a host; `at` matters for a Request-rate that applies only to a part of the day.
-
-        >>> Politeness(min_delay=5, latency_factor=10).rest("a.example", HostClock(latency=2.0))
-        20.0
-        >>> slow = HostClock(latency=2.0, crawl_limits=CrawlLimits(crawl_delay=1000))
-        >>> Politeness(min_delay=5, latency_factor=10).rest("a.example", slow)
-        300.0
-        >>> nightly = RequestRate(1, 60, DailyWindow(0, 540))
-        >>> Politeness().rest("a.example", HostClock(crawl_limits=CrawlLimits(request_rate=nightly)), 0.0)
-        60.0
-        """
+        """Return the full rest of a host; `at` matters for a Request-rate that applies only to a part of the day."""
         rest = max(self.rest_parts(name, clock, at).values())
         if clock.backoff:
             rest = max(rest, min(rest * 2**clock.backoff, BACKOFF_LIMIT))

@@ -11,7 +11,6 @@ import apsw
 import pytest
 from scrapy.settings import Settings
 
-from crawler.frontier.politeness import Politeness
 from crawler.options import Options
 from crawler.report import data as crawl_report
 from crawler.report import host_data as host_report
@@ -20,6 +19,7 @@ from crawler.worker.session import Session
 from crawler.worker.startup import last_politeness
 from tests.commands.test_show_export import one_sentence
 from tests.crawl.runner import polite_to, scrapy, seeds_file, started
+from tests.defaults import DEFAULTS, politeness_with
 from tests.webgraph.server import Served
 
 pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("report")]  # one worker, one crawl
@@ -167,13 +167,17 @@ def test_a_url_is_wrong_usage(tmp_path: Path) -> None:
 
 def test_what_was_done_is_held_against_the_politeness_that_the_crawl_had(tmp_path: Path) -> None:
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    assert last_politeness(store, Politeness(min_delay=7.0)) == Politeness(min_delay=7.0)
+    assert last_politeness(store, politeness_with(min_delay=7.0)) == politeness_with(min_delay=7.0)
     store.close()
     settings = Settings({"CRAWL_DIR": str(tmp_path), "OWN_HOSTS": "*.test", "POLITENESS_MIN_DELAY": 0.2})
     settings.setmodule("crawler.settings", priority="default")
     options = Options.of(settings)
     Session.open(options).close()
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}", read_only=True)
-    kept = last_politeness(store, Politeness())
+    kept = last_politeness(store, DEFAULTS.politeness)
     store.close()
-    assert (kept.floor_of("a.test"), kept.floor_of("a.example"), Politeness().floor_of("a.test")) == (0.2, 1.0, 5.0)
+    assert (kept.floor_of("a.test"), kept.floor_of("a.example"), DEFAULTS.politeness.floor_of("a.test")) == (
+        0.2,
+        1.0,
+        5.0,
+    )

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
 from crawler.frontier.next_state import NextState
-from crawler.frontier.politeness import HostClock, Politeness
+from crawler.frontier.politeness import HostClock
 from crawler.items import (
     CrawlLimits,
     DailyWindow,
@@ -36,6 +36,7 @@ from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import SCOPE_REASONS
 from tests.contracts.engines import ENGINES, Opener
+from tests.defaults import politeness_with
 from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to, visited
 
 A, B, ELSEWHERE = "http://a.test/", "http://a.test/b", "http://b.test/"
@@ -896,7 +897,7 @@ def test_what_a_dead_worker_had_leased_waits_again_and_its_host_rests(store: Sto
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     (load, _) = store.frontier.activate("me", NOW, 10, 10, ())
     store.frontier.lease("me", load.visits, NOW)
-    politeness = Politeness(min_delay=5, latency_factor=0)
+    politeness = politeness_with(min_delay=5, latency_factor=0)
     recovered = store.partitions.recover(
         [0], NOW + 1, lambda name, clock: politeness.after_unclean_stop(name, clock, NOW + 1)
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crawler.frontier.next_state import RevisitPolicy
 from crawler.items import Kind, Link, Outcome, Page, Reason, Visit
 from crawler.stores.contract.archive import ArchivePosition, SegmentState
 from crawler.stores.contract.commits import CommitSummary
@@ -13,12 +12,13 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import UrlRow
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
+from tests.defaults import revisits_with
 from tests.samples import answer, new_url, settled, visit_to, visited
 
 DAY = 86_400.0
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
 PLACE = ArchivePosition(segment=SEGMENT.name, offset=40, length=30)
-POLICY = RevisitPolicy(interval=7 * DAY)
+POLICY = revisits_with(interval=7 * DAY)
 
 
 def row_of(store: Store, url: str) -> UrlRow:

@@ -19,8 +19,6 @@ from pathlib import Path
 from random import Random
 from statistics import mean
 
-from crawler.frontier.next_state import RevisitPolicy
-from crawler.frontier.politeness import Politeness
 from crawler.frontier.priority import LEVELS, BiasedDraw, PriorityInputs, level_of
 from crawler.items import (
     CrawlLimits,
@@ -44,6 +42,7 @@ from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of, link_fingerprint
+from tests.defaults import politeness_with, revisits_with
 from tests.frontier.simulation import options_with
 
 HOUR, DAY = 3_600.0, 86_400.0
@@ -51,7 +50,7 @@ START = 20_000 * DAY
 INTERVAL = 5 * DAY  # between visits of a page
 OUTAGE = (10 * DAY, 10 * DAY + HOUR)
 PATIENCE = 100.0  # the Retry-After of a busy host
-POLITENESS = Politeness(groups=("*.farm.test",))
+POLITENESS = politeness_with(groups=("*.farm.test",))
 GAP, AT_ONCE = POLITENESS.address_gap, POLITENESS.address_connections
 CRAWL_LIMITS = (
     CrawlLimits(),
@@ -235,7 +234,7 @@ def crawl(directory: Path, hosts: int, pages: int, seed: int = 1, days: float = 
         window = hosts // 5  # so that hosts have to wait for each other
         options = options_with(
             politeness=POLITENESS, FRONTIER_ACTIVE_HOSTS=window, FRONTIER_MOST_HOSTS=window, CRAWL_HORIZON="inf",
-            COMMIT_INTERVAL=1.0, FRONTIER_LEASE_AHEAD=2.0, revisit=RevisitPolicy(interval=INTERVAL),
+            COMMIT_INTERVAL=1.0, FRONTIER_LEASE_AHEAD=2.0, revisit=revisits_with(interval=INTERVAL),
         )  # fmt: skip
         simulation = Simulation(
             store, options, web.respond, now=START, draw=BiasedDraw(Random(seed).random), address_of=web.address

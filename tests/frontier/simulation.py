@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from crawler import settings
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.priority import Draw, most_important
 from crawler.items import Kind, Outcome, RobotsFile, Visit, Visited
-from crawler.options import Options
 from crawler.simulation import driver
 from crawler.simulation.driver import Respond
 from crawler.stores.contract.store import Store
 from crawler.urls.hosts import host_of
 from crawler.worker.runtime import PageReader
+from tests.defaults import DEFAULTS, options_with
 from tests.samples import NOW, answer, new_url, visited
 
 __all__ = ["Request", "Respond", "Simulation", "fetched_page", "options_with", "seeded"]
@@ -32,12 +31,6 @@ class Request:
     host: str
     started: float
     ended: float
-
-
-def options_with(**changes: Any) -> Options:
-    """The options of the project's settings, with some changed: settings by their names, groups by theirs."""
-    given = {name: changes.pop(name) for name in list(changes) if name.isupper()}
-    return replace(Options.of({**vars(settings), **given}), **changes)
 
 
 def seeded(store: Store, *urls: str) -> Store:
@@ -81,7 +74,7 @@ class Simulation(driver.Simulation):
         self.answer = respond
         given = {"FRONTIER_MOST_HOSTS": active_hosts, "CONCURRENT_REQUESTS": 50} | changes
         options = options_with(
-            politeness=politeness or Politeness(),
+            politeness=politeness or DEFAULTS.politeness,
             FRONTIER_ACTIVE_HOSTS=active_hosts,
             FRONTIER_QUEUE_LENGTH=queue_length,
             CRAWL_HORIZON=horizon,

@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from crawler.frontier.bandwidth import Bandwidth
-from crawler.frontier.politeness import HostClock, Politeness
+from crawler.frontier.politeness import HostClock
 from crawler.items import Key, Kind, Visit, Visited
 from crawler.stores.contract.store import Store
+from tests.defaults import politeness_with
 from tests.frontier.simulation import Respond, Simulation, fetched_page, seeded
 from tests.samples import NOW
 
@@ -48,7 +49,7 @@ def test_without_a_limit_nobody_waits(store: Store) -> None:
 
 def test_a_host_rests_until_its_bandwidth_allows_the_next_visit(store: Store) -> None:
     urls = [f"http://a.test/{page}" for page in range(6)]
-    politeness = Politeness(min_delay=1.0, latency_factor=0.0, bandwidth_host_limit=10_000)
+    politeness = politeness_with(min_delay=1.0, latency_factor=0.0, bandwidth_host_limit=10_000)
     simulation = Simulation(seeded(store, *urls), answering(SIZE), politeness)
     simulation.run()
     pages = [request for request in simulation.log if not request.url.endswith("robots.txt")]
@@ -60,8 +61,8 @@ def test_a_host_rests_until_its_bandwidth_allows_the_next_visit(store: Store) ->
 
 def test_the_length_of_the_last_answer_demands_a_rest() -> None:
     clock = HostClock(latency=2.0, last_bytes=50_000)
-    assert Politeness(min_delay=1, latency_factor=0, bandwidth_host_limit=1_000).rest("a.test", clock) == 48.0
-    assert Politeness(min_delay=1, latency_factor=0).rest("a.test", clock) == 1.0
+    assert politeness_with(min_delay=1, latency_factor=0, bandwidth_host_limit=1_000).rest("a.test", clock) == 48.0
+    assert politeness_with(min_delay=1, latency_factor=0).rest("a.test", clock) == 1.0
 
 
 def test_an_empty_bucket_knows_when_the_next_request_may_be_sent() -> None:

@@ -12,16 +12,16 @@ from msgspec.structs import replace
 
 from crawler.frontier import budgets as module
 from crawler.frontier.budgets import DAY, Budgets, day_of
-from crawler.frontier.politeness import Politeness
 from crawler.items import Kind, State, Visit, Visited
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
+from tests.defaults import politeness_with
 from tests.frontier.simulation import Respond, Simulation, fetched_page
 from tests.samples import NOW, link, new_url
 
-FAST = Politeness(min_delay=1.0, latency_factor=0.0)
+FAST = politeness_with(min_delay=1.0, latency_factor=0.0)
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crawler.frontier.census import Census, census
-from crawler.frontier.politeness import Politeness
 from crawler.items import Visit, Visited
 from crawler.stores.contract.store import Store
+from tests.defaults import politeness_with
 from tests.frontier.simulation import Simulation, fetched_page, seeded
 
 URLS = [f"http://h{host}.test/{page}" for host in range(6) for page in range(4)]
@@ -40,7 +40,7 @@ def test_hosts_of_one_server_rest_with_it(store: Store) -> None:
         seen.append(census(simulation.frontier, started))
         return fetched_page(visit, started)
 
-    politeness = Politeness(groups=("*.test",))
+    politeness = politeness_with(groups=("*.test",))
     simulation = Simulation(seeded(store, *URLS), respond, politeness)
     simulation.run()
     assert {taken.ready for taken in seen[6:]} == {0}

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawler.frontier.frontier import SOLO_AFTER_CRASHES
-from crawler.frontier.politeness import Politeness
 from crawler.items import CrawlLimits, Kind, Outcome, Reason, RobotsFile, State, Visit, Visited
 from crawler.stores.contract.frontier import GrantedLeases
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
+from tests.defaults import politeness_with
 from tests.frontier.simulation import Simulation, fetched_page, seeded
 from tests.samples import NOW, acquire, answer, link, new_url, visited
 
@@ -298,7 +298,7 @@ def test_a_batch_is_committed_at_once_if_nothing_more_can_join_it(store: Store) 
 def test_visits_that_end_during_a_commit_are_committed_after_it(store: Store) -> None:
     """More than one batch ends during the commit, and no later event triggers the next one."""
     urls = [f"http://h{host}.test/" for host in range(30)]
-    politeness = Politeness(min_delay=0.0, latency_factor=0.0, own_hosts=["*"], address_gap=0.0)
+    politeness = politeness_with(min_delay=0.0, latency_factor=0.0, own_hosts=["*"], address_gap=0.0)
     simulation = Simulation(
         seeded(store, *urls), fetched_page, politeness, COMMIT_VISITS=4, COMMIT_INTERVAL=0.3, store_time=2.0
     )
@@ -323,7 +323,7 @@ def test_hosts_that_need_no_rest_are_leased_together(store: Store, monkeypatch: 
         return fetched_page(visit, started, took=0.01 + 0.0037 * (count % 29))
 
     urls = [f"http://h{host}.test/{page}" for host in hosts for page in range(10)]
-    politeness = Politeness(min_delay=0.0, latency_factor=0.0, own_hosts=["*"], address_gap=0.0)
+    politeness = politeness_with(min_delay=0.0, latency_factor=0.0, own_hosts=["*"], address_gap=0.0)
     simulation = Simulation(seeded(store, *urls), respond, politeness, store_time=0.002)
     simulation.run()
     assert len(pages(simulation)) == len(urls)
@@ -491,7 +491,7 @@ def test_no_host_is_visited_before_its_time_whatever_it_answers(
     simulation = Simulation(
         seeded(store, *names),
         respond,
-        Politeness(min_delay=1.0, latency_factor=5.0),
+        politeness_with(min_delay=1.0, latency_factor=5.0),
         active_hosts=active,
         queue_length=queue,
         horizon=100_000,

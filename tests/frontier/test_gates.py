@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawler.frontier.gates import Gates
-from crawler.frontier.politeness import Politeness
 from crawler.items import CrawlLimits, Outcome, Reason, Visit, Visited
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
+from tests.defaults import politeness_with
 from tests.frontier.simulation import Request, Respond, Simulation, fetched_page, seeded
 from tests.samples import NOW, new_url
 
@@ -52,7 +52,7 @@ def gaps(requests: list[Request]) -> list[float]:
     return [later.started - earlier.ended for earlier, later in pairwise(ordered)]
 
 
-GROUPED = Politeness(groups=("*.farm.test", "one.test"))
+GROUPED = politeness_with(groups=("*.farm.test", "one.test"))
 
 
 def test_hosts_of_a_group_are_visited_as_one(store: Store) -> None:
@@ -122,7 +122,7 @@ def test_servers_do_not_wait_for_each_other(store: Store) -> None:
 
 
 def test_own_hosts_share_a_server_without_a_gap(store: Store) -> None:
-    politeness = Politeness(min_delay=0.1, own_hosts=("*.test",))
+    politeness = politeness_with(min_delay=0.1, own_hosts=("*.test",))
     urls = [f"http://h{host}.test/{n}" for host in range(8) for n in range(5)]
     simulation = Simulation(seeded(store, *urls), served_from("shared"), politeness, address_of=lambda host: "shared")
     simulation.run()

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.next_state import MAX_TRIES, MISSING, NextState, RevisitPolicy
+from crawler.frontier.next_state import MAX_TRIES, MISSING, NextState
 from crawler.items import Kind, Outcome, Page, Reason, State
+from tests.defaults import revisits_with
 from tests.samples import NOW, answer, visit_to, visited
 
 URL = "http://a.test/"
 WEEK = 7 * 86_400.0
-POLICY = RevisitPolicy(interval=WEEK, retry_delay=30.0)
+POLICY = revisits_with(interval=WEEK, retry_delay=30.0)
 
 
 def after(outcome: Outcome, reason: Reason, *, host_free: float = NOW, **facts: Any) -> NextState:

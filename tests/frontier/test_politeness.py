@@ -16,6 +16,7 @@ from crawler.frontier.politeness import (
     Politeness,
 )
 from crawler.items import CrawlLimits, DailyWindow, Outcome, Reason, RequestRate, Visited
+from tests.defaults import DEFAULTS, politeness_with
 from tests.samples import NOW, answer, visit_to, visited
 
 URL = "http://a.test/"
@@ -42,11 +43,11 @@ URL = "http://a.test/"
     ],
 )
 def test_rest(clock: HostClock, rest: float) -> None:
-    assert Politeness().rest("a.test", clock) == rest
+    assert DEFAULTS.politeness.rest("a.test", clock) == rest
 
 
 def test_only_own_hosts_are_visited_more_than_once_a_second() -> None:
-    politeness = Politeness(min_delay=0.1, own_hosts=("*.mine.test",))
+    politeness = politeness_with(min_delay=0.1, own_hosts=("*.mine.test",))
     assert politeness.rest("www.mine.test", HostClock()) == 0.1
     assert politeness.rest("www.theirs.test", HostClock()) == 1.0
 
@@ -54,7 +55,7 @@ def test_only_own_hosts_are_visited_more_than_once_a_second() -> None:
 @pytest.mark.parametrize(("demanded", "waits"), [(None, 10.0), (3.0, 10.0), (100.0, 100.0), (1e20, RETRY_AFTER_LIMIT)])
 def test_retry_after_is_binding_up_to_a_day(demanded: float | None, waits: float) -> None:
     busy = visited(visit_to(URL), outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=demanded)
-    clock = Politeness().after("a.test", HostClock(), busy, NOW)
+    clock = DEFAULTS.politeness.after("a.test", HostClock(), busy, NOW)
     assert clock.next_visit == clock.held_until == pytest.approx(NOW + 0.1 + waits)
 
 
@@ -64,31 +65,31 @@ def test_a_visit_that_was_never_sent_moves_no_clock() -> None:
     nowhere = visited(
         visit_to(URL), outcome=Outcome.FAILED, reason=Reason.FETCH_ERROR, fetched=answer(URL, request=b"")
     )
-    assert Politeness().after("a.test", clock, denied, NOW) == clock
-    assert Politeness().after("a.test", clock, nowhere, NOW) == clock
+    assert DEFAULTS.politeness.after("a.test", clock, denied, NOW) == clock
+    assert DEFAULTS.politeness.after("a.test", clock, nowhere, NOW) == clock
 
 
 def test_a_name_that_does_not_resolve_is_trouble_though_nothing_was_sent() -> None:
     lost = visited(
         visit_to(URL), outcome=Outcome.FAILED, reason=Reason.DNS_FAILED, fetched=answer(URL, request=b"", ended=NOW)
     )
-    clock = Politeness().after("a.test", HostClock(), lost, NOW)
+    clock = DEFAULTS.politeness.after("a.test", HostClock(), lost, NOW)
     assert (clock.backoff, clock.held_until) == (1, NOW + 10)
 
 
 def test_a_visit_whose_end_is_unknown_counts_as_ended_now() -> None:
     unknown = visited(visit_to(URL), outcome=Outcome.BROKEN, reason=Reason.INTERNAL_ERROR, fetched=None)
-    assert Politeness().after("a.test", HostClock(), unknown, NOW).next_visit == NOW + 5
+    assert DEFAULTS.politeness.after("a.test", HostClock(), unknown, NOW).next_visit == NOW + 5
 
 
 def test_after_an_unclean_stop_a_host_rests_in_full_but_not_less_than_it_was_due() -> None:
-    politeness = Politeness()
+    politeness = DEFAULTS.politeness
     demanded = HostClock(crawl_limits=CrawlLimits(crawl_delay=60.0))
     assert politeness.after_unclean_stop("a.test", demanded, NOW).next_visit == NOW + 60
     assert (
         politeness.after_unclean_stop("a.test", HostClock(latency=0.1), NOW).next_visit == NOW + 30
     )  # it may be slow now
-    assert Politeness(latency_factor=0).after_unclean_stop("a.test", HostClock(), NOW).next_visit == NOW + 5
+    assert politeness_with(latency_factor=0).after_unclean_stop("a.test", HostClock(), NOW).next_visit == NOW + 5
     assert politeness.after_unclean_stop("a.test", HostClock(next_visit=NOW + 50), NOW).next_visit == NOW + 50
 
 
@@ -119,7 +120,7 @@ HOUR = 3_600.0
     ],
 )
 def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: float) -> None:
-    assert Politeness().rest("a.test", HostClock(crawl_limits=CrawlLimits(request_rate=rate)), at) == rest
+    assert DEFAULTS.politeness.rest("a.test", HostClock(crawl_limits=CrawlLimits(request_rate=rate)), at) == rest
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_a_request_rate_is_a_rest(rate: RequestRate, at: float | None, rest: flo
 )
 def test_a_visit_comes_in_visiting_hours(window: DailyWindow, at: float, opens: float) -> None:
     clock = HostClock(crawl_limits=CrawlLimits(visit_time=window))
-    later = Politeness().hold_outside_hours(clock, MIDNIGHT + at * HOUR)
+    later = DEFAULTS.politeness.hold_outside_hours(clock, MIDNIGHT + at * HOUR)
     assert later.next_visit == MIDNIGHT + opens * HOUR
     assert (later.held_until > 0) == (opens > at)
 
@@ -145,7 +146,7 @@ def test_a_visit_comes_in_visiting_hours(window: DailyWindow, at: float, opens: 
 @given(st.integers(0, 1439), st.integers(0, 1439), st.floats(0, 10 * 86_400))
 def test_visiting_hours_are_always_kept(start: int, end: int, at: float) -> None:
     clock = HostClock(crawl_limits=CrawlLimits(visit_time=DailyWindow(start, end)))
-    opens = Politeness().hold_outside_hours(clock, at).next_visit
+    opens = DEFAULTS.politeness.hold_outside_hours(clock, at).next_visit
     assert at <= opens <= at + 86_400
     minute = opens / 60 % 1440
     assert start == end or (start <= minute < end if start < end else minute >= start or minute < end)
@@ -162,7 +163,7 @@ def failing(clock: HostClock, times: int, reason: Reason = Reason.CONNECT_FAILED
         lost = visited(
             visit_to(URL), outcome=Outcome.FAILED, reason=reason, fetched=answer("http://a.test/", started=at, ended=at)
         )
-        clock = Politeness().after("a.test", clock, lost, at)
+        clock = DEFAULTS.politeness.after("a.test", clock, lost, at)
         rests.append(clock.held_until - at)
     return rests
 
@@ -178,10 +179,10 @@ def test_a_host_that_is_only_busy_is_not_snoozed() -> None:
 def test_one_answer_ends_a_snooze_and_the_rest_shortens_step_by_step() -> None:
     clock, rests = HostClock(backoff=7), []
     for _ in range(5):
-        clock = Politeness().after(
+        clock = DEFAULTS.politeness.after(
             "a.test", clock, visited(visit_to(URL), fetched=answer("http://a.test/", started=NOW, ended=NOW)), NOW
         )
-        rests.append(Politeness().rest("a.test", clock))
+        rests.append(DEFAULTS.politeness.rest("a.test", clock))
     assert rests == [40, 20, 10, 5, 5]
 
 
@@ -192,5 +193,5 @@ def test_a_failure_of_our_network_is_no_trouble_of_the_host() -> None:
         reason=Reason.DNS_FAILED,
         fetched=answer("http://a.test/", started=NOW, ended=NOW),
     )
-    clock = Politeness().after("a.test", HostClock(), lost, NOW, excused=True)
+    clock = DEFAULTS.politeness.after("a.test", HostClock(), lost, NOW, excused=True)
     assert (clock.backoff, clock.held_until, clock.next_visit) == (0, 0.0, NOW + 5)

@@ -7,10 +7,10 @@ import doctest
 import pytest
 
 from crawler.frontier import supply
-from crawler.frontier.politeness import Politeness
 from crawler.items import Visit, Visited
 from crawler.stores.contract.store import Store
 from crawler.urls.hosts import host_of
+from tests.defaults import politeness_with
 from tests.frontier.simulation import Simulation, fetched_page, seeded
 from tests.samples import NOW, new_url
 
@@ -22,7 +22,7 @@ def test_the_rate_that_the_hosts_allow_is_known(store: Store) -> None:
         return fetched_page(visit, started, took=PACES[visit.url[7:11]] / 10)
 
     urls = [f"http://{pace}{host}.test/{page}" for pace in PACES for host in range(10) for page in range(30)]
-    politeness = Politeness(min_delay=0.0, latency_factor=9.0, latency_cap=100.0, own_hosts=("*",))
+    politeness = politeness_with(min_delay=0.0, latency_factor=9.0, latency_cap=100.0, own_hosts=("*",))
     simulation = Simulation(seeded(store, *urls), respond, politeness)
     simulation.run(until=NOW + 50)
     found = simulation.frontier.supply
@@ -42,7 +42,7 @@ def test_the_window_grows_while_connections_are_free_and_no_host_is_ready(store:
 
 def test_the_window_stays_as_it_is_when_there_is_enough_to_do(store: Store) -> None:
     store.urls.add([new_url(f"http://h{host}.test/{page}") for host in range(60) for page in range(20)], NOW)
-    politeness = Politeness(min_delay=0.0, latency_factor=0.0, own_hosts=("*",))
+    politeness = politeness_with(min_delay=0.0, latency_factor=0.0, own_hosts=("*",))
     simulation = Simulation(
         store, politeness=politeness, active_hosts=30, FRONTIER_MOST_HOSTS=60, CONCURRENT_REQUESTS=5
     )

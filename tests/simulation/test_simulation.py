@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from crawler.frontier.budgets import Budgets
-from crawler.frontier.politeness import Politeness
 from crawler.items import Kind, Outcome, Reason
 from crawler.simulation.findings import START, Findings, as_data, lines, simulate
 from crawler.simulation.observer import PolitenessObserver
 from crawler.simulation.web import SimulatedWeb, WebPlan
+from tests.defaults import DEFAULTS
 from tests.frontier.simulation import options_with
 from tests.samples import visit_to
 
@@ -90,7 +90,7 @@ def test_hosts_found_by_links_alone_are_visited_too() -> None:
 @pytest.mark.parametrize(("gap", "early"), [(4.0, 1), (5.0, 0)])
 def test_the_observer_counts_a_visit_that_comes_too_early(gap: float, early: int) -> None:
     web = SimulatedWeb(SMALL, START)
-    observer = PolitenessObserver(web, Politeness(), 3600.0)
+    observer = PolitenessObserver(web, DEFAULTS.politeness, 3600.0)
     name = next(iter(web.hosts))
     at = START
     for _ in range(2):
@@ -104,7 +104,7 @@ def test_the_observer_counts_a_visit_that_comes_too_early(gap: float, early: int
 
 def test_the_observer_requires_a_crawl_delay_once_robots_txt_was_fetched() -> None:
     web = SimulatedWeb(replace(SMALL, delays=[(60.0, 1.0)]), START)
-    observer = PolitenessObserver(web, Politeness(), 3600.0)
+    observer = PolitenessObserver(web, DEFAULTS.politeness, 3600.0)
     name = next(iter(web.hosts))
     robots = visit_to(f"http://{name}/robots.txt", kind=Kind.ROBOTS, origin=f"http://{name}")
     visited = web.respond(robots, START)
