@@ -50,9 +50,9 @@ class LookupResult:
 class DnsLifetimes:
     """The limits within which the TTL of an answer is respected."""
 
-    min_ttl: float = 60.0
-    max_ttl: float = 86_400.0
-    negative_ttl: float = 60.0
+    min_ttl: float
+    max_ttl: float
+    negative_ttl: float
 
     def of(self, found: LookupResult) -> float:
         """Return for how many seconds a result is cached."""
@@ -74,12 +74,12 @@ class Resolver:
         lookup: Lookup,
         hosts: Mapping[str, tuple[str, ...]],
         *,
-        lifetimes: DnsLifetimes | None = None,
+        lifetimes: DnsLifetimes,
         capacity: int = 10_000,
     ) -> None:
         self._lookup = lookup
         self._hosts = {_normalized(name): _unique_ipv4_first(addresses) for name, addresses in hosts.items()}
-        self._lifetimes = lifetimes or DnsLifetimes()
+        self._lifetimes = lifetimes
         self._capacity = capacity
         self._answers: OrderedDict[str, ResolvedName] = OrderedDict()  # least recently used first
         self._waiting: dict[str, list[Callable[[ResolvedName], None]]] = {}  # by the name that is being looked up

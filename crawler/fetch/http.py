@@ -41,8 +41,8 @@ class HttpClient:
         now: Callable[[], float],
         user_agent: str,
         limits: FetchLimits,
+        verify_tls: bool,
         keep_idle: int = 1024,
-        verify_tls: bool = False,
         ca_file: str | None = None,
     ) -> None:
         self._watch = watch

@@ -15,14 +15,14 @@ from crawler.items import Reason
 class FetchLimits:
     """Limits of time (seconds) and size (bytes) for one fetch."""
 
-    connect_timeout: float = 10.0  # TCP and TLS together
-    first_byte_timeout: float = 20.0  # from the request to the first line of the answer
-    min_bytes_per_second: int = 1024  # a second, on average over …
-    min_rate_time: float = 10.0  # … each span of this length once the answer has begun
-    timeout: float = 60.0
-    max_body: int = 8 * 1024 * 1024
-    max_document: int = 32 * 1024 * 1024  # the body of a format that is useless if truncated, such as PDF
-    max_head: int = 64 * 1024  # interim answers included
+    connect_timeout: float  # TCP and TLS together
+    first_byte_timeout: float  # from the request to the first line of the answer
+    min_bytes_per_second: int  # on average over …
+    min_rate_time: float  # … each span of this length once the answer has begun
+    timeout: float
+    max_body: int
+    max_document: int  # the body of a format that is useless if truncated, such as PDF
+    max_head: int  # interim answers included
     interim: int = 16  # answers of class 1xx before the answer
 
 

@@ -17,7 +17,6 @@ from crawler.items import CrawlLimits, DailyWindow, Reason, RequestRate, RobotsF
 LARGEST_FILE = 500 * 1024  # RFC 9309 §2.5: at least this much is to be read
 HOUR, DAY = 3600.0, 86_400.0
 LIFETIME = DAY  # RFC 9309 §2.4: no longer, whatever the server says of caches
-SHORTEST_LIFETIME = HOUR  # nor shorter: some servers forbid any caching
 GIVE_UP_AFTER = 30 * DAY  # RFC 9309 §2.3.1.4: a "reasonably long period" of failures
 LONGEST_DELAY = DAY  # longer delays are shortened to this: nobody can mean them
 _MOST_REQUESTS = 1_000_000
@@ -158,7 +157,7 @@ def judge_robots(
     previous: RobotsFile | None,
     host: int,
     origin: str,
-    retry: float = HOUR,
+    retry: float,
     lifetime: float = LIFETIME,
 ) -> RobotsFile:
     """Return the robots.txt state of an origin after a visit to its file.
@@ -177,11 +176,13 @@ def judge_robots(
     return RobotsFile(host=host, origin=origin, status=status, body=rules, fetched=fetched, expires=fetched + lifetime)
 
 
-def lifetime_of(cache_control: str, least: float = SHORTEST_LIFETIME) -> float:
+def lifetime_of(cache_control: str, least: float) -> float:
     """Return how long a robots.txt is cached: as its Cache-Control header says, within limits, else a day.
 
-    >>> lifetime_of("public, max-age=7200"), lifetime_of("no-store"), lifetime_of("max-age=31536000"), lifetime_of("")
-    (7200.0, 3600.0, 86400.0, 86400.0)
+    Some servers forbid any caching; the file is cached for `least` seconds nevertheless.
+
+    >>> [lifetime_of(header, 3600.0) for header in ("public, max-age=7200", "no-store", "max-age=31536000", "")]
+    [7200.0, 3600.0, 86400.0, 86400.0]
     """
     ages = [float(age) for age in _MAX_AGE.findall(cache_control)]
     if not ages:

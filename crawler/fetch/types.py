@@ -73,7 +73,7 @@ READABLE_EXTENSIONS = frozenset(
 class SkippedTypes:
     """The media types that are not read; one that ends in "/", such as "image/", stands for all its subtypes."""
 
-    def __init__(self, skipped: Iterable[str] = ()) -> None:
+    def __init__(self, skipped: Iterable[str]) -> None:
         self._types = frozenset(skipped)
         self._kinds = tuple(word for word in self._types if word.endswith("/"))
 

@@ -1,6 +1,7 @@
 """The resolver caches answers and failures, shares look-ups and reads hosts files."""
 
 import socket
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -14,7 +15,9 @@ from crawler.fetch.dns import (
     read_server,
     system_lookup,
 )
+from tests.defaults import DEFAULTS
 
+LIFETIMES = DEFAULTS.dns.lifetimes
 NAMES = {"a.test": ("192.0.2.1",), "b.test": ("2001:db8::2", "192.0.2.2", "192.0.2.2"), "empty.test": ()}
 
 
@@ -42,6 +45,10 @@ class ManualLookup:
         self.queries.append((name, callback))
 
 
+def resolver_with(lookup, hosts=(), **options):
+    return Resolver(lookup, dict(hosts), **{"lifetimes": LIFETIMES} | options)
+
+
 def look_up_now(resolver, name, now):
     answers = []
     resolver.look_up(name, now, answers.append)
@@ -51,7 +58,7 @@ def look_up_now(resolver, name, now):
 
 def test_an_answer_is_kept_until_it_expires():
     lookup = Lookup()
-    resolver = Resolver(lookup, {})
+    resolver = resolver_with(lookup)
     assert resolver.cached("a.test", 0) is None
     answer = look_up_now(resolver, "a.test", 0)
     assert (answer.addresses, answer.error, answer.expires) == (("192.0.2.1",), "", 100)
@@ -76,7 +83,7 @@ def test_an_answer_is_kept_until_it_expires():
 )
 def test_how_long_an_answer_holds(found, seconds):
     lifetimes = DnsLifetimes(min_ttl=20, max_ttl=1000, negative_ttl=10)
-    resolver = Resolver(lambda name, callback: callback(found), {}, lifetimes=lifetimes)
+    resolver = resolver_with(lambda name, callback: callback(found), lifetimes=lifetimes)
     answer = look_up_now(resolver, "a.test", 7)
     assert answer.expires == 7 + seconds
     assert bool(answer.error) is not bool(answer.addresses)
@@ -85,17 +92,17 @@ def test_how_long_an_answer_holds(found, seconds):
 
 
 def test_a_failure_may_be_kept_even_shorter():
-    assert DnsLifetimes(negative_ttl=2).of(LookupResult(error="time is up")) == 2
-    assert DnsLifetimes(negative_ttl=0).of(LookupResult(is_definite=True)) == 0
+    assert replace(LIFETIMES, negative_ttl=2).of(LookupResult(error="time is up")) == 2
+    assert replace(LIFETIMES, negative_ttl=0).of(LookupResult(is_definite=True)) == 0
 
 
 def test_ipv4_comes_first_and_nothing_twice():
-    assert look_up_now(Resolver(Lookup(), {}), "b.test", 0).addresses == ("192.0.2.2", "2001:db8::2")
+    assert look_up_now(resolver_with(Lookup()), "b.test", 0).addresses == ("192.0.2.2", "2001:db8::2")
 
 
 def test_the_number_of_addresses_of_a_name_is_limited():
     many = tuple(f"192.0.2.{number}" for number in range(200))
-    assert look_up_now(Resolver(Lookup({"a.test": many}), {}), "a.test", 0).addresses == many[:32]
+    assert look_up_now(resolver_with(Lookup({"a.test": many})), "a.test", 0).addresses == many[:32]
 
 
 @pytest.mark.parametrize("error", [OSError("down"), UnicodeError("label too long"), KeyError(), RuntimeError("odd")])
@@ -103,12 +110,12 @@ def test_whatever_the_lookup_raises_is_an_answer(error):
     def fail(name, callback):
         raise error
 
-    assert look_up_now(Resolver(fail, {}), "a.test", 0).error == (str(error) or type(error).__name__)
+    assert look_up_now(resolver_with(fail), "a.test", 0).error == (str(error) or type(error).__name__)
 
 
 def test_concurrent_requests_for_a_name_share_one_look_up():
     slow, answers = ManualLookup(), []
-    resolver = Resolver(slow, {})
+    resolver = resolver_with(slow)
     for name in ("a.test", "A.TEST.", "a.test"):
         resolver.look_up(name, 0, answers.append)
     ((name, callback),) = slow.queries
@@ -120,7 +127,7 @@ def test_concurrent_requests_for_a_name_share_one_look_up():
 
 def test_a_slow_look_up_delays_no_other_name():
     slow, answers = ManualLookup(), []
-    resolver = Resolver(slow, {})
+    resolver = resolver_with(slow)
     resolver.look_up("slow.test", 0, answers.append)
     resolver.look_up("quick.test", 0, answers.append)
     slow.queries[1][1](LookupResult(addresses=("192.0.2.1",)))
@@ -129,7 +136,7 @@ def test_a_slow_look_up_delays_no_other_name():
 
 def test_an_answer_that_comes_too_late_is_kept_for_the_next():
     slow, answers = ManualLookup(), []
-    resolver = Resolver(slow, {})
+    resolver = resolver_with(slow)
     resolver.look_up("a.test", 0, answers.append)
     callback = slow.queries[0][1]
     callback(LookupResult(error="time is up"))
@@ -142,7 +149,7 @@ def test_an_answer_that_comes_too_late_is_kept_for_the_next():
 @pytest.mark.parametrize("late", [LookupResult(error="time is up"), LookupResult(addresses=("192.0.2.9",))])
 def test_an_old_answer_does_not_replace_a_newer_one(late):
     slow, answers = ManualLookup(), []
-    resolver = Resolver(slow, {})
+    resolver = resolver_with(slow)
     resolver.look_up("a.test", 0, answers.append)
     slow.queries[0][1](LookupResult(error="time is up"))
     resolver.look_up("a.test", 10, answers.append)
@@ -153,14 +160,14 @@ def test_an_old_answer_does_not_replace_a_newer_one(late):
 
 def test_names_are_one_whatever_their_case_and_final_dot():
     lookup = Lookup()
-    resolver = Resolver(lookup, {})
+    resolver = resolver_with(lookup)
     assert look_up_now(resolver, "A.Test.", 0) == look_up_now(resolver, "a.test", 1) == resolver.cached("A.TEST", 2)
     assert lookup.queries == ["a.test"]
 
 
 def test_the_hosts_file_comes_first_and_never_expires():
     lookup = Lookup()
-    resolver = Resolver(lookup, {"A.test": ("2001:db8::1", "127.0.0.2")})
+    resolver = resolver_with(lookup, {"A.test": ("2001:db8::1", "127.0.0.2")})
     answer = resolver.cached("a.test", 0)
     assert (answer.addresses, answer.expires) == (("127.0.0.2", "2001:db8::1"), inf)
     assert look_up_now(resolver, "a.TEST", 1e12) == answer
@@ -173,7 +180,7 @@ def test_the_hosts_file_comes_first_and_never_expires():
 )
 def test_an_address_is_its_own_answer(name, address):
     lookup = Lookup()
-    resolver = Resolver(lookup, {})
+    resolver = resolver_with(lookup)
     assert look_up_now(resolver, name, 0).addresses == (address,)
     assert resolver.cached(name, 0).addresses == (address,)
     assert lookup.queries == []
@@ -182,12 +189,12 @@ def test_an_address_is_its_own_answer(name, address):
 @pytest.mark.parametrize("name", ["127.1", "0x7f.1", "2130706433", "[", "]", ""])
 def test_what_only_resembles_an_address_is_looked_up(name):
     lookup = Lookup()
-    look_up_now(Resolver(lookup, {}), name, 0)
+    look_up_now(resolver_with(lookup), name, 0)
     assert lookup.queries == [name]
 
 
 def test_the_least_recently_used_answer_gives_way():
-    resolver = Resolver(Lookup(dict.fromkeys("abc", ("192.0.2.1",))), {}, capacity=2)
+    resolver = resolver_with(Lookup(dict.fromkeys("abc", ("192.0.2.1",))), capacity=2)
     look_up_now(resolver, "a", 0)
     look_up_now(resolver, "b", 0)
     resolver.cached("a", 0)

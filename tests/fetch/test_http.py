@@ -18,13 +18,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from crawler.fetch.http import HttpClient
-from crawler.fetch.limits import FetchLimits
 from crawler.fetch.types import SkippedTypes
 from crawler.items import Reason
+from tests.defaults import DEFAULTS
 from tests.fetch.raw_server import Act, RawServer, Repeat, Wait
 
 PATIENCE = 20.0  # seconds until a test that waits for something has failed
-LIMITS = FetchLimits(  # times far above PATIENCE: a test lowers the one that it is about
+LIMITS = replace(  # times far above PATIENCE: a test lowers the one that it is about
+    DEFAULTS.fetch.limits,
     connect_timeout=60,
     first_byte_timeout=60,
     min_bytes_per_second=1,
@@ -81,7 +82,12 @@ class Browser:
     def __init__(self, **options):
         self.loop = Loop()
         self.slept = 0.0  # seconds for which the process was suspended
-        options = {"user_agent": "Tester/1.0 (+https://example.org/bot)", "limits": LIMITS, **options}
+        options = {
+            "user_agent": "Tester/1.0 (+https://example.org/bot)",
+            "limits": LIMITS,
+            "verify_tls": False,
+            **options,
+        }
         self.client = HttpClient(
             watch=self.loop.watch, wake=self.loop.wake, now=lambda: time.monotonic() + self.slept, **options
         )

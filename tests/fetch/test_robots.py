@@ -11,6 +11,7 @@ from protego import Protego
 from crawler.fetch import robots
 from crawler.fetch.robots import DAY, HOUR, LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
 from crawler.items import DailyWindow, Reason, RequestRate, RobotsFile
+from tests.defaults import DEFAULTS
 
 US = "orbweaver"
 SITE = "http://example.com"
@@ -280,7 +281,14 @@ NOW = 1_000_000_000.0
 
 def robots_after(status, *, reason=Reason.OK, body=b"User-agent: *", fetched=NOW, previous=None):
     return judge_robots(
-        status=status, reason=reason, body=body, fetched=fetched, previous=previous, host=7, origin=SITE
+        status=status,
+        reason=reason,
+        body=body,
+        fetched=fetched,
+        previous=previous,
+        host=7,
+        origin=SITE,
+        retry=DEFAULTS.robots.retry_delay,
     )
 
 
@@ -310,7 +318,7 @@ def test_a_found_file_holds_for_a_day(status):
     ],
 )
 def test_a_server_says_how_long_its_file_may_be_kept_within_reason(cache_control, lifetime):
-    assert lifetime_of(cache_control) == lifetime
+    assert lifetime_of(cache_control, DEFAULTS.robots.min_lifetime) == lifetime
 
 
 @pytest.mark.parametrize("status", [301, 302, 304, 399, 400, 401, 403, 404, 410, 418, 451, 499])

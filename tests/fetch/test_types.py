@@ -84,7 +84,7 @@ def test_where_the_type_says_nothing_the_url_may(url: str, wanted: bool) -> None
 
 
 def test_without_skipped_types_everything_is_read() -> None:
-    assert SkippedTypes().wants(head("Content-Type: application/octet-stream"), URL)
+    assert SkippedTypes(()).wants(head("Content-Type: application/octet-stream"), URL)
 
 
 @pytest.mark.parametrize(

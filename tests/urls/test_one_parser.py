@@ -29,6 +29,7 @@ from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of, is_address, origin_of, port_of
 from crawler.urls.keys import host_key, key_of, keys_of
 from crawler.urls.scope import BAD_PORTS, UrlOptions
+from tests.defaults import DEFAULTS
 
 BASE = "https://base.test:8443/x"
 PLAIN_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
@@ -158,7 +159,7 @@ def test_scope_keys_and_guard_use_the_host_that_is_contacted(trick):
     refusal = elsewhere.rejection(url)
     assert refusal is not None
     assert refusal.reason in (Reason.OUT_OF_SCOPE, Reason.PORT_DENIED)
-    answer = Resolver(unknown, {}).cached(host_of(url), 0.0)
+    answer = Resolver(unknown, {}, lifetimes=DEFAULTS.dns.lifetimes).cached(host_of(url), 0.0)
     addresses = answer.addresses if answer else ()
     assert is_address(host_of(url)) is bool(addresses)
     for address in addresses:
