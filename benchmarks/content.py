@@ -13,17 +13,16 @@ import time
 import uvloop
 
 from benchmarks.web import Web, page_path
+from crawler import settings
 from crawler.content.examine import examine
 from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentPool
-from crawler.duplicates.cascade import DuplicateRule
 from crawler.items import Fetched, Kind, Outcome, Reason, Visit, Visited
-from crawler.parse.html import Reading
+from crawler.options import Options
 from crawler.urls.keys import key_of
-from crawler.urls.scope import UrlOptions
 
 ALLOWED = 0.1  # CPU-ms a page
-READING = Reading(context=False)  # as in a crawl
+OPTIONS = Options.of({**vars(settings), "SCOPE": "any", "CONTACT": "me@a.test"})  # every link is in scope
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -43,9 +42,14 @@ def main(options: argparse.Namespace) -> int:
 
 async def _in_content_process(pages: list[Visited], count: int) -> float:
     configuration = ContentConfiguration(
-        urls=UrlOptions(), reading=READING, rule=DuplicateRule(), cpu_seconds=10, memory=1024**3, hook=""
+        urls=OPTIONS.urls,
+        reading=OPTIONS.reading,
+        rule=OPTIONS.duplicates,
+        cpu_seconds=OPTIONS.content.cpu_time,
+        memory=OPTIONS.content.max_memory,
+        hook="",
     )
-    pool = ContentPool(1, configuration, 20.0)
+    pool = ContentPool(1, configuration, OPTIONS.content.timeout)
     pool.start()
     await pool.examine(pages[0], None)  # waits until it has started
     started = time.process_time()
@@ -61,10 +65,10 @@ async def _in_content_process(pages: list[Visited], count: int) -> float:
 
 
 def _in_this_process(pages: list[Visited]) -> float:
-    scope = UrlOptions().new_scope()
+    scope = OPTIONS.new_scope()
     started = time.process_time()
     for page in pages:
-        examine(page, scope, None, READING)
+        examine(page, scope, None, OPTIONS.reading, OPTIONS.duplicates)
     return (time.process_time() - started) / len(pages) * 1000
 
 

@@ -24,9 +24,10 @@ from w3lib.url import canonicalize_url
 
 from benchmarks.report import Verdict
 from benchmarks.web import LINKS, page_path
+from crawler import settings
+from crawler.options import Options
 from crawler.urls.canonical import UrlPolicy, canonicalize
 from crawler.urls.keys import keys_of
-from crawler.urls.scope import UrlOptions
 
 ALLOWED = 0.25  # ms a page
 REQUIRED = 10.0  # times as fast as Scrapy
@@ -82,6 +83,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 _POLICY = UrlPolicy()
+_URLS = Options.of({**vars(settings), "CONTACT": "me@a.test"}).urls
 
 
 def _ours(page: Page) -> None:
@@ -108,7 +110,7 @@ def _digest(url: str) -> bytes:
 
 def _scope(page: Page) -> Callable[[], object]:
     """Return a function that checks the links of a page against a new scope, whose caches are empty."""
-    rejection = UrlOptions(mode="domains").new_scope([page.base]).rejection
+    rejection = _URLS.new_scope([page.base]).rejection
     found = [canonicalize(href, page.base) for href in page.hrefs]
     urls = [url for url in found if url is not None]
     return lambda: [rejection(url) for url in urls]

@@ -10,8 +10,8 @@ from crawler.fetch.answers import meaning_of
 from crawler.stores.open import open_store
 from crawler.stores.sqlite.similarity_doubts import MOST_LOOKS
 from crawler.urls.keys import key_of
-from crawler.urls.scope import UrlOptions
 from crawler.worker.committer import Committer
+from tests.defaults import DEFAULTS, urls_with
 from tests.samples import NOW, acquire, answer, new_url, settled, visit_to, visited
 
 
@@ -40,7 +40,7 @@ class Collection:
         fetched = answer(url, status=status, started=at, ended=at, head=head.encode("latin-1") + b"\r\n", body=body)
         meaning = meaning_of(fetched)
         result = visited(visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason)
-        found = examine(result, UrlOptions().new_scope(), meaning.location)
+        found = examine(result, urls_with().new_scope(), meaning.location, DEFAULTS.reading, DEFAULTS.duplicates)
         self._committer.commit([settled(found, comparisons=MOST_LOOKS)])  # nobody is here to compare texts
 
     def close(self) -> None:

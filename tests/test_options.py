@@ -8,21 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.settings import Settings, default_settings
+from scrapy.settings import default_settings
 
 from crawler import settings as project
+from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import Misconfigured
 from crawler.fetch.dns import DnsLifetimes
 from crawler.items import Reason
 from crawler.options import Options
+from crawler.parse.html import DEFAULT_READING
+from crawler.urls import rules
 from crawler.urls.rules import SWITCHABLE, UrlRule
-from crawler.urls.scope import WEB_PORTS, UrlOptions
-
-
-def options_with(**given: Any) -> Options:
-    settings = Settings(given)
-    settings.setmodule(project, priority="default")
-    return Options.of(settings)
+from tests.defaults import DEFAULTS, options_with
 
 
 class Noted:
@@ -42,6 +39,20 @@ def test_every_setting_has_a_good_default_and_is_read() -> None:
     assert noted.names <= set(vars(project))
     ours = {name for name in vars(project) if name.isupper() and not hasattr(default_settings, name)}
     assert ours == noted.names - {"CONCURRENT_REQUESTS", "DNS_TIMEOUT"}
+
+
+@pytest.mark.parametrize(
+    ("alone", "setting"),
+    [
+        pytest.param(replace(DEFAULT_READING, context=False), DEFAULTS.reading, id="parse_html"),
+        pytest.param(DuplicateRule(), DEFAULTS.duplicates, id="near-duplicates"),
+        pytest.param(rules.DEFAULTS, DEFAULTS.urls.switches, id="canonicalize"),
+        pytest.param(options_with(CRAWL_DIR="").crawl.dir, DEFAULTS.crawl.dir, id="an empty CRAWL_DIR"),
+    ],
+)
+def test_what_has_a_default_of_its_own_has_that_of_the_setting(alone: object, setting: object) -> None:
+    """The functions that can be called without settings."""
+    assert alone == setting
 
 
 def test_what_a_crawl_does_unless_told() -> None:
@@ -256,12 +267,9 @@ def test_without_a_contact_only_own_hosts_are_in_scope() -> None:
 # ── URLs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_urls_are_judged_as_the_code_does_unless_told() -> None:
-    urls = options_with(SCOPE="any", CONTACT="me@a.test").urls
-    assert replace(urls, switches={}, skip_types=()) == UrlOptions()
-    assert urls.switches == {name: rule.default for name, rule in SWITCHABLE.items()}
-    assert {"jpg", "zip", "exe"} < set(urls.skip_types)
-    assert not {"html", "pdf", "txt", "xml", "php"} & set(urls.skip_types)
+def test_files_without_text_are_not_visited_by_default() -> None:
+    assert {"jpg", "zip", "exe"} < set(DEFAULTS.urls.skip_types)
+    assert not {"html", "pdf", "txt", "xml", "php"} & set(DEFAULTS.urls.skip_types)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +318,7 @@ def test_without_ports_only_those_of_the_seeds_are_asked() -> None:
     assert options.urls.ports == ()
     assert scope.rejection("http://b.test:9000/") is None
     assert scope.rejection("http://b.test/") == (Reason.PORT_DENIED, "80")
-    assert options_with().urls.ports == WEB_PORTS
+    assert options_with().urls.ports == (80, 443, 8000, 8080, 8443)
 
 
 @pytest.mark.parametrize("rule", SWITCHABLE.values(), ids=lambda rule: rule.setting)

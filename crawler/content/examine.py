@@ -17,7 +17,7 @@ from crawler.parse import directives
 from crawler.parse.coding import MOST_DECODED, plain_body
 from crawler.parse.directives import Directives
 from crawler.parse.documents import format_of
-from crawler.parse.html import DEFAULT_READING, Reading
+from crawler.parse.html import Reading
 from crawler.parse.metadata.dates import seconds_of
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.parse.sketch import similarity, sketch
@@ -26,7 +26,6 @@ from crawler.urls.keys import key_of
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
-_AS_USUAL = DuplicateRule()
 _NOT_FOLLOWED = (Kind.ROBOTS, Kind.PROBE)  # redirects of these are not followed as those of pages
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
@@ -37,8 +36,8 @@ def examine(
     visited: Visited,
     scope: Scope,
     location: str | None,
-    reading: Reading = DEFAULT_READING,
-    rule: DuplicateRule = _AS_USUAL,
+    reading: Reading,
+    rule: DuplicateRule,
 ) -> Visited:
     """Fill in what an answer contains: page, links, redirect target, sketch and archive records.
 

@@ -1,7 +1,7 @@
-"""One content process: pages in, what they contain out, under limits of its own.
+"""One content process: receives answers, examines them under limits of CPU time and memory, sends back the results.
 
-It talks over a socket pair: a length, a kind, a message. It ends when the other side does, when the kernel ends it for
-using too much, or when a page kills it; whoever started it knows which page that was.
+It exchanges messages with the crawl process over a socket pair. It ends when the crawl process closes the channel,
+when the kernel kills it for exceeding a limit, or when a page crashes it; the pool knows which page that was.
 """
 
 from __future__ import annotations
@@ -31,91 +31,101 @@ from crawler.content.messages import (
     TemplateTask,
 )
 from crawler.content.similarity import compare, learn_template
-from crawler.duplicates.cascade import DuplicateRule
 from crawler.items import Visited
-from crawler.parse.html import DEFAULT_READING
-from crawler.urls.scope import UrlOptions
 
 
 def main(descriptor: int) -> None:
-    worker = _ContentWorker()
-    # What is loaded by now stays, and pages hardly leave cycles: to look for them less often saves a tenth of the time.
+    with socket.socket(fileno=descriptor) as channel:
+        messages = _messages(channel)
+        first = next(messages, None)
+        if first is None:
+            return  # the crawl process has ended
+        worker = _ContentWorker(msgspec.msgpack.decode(first[1], type=ContentConfiguration))
+        _tune_garbage_collector()
+        _send(channel, CONFIGURE, b"")  # ready: if it dies from now on, a page is the cause
+        for kind, message in messages:
+            answer = worker.handle(kind, message)
+            if answer is not None:
+                _send(channel, kind, answer)
+
+
+def _tune_garbage_collector() -> None:
+    """Collect less often, as loaded code stays and pages leave hardly any cycles: saves a tenth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 100)
-    with socket.socket(fileno=descriptor) as channel:
-        for kind, message in _messages(channel):
-            answer = worker.handle(kind, message)
-            if answer is not None:
-                channel.sendall(FRAME.pack(len(answer), kind) + answer)
 
 
 class _ContentWorker:
-    def __init__(self) -> None:
-        self._scope = UrlOptions().new_scope()
-        self._reading = DEFAULT_READING
-        self._rule = DuplicateRule()
-        self._cpu_seconds = 0
-        self._hook: Callable[[Visited], None] = lambda visited: None
-        self._configuration = msgspec.msgpack.Decoder(ContentConfiguration)
-        self._task = msgspec.msgpack.Decoder(PageTask)
-        self._comparison = msgspec.msgpack.Decoder(ComparisonTask)
-        self._schooling = msgspec.msgpack.Decoder(TemplateTask)
+    """Handles the messages of the crawl process, as configured by the first of them."""
+
+    def __init__(self, configuration: ContentConfiguration) -> None:
+        self._scope = configuration.urls.new_scope()
+        self._reading, self._rule = configuration.reading, configuration.rule
+        self._cpu_seconds = configuration.cpu_seconds
+        self._hook = _hook(configuration.hook)
+        self._page_task = msgspec.msgpack.Decoder(PageTask)
+        self._comparison_task = msgspec.msgpack.Decoder(ComparisonTask)
+        self._template_task = msgspec.msgpack.Decoder(TemplateTask)
         self._encoder = msgspec.msgpack.Encoder()
+        resource.setrlimit(resource.RLIMIT_AS, (configuration.memory, configuration.memory))
+        # It needs no files: it can write none, and the kernel dumps no core.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def handle(self, kind: int, message: bytes) -> bytes | None:
-        if kind == CONFIGURE:
-            self._configure(self._configuration.decode(message))
-            return b""  # ready: whatever kills it from now on is a page
+        """Return the answer to a message; None if it needs none."""
         if kind == SEEDS:
             for seed in msgspec.msgpack.decode(message):
                 self._scope.add(seed)
             return None
         self._limit_cpu()
         if kind == COMPARE:
-            asked = self._comparison.decode(message)
-            return self._encoder.encode(compare(asked.new, asked.others, self._reading, self._rule))
+            comparison = self._comparison_task.decode(message)
+            return self._encoder.encode(compare(comparison.new, comparison.others, self._reading, self._rule))
         if kind == LEARN_TEMPLATE:
-            given = self._schooling.decode(message)
-            return self._encoder.encode(learn_template(given.pages, given.template, self._reading, self._rule))
-        return self._examine(self._task.decode(message))
-
-    def _configure(self, given: ContentConfiguration) -> None:
-        self._scope = given.urls.new_scope()
-        self._reading, self._rule = given.reading, given.rule
-        self._cpu_seconds = given.cpu_seconds
-        if given.hook:
-            module, _, function = given.hook.partition(":")
-            self._hook = getattr(importlib.import_module(module), function)
-        resource.setrlimit(resource.RLIMIT_AS, (given.memory, given.memory))
-        # It has no business with files: none are written, none are dumped.
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            task = self._template_task.decode(message)
+            return self._encoder.encode(learn_template(task.pages, task.template, self._reading, self._rule))
+        return self._examine(self._page_task.decode(message))
 
     def _examine(self, task: PageTask) -> bytes:
         self._hook(task.visited)
-        seen = examine(task.visited, self._scope, task.location, self._reading, self._rule)
-        # The text is in the archive; nobody at the other side needs it.
-        page = replace(seen.page, text="") if seen.page is not None else None
+        found = examine(task.visited, self._scope, task.location, self._reading, self._rule)
+        # The text is not sent: the crawl process does not need it, and the archive has it.
+        page = replace(found.page, text="") if found.page is not None else None
         return self._encoder.encode(
-            ExaminedPage(seen.outcome, seen.reason, seen.detail, page, seen.location, list(seen.records))
+            ExaminedPage(found.outcome, found.reason, found.detail, page, found.location, list(found.records))
         )
 
     def _limit_cpu(self) -> None:
-        """The kernel's limit counts from the start of the process, so it is moved ahead of each page."""
+        """Raise the limit of CPU time for the next page: the kernel counts from the start of the process."""
         used = resource.getrusage(resource.RUSAGE_SELF)
         limit = int(used.ru_utime + used.ru_stime) + self._cpu_seconds + 1
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
 
 
+def _hook(name: str) -> Callable[[Visited], None]:
+    """Return the function of CONTENT_HOOK, which is named as module:function."""
+    if not name:
+        return lambda visited: None
+    module, _, function = name.partition(":")
+    hook: Callable[[Visited], None] = getattr(importlib.import_module(module), function)
+    return hook
+
+
+def _send(channel: socket.socket, kind: int, message: bytes) -> None:
+    channel.sendall(FRAME.pack(len(message), kind) + message)
+
+
 def _messages(channel: socket.socket) -> Iterator[tuple[int, bytes]]:
+    """Yield kind and content of each message until the crawl process closes the channel."""
     while head := _read(channel, FRAME.size):
         length, kind = FRAME.unpack(head)
         yield kind, _read(channel, length)
 
 
 def _read(channel: socket.socket, size: int) -> bytes:
-    """Exactly so many bytes; none at the end."""
+    """Receive exactly so many bytes; none if the channel was closed."""
     parts: list[bytes] = []
     while size:
         part = channel.recv(min(size, 1 << 20))
@@ -128,4 +138,4 @@ def _read(channel: socket.socket, size: int) -> bytes:
 
 if __name__ == "__main__":
     main(int(sys.argv[1]))
-    os._exit(0)  # nothing to tidy up
+    os._exit(0)  # skips the interpreter's cleanup: there is nothing to save

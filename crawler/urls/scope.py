@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import msgspec
 from xxhash import xxh3_64_intdigest
@@ -24,7 +24,6 @@ from crawler.urls.rules import SWITCHABLE
 from crawler.urls.sites import packaged_lines, read_site_rules
 
 MODES = ("any", "domains", "hosts", "prefixes")
-WEB_PORTS = (80, 443, 8000, 8080, 8443)
 SCOPE_REASONS = frozenset(  # for which a scope refuses URLs
     {
         *(Reason.URL_TOO_LONG, Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.OUT_OF_SCOPE, Reason.TOO_FAR),
@@ -50,22 +49,22 @@ BAD_PORTS = frozenset(
 class UrlOptions:
     """All settings about URLs. Files are given as (name, text), so that all processes use the same contents."""
 
-    mode: str = "any"
-    own_hosts: tuple[str, ...] = ()
-    contact: bool = True
-    ports: tuple[int, ...] = WEB_PORTS
-    max_length: int = 2048
-    max_segments: int = 20
-    max_repeats: int = 3
-    max_parameters: int = 16
-    max_depth: int = 0  # 0 = no limit
-    skip_types: tuple[str, ...] = ()
-    skip_actions: bool = True
-    skip_apis: bool = True
-    include: tuple[str, str] = ("", "")
-    exclude: tuple[str, str] = ("", "")
-    switches: Mapping[str, bool] = field(default_factory=dict)
-    rules: tuple[str, str] = ("", "")
+    mode: str  # one of MODES
+    own_hosts: tuple[str, ...]
+    contact: bool  # whether CONTACT is set
+    ports: tuple[int, ...]
+    max_length: int
+    max_segments: int
+    max_repeats: int
+    max_parameters: int
+    max_depth: int  # 0 = no limit
+    skip_types: tuple[str, ...]
+    skip_actions: bool
+    skip_apis: bool
+    include: tuple[str, str]
+    exclude: tuple[str, str]
+    switches: Mapping[str, bool]  # canonicalization rules that are on or off; one that is absent has its own default
+    rules: tuple[str, str]
 
     def spelling_digest(self) -> str:
         """Return a digest that changes when the canonical form of URLs may change."""
@@ -94,7 +93,12 @@ class Scope:
     hosts     the seeds' hosts
     prefixes  URLs in or below the seeds' directories, on the seeds' own origins
 
-    >>> scope = UrlOptions(mode="hosts", skip_types=("zip",)).new_scope(["http://a.com/"])
+    >>> options = UrlOptions(
+    ...     mode="hosts", own_hosts=(), contact=True, ports=(80, 443), max_length=100, max_segments=9, max_repeats=2,
+    ...     max_parameters=9, max_depth=0, skip_types=("zip",), skip_actions=True, skip_apis=True,
+    ...     include=("", ""), exclude=("", ""), switches={}, rules=("", "")
+    ... )
+    >>> scope = options.new_scope(["http://a.com/"])
     >>> scope.rejection("http://a.com/b"), str(scope.rejection("http://a.com/b.zip"))
     (None, 'a file of a type that is not read: zip (file_type)')
     """

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from crawler.urls.canonical import canonicalize, resolve
 from crawler.urls.hosts import host_of
 from crawler.urls.rules import normalize_escapes
-from crawler.urls.scope import Scope, UrlOptions
+from crawler.urls.scope import Scope
 from tests.conformance.compare import Case, Incomparable
 from tests.conformance.data import DATA, read
+from tests.defaults import urls_with
 
 Rows = Iterator[Case | Incomparable]
 
@@ -135,7 +136,8 @@ def _scope_of(rules: str) -> Scope:
     first = next(place for place, line in enumerate(lines) if line.startswith("+"))
     assert lines[first + 1 :] in ([], ["-."]), "an exception to an exception has no place in our two files"
     exclude = "\n".join("~" + line[1:] for line in lines[:first])
-    return UrlOptions(include=("include", f"~{lines[first][1:]}"), exclude=("exclude", exclude)).new_scope()
+    options = urls_with(include=("include", f"~{lines[first][1:]}"), exclude=("exclude", exclude), skip_types=())
+    return options.new_scope()
 
 
 def is_visited(text: str, scope: Scope) -> bool:

@@ -10,11 +10,12 @@ from crawler import settings
 from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
 from crawler.urls.filters import file_type
 from crawler.urls.hosts import host_of, origin_of, registered_domain
-from crawler.urls.scope import Scope, UrlOptions
+from crawler.urls.scope import Scope
 from crawler.urls.sites import SiteRuleLine
 from tests.conformance.compare import Case, Incomparable
 from tests.conformance.crawlers import is_visited
 from tests.conformance.data import read
+from tests.defaults import urls_with
 
 Row = Case | Incomparable
 Rows = Iterator[Row]
@@ -128,4 +129,4 @@ _COURLAN_OTHERS = {
 @cache
 def _scope() -> Scope:
     """The scope of a crawl with no setting changed, but for seeds."""
-    return UrlOptions(skip_types=tuple(settings.URL_SKIP_TYPES.split(","))).new_scope()
+    return urls_with().new_scope()

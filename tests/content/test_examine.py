@@ -17,7 +17,7 @@ from crawler.content.examine import MAX_HOPS, examine
 from crawler.fetch.answers import meaning_of
 from crawler.items import Fetched, Kind, Outcome, Page, Reason, Refusal, Visited
 from crawler.urls.keys import key_of
-from crawler.urls.scope import UrlOptions
+from tests.defaults import DEFAULTS, urls_with
 from tests.parse.documents.files import core, docx, paragraph
 from tests.samples import answer, visit_to, visited
 
@@ -28,7 +28,7 @@ URL = "http://a.test/dir/page"
 HELLO = b"<p>Hello"
 
 
-SCOPE = UrlOptions(exclude=("exclude.txt", "http://out.test/")).new_scope()
+SCOPE = urls_with(exclude=("exclude.txt", "http://out.test/")).new_scope()
 OUT = Refusal(Reason.EXCLUDED, "exclude.txt:1 http://out.test/")
 
 
@@ -37,13 +37,17 @@ def fetched(body: bytes, *headers: str, status: int = 200, **facts: Any) -> Fetc
     return answer(URL, head=head, body=body, status=status, **facts)
 
 
+def examined(result: Visited, location: str | None = None) -> Visited:
+    return examine(result, SCOPE, location, DEFAULTS.reading, DEFAULTS.duplicates)
+
+
 def looked_at(body: bytes, *headers: str, kind: Kind = Kind.PAGE, hops: int = 0, **facts: Any) -> Visited:
     """A visit as it comes from the fetch, examined."""
     came = fetched(body, *headers, **facts)
     meaning = meaning_of(came)
     visit = visit_to(URL, kind=kind, hops=hops)
     result = visited(visit, page=None, fetched=came, outcome=meaning.outcome, reason=meaning.reason)
-    return examine(result, SCOPE, meaning.location)
+    return examined(result, meaning.location)
 
 
 def page_of(body: bytes, *headers: str, **facts: Any) -> Page:
@@ -250,10 +254,10 @@ def test_a_robots_file_that_moved_is_not_followed_like_a_page() -> None:
 
 def test_without_an_answer_there_is_nothing_to_look_at() -> None:
     silent = visited(visit_to(URL), page=None, fetched=None, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
-    assert examine(silent, SCOPE, None) == silent
+    assert examined(silent) == silent
     came = answer(URL, head=b"", body=b"", status=0, reason=Reason.TIMEOUT)
     failed = visited(visit_to(URL), page=None, fetched=came, outcome=Outcome.FAILED, reason=Reason.TIMEOUT)
-    assert examine(failed, SCOPE, None) == failed
+    assert examined(failed) == failed
 
 
 # ── redirects ──
@@ -332,7 +336,7 @@ def test_no_answer_is_too_strange(headers: list[tuple[str, str]], body: bytes, s
     came = answer(URL, head=b"HTTP/1.1 200 OK\r\n" + head + b"\r\n", body=body, status=status)
     meaning = meaning_of(came)
     result = visited(visit_to(URL, kind=kind), page=None, fetched=came, outcome=meaning.outcome, reason=meaning.reason)
-    result = examine(result, SCOPE, meaning.location)
+    result = examined(result, meaning.location)
     assert result.page is not None
     assert responses(result) == [came.head + body]
 
@@ -357,7 +361,7 @@ def test_the_usual_place_of_sitemaps_and_what_is_out_of_scope_is_no_page(path: s
     url = f"http://{'out' if path == 'out' else 'a'}.test/{path}"
     visit = visit_to(url, kind=Kind.SITEMAP)
     came = answer(url, head=f"HTTP/1.1 200 X\r\n{HTML}\r\n\r\n".encode(), body=b"<html><p>words")
-    seen = examine(visited(visit, page=None, fetched=came), SCOPE, None)
+    seen = examined(visited(visit, page=None, fetched=came))
     assert (seen.outcome, seen.reason) == (Outcome.REFUSED, Reason.NOT_A_LIST)
     assert seen.page is not None
     assert seen.page.kind is kind

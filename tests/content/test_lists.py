@@ -12,14 +12,14 @@ from crawler.content.examine import examine
 from crawler.content.lists import DEEPEST_INDEX, MOST_SITEMAPS, list_link, list_refusal, read_feed, read_sitemap
 from crawler.items import Kind, ListedUrl, Outcome, Page, Reason, Refusal
 from crawler.urls.keys import key_of
-from crawler.urls.scope import UrlOptions
+from tests.defaults import DEFAULTS, urls_with
 from tests.samples import answer, visit_to, visited
 
 NOW = 1_700_000_000.0
 DAY = 86_400.0
 HOME = "http://www.a.test"
 SITEMAP, FEED = f"{HOME}/sitemap.xml", f"{HOME}/feed"
-SCOPE = UrlOptions(exclude=("exclude.txt", f"{HOME}/secret")).new_scope()
+SCOPE = urls_with(exclude=("exclude.txt", f"{HOME}/secret")).new_scope()
 
 
 def date(seconds: float) -> str:
@@ -98,9 +98,7 @@ def test_of_what_is_listed_twice_the_first_counts() -> None:
 
 
 def test_what_is_refused_is_listed_with_the_reason() -> None:
-    scope = UrlOptions(mode="hosts", skip_types=("zip",), max_depth=1, exclude=("x", f"{HOME}/secret")).new_scope(
-        [HOME]
-    )
+    scope = urls_with(mode="hosts", skip_types=("zip",), max_depth=1, exclude=("x", f"{HOME}/secret")).new_scope([HOME])
     urls = [f"{HOME}/a", f"{HOME}/secret", f"{HOME}/b.zip", "http://a.test/"]
     reasons = [entry.refused and entry.refused.reason for entry in listed_in(urlset(*urls), scope=scope)]
     assert reasons == [None, Reason.EXCLUDED, Reason.FILE_TYPE, Reason.OUT_OF_SCOPE]
@@ -195,7 +193,7 @@ def test_sitemaps_for_which_an_index_may_not_speak_take_no_place() -> None:
 
 # ── which lists are read ──
 
-NARROW = UrlOptions(
+NARROW = urls_with(
     mode="hosts",
     skip_types=("gz",),
     include=("include.txt", f"{HOME}/news/"),
@@ -359,7 +357,8 @@ def test_lists_are_known_by_what_is_in_them(
 ) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n".encode()
     visit = visit_to(f"{HOME}/x", kind=kind)
-    result = examine(visited(visit, page=None, fetched=answer(visit.url, head=head, body=body)), SCOPE, None)
+    came = visited(visit, page=None, fetched=answer(visit.url, head=head, body=body))
+    result = examine(came, SCOPE, None, DEFAULTS.reading, DEFAULTS.duplicates)
     assert result.page is not None
     assert (result.page.kind, result.reason) == (found, reason)
     assert result.outcome is (Outcome.REFUSED if reason is Reason.NOT_A_LIST else Outcome.FETCHED)

@@ -14,7 +14,7 @@ from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.template import MIN_PAGES
 from crawler.items import Reason
 from crawler.parse.html import DEFAULT_READING
-from crawler.urls.scope import UrlOptions
+from tests.defaults import urls_with
 
 RULE = DuplicateRule()
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -30,7 +30,7 @@ def page(number: int, paragraphs: int = 20) -> ArchivedAnswer:
 
 def new_pool() -> ContentPool:
     given = ContentConfiguration(
-        urls=UrlOptions(), reading=DEFAULT_READING, rule=RULE, cpu_seconds=60, memory=1 << 30, hook=""
+        urls=urls_with(), reading=DEFAULT_READING, rule=RULE, cpu_seconds=60, memory=1 << 30, hook=""
     )
     return ContentPool(1, given, 60.0)
 

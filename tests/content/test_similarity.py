@@ -15,7 +15,7 @@ from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import MIN_PAGES, template_fingerprint, unpack_template
 from crawler.items import Kind, Page
 from crawler.parse.html import DEFAULT_READING
-from crawler.urls.scope import UrlOptions
+from tests.defaults import urls_with
 from tests.samples import answer, visit_to, visited
 
 RULE = DuplicateRule()
@@ -78,7 +78,7 @@ def test_pages_with_nothing_in_common_have_no_template() -> None:
 def seen(text: str, rule: DuplicateRule = RULE, template: bytes = b"", kind: Kind = Kind.PAGE) -> Page:
     visit = visit_to("http://a.test/", template=template, kind=kind)
     result = visited(visit, page=None, fetched=answer(visit.url, head=HEAD, body=page_of(text).body))
-    page = examine(result, UrlOptions().new_scope(), None, DEFAULT_READING, rule).page
+    page = examine(result, urls_with().new_scope(), None, DEFAULT_READING, rule).page
     assert page is not None
     return page
 

@@ -25,8 +25,9 @@ from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
 from crawler.urls.hosts import host_of, is_address, origin_of, port_of, registered_domain
 from crawler.urls.keys import host_key, key_of, keys_of
 from crawler.urls.rules import SWITCHABLE
-from crawler.urls.scope import Scope, UrlOptions
+from crawler.urls.scope import Scope
 from tests.conformance.data import DATA, all_texts
+from tests.defaults import urls_with
 
 CHUNK = 10_000
 PATIENCE = 120.0  # seconds for a chunk: it takes two
@@ -356,7 +357,7 @@ def corpus() -> tuple[str, ...]:
 @cache
 def scopes() -> tuple[Scope, ...]:
     """Return a scope with default settings, and one with all rules on, site rules, patterns and seeds."""
-    full = UrlOptions(
+    full = urls_with(
         mode="domains",
         skip_types=("jpg", "zip"),
         include=("include", "http://abc.com/\n~^https:|example"),
@@ -364,7 +365,7 @@ def scopes() -> tuple[Scope, ...]:
         switches=dict.fromkeys(SWITCHABLE, True),
         rules=("rules", LINES),
     )
-    return UrlOptions().new_scope(), full.new_scope(["http://abc.com/", "http://shop.example/", "http://127.0.0.1/"])
+    return urls_with().new_scope(), full.new_scope(["http://abc.com/", "http://shop.example/", "http://127.0.0.1/"])
 
 
 def broken_promises(text: str, base: str | None) -> Iterator[str]:

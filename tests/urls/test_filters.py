@@ -14,9 +14,9 @@ from crawler.items import Reason
 from crawler.urls import filters
 from crawler.urls.canonical import canonicalize
 from crawler.urls.filters import action_in, api_call, file_type, is_login, may_be_action_or_api, repeated_segment
-from crawler.urls.scope import UrlOptions
+from tests.defaults import urls_with
 
-SCOPE = UrlOptions(mode="any", skip_types=tuple(project.URL_SKIP_TYPES.split(","))).new_scope([])
+SCOPE = urls_with().new_scope([])
 
 # ── Pages ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -319,7 +319,7 @@ def test_pages_are_visited(kind, url):
 def test_actions_are_not_visited(target, found):
     refusal = SCOPE.rejection(canonicalize("http://a.com" + target))
     assert refusal == (Reason.ACTION, found)
-    assert UrlOptions(skip_actions=False).new_scope([]).rejection(canonicalize("http://a.com" + target)) is None
+    assert urls_with(skip_actions=False).new_scope([]).rejection(canonicalize("http://a.com" + target)) is None
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_actions_are_not_visited(target, found):
 def test_api_calls_are_not_visited(target, found):
     refusal = SCOPE.rejection(canonicalize("http://a.com" + target))
     assert refusal == (Reason.API_CALL, found)
-    assert UrlOptions(skip_apis=False).new_scope([]).rejection(canonicalize("http://a.com" + target)) is None
+    assert urls_with(skip_apis=False).new_scope([]).rejection(canonicalize("http://a.com" + target)) is None
 
 
 @pytest.mark.parametrize(

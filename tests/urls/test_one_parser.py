@@ -28,8 +28,8 @@ from crawler.items import Reason
 from crawler.urls.canonical import canonicalize
 from crawler.urls.hosts import host_of, is_address, origin_of, port_of
 from crawler.urls.keys import host_key, key_of, keys_of
-from crawler.urls.scope import BAD_PORTS, UrlOptions
-from tests.defaults import DEFAULTS
+from crawler.urls.scope import BAD_PORTS
+from tests.defaults import DEFAULTS, urls_with
 
 BASE = "https://base.test:8443/x"
 PLAIN_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
@@ -154,8 +154,8 @@ def test_scope_keys_and_guard_use_the_host_that_is_contacted(trick):
     host = urlsplit(url).hostname
     assert key_of(url).host == keys_of([url])[0].host == host_key(host)
     if port_of(url) not in BAD_PORTS:
-        assert UrlOptions(mode="hosts").new_scope([url]).rejection(url) is None
-    elsewhere = UrlOptions(mode="hosts").new_scope([f"http://not.{host}:{port_of(url)}/", "http://elsewhere.test/"])
+        assert urls_with(mode="hosts").new_scope([url]).rejection(url) is None
+    elsewhere = urls_with(mode="hosts").new_scope([f"http://not.{host}:{port_of(url)}/", "http://elsewhere.test/"])
     refusal = elsewhere.rejection(url)
     assert refusal is not None
     assert refusal.reason in (Reason.OUT_OF_SCOPE, Reason.PORT_DENIED)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from crawler.items import Reason, Refusal
 from crawler.urls import scope as scope_module
 from crawler.urls.canonical import canonicalize
-from crawler.urls.scope import BAD_PORTS, MODES, SCOPE_REASONS, WEB_PORTS, UrlOptions
+from crawler.urls.scope import BAD_PORTS, MODES, SCOPE_REASONS, UrlOptions
 from crawler.urls.sites import BrokenLine
+from tests.defaults import urls_with
 
 SEEDS = ["https://www.example.com/docs/guide/start.html?x=/y/", "http://127.0.0.1/a/", "http://h1.test:9000/"]
 
@@ -46,13 +47,13 @@ def reason(scope, url):
 @pytest.mark.parametrize("mode", ["any", "domains", "hosts", "prefixes"])
 def test_modes(mode, url, modes):
     expected = None if mode in modes.split() else Reason.OUT_OF_SCOPE
-    scope = UrlOptions(mode=mode).new_scope(SEEDS)
+    scope = urls_with(mode=mode).new_scope(SEEDS)
     assert reason(scope, url) is expected
     assert reason(scope, url) is expected  # also from memory
 
 
 def test_a_bare_host_name_is_its_own_domain():
-    scope = UrlOptions(mode="domains").new_scope(["http://intranet/"])
+    scope = urls_with(mode="domains").new_scope(["http://intranet/"])
     assert scope.rejection("http://intranet/page") is None
     assert reason(scope, "http://a.intranet/") is Reason.OUT_OF_SCOPE
 
@@ -62,29 +63,29 @@ def test_a_bare_host_name_is_its_own_domain():
     [("", None), (":8080", None), (":9000", None), (":22", Reason.PORT_DENIED), (":9001", Reason.PORT_DENIED)],
 )
 def test_only_web_ports_and_those_of_seeds_are_visited(port, expected):
-    assert reason(UrlOptions().new_scope(SEEDS), f"http://example.com{port}/") is expected
+    assert reason(urls_with().new_scope(SEEDS), f"http://example.com{port}/") is expected
 
 
 def test_allowed_ports_can_be_given():
-    scope = UrlOptions(mode="any", ports=(81,)).new_scope([])
+    scope = urls_with(mode="any", ports=(81,)).new_scope([])
     assert scope.rejection("http://example.com:81/") is None
     assert reason(scope, "http://example.com/") is Reason.PORT_DENIED
 
 
 def test_without_contact_only_own_hosts_are_visited():
-    scope = UrlOptions(mode="any", contact=False, own_hosts=("*.mine.test",)).new_scope([])
+    scope = urls_with(mode="any", contact=False, own_hosts=("*.mine.test",)).new_scope([])
     assert scope.rejection("http://a.mine.test/") is None
     assert reason(scope, "http://example.com/") is Reason.NO_CONTACT
 
 
 def test_long_urls_are_refused():
-    scope = UrlOptions(mode="any", max_length=30).new_scope([])
+    scope = urls_with(mode="any", max_length=30).new_scope([])
     assert scope.rejection("http://example.com/" + "a" * 11) is None
     assert reason(scope, "http://example.com/" + "a" * 12) is Reason.URL_TOO_LONG
 
 
 def test_a_scope_grows_with_its_seeds():
-    scope = UrlOptions(mode="hosts").new_scope([])
+    scope = urls_with(mode="hosts").new_scope([])
     assert reason(scope, "http://example.com:7777/") is Reason.PORT_DENIED
     scope.add("http://EXAMPLE.com:7777")
     assert scope.rejection("http://example.com:7777/") is None
@@ -94,7 +95,7 @@ def test_a_scope_grows_with_its_seeds():
 
 def test_the_cache_of_refusals_is_bounded(monkeypatch):
     monkeypatch.setattr(scope_module, "MOST_ORIGINS", 10)
-    scope = UrlOptions(mode="hosts").new_scope(["http://host3.test/"])
+    scope = urls_with(mode="hosts").new_scope(["http://host3.test/"])
     answers = [scope.rejection(f"http://host{number % 20}.test/") for number in range(100)]
     assert [number % 20 for number, answer in enumerate(answers) if answer is None] == [3] * 5
     assert len(scope._by_origin) <= 10
@@ -102,17 +103,13 @@ def test_the_cache_of_refusals_is_bounded(monkeypatch):
 
 def test_an_unknown_mode_is_named():
     with pytest.raises(ValueError, match="'everything'"):
-        UrlOptions(mode="everything").new_scope([])
+        urls_with(mode="everything").new_scope([])
 
 
 @pytest.mark.parametrize("port", sorted(BAD_PORTS))
 def test_no_seed_and_no_setting_opens_a_port_of_another_protocol(port):
-    scope = UrlOptions(ports=(port,)).new_scope([f"http://example.com:{port}/"])
+    scope = urls_with(ports=(port,)).new_scope([f"http://example.com:{port}/"])
     assert scope.rejection(f"http://example.com:{port}/") == (Reason.PORT_DENIED, str(port))
-
-
-def test_web_ports_are_no_bad_ports():
-    assert not BAD_PORTS & set(WEB_PORTS)
 
 
 # ── Limits ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -166,7 +163,7 @@ def test_web_ports_are_no_bad_ports():
     ],
 )
 def test_limits_hold_to_the_last(options, last, first, refusal):
-    scope = UrlOptions(**options).new_scope([])
+    scope = urls_with(**options).new_scope([])
     expected, detail = refusal
     found = scope.rejection(first)
     assert scope.rejection(last) is None
@@ -176,7 +173,7 @@ def test_limits_hold_to_the_last(options, last, first, refusal):
 
 @pytest.mark.parametrize(("most", "depth", "refused"), [(0, 10_000, False), (3, 3, False), (3, 4, True), (1, 2, True)])
 def test_a_crawl_ends_so_many_links_from_its_seeds(most, depth, refused):
-    found = UrlOptions(max_depth=most).new_scope([]).rejection("http://a.com/", depth)
+    found = urls_with(max_depth=most).new_scope([]).rejection("http://a.com/", depth)
     assert found == ((Reason.TOO_FAR, f"{depth} links, {most} at most") if refused else None)
 
 
@@ -210,20 +207,20 @@ EXCLUDE = ("out.txt", "https://a.com/docs/old/\n\n~[?&]sort=")
     ],
 )
 def test_a_url_must_be_included_and_not_excluded(url, refusal):
-    options = UrlOptions(mode="hosts", include=INCLUDE, exclude=EXCLUDE, skip_types=("zip",))
+    options = urls_with(mode="hosts", include=INCLUDE, exclude=EXCLUDE, skip_types=("zip",))
     scope = options.new_scope(["https://a.com/", "https://b.com/", "https://a.com.evil.net/"])
     assert scope.rejection(url) == refusal
 
 
 def test_without_patterns_everything_is_included_and_nothing_excluded():
-    scope = UrlOptions(include=("", ""), exclude=("out.txt", "# nothing yet")).new_scope([])
+    scope = urls_with(include=("", ""), exclude=("out.txt", "# nothing yet")).new_scope([])
     assert scope.rejection("https://a.com/anything") is None
 
 
 @pytest.mark.parametrize("field", ["include", "exclude", "rules"])
 def test_a_broken_file_is_named_with_its_line(field):
     with pytest.raises(BrokenLine, match=r"^list\.txt:2: "):
-        UrlOptions(**{field: ("list.txt", "# first\nnonsense")}).new_scope([])
+        urls_with(**{field: ("list.txt", "# first\nnonsense")}).new_scope([])
 
 
 # ── Why ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -247,7 +244,7 @@ def test_a_broken_file_is_named_with_its_line(field):
     ],
 )
 def test_a_refusal_says_what_and_why(options, url, text):
-    assert str(UrlOptions(**options).new_scope(["http://a.com/"]).rejection(url)) == text
+    assert str(urls_with(**options).new_scope(["http://a.com/"]).rejection(url)) == text
 
 
 @pytest.mark.parametrize("reason", sorted(SCOPE_REASONS))
@@ -273,7 +270,7 @@ def test_a_url_for_which_a_filter_fails_is_not_visited(monkeypatch, name, url):
     def fails(*args):
         raise RuntimeError("the filter is broken")
 
-    scope = UrlOptions().new_scope([])
+    scope = urls_with().new_scope([])
     with monkeypatch.context() as patched:
         patched.setattr(scope_module, name, fails)
         assert scope.rejection(url) == (Reason.FILTER_FAILED, "RuntimeError('the filter is broken')")
@@ -282,7 +279,7 @@ def test_a_url_for_which_a_filter_fails_is_not_visited(monkeypatch, name, url):
 
 @pytest.mark.parametrize("link", ["/{{url}}", "/a?id=${id}"])
 def test_unfilled_placeholders_are_not_visited(link):
-    scope = UrlOptions().new_scope([])
+    scope = urls_with().new_scope([])
     assert reason(scope, scope.policy.canonicalize(link, "http://a.com/")) is Reason.UNFILLED
     assert scope.rejection("http://a.com/?filter=%7B1%7D") is None
 
@@ -292,7 +289,7 @@ def test_a_pattern_that_fails_lets_nothing_in(monkeypatch):
         raise RecursionError("too deep")
 
     monkeypatch.setattr(scope_module.UrlPatterns, "first_match", fails)
-    for options in (UrlOptions(include=INCLUDE), UrlOptions(exclude=EXCLUDE)):
+    for options in (urls_with(include=INCLUDE), urls_with(exclude=EXCLUDE)):
         assert reason(options.new_scope([]), "https://a.com/docs/") is Reason.FILTER_FAILED
 
 
@@ -307,9 +304,7 @@ URLS = st.tuples(
 @settings(deadline=None, max_examples=300)
 @given(URLS, st.sampled_from(MODES), st.integers(0, 3))
 def test_every_refusal_has_a_scope_reason_and_stays_the_same(url, mode, depth):
-    options = UrlOptions(
-        mode=mode, include=INCLUDE, exclude=EXCLUDE, skip_types=("zip",), max_depth=2, max_parameters=3
-    )
+    options = urls_with(mode=mode, include=INCLUDE, exclude=EXCLUDE, skip_types=("zip",), max_depth=2, max_parameters=3)
     scope = options.new_scope(["http://a.com/a/"])
     refusal = scope.rejection(url, depth)
     assert refusal is None or (refusal.reason in SCOPE_REASONS and refusal.reason is not Reason.FILTER_FAILED)
@@ -340,7 +335,7 @@ OTHER = {
 
 def test_each_option_changes_the_scope_or_the_spelling_and_not_both():
     assert OTHER.keys() == {field.name for field in fields(UrlOptions)}
-    was = UrlOptions()
+    was = urls_with()
     for name, value in OTHER.items():
         now = replace(was, **{name: value})
         spells = name in {"switches", "rules"}
@@ -349,19 +344,19 @@ def test_each_option_changes_the_scope_or_the_spelling_and_not_both():
 
 
 def test_the_name_of_a_file_changes_nothing():
-    was = UrlOptions(include=("a.txt", "~x"), exclude=("b.txt", "~y"), rules=("c.txt", "a.com drop b"))
-    now = UrlOptions(include=("A.txt", "~x"), exclude=("B.txt", "~y"), rules=("C.txt", "a.com drop b"))
+    was = urls_with(include=("a.txt", "~x"), exclude=("b.txt", "~y"), rules=("c.txt", "a.com drop b"))
+    now = urls_with(include=("A.txt", "~x"), exclude=("B.txt", "~y"), rules=("C.txt", "a.com drop b"))
     assert (now.scope_digest(), now.spelling_digest()) == (was.scope_digest(), was.spelling_digest())
-    assert UrlOptions(include=("a.txt", "~x")).scope_digest() != UrlOptions(exclude=("a.txt", "~x")).scope_digest()
+    assert urls_with(include=("a.txt", "~x")).scope_digest() != urls_with(exclude=("a.txt", "~x")).scope_digest()
 
 
 def test_the_order_in_which_switches_are_given_changes_nothing():
     one, other = {"slashes": True, "escapes": False}, {"escapes": False, "slashes": True}
-    assert UrlOptions(switches=one).spelling_digest() == UrlOptions(switches=other).spelling_digest()
+    assert urls_with(switches=one).spelling_digest() == urls_with(switches=other).spelling_digest()
 
 
 def test_seeds_are_spelled_as_links_are():
-    options = UrlOptions(mode="prefixes", rules=("rules.txt", "a.com on index_page\na.com drop view"))
+    options = urls_with(mode="prefixes", rules=("rules.txt", "a.com on index_page\na.com drop view"))
     scope = options.new_scope(["HTTP://A.com:80//docs//index.html?view=grid#top"])
     assert scope.rejection(scope.policy.canonicalize("http://a.com/docs/x")) is None
     assert reason(scope, "http://a.com/other") is Reason.OUT_OF_SCOPE

@@ -19,8 +19,8 @@ from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
-from crawler.urls.scope import UrlOptions
 from crawler.worker.committer import LINKS_A_VISIT, STEPS, Committer
+from tests.defaults import DEFAULTS, urls_with
 from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -100,7 +100,13 @@ def came(visit: Visit, body: bytes = b"") -> Fetched:
 
 
 def result(visit: Visit, *links: Link, body: bytes = b"") -> VisitResult:
-    looked_at = examine(visited(visit, fetched=came(visit, body), page=None), UrlOptions().new_scope(), None)
+    looked_at = examine(
+        visited(visit, fetched=came(visit, body), page=None),
+        urls_with().new_scope(),
+        None,
+        DEFAULTS.reading,
+        DEFAULTS.duplicates,
+    )
     assert looked_at.page is not None
     return settled(replace(looked_at, page=replace(looked_at.page, links=links)))
 
