@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crawler.collection.archive_reader import read_archived
-from crawler.content.answers import ArchivedAnswer, asked_of, read_again
+from crawler.content.answers import ArchivedAnswer, directives_of, parse_archived
 from crawler.content.readers import main_text_digest
 from crawler.errors import DiskTrouble
 from crawler.items import (
@@ -197,11 +197,11 @@ class ChangeFeed:
                 with_blocks=selection.blocks,
             )
             return _Content(main.text, main.blocks, directives.merged(in_headers, in_page), ())
-        page = read_again(archived, reading)
+        page = parse_archived(archived, reading)
         return _Content(
             text_of(page),
             blocks_of(page) if selection.blocks else (),
-            asked_of(archived, page),
+            directives_of(archived, page),
             [OutLink(key_of(url), url, anchor, rel) for url, anchor, rel in _links_of(page)],
         )
 

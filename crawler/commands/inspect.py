@@ -18,7 +18,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
-from crawler.content.answers import plain_of
+from crawler.content.answers import plain_body_of
 from crawler.engine.command import exit_code_of
 from crawler.errors import BadInput, Misconfigured
 from crawler.export.documents import safe_json
@@ -126,7 +126,7 @@ def _body(name: str, options: Options, opts: argparse.Namespace) -> tuple[bytes,
     if opts.url or opts.type:
         raise Misconfigured("--url and --type are for files; the archive has both for a URL.")
     archived, document = newest_archived(options, name)
-    plain, content_type = plain_of(archived)
+    plain, content_type = plain_body_of(archived)
     return plain, archived.url, content_type, f"{archived.url}, archived {date_of(document.fetched)}"
 
 

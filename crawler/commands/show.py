@@ -12,7 +12,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import archived_versions, read_archived
-from crawler.content.answers import ArchivedAnswer, plain_of, read_again
+from crawler.content.answers import ArchivedAnswer, parse_archived, plain_body_of
 from crawler.engine.command import exit_code_of
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output
@@ -126,11 +126,11 @@ def _requested_output(
     if opts.headers:
         return archived.head, b""
     if opts.html:
-        body, content_type = plain_of(archived)
+        body, content_type = plain_body_of(archived)
         return cached_view(convert(body, archived.url, content_type), document).encode("utf-8", "replace"), b""
     if not opts.text:
         return archived.head, archived.body
-    found = read_again(archived, reading)
+    found = parse_archived(archived, reading)
     text = text_of(found)
     if not text and (found.problem or not found.format):
         why = f" ({found.problem})" if found.problem else ""

@@ -1,1 +1,1 @@
-"""What one answer contains, found in processes with limits of their own."""
+"""Examine answers: links, text, metadata, sketch and WARC records, found in processes with limits."""

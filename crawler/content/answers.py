@@ -1,4 +1,4 @@
-"""An archived answer read back: its bytes as they came, and what they say as we understand it now."""
+"""An archived answer, and how to parse it again with the current code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.parse.reading import ParsedBody, parse_body
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedAnswer:
-    """What a server sent."""
+    """The bytes of an answer, as the archive has them."""
 
     url: str
     head: bytes  # status line and headers, with the empty line
@@ -29,20 +29,20 @@ class ArchivedAnswer:
         return next((value for name, value in self.headers if name == "content-type"), "")
 
 
-def plain_of(archived: ArchivedAnswer) -> tuple[bytes, str]:
-    """The body without its codings, and the type that the server gives it."""
+def plain_body_of(archived: ArchivedAnswer) -> tuple[bytes, str]:
+    """Return the body with its codings undone, and its Content-Type."""
     headers = archived.headers
     content_type = next((value for name, value in headers if name == "content-type"), "")
     return plain_body(archived.body, headers).data, content_type
 
 
-def read_again(archived: ArchivedAnswer, reading: Reading) -> ParsedBody:
-    """What a document says, as it is understood now."""
-    body, content_type = plain_of(archived)
+def parse_archived(archived: ArchivedAnswer, reading: Reading) -> ParsedBody:
+    """Parse an archived answer with the current code."""
+    body, content_type = plain_body_of(archived)
     return parse_body(body, archived.url, content_type, reading=reading)
 
 
-def asked_of(archived: ArchivedAnswer, found: ParsedBody) -> Directives:
-    """What a document and its headers ask of crawlers."""
-    asked = directives.from_headers(value for name, value in archived.headers if name == "x-robots-tag")
-    return directives.merged(asked, found.directives) if isinstance(found, Html) else asked
+def directives_of(archived: ArchivedAnswer, parsed: ParsedBody) -> Directives:
+    """Return the robots directives of the headers and of the document together."""
+    of_headers = directives.from_headers(value for name, value in archived.headers if name == "x-robots-tag")
+    return directives.merged(of_headers, parsed.directives) if isinstance(parsed, Html) else of_headers

@@ -1,4 +1,4 @@
-"""Examine an answer: everything that depends on it alone, in one call."""
+"""Examine an answer: compute, in one call, everything that depends on the answer alone."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from crawler.urls.keys import key_of
 from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
-_NOT_FOLLOWED = (Kind.ROBOTS, Kind.PROBE)  # redirects of these are not followed as those of pages
+_OWN_REDIRECTS = (Kind.ROBOTS, Kind.PROBE)  # kinds of visit whose redirects are not followed like those of pages
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
-_SAME_PAGE = 0.8  # share of its words that a page must have in common with what its host shows for missing ones
+_SOFT_404_SIMILARITY = 0.8  # share of words in common with the host's page for missing URLs, at least
 
 
 def examine(
@@ -39,28 +39,28 @@ def examine(
     reading: Reading,
     rule: DuplicateRule,
 ) -> Visited:
-    """Fill in what an answer contains: page, links, redirect target, sketch and archive records.
+    """Return the visit with what its answer contains: page, links, redirect target, sketch and WARC records.
 
-    1. A redirect's target is judged; an answer to HEAD, and one of a type that is not read, ends here.
-    2. The body is unpacked and gets its digests.
-    3. The first reader of `READERS` that knows the answer reads it.
-    4. Directives, the login form and the soft 404 of the host decide whether it may be indexed.
-    5. A page with text gets a sketch, by which near-duplicates are found.
+    1. The target of a redirect is judged. An answer to HEAD, or of a type that is not read, is done then.
+    2. The codings of the body are undone, and its digests computed.
+    3. The first reader of `READERS` that accepts the answer parses it.
+    4. Robots directives, a login form or the host's soft 404 may keep it out of the index.
+    5. A page with text gets a sketch for near-duplicates.
     6. Request, response and links become WARC records.
     """
     fetched = visited.fetched
     if fetched is None or not fetched.head:
         return visited
-    if visited.outcome is Outcome.REDIRECTED and visited.visit.kind not in _NOT_FOLLOWED:
-        visited = _follow(visited, scope, location or "")
+    if visited.outcome is Outcome.REDIRECTED and visited.visit.kind not in _OWN_REDIRECTS:
+        visited = _judge_redirect(visited, scope, location or "")
     if fetched.request.startswith(b"HEAD ") or visited.reason is Reason.UNWANTED_TYPE:
-        return visited  # there is nothing to keep
+        return visited  # there is no body to archive
     answer = _unpack(visited.visit, fetched, scope, reading)
     page, verdict = answer.page, None
     if visited.outcome is Outcome.FETCHED and visited.visit.kind is not Kind.ROBOTS:
         page, verdict = _read(answer)
     if page.text and verdict is None and visited.visit.kind is Kind.PAGE:
-        page = _sketched(page, visited.visit, rule)
+        page = _with_sketch(page, visited.visit, rule)
     if verdict is not None:
         outcome = Outcome.FETCHED if verdict is Reason.NOINDEX else Outcome.REFUSED
         visited = replace(visited, reason=verdict, outcome=outcome)
@@ -80,12 +80,12 @@ def _unpack(visit: Visit, fetched: Fetched, scope: Scope, reading: Reading) -> U
         etag=_validator(headers, "etag"),
         last_modified=_validator(headers, "last-modified"),
     )
-    named = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
-    return UnpackedAnswer(page, plain.data, content_type, None, visit, named, scope, reading, fetched.ended)
+    of_headers = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
+    return UnpackedAnswer(page, plain.data, content_type, None, visit, of_headers, scope, reading, fetched.ended)
 
 
 def _read(answer: UnpackedAnswer) -> tuple[Page, Reason | None]:
-    """What the answer contains, and why it may be no document for an index."""
+    """Return what the answer contains, and why it must not be indexed, or None."""
     visit = answer.visit
     if not answer.data and visit.validators.length:
         return answer.page, Reason.CAME_EMPTY
@@ -96,43 +96,47 @@ def _read(answer: UnpackedAnswer) -> tuple[Page, Reason | None]:
     )
     if found.is_list:
         return found.page, found.verdict
-    page, wanted = found.page, found.directives
-    if wanted.unavailable_after is not None:
-        page = replace(page, unavailable_after=wanted.unavailable_after)
-    if wanted.noarchive:
+    page, robots = found.page, found.directives
+    if robots.unavailable_after is not None:
+        page = replace(page, unavailable_after=robots.unavailable_after)
+    if robots.noarchive:
         page = replace(page, metadata={**page.metadata, "robots": "noarchive"})
     if visit.kind is Kind.PROBE:
         return replace(page, soft404=sketch(page.text, visit.url)), None
-    return page, _verdict(page, visit, wanted, answer.now, is_login=found.is_login)
+    return page, _verdict(page, visit, robots, answer.now, is_login=found.is_login)
 
 
-def _sketched(page: Page, visit: Visit, rule: DuplicateRule) -> Page:
-    """With what near-duplicates are found by."""
-    sketch_ = page_sketch(page.text, visit.template, rule)
-    return replace(page, sketch=sketch_, template=template_fingerprint(visit.template)) if sketch_ else page
+def _with_sketch(page: Page, visit: Visit, rule: DuplicateRule) -> Page:
+    """Add the sketch of the text without the host's template; a text that is too short gets none."""
+    found = page_sketch(page.text, visit.template, rule)
+    return replace(page, sketch=found, template=template_fingerprint(visit.template)) if found else page
 
 
-def _verdict(page: Page, visit: Visit, asked: Directives, now: float, *, is_login: bool) -> Reason | None:
-    """Why a page that came with status 200 is none for an index."""
+def _verdict(page: Page, visit: Visit, robots: Directives, now: float, *, is_login: bool) -> Reason | None:
+    """Return why a page with status 200 must not be indexed, or None if it may."""
     if is_login:
         return Reason.LOGIN_WALL
-    if visit.soft404 and visit.depth and similarity(sketch(page.text, visit.url), visit.soft404) >= _SAME_PAGE:
+    if (
+        visit.soft404
+        and visit.depth
+        and similarity(sketch(page.text, visit.url), visit.soft404) >= _SOFT_404_SIMILARITY
+    ):
         return Reason.SOFT_404
-    if asked.noindex or (page.unavailable_after is not None and page.unavailable_after < now):
+    if robots.noindex or (page.unavailable_after is not None and page.unavailable_after < now):
         return Reason.NOINDEX
     return None
 
 
 def _validator(headers: list[tuple[str, str]], wanted: str) -> str:
-    """What a server gives us to ask by; empty if it could not be sent back."""
+    """Return an ETag or Last-Modified header for conditional requests; empty if it could not be sent back."""
     value = next((value for name, value in headers if name == wanted), "")
     if len(value) > _LONGEST_VALIDATOR or not _VALIDATOR.fullmatch(value):
         return ""
     return value if wanted == "etag" or seconds_of(value) is not None else ""
 
 
-def _follow(visited: Visited, scope: Scope, location: str) -> Visited:
-    """A redirect's target is a visit of its own, unless it leads nowhere."""
+def _judge_redirect(visited: Visited, scope: Scope, location: str) -> Visited:
+    """Fill in the target of a redirect, to be visited by itself, or refuse one that leads to no page."""
     visit = visited.visit
     url = scope.policy.canonicalize(location, visit.url)
     if url is None:

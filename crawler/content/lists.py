@@ -1,4 +1,4 @@
-"""What sitemaps and feeds list, as links with what is said of them."""
+"""Read sitemaps and feeds: the URLs that they list, with dates, change intervals and priorities."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from crawler.urls.hosts import host_of, registered_domain
 from crawler.urls.keys import key_of, keys_of
 from crawler.urls.scope import Scope
 
-MOST_SITEMAPS = 5_000  # that an index may name
-DEEPEST_INDEX = 3  # indexes in indexes
+MOST_SITEMAPS = 5_000  # of an index that are followed
+DEEPEST_INDEX = 3  # levels of indexes in indexes that are followed
 _DAY = 86_400.0
 _FREQUENCIES = {
     "always": 3_600.0,
@@ -28,59 +28,61 @@ _FREQUENCIES = {
     "monthly": 30 * _DAY,
     "yearly": 365 * _DAY,
 }
-_LEAST_INTERVAL, _MOST_INTERVAL = 900.0, _DAY  # of visits to a feed, by its rhythm
-# What makes a URL no page, or one that is too far away, does not make it no list.
-_OF_PAGES = frozenset({Reason.FILE_TYPE, Reason.API_CALL, Reason.NOT_INCLUDED, Reason.TOO_FAR})
+_LEAST_INTERVAL, _MOST_INTERVAL = 900.0, _DAY  # between visits to a feed without a ttl
+# Reasons to refuse a page that do not apply to lists.
+_ONLY_FOR_PAGES = frozenset({Reason.FILE_TYPE, Reason.API_CALL, Reason.NOT_INCLUDED, Reason.TOO_FAR})
 
 
 def list_refusal(scope: Scope, url: str, *, vouched: bool = False) -> Refusal | None:
-    """Why a sitemap or feed must not be read; one for which a host vouches may lie outside the scope."""
+    """Return why a sitemap or feed must not be fetched, or None; one that is `vouched` for may be out of scope."""
     refusal = scope.rejection(url)
-    if refusal is None or refusal.reason in _OF_PAGES or (vouched and refusal.reason is Reason.OUT_OF_SCOPE):
+    if refusal is None or refusal.reason in _ONLY_FOR_PAGES or (vouched and refusal.reason is Reason.OUT_OF_SCOPE):
         return None
     return refusal
 
 
 def list_link(scope: Scope, url: str, *, vouched: bool = False) -> Link:
+    """Return the link to a sitemap or feed."""
     return Link(key_of(url), url, "", list_refusal(scope, url, vouched=vouched), 0)
 
 
 def read_sitemap(page: Page, body: bytes, visit: Visit, scope: Scope, now: float) -> Page | None:
-    """The page with what its sitemap lists; None if it is no sitemap."""
+    """Return the page with the URLs or sitemaps that its sitemap lists; None if it is not a sitemap."""
     found = parse_sitemap(body, visit.url)
     if found.kind is SitemapForm.NONE:
         return None
     vouchers = {host_of(visit.url), *visit.vouchers}
     page = replace(page, kind=Kind.SITEMAP, problem=page.problem or found.problem)
     if found.kind is SitemapForm.INDEX:
-        return replace(page, sitemaps=_children(found.sitemaps, visit, scope, vouchers))
-    return replace(page, listed=_entries(found.entries, visit, scope, vouchers, now))
+        return replace(page, sitemaps=_child_sitemaps(found.sitemaps, visit, scope, vouchers))
+    return replace(page, listed=_listed_urls(found.entries, visit, scope, vouchers, now))
 
 
-def _children(entries: Iterable[SitemapEntry], visit: Visit, scope: Scope, vouchers: set[str]) -> list[Link]:
-    """What an index names: on hosts for which it may speak, and not without end."""
+def _child_sitemaps(entries: Iterable[SitemapEntry], visit: Visit, scope: Scope, vouchers: set[str]) -> list[Link]:
+    """Return the sitemaps that an index names, on hosts that it may list, up to limits of number and depth."""
     if visit.depth >= DEEPEST_INDEX:
         return []
-    urls = _canonical((entry.loc for entry in entries), visit, scope)
-    own = (url for url in urls if url != visit.url and _speaks_for(host_of(url), vouchers))
-    return [list_link(scope, url, vouched=host_of(url) in vouchers) for url in islice(own, MOST_SITEMAPS)]
+    urls = _canonical_urls((entry.loc for entry in entries), visit, scope)
+    allowed = (url for url in urls if url != visit.url and _may_list_host(host_of(url), vouchers))
+    return [list_link(scope, url, vouched=host_of(url) in vouchers) for url in islice(allowed, MOST_SITEMAPS)]
 
 
-def _entries(
+def _listed_urls(
     entries: list[SitemapEntry], visit: Visit, scope: Scope, vouchers: set[str], now: float
 ) -> list[ListedUrl]:
-    weighed = [entry.priority for entry in entries if entry.priority is not None]
-    usual = fmean(weighed) if weighed else 0.5
-    spoken_for: dict[str, bool] = {}
+    """Return each URL of a sitemap once, without those on hosts that it may not list."""
+    priorities = [entry.priority for entry in entries if entry.priority is not None]
+    mean_priority = fmean(priorities) if priorities else 0.5
+    may_list: dict[str, bool] = {}  # by host
     listed: dict[str, SitemapEntry] = {}
     for entry in entries:
         url = scope.policy.canonicalize(entry.loc, visit.url)
         if url is None or url in listed:
             continue
         host = host_of(url)
-        if host not in spoken_for:
-            spoken_for[host] = _speaks_for(host, vouchers)
-        if spoken_for[host] and len(url) <= scope.options.max_length:
+        if host not in may_list:
+            may_list[host] = _may_list_host(host, vouchers)
+        if may_list[host] and len(url) <= scope.options.max_length:
             listed[url] = entry
     depth = visit.depth + 1
     return [
@@ -88,17 +90,17 @@ def _entries(
             key,
             url,
             scope.rejection(url, depth),
-            _past(entry.lastmod, now),
+            _past_date(entry.lastmod, now),
             _FREQUENCIES.get(entry.changefreq),
-            # Priorities are meant within a site: who calls everything important says nothing.
-            min(max(0.5 + entry.priority - usual, 0.0), 1.0) if entry.priority is not None else None,
+            # Priorities compare the URLs of one site: only the difference from their mean counts.
+            min(max(0.5 + entry.priority - mean_priority, 0.0), 1.0) if entry.priority is not None else None,
         )
         for key, (url, entry) in zip(keys_of(listed), listed.items(), strict=True)
     ]
 
 
-def _speaks_for(host: str, vouchers: set[str]) -> bool:
-    """A sitemap speaks for its own site, and for those hosts whose robots.txt names it."""
+def _may_list_host(host: str, vouchers: set[str]) -> bool:
+    """Whether a sitemap may list URLs of a host: of its own site, or of one whose robots.txt names the sitemap."""
     if host in vouchers:
         return True
     site = registered_domain(host)
@@ -106,12 +108,12 @@ def _speaks_for(host: str, vouchers: set[str]) -> bool:
 
 
 def read_feed(page: Page, body: bytes, visit: Visit, content_type: str, scope: Scope, now: float) -> Page | None:
-    """The page with what its feed announces; None if it is no feed."""
+    """Return the page with the entries of its feed; None if it is not a feed."""
     feed = parse_feed(body, visit.url, content_type)
     if not feed.form:
         return None
     listed: dict[str, ListedUrl] = {}
-    names = Counter(entry.guid for entry in feed.entries)
+    guids = Counter(entry.guid for entry in feed.entries)
     for entry in feed.entries:
         url = scope.policy.canonicalize(entry.link, visit.url) if entry.link else None
         if url is not None and url not in listed:
@@ -119,33 +121,35 @@ def read_feed(page: Page, body: bytes, visit: Visit, content_type: str, scope: S
                 key_of(url),
                 url,
                 scope.rejection(url, visit.depth + 1),
-                _past(entry.updated or entry.published, now),
+                _past_date(entry.updated or entry.published, now),
                 None,
                 1.0,
-                _fingerprint(entry.guid if names[entry.guid] == 1 else url),  # some feeds have one for all
+                _fingerprint(entry.guid if guids[entry.guid] == 1 else url),  # some feeds repeat one guid
                 entry.title,
                 entry.summary,
             )
-    usual = median_interval(feed.entries)
-    observed = min(max(usual / 2, _LEAST_INTERVAL), _MOST_INTERVAL) if usual is not None else None
+    between_entries = median_interval(feed.entries)
+    interval = None
+    if between_entries is not None:
+        interval = min(max(between_entries / 2, _LEAST_INTERVAL), _MOST_INTERVAL)
     return replace(
         page,
         kind=Kind.FEED,
         title=feed.title,
         listed=list(listed.values()),
-        interval=feed.ttl or observed,
+        interval=feed.ttl or interval,
         problem=page.problem or feed.problem,
     )
 
 
-def _canonical(urls: Iterable[str], visit: Visit, scope: Scope) -> dict[str, None]:
-    """Each once, in their order."""
+def _canonical_urls(urls: Iterable[str], visit: Visit, scope: Scope) -> dict[str, None]:
+    """Return the canonical URLs, each once, in their order."""
     found = (scope.policy.canonicalize(url, visit.url) for url in urls)
     return dict.fromkeys(url for url in found if url is not None)
 
 
-def _past(date: float | None, now: float) -> float | None:
-    """A date that lies ahead says nothing; a day is allowed for zones of time."""
+def _past_date(date: float | None, now: float) -> float | None:
+    """Return the date, or None if it lies in the future; a day is allowed for time zones."""
     return date if date is not None and 0 < date <= now + _DAY else None
 
 

@@ -18,43 +18,43 @@ CONFIGURE, SEEDS, EXAMINE, COMPARE, LEARN_TEMPLATE = 1, 2, 3, 4, 5  # kinds of m
 
 
 class ContentConfiguration(msgspec.Struct, array_like=True):
-    """What a process must know to judge links, and what it may use."""
+    """The first message to a content process: its options and its limits."""
 
     urls: UrlOptions
     reading: Reading
     rule: DuplicateRule
     cpu_seconds: int  # per page
-    memory: int  # address space
-    hook: str
+    memory: int  # bytes of address space
+    hook: str  # CONTENT_HOOK; empty = none
 
 
 class PageTask(msgspec.Struct, array_like=True):
-    """One answer to look at."""
+    """Examine an answer."""
 
     visited: Visited
-    location: str | None
+    location: str | None  # of a redirect
 
 
 class ComparisonTask(msgspec.Struct, array_like=True):
-    """A page, and others that may say almost the same."""
+    """Compare a page with its candidates for near-duplicates."""
 
     new: TemplatedAnswer
     others: list[TemplatedAnswer]
 
 
 class TemplateTask(msgspec.Struct, array_like=True):
-    """Pages of a host, and its template if that is known."""
+    """Find the template of a host, if it is not given, and the sketches of its pages."""
 
     pages: list[ArchivedAnswer]
     template: bytes | None
 
 
 class ExaminedPage(msgspec.Struct, array_like=True):
-    """What looking at it found: the fields of `Visited` that it fills."""
+    """The result of a `PageTask`: the fields of `Visited` that examining fills."""
 
     outcome: Outcome
     reason: Reason
     detail: str
     page: Page | None
-    target: Link | None
+    target: Link | None  # of a redirect
     records: list[WarcRecord]

@@ -1,4 +1,4 @@
-"""The content processes of a crawl: a page that kills, hangs or swells one costs one attempt of its URL."""
+"""The pool of content processes: a page that crashes, hangs or exhausts one costs one attempt of its URL."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from crawler.items import Reason, Visited
 
 logger = logging.getLogger(__name__)
 
-AHEAD = 2  # pages a process has at once: the next is there when one is done
-PAGES_A_PROCESS = 2_000  # after which a fresh process takes over: whatever leaks, leaks no further
-CHECK_EVERY = 0.5  # seconds between two looks for processes that hang
-START_TIME = 60.0  # seconds that a process may take to start, on a machine that has other things to do
-FAILED_STARTS = 5  # processes in a row that die before their first page
+JOBS_A_PROCESS = 2  # at once: the next is there when one is done
+PAGES_A_PROCESS = 2_000  # after which the process is replaced, so that memory leaks do not add up
+CHECK_EVERY = 0.5  # seconds between two checks for processes that hang
+START_TIMEOUT = 60.0  # seconds; generous, because the machine may be busy
+FAILED_STARTS = 5  # processes in a row that die before they are ready, after which the crawl stops
 
 
 class ContentDied(Exception):
-    """A page ended its content process."""
+    """The content process of a page died, was killed or was stopped; the reason says which."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.meaning)
@@ -52,14 +52,14 @@ class ContentDied(Exception):
 
 
 class ContentPool:
-    """Starts, feeds, watches and replaces the processes. Belongs to the event loop that runs it."""
+    """Starts the processes, assigns jobs to them, kills and replaces them. Belongs to one event loop."""
 
-    def __init__(self, processes: int, configuration: ContentConfiguration, seconds: float) -> None:
+    def __init__(self, processes: int, configuration: ContentConfiguration, timeout: float) -> None:
         self._size = processes
         self._configuration = configuration
-        self._seconds = seconds  # a page may take, by the clock on the wall
+        self._timeout = timeout  # seconds of real time for a page
         self._seeds: list[str] = []
-        self._workers: list[_ContentProcess] = []
+        self._processes: list[_ContentProcess] = []
         self._waiting: deque[_Job] = deque()
         self._failed_starts = 0
         self._failure: CrawlError | None = None
@@ -68,135 +68,143 @@ class ContentPool:
 
     def start(self) -> None:
         for _ in range(self._size):
-            self._start_worker()
-        self._watch()
+            self._start_process()
+        self._kill_hanging()
 
     def add_seeds(self, seeds: Sequence[str]) -> None:
         """Extend the scope in all processes."""
         self._seeds.extend(seeds)
-        for worker in self._workers:
-            worker.send(SEEDS, _encode(seeds))
+        for process in self._processes:
+            process.send(SEEDS, _encode(seeds))
 
     def waiting(self) -> int:
-        """Pages that no process has taken yet."""
+        """Return how many pages wait for a process."""
         return len(self._waiting)
 
     async def examine(self, visited: Visited, location: str | None) -> Visited:
-        """`crawler.content.examine.examine`, elsewhere. Raises `ContentDied`, or `CrawlError` when no process can be had."""
-        seen: ExaminedPage = await self._ask(EXAMINE, PageTask(visited, location))
+        """Call `crawler.content.examine.examine` in a content process.
+
+        Raises `ContentDied` if that process dies, and `CrawlError` if none can be started.
+        """
+        found: ExaminedPage = await self._submit(EXAMINE, PageTask(visited, location))
         return replace(
             visited,
-            outcome=seen.outcome,
-            reason=seen.reason,
-            detail=seen.detail,
-            page=seen.page,
-            location=seen.target,
-            records=seen.records,
+            outcome=found.outcome,
+            reason=found.reason,
+            detail=found.detail,
+            page=found.page,
+            location=found.target,
+            records=found.records,
         )
 
     async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float]:
-        """`crawler.content.similarity.compare`, elsewhere."""
-        shares: list[float] = await self._ask(COMPARE, ComparisonTask(new, list(others)))
-        return shares
+        """Call `crawler.content.similarity.compare` in a content process."""
+        similarities: list[float] = await self._submit(COMPARE, ComparisonTask(new, list(others)))
+        return similarities
 
     async def learn_template(
         self, pages: Sequence[ArchivedAnswer], template: bytes | None
     ) -> tuple[bytes, list[bytes]]:
-        """`crawler.content.similarity.learn_template`, elsewhere."""
-        learned: tuple[bytes, list[bytes]] = await self._ask(LEARN_TEMPLATE, TemplateTask(list(pages), template))
-        return learned
+        """Call `crawler.content.similarity.learn_template` in a content process."""
+        found: tuple[bytes, list[bytes]] = await self._submit(LEARN_TEMPLATE, TemplateTask(list(pages), template))
+        return found
 
-    def _ask(self, kind: int, question: object) -> asyncio.Future[Any]:
+    def _submit(self, kind: int, task: object) -> asyncio.Future[Any]:
+        """Queue a task, and return the future of its result."""
         if self._failure is not None:
             raise self._failure
         if self._closed:
             raise ContentDied(Reason.STOPPED)
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Job(kind, _encode(question), answer))
-        self._feed()
-        return answer
+        result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Job(kind, _encode(task), result))
+        self._assign_jobs()
+        return result
 
     def close(self) -> None:
+        """End all processes; jobs that are not done fail with the reason STOPPED."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
         for job in self._waiting:
             job.fail(Reason.STOPPED)
-        for worker in list(self._workers):
-            worker.end()
-            worker.wait()
+        for process in list(self._processes):
+            process.end()
+            process.kill_and_wait()
 
-    # ── what the workers report ──
+    # ── called by the processes ──
 
-    def answered(self, worker: _ContentProcess) -> None:
+    def process_answered(self, process: _ContentProcess) -> None:
+        """Give a process that is ready, or has done a job, the next one; replace it after many pages."""
         self._failed_starts = 0
-        if worker.done >= PAGES_A_PROCESS and not worker.is_retiring:
-            worker.is_retiring = True
-            self._start_worker()
-        if worker.is_retiring and not worker.jobs:
-            worker.end()
-        self._feed()
+        if process.pages_done >= PAGES_A_PROCESS and not process.is_retiring:
+            process.is_retiring = True
+            self._start_process()
+        if process.is_retiring and not process.jobs:
+            process.end()
+        self._assign_jobs()
 
-    def lost(self, worker: _ContentProcess) -> None:
-        """A process is gone: the page that it was at is to blame, the others are given to someone else."""
-        if worker not in self._workers:
+    def process_ended(self, process: _ContentProcess) -> None:
+        """Replace a process that has ended: its current job has failed, and the others wait for another process."""
+        if process not in self._processes:
             return
-        self._workers.remove(worker)
+        self._processes.remove(process)
         if self._closed:
-            for job in worker.jobs:
+            for job in process.jobs:
                 job.fail(Reason.STOPPED)
-            worker.jobs.clear()
-        if worker.jobs:
-            worker.jobs.popleft().fail(Reason.CONTENT_HUNG if worker.took_too_long else Reason.CONTENT_DIED)
-        elif not worker.is_ready and not self._closed:
+            process.jobs.clear()
+        if process.jobs:
+            process.jobs.popleft().fail(Reason.CONTENT_HUNG if process.took_too_long else Reason.CONTENT_DIED)
+        elif not process.is_ready and not self._closed:
             self._failed_starts += 1
-        self._waiting.extendleft(reversed(worker.jobs))
-        worker.jobs.clear()
-        if self._closed or worker.is_retiring:
+        self._waiting.extendleft(reversed(process.jobs))
+        process.jobs.clear()
+        if self._closed or process.is_retiring:
             return
         if self._failed_starts >= FAILED_STARTS:
-            self._give_up()
+            self._fail_all()
         else:
-            self._start_worker()
+            self._start_process()
 
-    def _give_up(self) -> None:
+    def _fail_all(self) -> None:
+        """Fail all jobs, now and from now on, because processes cannot be started."""
         error = CrawlError(
             f"{FAILED_STARTS} content processes in a row died at their start; what was committed is kept. Run "
             f"`{sys.executable} -m crawler.content.process` to see why."
         )
         self._failure = error
         for job in self._waiting:
-            if not job.answer.done():
-                job.answer.set_exception(error)
+            if not job.result.done():
+                job.result.set_exception(error)
         self._waiting.clear()
 
-    # ── feeding and watching ──
+    # ── jobs and time limits ──
 
-    def _feed(self) -> None:
+    def _assign_jobs(self) -> None:
+        """Give waiting jobs to the processes with the fewest."""
         while self._waiting:
-            ready = [worker for worker in self._workers if worker.has_room]
-            if not ready:
+            free = [process for process in self._processes if process.has_room]
+            if not free:
                 return
-            min(ready, key=lambda worker: len(worker.jobs)).give(self._waiting.popleft())
+            min(free, key=lambda process: len(process.jobs)).assign(self._waiting.popleft())
 
-    def _start_worker(self) -> None:
-        worker = _ContentProcess(self)
-        self._workers.append(worker)
-        worker.start(self._configuration, self._seeds)
+    def _start_process(self) -> None:
+        process = _ContentProcess(self)
+        self._processes.append(process)
+        process.start(self._configuration, self._seeds)
 
-    def _watch(self) -> None:
-        """Kill what hangs; its death is then like any other."""
+    def _kill_hanging(self) -> None:
+        """Kill processes that exceed their time limit, now and periodically; `process_ended` does the rest."""
         now = asyncio.get_running_loop().time()
-        for worker in self._workers:
-            patience = self._seconds if worker.is_ready else START_TIME
-            busy = worker.jobs or not worker.is_ready
-            if busy and now - worker.since > patience and not worker.was_hanging:
-                worker.was_hanging = True
-                worker.kill()
-        self._timer = asyncio.get_running_loop().call_later(CHECK_EVERY, self._watch)
+        for process in self._processes:
+            limit = self._timeout if process.is_ready else START_TIMEOUT
+            is_busy = process.jobs or not process.is_ready
+            if is_busy and now - process.busy_since > limit and not process.was_hanging:
+                process.was_hanging = True
+                process.kill()
+        self._timer = asyncio.get_running_loop().call_later(CHECK_EVERY, self._kill_hanging)
 
 
-_ANSWERS = {
+_RESULTS = {  # decoders by kind of message
     EXAMINE: msgspec.msgpack.Decoder[Any](ExaminedPage),
     COMPARE: msgspec.msgpack.Decoder[Any](list[float]),
     LEARN_TEMPLATE: msgspec.msgpack.Decoder[Any](tuple[bytes, list[bytes]]),
@@ -204,30 +212,30 @@ _ANSWERS = {
 
 
 class _Job:
-    """A page, or several, on their way through a process."""
+    """A task for a content process, and the future of its result."""
 
-    __slots__ = ("answer", "kind", "message")
+    __slots__ = ("kind", "message", "result")
 
-    def __init__(self, kind: int, message: bytes, answer: asyncio.Future[Any]) -> None:
+    def __init__(self, kind: int, message: bytes, result: asyncio.Future[Any]) -> None:
         self.kind = kind
         self.message = message
-        self.answer = answer
+        self.result = result
 
     def fail(self, reason: Reason) -> None:
-        if not self.answer.done():
-            self.answer.set_exception(ContentDied(reason))
+        if not self.result.done():
+            self.result.set_exception(ContentDied(reason))
 
 
 class _ContentProcess(asyncio.Protocol):
-    """One process, and the channel to it."""
+    """One content process, and the channel to it."""
 
     def __init__(self, pool: ContentPool) -> None:
-        self.jobs: deque[_Job] = deque()  # the first is the one it is at
-        self.done = 0
-        self.since = asyncio.get_running_loop().time()  # when it began with the first, or to start
-        self.is_ready = False  # it has started
-        self.was_hanging = False
-        self.is_retiring = False
+        self.jobs: deque[_Job] = deque()  # the first is being done
+        self.pages_done = 0
+        self.busy_since = asyncio.get_running_loop().time()  # when it began its current job, or was started
+        self.is_ready = False  # it has its configuration and takes jobs
+        self.was_hanging = False  # it was killed for exceeding its time limit
+        self.is_retiring = False  # another process has replaced it; it ends after its jobs
         self._pool = pool
         self._transport: asyncio.Transport | None = None
         self._unsent: list[bytes] = []
@@ -242,7 +250,7 @@ class _ContentProcess(asyncio.Protocol):
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=_environment(),
-                start_new_session=True,  # a terminal's Ctrl-C is for the crawl, which ends its processes itself
+                start_new_session=True,  # Ctrl-C in a terminal reaches only the crawl process, which ends the others
             )
         self.send(CONFIGURE, _encode(configuration))
         self.send(SEEDS, _encode(list(seeds)))
@@ -261,16 +269,16 @@ class _ContentProcess(asyncio.Protocol):
 
     @property
     def has_room(self) -> bool:
-        return self.is_ready and len(self.jobs) < AHEAD and not self.is_retiring and not self.was_hanging
+        return self.is_ready and len(self.jobs) < JOBS_A_PROCESS and not self.is_retiring and not self.was_hanging
 
     @property
     def took_too_long(self) -> bool:
-        """Ended by us, or by the kernel for the time it computed."""
+        """Whether it was killed for its time limit, by us, or for its CPU time, by the kernel."""
         return self.was_hanging or self._process.returncode == -signal.SIGXCPU
 
-    def give(self, job: _Job) -> None:
+    def assign(self, job: _Job) -> None:
         if not self.jobs:
-            self.since = asyncio.get_running_loop().time()
+            self.busy_since = asyncio.get_running_loop().time()
         self.jobs.append(job)
         self.send(job.kind, job.message)
 
@@ -278,14 +286,13 @@ class _ContentProcess(asyncio.Protocol):
         self._process.send_signal(signal.SIGKILL)
 
     def end(self) -> None:
-        """It ends by itself when its channel does."""
+        """Close the channel, whereupon the process ends by itself."""
         if self._transport is not None:
             self._transport.close()
         else:
             self.kill()
 
-    def wait(self) -> None:
-        """Until it is gone; it has nothing to finish."""
+    def kill_and_wait(self) -> None:
         self.kill()
         self._process.wait()
 
@@ -310,25 +317,25 @@ class _ContentProcess(asyncio.Protocol):
                 break
             if kind == CONFIGURE:
                 self.is_ready = True
-                self._pool.answered(self)
+                self._pool.process_answered(self)
             else:
-                self._take(view[start + FRAME.size : end])
+                self._finish_job(view[start + FRAME.size : end])
             start = end
         if start < len(data):
             self._buffer += view[start:]
 
-    def _take(self, message: memoryview) -> None:
+    def _finish_job(self, message: memoryview) -> None:
         job = self.jobs.popleft()
-        self.done += 1
-        self.since = asyncio.get_running_loop().time()
-        if not job.answer.done():
-            job.answer.set_result(_ANSWERS[job.kind].decode(message))
-        self._pool.answered(self)
+        self.pages_done += 1
+        self.busy_since = asyncio.get_running_loop().time()
+        if not job.result.done():
+            job.result.set_result(_RESULTS[job.kind].decode(message))
+        self._pool.process_answered(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._process.kill()
         self._process.wait()
-        self._pool.lost(self)
+        self._pool.process_ended(self)
 
 
 def _encode(message: object) -> bytes:
@@ -336,13 +343,13 @@ def _encode(message: object) -> bytes:
 
 
 def _environment() -> dict[str, str]:
-    """What Python needs to start, and nothing that a page should not get hold of."""
-    # glibc would give memory back to the kernel after each page and fetch it again for the next: a fifteenth of the time.
+    """Return the environment variables that Python needs, without any that a hostile page should not read."""
+    # glibc would return memory to the kernel after each page and request it again for the next: 1/15 of the time.
     tuned = {
         "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
         "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
         "MALLOC_TOP_PAD_": str(1 << 22),
-        "OPENBLAS_NUM_THREADS": "1",  # numpy is there for hashes: its threads would only cost a third of the start
+        "OPENBLAS_NUM_THREADS": "1",  # numpy only hashes here; starting its threads takes a third of the start-up
     }
-    kept = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LANG", "LC_ALL", "HOME", "TMPDIR")
-    return tuned | {name: os.environ[name] for name in kept if name in os.environ}
+    inherited = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LANG", "LC_ALL", "HOME", "TMPDIR")
+    return tuned | {name: os.environ[name] for name in inherited if name in os.environ}

@@ -40,11 +40,11 @@ def main(descriptor: int) -> None:
         first = next(messages, None)
         if first is None:
             return  # the crawl process has ended
-        worker = _ContentWorker(msgspec.msgpack.decode(first[1], type=ContentConfiguration))
+        handler = _MessageHandler(msgspec.msgpack.decode(first[1], type=ContentConfiguration))
         _tune_garbage_collector()
         _send(channel, CONFIGURE, b"")  # ready: if it dies from now on, a page is the cause
         for kind, message in messages:
-            answer = worker.handle(kind, message)
+            answer = handler.handle(kind, message)
             if answer is not None:
                 _send(channel, kind, answer)
 
@@ -56,8 +56,8 @@ def _tune_garbage_collector() -> None:
     gc.set_threshold(100_000, 20, 100)
 
 
-class _ContentWorker:
-    """Handles the messages of the crawl process, as configured by the first of them."""
+class _MessageHandler:
+    """Handles the messages of the crawl process; the first of them is its configuration."""
 
     def __init__(self, configuration: ContentConfiguration) -> None:
         self._scope = configuration.urls.new_scope()

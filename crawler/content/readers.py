@@ -1,4 +1,4 @@
-"""Readers of answers: sitemap, feed, HTML page, other documents; each knows what it can read."""
+"""The readers of answers, one for each kind: sitemap, feed, HTML page, other documents."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of, link_fingerprint
 from crawler.urls.scope import Scope
 
-_MOST_WEIGHTS = 2_000  # that are kept of a page
-MOST_FEEDS = 10  # of a page
-LONGEST_DESCRIPTION = 500  # that is kept
-_IN_COLUMNS = frozenset(
-    {"encoding", "encoding_source", "language", "created", "modified"}
-)  # facts of a file that have a place of their own
-_BEGINNING = 2_048
+_MOST_WEIGHTS = 2_000  # bytes of a page's weights that are stored
+MOST_FEEDS = 10  # of a page that are followed
+LONGEST_DESCRIPTION = 500  # characters that are stored
+# Metadata of a document for which `Page` has fields.
+_FIELDS_OF_PAGE = frozenset({"encoding", "encoding_source", "language", "created", "modified"})
+_BEGINNING = 2_048  # bytes in which the root element of a sitemap must begin
 _SITEMAP = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:(?><!--.*?-->)\s*+|(?><\?.*?\?>)\s*+)*+<(?:\w+:)?(?:urlset|sitemapindex)\b",
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:(?><!--.*?-->)\s*+|(?><\?.*?\?>)\s*+)*+"
+    rb"<(?:\w+:)?(?:urlset|sitemapindex)\b",
     re.DOTALL,
 )
-TELLING_WORDS = 20  # pages with fewer words may have the same text by chance
+FEWEST_DIGEST_WORDS = 20  # a shorter text gets no digest: different pages may have the same by chance
 
 
 class UnpackedAnswer(NamedTuple):
-    """An answer with a document, unpacked: what readers get."""
+    """The input of a reader: an answer with its codings undone."""
 
     page: Page  # so far: media type, digests, validators
-    data: bytes  # the body without its codings
+    data: bytes  # the body, codings undone
     content_type: str
-    format: str | None  # by name, ending and content; None = none that is read
+    format: str | None  # by media type, file name and content; None = no format that is read
     visit: Visit
     directives: Directives  # of its headers
     scope: Scope
@@ -61,37 +61,37 @@ class UnpackedAnswer(NamedTuple):
 
 
 class ReadAnswer(NamedTuple):
-    """What a reader found in an answer."""
+    """The output of a reader."""
 
     page: Page
-    directives: Directives = NO_DIRECTIVES  # of its headers and its own
+    directives: Directives = NO_DIRECTIVES  # of its headers and of the document
     is_login: bool = False
-    verdict: Reason | None = None  # why it is no document for an index
-    is_list: bool = False  # a sitemap or a feed, or meant as one
+    verdict: Reason | None = None  # why it must not be indexed
+    is_list: bool = False  # it is a sitemap or a feed, or was expected to be one
 
 
-def _expected_sitemap(answer: UnpackedAnswer) -> ReadAnswer | None:
-    """What a visit to a sitemap brought."""
+def _read_expected_sitemap(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """Read the answer to a visit to a sitemap."""
     if answer.visit.kind is not Kind.SITEMAP:
         return None
-    return _listing(answer, read_sitemap(answer.page, answer.data, answer.visit, answer.scope, answer.now))
+    return _expected_list(answer, read_sitemap(answer.page, answer.data, answer.visit, answer.scope, answer.now))
 
 
-def _expected_feed(answer: UnpackedAnswer) -> ReadAnswer | None:
-    """What a visit to a feed brought."""
-    return _listing(answer, _feed_in(answer)) if answer.visit.kind is Kind.FEED else None
+def _read_expected_feed(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """Read the answer to a visit to a feed."""
+    return _expected_list(answer, _feed_of(answer)) if answer.visit.kind is Kind.FEED else None
 
 
-def _found_feed(answer: UnpackedAnswer) -> ReadAnswer | None:
-    """A feed where a page was expected."""
+def _read_unexpected_feed(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """Read a feed where a page was expected."""
     if answer.is_html or not looks_like_feed(answer.data, answer.content_type):
         return None
-    page = _feed_in(answer)
+    page = _feed_of(answer)
     return ReadAnswer(page, is_list=True) if page is not None else None
 
 
-def _found_sitemap(answer: UnpackedAnswer) -> ReadAnswer | None:
-    """A sitemap where a page was expected."""
+def _read_unexpected_sitemap(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """Read a sitemap where a page was expected."""
     if (
         answer.is_html
         or not _SITEMAP.match(answer.data[:_BEGINNING])
@@ -102,7 +102,7 @@ def _found_sitemap(answer: UnpackedAnswer) -> ReadAnswer | None:
     return ReadAnswer(page, is_list=True) if page is not None else None
 
 
-def _html(answer: UnpackedAnswer) -> ReadAnswer | None:
+def _read_html(answer: UnpackedAnswer) -> ReadAnswer | None:
     if not answer.is_html:
         return None
     html = parse_html(
@@ -113,13 +113,13 @@ def _html(answer: UnpackedAnswer) -> ReadAnswer | None:
         canonicalize=answer.scope.policy.canonicalize,
         now=answer.now,
     )
-    wanted = directives.merged(answer.directives, html.directives)
-    page = _with_html(answer.page, html, answer.visit, answer.scope, answer.reading, follow=not wanted.nofollow)
-    return ReadAnswer(page, wanted, html.is_login)
+    robots = directives.merged(answer.directives, html.directives)
+    page = _with_html(answer.page, html, answer.visit, answer.scope, answer.reading, follow=not robots.nofollow)
+    return ReadAnswer(page, robots, html.is_login)
 
 
-def _file(answer: UnpackedAnswer) -> ReadAnswer | None:
-    """A document of another format: PDF, office, mail, archive, plain text."""
+def _read_document(answer: UnpackedAnswer) -> ReadAnswer | None:
+    """Convert a document of another format: PDF, office, mail, archive, plain text."""
     if answer.format is None:
         return None
     document = convert(answer.data, answer.visit.url, answer.content_type)
@@ -128,32 +128,37 @@ def _file(answer: UnpackedAnswer) -> ReadAnswer | None:
     return ReadAnswer(page, answer.directives)
 
 
-# In this order: the first that does not answer None has read it. A new kind of content is a function more.
+# Tried in this order, until one does not return None. For a new kind of content, add a reader here.
 READERS: Sequence[Callable[[UnpackedAnswer], ReadAnswer | None]] = (
-    *(_expected_sitemap, _expected_feed, _found_feed, _found_sitemap),
-    *(_html, _file),
+    _read_expected_sitemap,
+    _read_expected_feed,
+    _read_unexpected_feed,
+    _read_unexpected_sitemap,
+    _read_html,
+    _read_document,
 )
 
 
-def _listing(answer: UnpackedAnswer, listing: Page | None) -> ReadAnswer:
-    if listing is not None:
-        return ReadAnswer(listing, is_list=True)
-    return ReadAnswer(_as_page(answer.page, answer.visit, answer.scope), verdict=Reason.NOT_A_LIST, is_list=True)
+def _expected_list(answer: UnpackedAnswer, found: Page | None) -> ReadAnswer:
+    """Return the list that was found, or the verdict that the answer is not a list."""
+    if found is not None:
+        return ReadAnswer(found, is_list=True)
+    return ReadAnswer(_no_list(answer.page, answer.visit, answer.scope), verdict=Reason.NOT_A_LIST, is_list=True)
 
 
-def _feed_in(answer: UnpackedAnswer) -> Page | None:
+def _feed_of(answer: UnpackedAnswer) -> Page | None:
     return read_feed(answer.page, answer.data, answer.visit, answer.content_type, answer.scope, answer.now)
 
 
-def _as_page(page: Page, visit: Visit, scope: Scope) -> Page:
-    """What somebody called a list and is none: a page, if it may be visited as one and is not just a guess of ours."""
+def _no_list(page: Page, visit: Visit, scope: Scope) -> Page:
+    """Return an answer that is no list: as a page, if its URL is in scope and was not our guess /sitemap.xml."""
     is_guess = visit.kind is Kind.SITEMAP and visit.url == f"{origin_of(visit.url)}/sitemap.xml"
     is_page = not is_guess and scope.rejection(visit.url, visit.depth) is None
     return page if is_page else replace(page, kind=visit.kind)
 
 
 def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Reading, *, follow: bool) -> Page:
-    """The page with what is on it."""
+    """Return the page with the text, links and metadata of a parsed HTML document."""
     followed = [link for link in html.links if reading.follows(link)] if follow else []
     feeds = [link.url for link in followed if link.rel == "feed"][:MOST_FEEDS]
     links = _links([link for link in followed if link.rel != "feed"] if feeds else followed, scope, visit.depth + 1)
@@ -166,7 +171,7 @@ def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Read
         text=html.main_text,
         language=html.language,
         published=html.published,
-        metadata=_told(html.metadata),
+        metadata=_metadata_fields(html.metadata),
         text_digest=main_text_digest(html.main_text),
         weights=html.weights if len(html.weights) <= _MOST_WEIGHTS else b"",
         links=links,
@@ -177,7 +182,7 @@ def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Read
 
 
 def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, now: float, *, follow: bool) -> Page:
-    """The page with what is in a file."""
+    """Return the page with the text, links and metadata of a converted document."""
     followed: dict[str, HtmlLink] = {}
     for link in document.links if follow else ():
         url = scope.policy.canonicalize(link.url, visit.url)
@@ -185,7 +190,7 @@ def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, n
             followed[url] = HtmlLink(url, link.anchor[:LONGEST_ANCHOR], "")
     links = _links(list(followed.values())[:MOST_LINKS], scope, visit.depth + 1)
     facts = document.metadata
-    told = {name: value[:LONGEST_DESCRIPTION] for name, value in facts.items() if name not in _IN_COLUMNS}
+    others = {name: value[:LONGEST_DESCRIPTION] for name, value in facts.items() if name not in _FIELDS_OF_PAGE}
     published = plausible_date(facts.get("created", ""), now)
     dates = {"published": published, "modified": plausible_date(facts.get("modified", ""), now)}
     return replace(
@@ -197,7 +202,7 @@ def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, n
         text=document.text,
         language=language_of(document.text, facts.get("language", "")),
         published=published.seconds if published is not None else None,
-        metadata=told | {name: date.iso for name, date in dates.items() if date is not None},
+        metadata=others | {name: date.iso for name, date in dates.items() if date is not None},
         text_digest=words_digest(document.text),
         links=links,
         links_digest=_links_digest(links),
@@ -205,8 +210,8 @@ def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, n
     )
 
 
-def _told(metadata: Metadata) -> dict[str, str]:
-    """What is kept in the table of documents of what a page says of itself; the rest is in the archive."""
+def _metadata_fields(metadata: Metadata) -> dict[str, str]:
+    """Return the metadata that the store has for each document; the rest can be parsed from the archive."""
     facts = {
         "description": metadata.description[:LONGEST_DESCRIPTION],
         "author": ", ".join(metadata.authors),
@@ -221,10 +226,10 @@ def _told(metadata: Metadata) -> dict[str, str]:
 
 
 def _links(links: list[HtmlLink], scope: Scope, depth: int) -> list[Link]:
-    found, most = [], scope.options.max_length
+    found, longest = [], scope.options.max_length
     for url, anchor, *_ in links:
-        link_of = _remembered_link if len(url) <= most else _link  # whole pages of others would fill the memory
-        found.append(link_of(url, anchor, scope.rejection(url, depth)))
+        new_link = _cached_link if len(url) <= longest else _link  # URLs may be megabytes long: too much for a cache
+        found.append(new_link(url, anchor, scope.rejection(url, depth)))
     return found
 
 
@@ -232,28 +237,27 @@ def _link(url: str, anchor: str, refused: Refusal | None) -> Link:
     return Link(key_of(url), url, anchor, refused, link_fingerprint(url, anchor))
 
 
-_remembered_link = lru_cache(maxsize=16_384)(_link)  # pages of a site have most of their links in common
+_cached_link = lru_cache(maxsize=16_384)(_link)  # pages of a site have most of their links in common
 
 
 def _links_digest(links: list[Link]) -> int:
-    """Equal for pages that link to the same URLs in the same order."""
+    """Return a digest that is equal for pages that link to the same URLs in the same order."""
     numbers = [half for link in links for half in link.key]
     digest = xxh3_64_intdigest(struct.pack(f"<{len(numbers)}q", *numbers))
     return digest - (1 << 64) if digest >= 1 << 63 else digest  # signed, as databases store it
 
 
 def main_text_digest(text: str) -> bytes:
-    """The same as below, of a text whose blocks have single spaces already, in a quarter of the time."""
-    return _folded_digest(text.replace("\n", " "))
+    """Return `words_digest` of a main text, whose blocks have single spaces already, in a quarter of the time."""
+    return _digest(text.replace("\n", " "))
 
 
 def words_digest(text: str) -> bytes:
-    """Of the words, whatever the white space between them."""
-    return _folded_digest(" ".join(text.split()))
+    """Return a digest of the words of a text, whatever the white space between them; empty if they are few."""
+    return _digest(" ".join(text.split()))
 
 
-def _folded_digest(text: str) -> bytes:
-    """The same of words with single spaces between them."""
-    if len(text.split(None, TELLING_WORDS)) < TELLING_WORDS:
+def _digest(text: str) -> bytes:
+    if len(text.split(None, FEWEST_DIGEST_WORDS)) < FEWEST_DIGEST_WORDS:
         return b""
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from crawler.content.answers import ArchivedAnswer, plain_of
+from crawler.content.answers import ArchivedAnswer, plain_body_of
 from crawler.content.readers import words_digest
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.jaccard import jaccard
@@ -69,7 +69,7 @@ class ComparableReader:
 
     def answer(self, archived: ArchivedAnswer, template: bytes = b"") -> ComparableDocument:
         """Read an archived answer. A template consists of words, so it is not used for the tokens of programs."""
-        body, content_type = plain_of(archived)
+        body, content_type = plain_body_of(archived)
         return self._document(body, archived.url, content_type, archived.url, template)
 
     def file(self, path: Path) -> ComparableDocument:
