@@ -1,4 +1,4 @@
-"""What a page contains, in one call."""
+"""Examining an answer finds its text, links and metadata, judges redirects, and makes its WARC records."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def examined(result: Visited, location: str | None = None) -> Visited:
     return examine(result, SCOPE, location, DEFAULTS.reading, DEFAULTS.duplicates)
 
 
-def looked_at(body: bytes, *headers: str, kind: Kind = Kind.PAGE, hops: int = 0, **facts: Any) -> Visited:
-    """A visit as it comes from the fetch, examined."""
-    came = fetched(body, *headers, **facts)
-    meaning = meaning_of(came)
+def examined_answer(body: bytes, *headers: str, kind: Kind = Kind.PAGE, hops: int = 0, **facts: Any) -> Visited:
+    """Return the examined result of a visit with this answer."""
+    received = fetched(body, *headers, **facts)
+    meaning = meaning_of(received)
     visit = visit_to(URL, kind=kind, hops=hops)
-    result = visited(visit, page=None, fetched=came, outcome=meaning.outcome, reason=meaning.reason)
+    result = visited(visit, page=None, fetched=received, outcome=meaning.outcome, reason=meaning.reason)
     return examined(result, meaning.location)
 
 
 def page_of(body: bytes, *headers: str, **facts: Any) -> Page:
-    page = looked_at(body, *headers, **facts).page
+    page = examined_answer(body, *headers, **facts).page
     assert page is not None
     return page
 
@@ -62,10 +62,10 @@ HTML = "Content-Type: text/html; charset=utf-8"
 # ── pages ──
 
 
-def test_a_page_tells_what_it_is_and_where_it_leads() -> None:
+def test_a_page_has_title_text_language_links_and_records() -> None:
     body = """<html lang=de><title> Größe
       </title><p>Text</p><a href=/x>eins</a><a href=http://out.test/>draußen</a>""".encode()
-    result = looked_at(body, HTML)
+    result = examined_answer(body, HTML)
     page = result.page
     assert page is not None
     assert (page.title, page.language, page.encoding, page.content_type) == ("Größe", "de", "UTF-8", "text/html")
@@ -111,7 +111,7 @@ def test_white_space_does_not_change_the_digest_of_the_text(first: tuple[str, st
     assert one.body_digest != two.body_digest
 
 
-def test_other_words_have_another_digest_and_no_words_none() -> None:
+def test_other_words_have_another_digest_and_an_empty_text_has_none() -> None:
     text = " ".join(WORDS)
     digests = {page_of(f"<p>{each}".encode(), HTML).text_digest for each in (text, text + " more", text.upper())}
     assert len(digests) == 3
@@ -125,7 +125,7 @@ def test_plain_text_is_read_as_text() -> None:
     assert (page.format, page.encoding, page.encoding_source) == ("text", "windows-1252", "header")
 
 
-def test_other_types_are_kept_but_not_read() -> None:
+def test_answers_of_other_types_are_archived_but_not_parsed() -> None:
     page = page_of(b"<a href=/x>x</a>", "Content-Type: image/png")
     assert (page.content_type, page.body_digest) == ("image/png", hashlib.sha256(b"<a href=/x>x</a>").digest())
     assert (page.text, page.title, page.encoding, page.text_digest, page.links) == ("", "", "", b"", ())
@@ -133,17 +133,17 @@ def test_other_types_are_kept_but_not_read() -> None:
 
 
 @pytest.mark.parametrize("kind", ["application/pdf", "application/octet-stream"])
-def test_a_page_that_is_called_a_file_is_a_page(kind: str) -> None:
+def test_html_with_another_content_type_is_parsed_as_html(kind: str) -> None:
     page = page_of(b"<a href=/x>x</a>", f"Content-Type: {kind}")
     assert (page.format, page.content_type, [link.url for link in page.links]) == ("html", kind, ["http://a.test/x"])
 
 
-def test_a_file_is_read_by_its_format_whatever_it_is_called() -> None:
-    letter = (
+def test_a_document_is_converted_by_its_real_format() -> None:
+    mail = (
         b"From: Ann Lee <ann@a.test>\r\nTo: b@b.test\r\nDate: Fri, 02 Jan 2026 03:04:05 +0000\r\nSubject: Webs\r\n"
         b"MIME-Version: 1.0\r\nContent-Type: text/plain; charset=koi8-r\r\n\r\n"
     )
-    page = page_of(letter + "Паук. http://a.test/web.".encode("koi8-r"), "Content-Type: text/plain", ended=2e9)
+    page = page_of(mail + "Паук. http://a.test/web.".encode("koi8-r"), "Content-Type: text/plain", ended=2e9)
     assert (page.format, page.title, page.published) == ("eml", "Webs", 1767323045.0)
     assert "Паук" in page.text
     assert [link.url for link in page.links] == ["http://a.test/web"]
@@ -160,25 +160,25 @@ def test_a_file_is_read_by_its_format_whatever_it_is_called() -> None:
         ("soon", None),
     ],
 )
-def test_dates_of_files_are_only_kept_if_they_can_be_true(created: str, published: float | None) -> None:
-    told = docx(paragraph("words"), {"docProps/core.xml": core().replace("2026-01-02T03:04:05Z", created)})
-    page = page_of(told, "Content-Type: application/octet-stream", ended=2e9)
+def test_implausible_dates_of_documents_are_dropped(created: str, published: float | None) -> None:
+    document = docx(paragraph("words"), {"docProps/core.xml": core().replace("2026-01-02T03:04:05Z", created)})
+    page = page_of(document, "Content-Type: application/octet-stream", ended=2e9)
     assert page.published == published
     assert ("published" in page.metadata) is (published is not None)
 
 
-def test_the_first_name_of_a_link_in_a_file_counts() -> None:
+def test_the_first_anchor_of_a_link_in_a_document_counts() -> None:
     page = page_of(b"[The name](http://b.test/x#one) and http://b.test/x#two", "Content-Type: text/markdown")
     assert [(link.url, link.anchor) for link in page.links] == [("http://b.test/x", "The name")]
 
 
-def test_a_file_that_cannot_be_read_says_why() -> None:
+def test_a_document_that_cannot_be_converted_has_a_problem() -> None:
     page = page_of(b"%PDF-1.7\n1 0 obj\n<<", "Content-Type: application/pdf")
     assert (page.format, page.text) == ("pdf", "")
     assert page.problem in ("truncated", "corrupt")
 
 
-def test_a_page_without_a_type_is_known_by_its_look() -> None:
+def test_html_without_a_content_type_is_recognized_by_its_beginning() -> None:
     assert [link.url for link in page_of(b"<html><a href=/x>x</a>").links] == ["http://a.test/x"]
     assert page_of(b"\x89PNG\r\n\x1a\n <a href=/x>").links == ()
 
@@ -199,8 +199,8 @@ CHUNKED = b"3\r\n<p>\r\n5;x=y\r\nHello\r\n0\r\n\r\n"
     ],
     ids=["plain", "chunked", "gzip", "both"],
 )
-def test_codings_are_undone_for_reading_and_kept_for_the_archive(body: bytes, headers: list[str]) -> None:
-    result = looked_at(body, HTML, *headers)
+def test_codings_are_undone_for_parsing_but_not_in_the_archive(body: bytes, headers: list[str]) -> None:
+    result = examined_answer(body, HTML, *headers)
     assert result.page is not None
     assert (result.page.text, result.page.problem) == ("Hello", "")
     assert result.page.body_digest == hashlib.sha256(HELLO).digest()
@@ -214,49 +214,49 @@ def responses(result: Visited) -> list[bytes]:
     return [record.reader.read() for record in fastwarc.ArchiveIterator(data, record_types=kind, parse_http=False)]
 
 
-def test_what_cannot_be_undone_is_told() -> None:
+def test_a_coding_that_cannot_be_undone_is_a_problem() -> None:
     assert page_of(HELLO, HTML, "Content-Encoding: gzip").problem == "not gzip"
     assert page_of(CHUNKED[:10], HTML, "Transfer-Encoding: chunked").problem == "truncated chunk"
 
 
-# ── answers that are no pages ──
+# ── other answers ──
 
 
 @pytest.mark.parametrize("status", [404, 410, 403, 500, 503, 301])
-def test_an_error_page_leads_nowhere_but_is_archived(status: int) -> None:
-    result = looked_at(b"<title>Sorry</title><a href=/x>x</a>", HTML, "Location: /y", status=status)
+def test_an_error_page_is_archived_without_its_links(status: int) -> None:
+    result = examined_answer(b"<title>Sorry</title><a href=/x>x</a>", HTML, "Location: /y", status=status)
     assert result.page is not None
     assert (result.page.links, result.page.title, result.page.text) == ((), "", "")
     assert result.page.content_type == "text/html"
     assert len(result.records) == 3
 
 
-def test_half_a_page_leads_nowhere_but_is_archived() -> None:
-    result = looked_at(b"<a href=/x>x</a><a hre", HTML, reason=Reason.CUT_DISCONNECT)
+def test_a_page_cut_by_a_disconnection_is_archived_without_its_links() -> None:
+    result = examined_answer(b"<a href=/x>x</a><a hre", HTML, reason=Reason.CUT_DISCONNECT)
     assert result.page is not None
     assert (result.outcome, result.page.links, len(result.records)) == (Outcome.FAILED, (), 3)
 
 
-def test_a_page_cut_at_the_size_limit_is_still_read() -> None:
+def test_a_page_cut_at_the_size_limit_is_parsed() -> None:
     assert len(page_of(b"<a href=/x>x</a><a hre", HTML, reason=Reason.CUT_LENGTH).links) == 1
 
 
-def test_a_robots_file_is_archived_and_not_read() -> None:
-    result = looked_at(b"<a href=/x>x</a>", HTML, kind=Kind.ROBOTS)
+def test_a_robots_file_is_archived_and_not_parsed_as_a_page() -> None:
+    result = examined_answer(b"<a href=/x>x</a>", HTML, kind=Kind.ROBOTS)
     assert result.page is not None
     assert (result.page.links, result.page.text, len(result.records)) == ((), "", 3)
 
 
-def test_a_robots_file_that_moved_is_not_followed_like_a_page() -> None:
-    result = looked_at(b"", "Location: /elsewhere", kind=Kind.ROBOTS, status=301)
+def test_a_redirect_of_a_robots_file_is_not_followed_like_that_of_a_page() -> None:
+    result = examined_answer(b"", "Location: /elsewhere", kind=Kind.ROBOTS, status=301)
     assert (result.outcome, result.location) == (Outcome.REDIRECTED, None)
 
 
-def test_without_an_answer_there_is_nothing_to_look_at() -> None:
-    silent = visited(visit_to(URL), page=None, fetched=None, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
-    assert examined(silent) == silent
-    came = answer(URL, head=b"", body=b"", status=0, reason=Reason.TIMEOUT)
-    failed = visited(visit_to(URL), page=None, fetched=came, outcome=Outcome.FAILED, reason=Reason.TIMEOUT)
+def test_a_visit_without_an_answer_stays_as_it_is() -> None:
+    denied = visited(visit_to(URL), page=None, fetched=None, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
+    assert examined(denied) == denied
+    unanswered = answer(URL, head=b"", body=b"", status=0, reason=Reason.TIMEOUT)
+    failed = visited(visit_to(URL), page=None, fetched=unanswered, outcome=Outcome.FAILED, reason=Reason.TIMEOUT)
     assert examined(failed) == failed
 
 
@@ -273,15 +273,15 @@ def test_without_an_answer_there_is_nothing_to_look_at() -> None:
         ("/größe", "http://a.test/gr%C3%B6%C3%9Fe"),
     ],
 )
-def test_a_redirect_leads_to_a_visit_of_its_own(location: str, target: str) -> None:
-    result = looked_at(b"", f"Location: {location}", status=302)
+def test_the_target_of_a_redirect_becomes_a_url_of_its_own(location: str, target: str) -> None:
+    result = examined_answer(b"", f"Location: {location}", status=302)
     assert (result.outcome, result.reason, result.detail) == (Outcome.REDIRECTED, Reason.REDIRECTED, target)
     assert result.location is not None
     assert (result.location.url, result.location.key, result.location.refused) == (target, key_of(target), None)
 
 
-def test_a_refused_target_is_known_with_the_reason() -> None:
-    result = looked_at(b"", "Location: http://out.test/", status=301)
+def test_a_refused_target_of_a_redirect_has_its_reason() -> None:
+    result = examined_answer(b"", "Location: http://out.test/", status=301)
     assert result.outcome is Outcome.REDIRECTED
     assert result.location is not None
     assert result.location.refused == OUT
@@ -297,18 +297,20 @@ def test_a_refused_target_is_known_with_the_reason() -> None:
         ("/b", MAX_HOPS, Reason.TOO_MANY_REDIRECTS, "http://a.test/b"),
     ],
 )
-def test_a_redirect_that_leads_nowhere_is_refused(location: str, hops: int, reason: Reason, detail: str) -> None:
-    result = looked_at(b"", f"Location: {location}", status=301, hops=hops)
+def test_a_redirect_to_itself_to_no_url_or_after_too_many_is_refused(
+    location: str, hops: int, reason: Reason, detail: str
+) -> None:
+    result = examined_answer(b"", f"Location: {location}", status=301, hops=hops)
     assert (result.outcome, result.reason, result.detail) == (Outcome.REFUSED, reason, detail)
     assert result.location is None
     assert len(result.records) == 3
 
 
-def test_the_last_hop_that_is_allowed_is_followed() -> None:
-    assert looked_at(b"", "Location: /b", status=301, hops=MAX_HOPS - 1).location is not None
+def test_the_last_allowed_redirect_is_followed() -> None:
+    assert examined_answer(b"", "Location: /b", status=301, hops=MAX_HOPS - 1).location is not None
 
 
-# ── the web is never an exception ──
+# ── no answer raises an exception ──
 
 names = st.sampled_from(["Content-Type", "Content-Encoding", "Transfer-Encoding", "Location", "X"])
 values = st.one_of(
@@ -331,37 +333,39 @@ bodies = st.one_of(
     status=st.sampled_from([200, 301, 404, 503, 999]),
     kind=st.sampled_from(list(Kind)),
 )
-def test_no_answer_is_too_strange(headers: list[tuple[str, str]], body: bytes, status: int, kind: Kind) -> None:
+def test_any_bytes_can_be_examined(headers: list[tuple[str, str]], body: bytes, status: int, kind: Kind) -> None:
     head = b"".join(b"%s: %s\r\n" % (name.encode(), value.encode("latin-1")) for name, value in headers)
-    came = answer(URL, head=b"HTTP/1.1 200 OK\r\n" + head + b"\r\n", body=body, status=status)
-    meaning = meaning_of(came)
-    result = visited(visit_to(URL, kind=kind), page=None, fetched=came, outcome=meaning.outcome, reason=meaning.reason)
+    received = answer(URL, head=b"HTTP/1.1 200 OK\r\n" + head + b"\r\n", body=body, status=status)
+    meaning = meaning_of(received)
+    result = visited(
+        visit_to(URL, kind=kind), page=None, fetched=received, outcome=meaning.outcome, reason=meaning.reason
+    )
     result = examined(result, meaning.location)
     assert result.page is not None
-    assert responses(result) == [came.head + body]
+    assert responses(result) == [received.head + body]
 
 
 @pytest.mark.parametrize("start", [b"<!---->", b"<?a?>", b"<!-- a --> ", b"<?xml?><!-- <?a?> -->"])
-def test_a_look_for_sitemaps_takes_no_longer_for_many_comments(start: bytes) -> None:
+def test_many_comments_do_not_slow_the_detection_of_sitemaps(start: bytes) -> None:
     body = start * 200 + b"<other>"
-    seen = looked_at(body, "Content-Type: text/xml")
-    assert seen.page is not None
-    assert seen.page.kind is Kind.PAGE
+    result = examined_answer(body, "Content-Type: text/xml")
+    assert result.page is not None
+    assert result.page.kind is Kind.PAGE
 
 
-def test_a_feed_that_is_a_page_is_to_be_read_as_one() -> None:
-    seen = looked_at(b"<html><p>words", HTML, kind=Kind.FEED)
-    assert (seen.outcome, seen.reason) == (Outcome.REFUSED, Reason.NOT_A_LIST)
-    assert seen.page is not None
-    assert seen.page.kind is Kind.PAGE
+def test_html_at_the_url_of_a_feed_is_visited_again_as_a_page() -> None:
+    result = examined_answer(b"<html><p>words", HTML, kind=Kind.FEED)
+    assert (result.outcome, result.reason) == (Outcome.REFUSED, Reason.NOT_A_LIST)
+    assert result.page is not None
+    assert result.page.kind is Kind.PAGE
 
 
 @pytest.mark.parametrize(("path", "kind"), [("sitemap.xml", Kind.SITEMAP), ("other", Kind.PAGE), ("out", Kind.SITEMAP)])
-def test_the_usual_place_of_sitemaps_and_what_is_out_of_scope_is_no_page(path: str, kind: Kind) -> None:
+def test_html_at_a_guessed_sitemap_or_out_of_scope_is_not_visited_as_a_page(path: str, kind: Kind) -> None:
     url = f"http://{'out' if path == 'out' else 'a'}.test/{path}"
     visit = visit_to(url, kind=Kind.SITEMAP)
-    came = answer(url, head=f"HTTP/1.1 200 X\r\n{HTML}\r\n\r\n".encode(), body=b"<html><p>words")
-    seen = examined(visited(visit, page=None, fetched=came))
-    assert (seen.outcome, seen.reason) == (Outcome.REFUSED, Reason.NOT_A_LIST)
-    assert seen.page is not None
-    assert seen.page.kind is kind
+    received = answer(url, head=f"HTTP/1.1 200 X\r\n{HTML}\r\n\r\n".encode(), body=b"<html><p>words")
+    result = examined(visited(visit, page=None, fetched=received))
+    assert (result.outcome, result.reason) == (Outcome.REFUSED, Reason.NOT_A_LIST)
+    assert result.page is not None
+    assert result.page.kind is kind

@@ -1,4 +1,4 @@
-"""What sitemaps and feeds list, for whom they may speak, and what is believed of what they say."""
+"""What sitemaps and feeds list, which hosts they may list, and which of their dates and priorities count."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def listed_in(body: bytes, **facts: Any) -> Sequence[ListedUrl]:
     return sitemap_of(body, **facts).listed
 
 
-def one_of(**facts: str) -> ListedUrl:
+def only_entry(**facts: str) -> ListedUrl:
     (listed,) = listed_in(urlset(f"{HOME}/a", **facts))
     return listed
 
 
-# ── sitemaps: for whom they speak ──
+# ── sitemaps: which hosts they may list ──
 
 
 @pytest.mark.parametrize(
-    ("url", "vouchers", "is_taken"),
+    ("url", "vouchers", "is_listed"),
     [
         (f"{HOME}/a", (), True),
         ("https://www.a.test/a", (), True),
@@ -67,24 +67,24 @@ def one_of(**facts: str) -> ListedUrl:
         ("http://www.b.test/", ("b.test",), True),
         ("http://b.test/", ("c.test",), False),
         ("http://c.test/", ("b.test", "c.test"), True),
-        ("http://other.co.uk/", ("mine.co.uk",), False),  # all that they share is a suffix
-        ("http://10.0.0.1/", ("10.0.0.2",), False),  # addresses have no domain that they could share
+        ("http://other.co.uk/", ("mine.co.uk",), False),  # they share only a public suffix
+        ("http://10.0.0.1/", ("10.0.0.2",), False),  # addresses have no registered domain
     ],
 )
-def test_a_sitemap_speaks_for_its_site_and_for_who_vouches_for_it(
-    url: str, vouchers: Sequence[str], is_taken: bool
+def test_a_sitemap_may_list_its_own_site_and_sites_that_vouch_for_it(
+    url: str, vouchers: Sequence[str], is_listed: bool
 ) -> None:
-    assert [entry.url for entry in listed_in(urlset(url), vouchers=vouchers)] == [url] * is_taken
+    assert [entry.url for entry in listed_in(urlset(url), vouchers=vouchers)] == [url] * is_listed
     children = sitemap_of(index(url), vouchers=vouchers).sitemaps
-    assert [link.url for link in children] == [url] * is_taken
+    assert [link.url for link in children] == [url] * is_listed
 
 
-def test_an_address_speaks_for_itself() -> None:
+def test_a_sitemap_on_an_address_may_list_that_address() -> None:
     url = "http://10.0.0.1/a"
     assert [entry.url for entry in listed_in(urlset(url), url="http://10.0.0.1/sitemap.xml")] == [url]
 
 
-def test_what_is_listed_is_canonical_keyed_and_once() -> None:
+def test_each_url_is_listed_once_in_its_canonical_form_with_its_key() -> None:
     body = urlset("/b", f"{HOME}:80/b#x", "HTTP://WWW.A.TEST/b", f"{HOME}/%7Ec")
     listed = listed_in(body)
     assert [entry.url for entry in listed] == [f"{HOME}/b", f"{HOME}/~c"]
@@ -92,12 +92,12 @@ def test_what_is_listed_is_canonical_keyed_and_once() -> None:
     assert all(entry.refused is None for entry in listed)
 
 
-def test_of_what_is_listed_twice_the_first_counts() -> None:
+def test_the_first_of_two_entries_for_a_url_counts() -> None:
     body = b"<urlset><url><loc>/a</loc><changefreq>daily</changefreq></url><url><loc>/a</loc></url></urlset>"
     assert [entry.interval for entry in listed_in(body)] == [DAY]
 
 
-def test_what_is_refused_is_listed_with_the_reason() -> None:
+def test_a_refused_url_is_listed_with_the_reason() -> None:
     scope = urls_with(mode="hosts", skip_types=("zip",), max_depth=1, exclude=("x", f"{HOME}/secret")).new_scope([HOME])
     urls = [f"{HOME}/a", f"{HOME}/secret", f"{HOME}/b.zip", "http://a.test/"]
     reasons = [entry.refused and entry.refused.reason for entry in listed_in(urlset(*urls), scope=scope)]
@@ -107,13 +107,13 @@ def test_what_is_refused_is_listed_with_the_reason() -> None:
     assert far.refused.reason is Reason.TOO_FAR
 
 
-# ── sitemaps: what they say ──
+# ── sitemaps: priorities, dates, frequencies ──
 
 
 @pytest.mark.parametrize(
     ("priorities", "hints"),
     [
-        (["1.0", "1.0", "1.0"], [0.5, 0.5, 0.5]),  # who calls everything important says nothing
+        (["1.0", "1.0", "1.0"], [0.5, 0.5, 0.5]),  # if all are equal, none is more important
         (["0.1", "0.1"], [0.5, 0.5]),
         (["1.0", "0.5", "0.0"], [1.0, 0.5, 0.0]),
         (["0.8", "0.4"], [0.7, 0.3]),
@@ -122,23 +122,23 @@ def test_what_is_refused_is_listed_with_the_reason() -> None:
         (["", ""], [None, None]),
     ],
 )
-def test_priorities_are_meant_within_a_site(priorities: list[str], hints: list[float | None]) -> None:
+def test_priorities_are_relative_to_their_mean(priorities: list[str], hints: list[float | None]) -> None:
     entries = "".join(f"<url><loc>/{n}</loc><priority>{given}</priority></url>" for n, given in enumerate(priorities))
     listed = listed_in(f"<urlset>{entries}</urlset>".encode())
     assert [entry.hint if entry.hint is None else round(entry.hint, 3) for entry in listed] == hints
 
 
 @pytest.mark.parametrize(
-    ("seconds", "kept"),
+    ("seconds", "is_plausible"),
     [(NOW - 1_000, True), (NOW, True), (NOW + DAY, True), (NOW + DAY + 1, False), (NOW + 400 * DAY, False)],
 )
-def test_a_date_that_lies_ahead_says_nothing(seconds: float, kept: bool) -> None:
-    assert one_of(lastmod=date(seconds)).modified == (seconds if kept else None)
+def test_a_date_in_the_future_is_ignored(seconds: float, is_plausible: bool) -> None:
+    assert only_entry(lastmod=date(seconds)).modified == (seconds if is_plausible else None)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "0000-00-00", "1969-12-31", "1970-01-01T00:00:00Z"])
-def test_what_is_no_date_says_nothing(text: str) -> None:
-    assert one_of(lastmod=text).modified is None
+def test_an_invalid_date_is_ignored(text: str) -> None:
+    assert only_entry(lastmod=text).modified is None
 
 
 @pytest.mark.parametrize(
@@ -155,38 +155,38 @@ def test_what_is_no_date_says_nothing(text: str) -> None:
         ("", None),
     ],
 )
-def test_frequencies_are_seconds(frequency: str, interval: float | None) -> None:
-    assert one_of(changefreq=frequency).interval == interval
+def test_change_frequencies_become_seconds(frequency: str, interval: float | None) -> None:
+    assert only_entry(changefreq=frequency).interval == interval
 
 
 # ── indexes ──
 
 
-def test_an_index_names_sitemaps_and_lists_nothing() -> None:
+def test_an_index_names_sitemaps_and_lists_no_urls() -> None:
     page = sitemap_of(index(f"{HOME}/1.xml", "/2.xml.gz", f"{HOME}/1.xml"))
     assert [(link.url, link.refused) for link in page.sitemaps] == [(f"{HOME}/1.xml", None), (f"{HOME}/2.xml.gz", None)]
     assert [link.key for link in page.sitemaps] == [key_of(link.url) for link in page.sitemaps]
     assert page.listed == ()
 
 
-def test_an_index_does_not_name_itself() -> None:
+def test_an_index_that_names_itself_is_not_read_again() -> None:
     assert [link.url for link in sitemap_of(index(SITEMAP, "/1.xml", "sitemap.xml")).sitemaps] == [f"{HOME}/1.xml"]
 
 
 @pytest.mark.parametrize(("depth", "children"), [(0, 1), (DEEPEST_INDEX - 1, 1), (DEEPEST_INDEX, 0), (99, 0)])
-def test_indexes_in_indexes_come_to_an_end(depth: int, children: int) -> None:
+def test_the_depth_of_indexes_in_indexes_is_limited(depth: int, children: int) -> None:
     assert len(sitemap_of(index("/1.xml"), depth=depth).sitemaps) == children
-    assert len(listed_in(urlset("/a"), depth=depth)) == 1  # what is no index is read however deep
+    assert len(listed_in(urlset("/a"), depth=depth)) == 1  # a sitemap that is no index is read at any depth
 
 
-def test_an_index_may_name_so_many() -> None:
+def test_the_number_of_sitemaps_of_an_index_is_limited() -> None:
     assert MOST_SITEMAPS == 5_000
     links = sitemap_of(index(*(f"/{n}.xml" for n in range(MOST_SITEMAPS + 7)))).sitemaps
     assert len(links) == MOST_SITEMAPS
     assert links[-1].url == f"{HOME}/{MOST_SITEMAPS - 1}.xml"
 
 
-def test_sitemaps_for_which_an_index_may_not_speak_take_no_place() -> None:
+def test_sitemaps_that_an_index_may_not_list_do_not_count_against_the_limit() -> None:
     strangers = (f"http://b.test/{n}.xml" for n in range(MOST_SITEMAPS))
     assert [link.url for link in sitemap_of(index(*strangers, "/own.xml")).sitemaps] == [f"{HOME}/own.xml"]
 
@@ -215,13 +215,13 @@ NARROW = urls_with(
         (f"{HOME}/secret.xml", True, Reason.EXCLUDED),
     ],
 )
-def test_what_makes_a_url_no_page_does_not_make_it_no_list(url: str, vouched: bool, reason: Reason | None) -> None:
+def test_some_reasons_to_refuse_a_page_do_not_apply_to_lists(url: str, vouched: bool, reason: Reason | None) -> None:
     refused = list_refusal(NARROW, url, vouched=vouched)
     assert (refused and refused.reason) == reason
     assert list_link(NARROW, url, vouched=vouched) == (key_of(url), url, "", refused, 0)
 
 
-def test_children_on_hosts_that_vouch_may_lie_outside_the_scope() -> None:
+def test_sitemaps_on_vouching_hosts_may_be_out_of_scope() -> None:
     body = index("http://cdn.test/1.xml", "http://other.cdn.test/2.xml", "/3.xml")
     links = sitemap_of(body, scope=NARROW, vouchers=("cdn.test",)).sitemaps
     assert [(link.url, link.refused and link.refused.reason) for link in links] == [
@@ -234,14 +234,14 @@ def test_children_on_hosts_that_vouch_may_lie_outside_the_scope() -> None:
 # ── broken sitemaps ──
 
 
-def test_a_sitemap_that_is_cut_lists_what_is_whole() -> None:
+def test_a_truncated_sitemap_lists_its_complete_entries() -> None:
     page = sitemap_of(b"<urlset><url><loc>http://www.a.test/a</loc></url><url><loc>http://www.a.te")
     assert [entry.url for entry in page.listed] == [f"{HOME}/a"]
     assert page.problem == "cut"
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\1", b"<html><p>Not found</html>", b"<urlset", b"hello"])
-def test_what_is_no_sitemap_is_none(body: bytes) -> None:
+def test_other_content_is_not_read_as_a_sitemap(body: bytes) -> None:
     assert read_sitemap(Page(), body, visit_to(SITEMAP, kind=Kind.SITEMAP), SCOPE, NOW) is None
 
 
@@ -264,7 +264,7 @@ def rfc822(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 
-def test_a_feed_announces_pages_of_any_site() -> None:
+def test_a_feed_may_list_urls_of_any_site() -> None:
     news = f"<link>http://b.test/news</link><guid>urn:1</guid><title>New</title><description>All &amp;lt;b>of it</description><pubDate>{rfc822(NOW - 50)}</pubDate>"
     page = feed_of(rss(news, "<link>/secret</link>", "<title>no link</title>", title="Our news"))
     assert page.title == "Our news"
@@ -281,7 +281,7 @@ def test_a_feed_announces_pages_of_any_site() -> None:
     assert second.refused == Refusal(Reason.EXCLUDED, f"exclude.txt:1 {HOME}/secret")
 
 
-def test_an_entry_is_known_by_its_guid_or_its_link() -> None:
+def test_an_entry_is_identified_by_its_guid_or_its_link() -> None:
     def guids(*items: str) -> list[int]:
         return [entry.guid for entry in feed_of(rss(*items)).listed]
 
@@ -296,7 +296,7 @@ def test_an_entry_is_known_by_its_guid_or_its_link() -> None:
     assert all(-(1 << 63) <= guid < 1 << 63 and guid for guid in (one, two, bare))  # as databases store it
 
 
-def test_a_url_is_announced_once_and_a_date_ahead_says_nothing() -> None:
+def test_a_feed_lists_a_url_once_and_a_date_in_the_future_is_ignored() -> None:
     items = [
         f"<link>/1</link><guid>a</guid><pubDate>{rfc822(NOW + 2 * DAY)}</pubDate>",
         "<link>/1#x</link><guid>b</guid>",
@@ -304,7 +304,7 @@ def test_a_url_is_announced_once_and_a_date_ahead_says_nothing() -> None:
     assert [(entry.url, entry.modified) for entry in feed_of(rss(*items)).listed] == [(f"{HOME}/1", None)]
 
 
-def test_the_last_change_of_an_entry_counts() -> None:
+def test_the_update_of_an_entry_counts_not_its_publication() -> None:
     body = f"""<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="/1"/><id>a</id>
                <published>{date(NOW - 9_000)}</published><updated>{date(NOW - 10)}</updated></entry></feed>"""
     assert [entry.modified for entry in feed_of(body.encode()).listed] == [NOW - 10]
@@ -317,25 +317,25 @@ def dated(step: float, count: int = 5) -> list[str]:
 @pytest.mark.parametrize(
     ("body", "interval"),
     [
-        (rss(*dated(7_200)), 3_600.0),  # twice as often as there is news
+        (rss(*dated(7_200)), 3_600.0),  # twice as often as entries appear
         (rss(*dated(60)), 900.0),
         (rss(*dated(30 * DAY)), DAY),
-        (rss(*dated(7_200), ttl="90"), 5_400.0),  # as it asks
+        (rss(*dated(7_200), ttl="90"), 5_400.0),  # the ttl is in minutes
         (rss(*dated(7_200), ttl="soon"), 3_600.0),
-        (rss(ttl="1"), 60.0),  # the frontier knows how often is too often
+        (rss(ttl="1"), 60.0),  # the frontier has its own lower limit
         (rss(*dated(7_200, 2)), None),
         (rss("<link>/1</link>"), None),
     ],
 )
-def test_a_feed_is_worth_a_visit_as_it_asks_or_by_its_rhythm(body: bytes, interval: float | None) -> None:
+def test_a_feed_is_visited_by_its_ttl_or_by_the_interval_of_its_entries(body: bytes, interval: float | None) -> None:
     assert feed_of(body).interval == interval
 
 
-def test_what_is_no_feed_is_none() -> None:
+def test_other_content_is_not_read_as_a_feed() -> None:
     assert read_feed(Page(), b"<html>", visit_to(FEED, kind=Kind.FEED), "text/html", SCOPE, NOW) is None
 
 
-# ── by the look of it ──
+# ── recognized by their content ──
 
 
 @pytest.mark.parametrize(
@@ -352,13 +352,13 @@ def test_what_is_no_feed_is_none() -> None:
         (Kind.PAGE, b"<html><pre>&lt;urlset>", "text/html", Kind.PAGE, Reason.OK),
     ],
 )
-def test_lists_are_known_by_what_is_in_them(
+def test_lists_are_recognized_by_their_content(
     kind: Kind, body: bytes, content_type: str, found: Kind, reason: Reason
 ) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n".encode()
     visit = visit_to(f"{HOME}/x", kind=kind)
-    came = visited(visit, page=None, fetched=answer(visit.url, head=head, body=body))
-    result = examine(came, SCOPE, None, DEFAULTS.reading, DEFAULTS.duplicates)
+    fetched = visited(visit, page=None, fetched=answer(visit.url, head=head, body=body))
+    result = examine(fetched, SCOPE, None, DEFAULTS.reading, DEFAULTS.duplicates)
     assert result.page is not None
     assert (result.page.kind, result.reason) == (found, reason)
     assert result.outcome is (Outcome.REFUSED if reason is Reason.NOT_A_LIST else Outcome.FETCHED)
