@@ -20,7 +20,7 @@ _HEAD = re.compile(rb".*?\r?\n\r?\n", re.DOTALL)  # some servers end their lines
 
 
 def read_archived(store: Store, directory: Path, document: DocumentRow) -> ArchivedAnswer:
-    """Read a document from the archive, or raise `DiskTrouble`. A copy without a body has that of the document it copies."""
+    """Read a document from the archive, or raise `DiskTrouble`; the body of a copy is that of its original."""
     head, body = _parts(_block(directory, document.position))
     if document.body_of is not None:
         first = store.documents.find(document.body_of)

@@ -149,7 +149,8 @@ class ExportCommand(ScrapyCommand):
             store.close()
         if exporter.rejected:
             _print_message(
-                f"orbweaver: {exporter.rejected} documents were not exported; {target.rejected_path} lists them and why."
+                f"orbweaver: {exporter.rejected} documents were not exported; "
+                f"{target.rejected_path} lists them and why."
             )
         return _report(exporter.feed, exporter.version) or (FINISHED_BADLY if exporter.rejected else 0)
 

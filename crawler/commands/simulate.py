@@ -43,9 +43,9 @@ class SimulateCommand(ScrapyCommand):
             "visits a second are reached, whether there are enough hosts to keep the connections busy, the gaps "
             "between visits, and how evenly hosts are visited. All settings apply as in a crawl: POLITENESS_MIN_DELAY, "
             "CONCURRENT_REQUESTS, FRONTIER_ACTIVE_HOSTS, BANDWIDTH_LIMIT, BUDGET_DOMAIN_DAY … Nothing is fetched, and "
-            "CRAWL_DIR is not touched. The exit code is 1 if a request was sent too early. --delay may be given several "
-            "times, with the share of the hosts that ask for it. Example: scrapy simulate --hosts 2000 --delay 10:0.9 "
-            "--delay 100:0.1 --even --hours 0.5 --plot crawl.png -s CONCURRENT_REQUESTS=100"
+            "CRAWL_DIR is not touched. The exit code is 1 if a request was sent too early. --delay may be given "
+            "several times, with the share of the hosts that ask for it. Example: scrapy simulate --hosts 2000 "
+            "--delay 10:0.9 --delay 100:0.1 --even --hours 0.5 --plot crawl.png -s CONCURRENT_REQUESTS=100"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
