@@ -1,4 +1,4 @@
-"""What flows through a crawl: visits go out, what became of them comes back.
+"""The value types that all parts of the crawler share: visits, answers, pages, results, exported documents.
 
 All times are seconds since the epoch, durations seconds, sizes bytes.
 """
@@ -14,44 +14,44 @@ from typing import NamedTuple, Self
 from msgspec import Struct
 
 _KEY = struct.Struct(">qq")
-ROBOTS_TOKEN = "orbweaver"  # noqa: S105 -- the name that sites can use for us
+ROBOTS_TOKEN = "orbweaver"  # noqa: S105 -- our user agent in robots.txt
 
 
 class State(IntEnum):
-    """Where a URL is; every known URL is in exactly one of these."""
+    """The state of a URL; every known URL is in exactly one."""
 
-    WAITING = 0  # due at a time, with a priority
-    LEASED = 1  # handed to the downloader
+    WAITING = 0  # it has a due time and a priority
+    LEASED = 1  # it is being visited
     PARKED = 2  # not visited again unless something changes; the reason says what
 
 
 class Kind(IntEnum):
-    """What a URL's next visit will be."""
+    """The kind of a URL's next visit."""
 
     PAGE = 0
     ROBOTS = 1
     SITEMAP = 2
     FEED = 3
-    PROBE = 4  # of a URL that is made up
+    PROBE = 4  # of a made-up URL, to see what the host shows for missing pages
 
 
 class Outcome(IntEnum):
-    """How a visit ended, in the coarsest terms that decide what happens to the URL."""
+    """How a visit ended, in coarse classes; the `Reason` says it in detail."""
 
-    FETCHED = 0  # a document came back
-    REDIRECTED = 1  # the answer names another URL
-    REFUSED = 2  # the site answered, and the answer is no
-    BUSY = 3  # the site asks to be left alone for now
-    FAILED = 4  # no usable answer
-    DENIED = 5  # we did not ask: rules forbid it
-    ABORTED = 6  # we stopped asking
+    FETCHED = 0  # the answer is a document
+    REDIRECTED = 1  # the answer is a redirect
+    REFUSED = 2  # the answer is no document that can be used: an error, a login, a soft 404
+    BUSY = 3  # the server asks us to come back later
+    FAILED = 4  # there was no usable answer
+    DENIED = 5  # nothing was sent, because a rule forbids it
+    ABORTED = 6  # we cancelled the request
     BROKEN = 7  # our own code failed
-    UNCHANGED = 8  # what we hold is what the site has
-    PROMISING = 9  # only the head was asked for, and the whole is worth asking for
+    UNCHANGED = 8  # the document is still the one that is stored
+    PROMISING = 9  # the answer to HEAD says that a GET is worthwhile
 
 
 class DescribedCode(IntEnum):
-    """A code, and what it means."""
+    """A number with a description."""
 
     meaning: str
 
@@ -65,7 +65,7 @@ class DescribedCode(IntEnum):
 class Reason(DescribedCode):
     """Why a URL is in its state, or why a visit ended as it did. Codes are schema: never reuse one."""
 
-    # Waiting for a first visit, or again
+    # The URL waits for its first visit, or for another
     SEED = 1, "given as a seed"
     LINK = 2, "found as a link"
     REDIRECT_TARGET = 3, "named by a redirect"
@@ -82,7 +82,7 @@ class Reason(DescribedCode):
     PROBE_FILE = 14, "made up, to see what its host shows for pages that it does not have"
     HEAD_SEEN = 15, "its head was asked for, and the whole is worth asking for"
 
-    # The site answered with a document
+    # The answer is a document
     OK = 20, "fetched"
     CUT_LENGTH = 21, "fetched, cut at the size limit"
     CUT_DISCONNECT = 22, "the connection ended before the document did"
@@ -91,7 +91,7 @@ class Reason(DescribedCode):
     NOT_MODIFIED = 25, "not changed since it was fetched, says the server (304)"
     SAME_HEAD = 26, "its head is that of the page that was fetched, so the rest was not asked for again"
 
-    # The site answered with something else
+    # The answer is something else
     REDIRECTED = 30, "answers with a redirect to another URL"
     REDIRECT_LOOP = 31, "answers with a redirect to itself"
     TOO_MANY_REDIRECTS = 32, "is the end of a chain of too many redirects"
@@ -110,7 +110,7 @@ class Reason(DescribedCode):
     CAME_EMPTY = 45, "nothing where there was a page before"
     NOT_A_PAGE = 46, "a sitemap or a feed, where there was a page before"
 
-    # No answer
+    # There was no answer
     DNS_FAILED = 50, "the host name does not resolve"
     CONNECT_FAILED = 51, "no connection to the host"
     CONNECT_TIMEOUT = 52, "the host did not accept a connection in time"
@@ -124,7 +124,7 @@ class Reason(DescribedCode):
     FETCH_ERROR = 60, "the fetch failed in another way"
     STALE_CONNECTION = 61, "the host closed a kept connection just as the request was sent"
 
-    # We do not ask
+    # The URL is not visited
     ROBOTS_DENIED = 70, "robots.txt forbids it"
     ROBOTS_UNAVAILABLE = 71, "robots.txt cannot be had, so the origin is left alone for now"
     OUT_OF_SCOPE = 72, "outside the scope of the seeds"
@@ -136,14 +136,14 @@ class Reason(DescribedCode):
     NOT_INCLUDED = 78, "no pattern of URL_INCLUDE fits it"
     FILE_TYPE = 79, "a file of a type that is not read"
 
-    # We gave up
+    # Visits to the URL failed for good
     QUARANTINED = 80, "three visits ended badly"
     CRASHED = 81, "a crawl process died while it visited this URL alone"
     INTERNAL_ERROR = 82, "our own code failed on it"
     CONTENT_DIED = 83, "its page ended the process that looked at it"
     CONTENT_HUNG = 84, "looking at its page took too long"
 
-    # We do not ask, either
+    # The URL is not visited (continued)
     ACTION = 90, "it does something rather than show something"
     API_CALL = 91, "meant for programs, not for readers"
     PATH_TOO_DEEP = 92, "its path has too many segments"
@@ -158,7 +158,7 @@ class Reason(DescribedCode):
 
 
 class Tier(DescribedCode):
-    """How it is known that a document says what another says. Codes are schema, too."""
+    """How a document was found to be a duplicate of another. Codes are schema, too."""
 
     BODY = 1, "the same bytes"
     TEXT = 2, "the same words"
@@ -180,7 +180,7 @@ class Refusal(NamedTuple):
     """Why a URL must not be visited."""
 
     reason: Reason
-    detail: str = ""  # what of it: the pattern, the port, the segment, the number that is too large
+    detail: str = ""  # such as the pattern, the port, the segment, the number that is too large
 
     def __str__(self) -> str:
         detail = f": {self.detail}" if self.detail else ""
@@ -188,88 +188,87 @@ class Refusal(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A link as it leaves a page: canonical, keyed, judged."""
+    """A link of a page: its canonical URL with key, anchor text and the verdict of the scope."""
 
     key: Key
     url: str
     anchor: str
     refused: Refusal | None  # why it must not be visited, or None
-    mark: int  # `link_fingerprint` of URL and anchor; of a redirect's target 0
+    mark: int  # `link_fingerprint` of URL and anchor; 0 for the target of a redirect
 
 
 class ListedUrl(NamedTuple):
-    """What a sitemap or a feed says of a URL."""
+    """A URL that a sitemap or a feed lists, with what the list says about it."""
 
     key: Key
     url: str
     refused: Refusal | None
     modified: float | None = None
-    interval: float | None = None  # between two changes
-    hint: float | None = None  # how important it is within its site, from 0 to 1
-    guid: int = 0  # of a feed's entry: a fingerprint of what it calls itself
+    interval: float | None = None  # expected time between two changes
+    hint: float | None = None  # importance within its site, from 0 to 1
+    guid: int = 0  # fingerprint of a feed entry's identifier
     title: str = ""
     summary: str = ""
 
 
 class Validators(NamedTuple):
-    """What is kept of a document to find out whether it has changed; without a length there is none."""
+    """The validators of a stored document, which show whether it has changed; no length = no stored document."""
 
     etag: str = ""
     last_modified: str = ""  # as the server writes it
-    length: int | None = None  # as on the wire
-    reused: int = 0  # visits in a row that took the server's word for it
+    length: int | None = None  # of the body as on the wire
+    reused: int = 0  # visits in a row that found it unchanged by its validators
 
 
 NO_VALIDATORS = Validators()
 
 
 class Visit(Struct, frozen=True, kw_only=True, array_like=True):
-    """One URL handed to the downloader."""
+    """One URL to be requested, with what the store knows about it."""
 
     key: Key
     url: str
     kind: Kind
     epoch: int  # of the partition under which it was leased
     depth: int = 0
-    level: int = 0  # of its priority; 0 is the most important
-    hops: int = 0  # redirects, or preferred hosts, that led here; -1 = none did, and none is to be followed
-    tries: int = 0  # visits that ended badly by themselves
+    level: int = 0  # its priority; 0 is the most important
+    hops: int = 0  # redirects, or preferred hosts, that led here; -1 = none did, and none may be followed
+    tries: int = 0  # failed visits in a row
     crashes: int = 0  # crawl processes that died while it was leased
     via: str | None = None  # the page on which it was found
-    origin: str = ""  # whose robots.txt a visit is after, wherever the file has moved
-    host_key: int = (
-        0  # fingerprint of the host that is asked: not the key's for a robots.txt that moved to another host
-    )
-    visited: float | None = None  # when it was before
+    origin: str = ""  # of a robots.txt visit: the origin for which the rules are, even after a redirect
+    # Fingerprint of the host that is contacted; it differs from the key's if a robots.txt has moved to another host.
+    host_key: int = 0
+    visited: float | None = None  # time of the visit before
     validators: Validators = NO_VALIDATORS
     missing: int = 0  # visits in a row that did not find it
-    head_status: int = 0  # status of the answer to a visit for its head, if that was the last one
-    interval: float | None = None  # between two visits, as a feed asks for
-    vouchers: Sequence[str] = ()  # hosts that say of a sitemap elsewhere that it is theirs
-    soft404: bytes = b""  # sketch of what its host shows for pages that it does not have
-    template: bytes = b""  # shingles that are on most pages of its host, of 8 bytes each and sorted
+    head_status: int = 0  # status of the answer to HEAD, if the last visit was one
+    interval: float | None = None  # between two visits, by the ttl or the entries of a feed
+    vouchers: Sequence[str] = ()  # hosts whose robots.txt names this sitemap of another host
+    soft404: bytes = b""  # sketch of the page that its host shows for missing ones
+    template: bytes = b""  # shingles that most pages of its host have: 8 bytes each, sorted
 
 
 class Fetched(Struct, frozen=True, kw_only=True, array_like=True):
-    """What came over the wire for one request, as it came."""
+    """The result of one request: the bytes as received, or why there are none."""
 
     url: str
     reason: Reason  # OK, CUT_*, or why there is no answer
     detail: str = ""
-    started: float  # the request was handed to the network
-    ended: float  # the last byte came, or we gave up
+    started: float  # when the request was handed to the network
+    ended: float  # when the last byte was received, or the request given up
     request: bytes = b""  # request line and headers as sent; empty if nothing was sent
     status: int = 0  # 0 = no answer
     head: bytes = b""  # status line and headers as received, with the empty line
     body: bytes = b""  # as on the wire: neither transfer nor content coding undone
-    address: str = ""  # the address really connected to
+    address: str = ""  # the IP address that was connected to
     port: int = 0
     first_byte: float | None = None  # when the answer began
     connected: bool = False  # this request opened a new connection
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """Names in lower case, values without surrounding space, in the order received."""
+        """The headers in the order received: names in lower case, values without surrounding space."""
         pairs = []
         for line in self.head.split(b"\n")[1:]:
             name, colon, value = line.partition(b":")
@@ -278,13 +277,13 @@ class Fetched(Struct, frozen=True, kw_only=True, array_like=True):
         return pairs
 
     def header(self, name: str) -> str | None:
-        """The first value of a header."""
+        """Return the first value of a header."""
         wanted = name.lower()
         return next((value for found, value in self.headers if found == wanted), None)
 
     @property
     def was_sent(self) -> bool:
-        """Whether the host may have seen the request, so that its clock must run."""
+        """Whether the host may have received the request, so that it must rest."""
         return bool(self.request)
 
 
@@ -297,44 +296,44 @@ class WarcRecord(Struct, frozen=True, kw_only=True, array_like=True):
 
 
 class TextBlock(NamedTuple):
-    """A part of a document's text that stands by itself: a paragraph, a heading, an item of a list, a row of a table."""
+    """A part of a document's text that stands by itself: a paragraph, a heading, a list item, a table row."""
 
-    text: str  # on one line, but for preformatted text
-    tag: str  # of the element that it is: "p", "h1", "li", "tr", "pre" …
+    text: str  # on one line, unless it is preformatted
+    tag: str  # of its element: "p", "h1", "li", "tr", "pre" …
     position: int  # characters of text before it in the document
-    importance: float  # from 0, what stands on all pages of a site, to 1, what this page is about
+    importance: float  # from 0 (the same on all pages of a site) to 1 (what this page is about)
 
 
 class Page(Struct, frozen=True, kw_only=True, array_like=True):
-    """Everything that depends on a response alone."""
+    """What one answer contains: everything that depends on the answer alone."""
 
-    content_type: str = ""  # as the server says
-    format: str = ""  # as it turned out: "html", "pdf", "docx", "text" …; empty = nothing that is read
-    encoding: str = ""  # by the name of the Encoding Standard
-    encoding_source: str = ""  # how that is known
+    content_type: str = ""  # media type, as the server says
+    format: str = ""  # as detected: "html", "pdf", "docx", "text" …; empty = a format that is not read
+    encoding: str = ""  # its name in the Encoding Standard
+    encoding_source: str = ""  # how it was found: bom, header, meta, detected …
     title: str = ""
     text: str = ""
     language: str = ""
-    published: float | None = None  # when it was, as the document says
-    metadata: Mapping[str, str] = {}  # what else it says of itself: author, description …
+    published: float | None = None  # publication date, as the document says
+    metadata: Mapping[str, str] = {}  # author, description …
     payload_digest: bytes = b""  # of the body as on the wire
     body_digest: bytes = b""  # of the body, codings undone
-    text_digest: bytes = b""  # of the words of the main text; empty if they are too few to tell pages apart
-    weights: bytes = b""  # what each piece of text of a page is worth, by which its main text is had again sooner
+    text_digest: bytes = b""  # of the words of the main text; empty if they are too few
+    weights: bytes = b""  # of the blocks of a page, with which its main text can be extracted again faster
     links: Sequence[Link] = ()
     links_digest: int = 0  # of the links' keys
-    problem: str = ""  # what could not be understood
-    unavailable_after: float | None = None  # when it asks not to be found any more
-    etag: str = ""  # these two as the server writes them
+    problem: str = ""  # what could not be decoded or parsed
+    unavailable_after: float | None = None  # when it must go from the index, by its robots directives
+    etag: str = ""  # as the server writes it, like last_modified
     last_modified: str = ""
-    kind: Kind = Kind.PAGE  # what it turned out to be
+    kind: Kind = Kind.PAGE  # by its content
     listed: Sequence[ListedUrl] = ()  # by a sitemap or a feed
     sitemaps: Sequence[Link] = ()  # that it names
     feeds: Sequence[Link] = ()
-    interval: float | None = None  # after which a feed is worth a visit
-    soft404: bytes = b""  # sketch of what a host shows for a page that it does not have
+    interval: float | None = None  # after which a feed should be visited again
+    soft404: bytes = b""  # of a probe: sketch of the page that the host shows for missing ones
     sketch: bytes = b""  # of its main text, for finding near-duplicates; empty if it has too few words
-    template: int = 0  # fingerprint of the template that was taken out before that; 0 = none
+    template: int = 0  # fingerprint of the template that was removed before sketching; 0 = none
 
 
 class DailyWindow(NamedTuple):
@@ -353,7 +352,7 @@ class RequestRate(NamedTuple):
 
 
 class CrawlLimits(NamedTuple):
-    """How often and when a site wants to be visited."""
+    """The limits that a robots.txt sets: Crawl-delay, Request-rate, Visit-time."""
 
     crawl_delay: float | None = None
     request_rate: RequestRate | None = None
@@ -364,7 +363,7 @@ NO_CRAWL_LIMITS = CrawlLimits()
 
 
 class RobotsFile(Struct, frozen=True, kw_only=True, array_like=True):
-    """What an origin's robots.txt says, or how it could not be had."""
+    """The robots.txt of an origin: its rules, or that it could not be fetched, and when to fetch it again."""
 
     host: int
     origin: str  # scheme://host:port, port only if not the default
@@ -372,18 +371,16 @@ class RobotsFile(Struct, frozen=True, kw_only=True, array_like=True):
     body: bytes | None  # None = no rules
     fetched: float
     expires: float
-    held_until: float = 0.0  # the origin's pages wait until then
+    held_until: float = 0.0  # no page of the origin is visited before
     failures: int = 0
-    location: str = (
-        ""  # where a redirect says the file is; empty = it was found, or will be looked for, at its own place
-    )
+    location: str = ""  # the target of a redirect that is still to be followed; empty = none
     hops: int = 0  # redirects followed so far
-    preferred: str = ""  # the origin of the mirror that the site likes best; empty = this one, or it does not say
-    crawl_limits: CrawlLimits = NO_CRAWL_LIMITS  # what the rules ask of us
+    preferred: str = ""  # origin of the mirror that the site prefers; empty = this one, or it names none
+    crawl_limits: CrawlLimits = NO_CRAWL_LIMITS  # for our user agent
 
 
 class Visited(Struct, frozen=True, kw_only=True, array_like=True):
-    """The one item of one visit: how it ended, what was found, what is to be kept."""
+    """The result of one visit, and its one Scrapy item: how it ended, what was found, what is archived."""
 
     visit: Visit
     outcome: Outcome
@@ -391,39 +388,39 @@ class Visited(Struct, frozen=True, kw_only=True, array_like=True):
     detail: str = ""
     fetched: Fetched | None = None
     page: Page | None = None
-    location: Link | None = None  # a redirect's target
-    rules: RobotsFile | None = None  # what a robots.txt visit brought
+    location: Link | None = None  # the target of a redirect
+    rules: RobotsFile | None = None  # of a robots.txt visit
     sitemaps: Sequence[Link] = ()  # that a robots.txt names
-    retry_after: float | None = None  # seconds the site asks to wait
+    retry_after: float | None = None  # seconds, from the Retry-After header
     records: Sequence[WarcRecord] = ()
     redirect: str | None = None  # a redirect's Location as the server wrote it
 
 
-# ── What leaves the crawl: documents as indexers get them ──
+# ── Exported documents ──
 
 
 class ChangeEvent(StrEnum):
-    """What the change feed says of a document."""
+    """The kind of an event in the change feed."""
 
-    UPSERT = "upsert"  # it is new, or says something else
-    META = "meta"  # it says the same: only when it was fetched, and what others call it, is new
-    DELETE = "delete"  # it is to go from the index
+    UPSERT = "upsert"  # the document is new, or its content has changed
+    META = "meta"  # only its time of fetching or its anchors have changed
+    DELETE = "delete"  # it must go from the index
 
 
 class DeletionEvidence(StrEnum):
-    """Why a document must go from an index. What may be back tomorrow is no evidence."""
+    """Why a document must go from an index. A failure that may be temporary is no evidence."""
 
-    NOT_FOUND = "not_found"  # 404, or a page that says so, more than once
+    NOT_FOUND = "not_found"  # 404 or a soft 404, more than once
     GONE = "gone"  # 410
-    NOINDEX = "noindex"  # the page asks for it
+    NOINDEX = "noindex"  # its robots directives say so
     ROBOTS = "robots"  # robots.txt forbids it now
-    PRIVATE = "private"  # only who signs in may read it, found more than once
-    DUPLICATE = "duplicate"  # the target says the same, and stands for it
+    PRIVATE = "private"  # it needs a login, found more than once
+    DUPLICATE = "duplicate"  # it is a duplicate of the target
     REDIRECTED = "redirected"  # it has moved to the target
-    NOT_A_PAGE = "not_a_page"  # there is something else now: a feed, a sitemap, a type that is not read
-    FORGOTTEN = "forgotten"  # somebody had it removed
-    NOT_SELECTED = "not_selected"  # it is still there, but not what this export is to have
-    UNKNOWN = "unknown"  # it went before reasons were noted
+    NOT_A_PAGE = "not_a_page"  # its URL now has a feed, a sitemap, or a type that is not read
+    FORGOTTEN = "forgotten"  # the operator removed it
+    NOT_SELECTED = "not_selected"  # it exists, but the filters of this export exclude it
+    UNKNOWN = "unknown"  # it was deleted before reasons were recorded
 
 
 class OutLink(NamedTuple):
@@ -436,48 +433,48 @@ class OutLink(NamedTuple):
 
 
 class ExportedDocument(Struct, frozen=True, kw_only=True):
-    """A document as it is now."""
+    """The current version of a document."""
 
     version: int  # of the change feed
     event: ChangeEvent
     key: Key
     url: str
     host: str
-    fetched: float  # when it was last fetched, or found to be as it was
+    fetched: float  # when it was last fetched, or found unchanged
     status: int
     content_type: str
     title: str
     text: str
-    blocks: Sequence[TextBlock] | None  # the text in parts, each with its weight; None if nobody asked for them
+    blocks: Sequence[TextBlock] | None  # the text in parts, each with its importance; None if not requested
     language: str
     format: str  # html, pdf, docx …
-    problem: str  # what kept us from reading all of it
-    metadata: Mapping[str, str]  # what it says of itself
+    problem: str  # what could not be decoded or parsed
+    metadata: Mapping[str, str]  # author, description …
     digest: bytes  # of the body, codings undone
-    duplicate_of: str | None  # URL of the document that stands for this one, too
-    similarity: float | None  # to that
-    tier: str | None  # how it is known: body, text, sketch, compared
-    anchors: Sequence[tuple[str, str]]  # (host, what its links call this document)
-    links: Sequence[OutLink] | None  # None if nobody asked for them
-    noarchive: bool  # no copy of it may be shown
+    duplicate_of: str | None  # URL of its original
+    similarity: float | None  # to its original
+    tier: str | None  # how the duplicate was found: body, text, sketch, compared
+    anchors: Sequence[tuple[str, str]]  # (linking host, anchor text)
+    links: Sequence[OutLink] | None  # None if not requested
+    noarchive: bool  # no cached copy of it may be shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedDocument:
-    """A document that was there and is no more."""
+    """A document that must go from the index."""
 
     version: int
     key: Key
     url: str
     evidence: DeletionEvidence = DeletionEvidence.UNKNOWN
-    target: str | None = None  # URL of the document that stands for it, or to which it has moved
+    target: str | None = None  # URL of its original, or of the page to which it has moved
 
 
 ExportEntry = ExportedDocument | DeletedDocument
 
 
 class RejectedDocument(Struct, frozen=True, kw_only=True):
-    """A document that a sink refused, and would refuse again."""
+    """A document that a sink has refused for good."""
 
     id: str
     url: str
@@ -486,5 +483,5 @@ class RejectedDocument(Struct, frozen=True, kw_only=True):
 
 
 def identifier(key: Key) -> str:
-    """The same for a URL for ever: the 16 bytes of its key, which are hashes of its host and of the rest of it."""
+    """Return the permanent identifier of a document: the 16 bytes of its URL's key, in hexadecimal."""
     return _KEY.pack(*key).hex()
