@@ -1,4 +1,4 @@
-"""The settings, read and checked once; the rest of the crawler gets values, never settings."""
+"""Reads and checks all settings once; the rest of the crawler gets typed values, never settings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from crawler.urls.sites import BrokenLine
 
 PRODUCT = "Orbweaver"
 VERSION = "0.1"
-LEAST_THRESHOLD = 0.5  # below, nearly everything would have to be compared with nearly everything
+LEAST_THRESHOLD = 0.5  # below, nearly all pairs of documents would be candidates for near-duplicates
 LAST_PORT = 65_535
 HEAD_POLICIES = ("auto", "always", "never")
 
@@ -42,7 +42,7 @@ class Settings(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlOptions:
-    """CRAWL_*: where a crawl is kept, and when it ends."""
+    """CRAWL_*: the directory of a crawl, and when it ends."""
 
     dir: Path
     max_pages: int
@@ -52,7 +52,7 @@ class CrawlOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsOptions:
-    """ROBOTS_*: how long a robots.txt holds, and when one that failed is fetched again."""
+    """ROBOTS_*: how long a robots.txt is cached, and when an unreachable one is fetched again."""
 
     retry_delay: float
     min_lifetime: float
@@ -71,7 +71,7 @@ class DnsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchOptions:
-    """FETCH_*: how long and how large an answer may be, and which are not fetched."""
+    """FETCH_*: the limits of time and size for an answer, and the media types that are not fetched."""
 
     limits: FetchLimits
     max_buffered: int
@@ -111,7 +111,7 @@ class ContentOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsOptions:
-    """METRICS_*: where Prometheus reads the numbers of a run."""
+    """METRICS_*: where Prometheus reads the metrics of a run."""
 
     port: int
     file: Path | None
@@ -119,7 +119,7 @@ class MetricsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """All settings, checked: each under its own name, in the group that its prefix names."""
+    """All settings, checked. Each has the name of its setting, in the group of its prefix."""
 
     crawl: CrawlOptions
     store: str
@@ -156,12 +156,12 @@ class Options:
         return self.crawl.dir / "warc"
 
     def new_scope(self) -> Scope:
-        """The scope before any seed is known."""
+        """Create the scope, without seeds yet."""
         return self.urls.new_scope()
 
     @classmethod
     def of(cls, settings: Settings) -> Options:
-        """Read every setting, or raise `Misconfigured` with the one that cannot be obeyed."""
+        """Read every setting; raises `Misconfigured`, naming the setting, for a value that is not valid."""
         read = _Reader(settings)
         crawl = _crawl(read)
         own_hosts = read.words("OWN_HOSTS")
@@ -209,7 +209,7 @@ class Options:
 
 
 class _Reader:
-    """One setting at a time, in the type that is needed."""
+    """Reads single settings as text, words, numbers or flags."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -267,7 +267,7 @@ def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions
         max_repeats=read.count("URL_MAX_REPEATS", least=1),
         max_parameters=read.count("URL_MAX_PARAMETERS"),
         max_depth=read.count("CRAWL_MAX_DEPTH"),
-        skip_types=_types(read.words("URL_SKIP_TYPES")),
+        skip_types=_file_types(read.words("URL_SKIP_TYPES")),
         skip_actions=read.flag("URL_SKIP_ACTIONS"),
         skip_apis=read.flag("URL_SKIP_APIS"),
         include=_text_file(read, "URL_INCLUDE"),
@@ -285,17 +285,17 @@ def _urls(read: _Reader, own_hosts: tuple[str, ...], contact: str) -> UrlOptions
 
 
 def _ports(words: tuple[str, ...]) -> tuple[int, ...]:
-    if not all(word.isdecimal() and len(word) <= 5 and 0 < int(word) < 65_536 for word in words):
+    if not all(word.isdecimal() and len(word) <= 5 and 0 < int(word) <= LAST_PORT for word in words):
         raise Misconfigured(f"URL_PORTS={','.join(words)!r}: must be numbers of ports with commas between.")
     ports = tuple(int(word) for word in words)
     if bad := BAD_PORTS.intersection(ports):
         raise Misconfigured(
-            f"URL_PORTS={','.join(words)!r}: {min(bad)} is a port of another protocol, and never asked."
+            f"URL_PORTS={','.join(words)!r}: {min(bad)} is a port of another protocol, and never visited."
         )
     return ports
 
 
-def _types(words: tuple[str, ...]) -> tuple[str, ...]:
+def _file_types(words: tuple[str, ...]) -> tuple[str, ...]:
     types = tuple(word.removeprefix(".") for word in words)
     if not all(re.fullmatch("[^./*;\\s]+", word) for word in types):
         raise Misconfigured(
@@ -319,7 +319,7 @@ def _head_policy(policy: str) -> str:
 
 
 def _text_file(read: _Reader, setting: str) -> tuple[str, str]:
-    """The name and text of the file that a setting names; empty if it names none."""
+    """Return name and text of the file that a setting names; both are empty if it names none."""
     name = read.text(setting)
     if not name:
         return "", ""
@@ -422,7 +422,7 @@ def _reading(read: _Reader) -> Reading:
     return Reading(
         extractor=_extractor(read, "EXTRACTOR"),
         second=_extractor(read, "EXTRACTOR_SECOND") if read.text("EXTRACTOR_SECOND") else "",
-        context=False,  # of links, which nobody asks for in a crawl
+        context=False,  # of links: a crawl does not use it
         links_in_data=read.flag("LINKS_IN_DATA"),
         links_in_text=read.flag("LINKS_IN_TEXT"),
         skip_rel=read.words("LINKS_SKIP_REL"),
@@ -433,7 +433,8 @@ def _duplicates(read: _Reader) -> DuplicateRule:
     threshold = read.number("DUPLICATE_THRESHOLD")
     if threshold and not LEAST_THRESHOLD <= threshold <= 1:
         raise Misconfigured(
-            f"DUPLICATE_THRESHOLD={threshold:g}: must be from {LEAST_THRESHOLD:g} to 1, or 0 to look for exact copies only."
+            f"DUPLICATE_THRESHOLD={threshold:g}: must be from {LEAST_THRESHOLD:g} to 1, "
+            "or 0 to look for exact copies only."
         )
     return DuplicateRule(
         threshold=threshold,
@@ -449,7 +450,8 @@ def _extractor(read: _Reader, setting: str) -> str:
     package = REQUIRED_PACKAGES.get(name)
     if package is not None and find_spec(package) is None:
         raise Misconfigured(
-            f"{setting}={name!r}: needs the package {package}, which is not installed: pip install 'orbweaver[extractors]'."
+            f"{setting}={name!r}: needs the package {package}, which is not installed: "
+            "pip install 'orbweaver[extractors]'."
         )
     return name
 
@@ -490,7 +492,7 @@ def _metrics_port(read: _Reader) -> int:
 
 
 def _hook(read: _Reader, setting: str) -> Callable[[Any], None] | None:
-    """The function that a setting names as module:function, or None if it names none."""
+    """Return the function that a setting names as module:function; None if it names none."""
     name = read.text(setting)
     if not name:
         return None

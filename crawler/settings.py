@@ -126,7 +126,7 @@ NEWSFEEDS = True  # follow the RSS, Atom and JSON feeds that pages name
 NEWSFEED_INTERVAL = 3_600.0  # seconds after which a feed is read again if it does not say how often it changes
 RETRY_DELAY = 30.0  # seconds before a failed visit is tried again; doubled for the next try
 ROBOTS_RETRY_DELAY = 3_600.0  # seconds before an unreachable robots.txt is tried again; doubled up to a day
-ROBOTS_MIN_LIFETIME = 3_600.0  # seconds that a robots.txt is kept at least; its Cache-Control may say more, up to a day
+ROBOTS_MIN_LIFETIME = 3_600.0  # seconds that a robots.txt is cached at least; Cache-Control may say more, up to a day
 
 # ── The network ───────────────────────────────────────────────────────────────────────────────────────────────────────
 INTRANET_HOSTS = ""  # host patterns whose private addresses may be contacted, if INTRANET_NETWORKS has the address
@@ -134,9 +134,9 @@ INTRANET_NETWORKS = ""  # networks such as 10.0.0.0/8 in which such addresses mu
 DNS_HOSTS = ""  # path of a file in the format of hosts(5) that is consulted before DNS
 DNS_SERVERS = ""  # name servers, as 192.0.2.1 or [2001:db8::1]:5353; empty = those of the system
 DNS_TIMEOUT = 5.0  # seconds after which a lookup has failed
-DNS_MIN_TTL = 60.0  # seconds that an answer is kept at least; shorter TTLs only spread load
-DNS_MAX_TTL = 86_400.0  # seconds that an answer is kept at most, so that a site that moves is found within a day
-DNS_NEGATIVE_TTL = 60.0  # seconds that "no such name" is kept; a failed lookup is kept for 5 s at most
+DNS_MIN_TTL = 60.0  # seconds that an answer is cached at least; shorter TTLs only spread load
+DNS_MAX_TTL = 86_400.0  # seconds that an answer is cached at most: a site that moves is found within a day
+DNS_NEGATIVE_TTL = 60.0  # seconds that "no such name" is cached; a failed lookup for 5 s at most
 # Lookups at the same time where only the system's resolver can answer; half as many are made ahead of need.
 DNS_THREADS = 64
 FETCH_CONNECT_TIMEOUT = 10.0  # seconds to connect, TLS handshake included
@@ -157,7 +157,8 @@ FETCH_SKIP_TYPES = (
     "application/x-msi,application/x-shockwave-flash,application/wasm"
 )
 HEAD_POLICY = "auto"  # auto, always or never: when a HEAD request comes before the GET
-PROBE_AFTER = 5  # pages of a host after which it is asked once for a page that cannot exist; 0 = never
+# Pages of a host after which a made-up URL of it is requested once, to recognize its soft 404s; 0 = never.
+PROBE_AFTER = 5
 FETCH_MAX_BUFFERED = 128 * 1024 * 1024  # bytes of answers in memory; above it, no new request is released
 FETCH_VERIFY_TLS = False  # check certificates; off, because a page with a bad one is still a page and no secret is sent
 
@@ -172,9 +173,9 @@ BUDGET_GROWTH = 0.1  # share by which each other domain that links to a domain r
 
 # ── The frontier in memory ────────────────────────────────────────────────────────────────────────────────────────────
 FRONTIER_ACTIVE_HOSTS = 2_000  # hosts with a back queue in memory
-FRONTIER_MOST_HOSTS = 20_000  # the same, at most: more are taken while connections are free and no host is ready
+FRONTIER_MOST_HOSTS = 20_000  # the same, at most: more are added while connections are free and no host is ready
 FRONTIER_QUEUE_LENGTH = 32  # URLs in a back queue; fewer when there are more hosts
-# Seconds before a host's time at which its visit is leased at the earliest, so that the commit delays nobody.
+# Seconds before a host's time at which its visit is leased at the earliest, so that a commit does not delay it.
 FRONTIER_LEASE_AHEAD = 0.5
 # Seconds that a worker keeps its partitions without renewing; it renews every 2 s. Another worker takes them after this
 # time and the longest request.
@@ -201,18 +202,18 @@ METRICS_PORT = 0
 # Path of a .prom file for node_exporter, kept after the run; empty = none. Several workers write name.0.prom and so on.
 METRICS_FILE = ""
 
-# ── Scrapy, with its surprises turned off ─────────────────────────────────────────────────────────────────────────────
+# ── Scrapy's own settings ─────────────────────────────────────────────────────────────────────────────────────────────
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"  # the event loop under libcurl's sockets
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"  # needed by uvloop
 CONCURRENT_ITEMS = 1  # Scrapy starts so many tasks for each response, and a visit has one item
 WARN_ON_GENERATOR_RETURN_VALUE = False  # the check reads the callback's source for every page
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # filters nothing: the store knows every URL
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 64 * 1024 * 1024  # bytes of answers that wait for their commit before new requests stop
-TELNETCONSOLE_ENABLED = False  # no port is opened that nobody asked for
-REMOTE_CONTROL_ENABLED = False  # nobody steers a crawl from outside
-COOKIES_ENABLED = False  # every visit is that of a stranger
+TELNETCONSOLE_ENABLED = False  # Scrapy would open a port through which the process can be controlled
+REMOTE_CONTROL_ENABLED = False  # likewise: no other program controls the crawl
+COOKIES_ENABLED = False  # cookies are neither stored nor sent
 REFERER_ENABLED = False  # no Referer header is sent
 ROBOTSTXT_OBEY = False  # Scrapy's own check; here robots.txt is a visit of the frontier and a middleware
-LOG_LEVEL = "INFO"  # DEBUG shows what developers want to know
+LOG_LEVEL = "INFO"  # DEBUG adds details for developers
 LOG_FORMATTER = "crawler.engine.logs.QuietLogFormatter"  # does not log every item
-STATS_DUMP = False  # the summary says it better
+STATS_DUMP = False  # the summary takes its place

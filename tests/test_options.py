@@ -1,4 +1,4 @@
-"""Every setting is obeyed, or the start is refused by its name."""
+"""Every setting is read and has its effect; an invalid value stops the start with the setting's name."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from crawler.urls.rules import SWITCHABLE, UrlRule
 from tests.defaults import DEFAULTS, options_with
 
 
-class Noted:
-    """Settings that remember what was asked for."""
+class RecordingSettings:
+    """Settings that record which of them are read."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -34,11 +34,11 @@ class Noted:
 
 
 def test_every_setting_has_a_good_default_and_is_read() -> None:
-    noted = Noted()
-    Options.of(noted)
-    assert noted.names <= set(vars(project))
+    recorded = RecordingSettings()
+    Options.of(recorded)
+    assert recorded.names <= set(vars(project))
     ours = {name for name in vars(project) if name.isupper() and not hasattr(default_settings, name)}
-    assert ours == noted.names - {"CONCURRENT_REQUESTS", "DNS_TIMEOUT"}
+    assert ours == recorded.names - {"CONCURRENT_REQUESTS", "DNS_TIMEOUT"}
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,11 @@ def test_every_setting_has_a_good_default_and_is_read() -> None:
         pytest.param(options_with(CRAWL_DIR="").crawl.dir, DEFAULTS.crawl.dir, id="an empty CRAWL_DIR"),
     ],
 )
-def test_what_has_a_default_of_its_own_has_that_of_the_setting(alone: object, setting: object) -> None:
-    """The functions that can be called without settings."""
+def test_functions_that_are_called_without_settings_have_the_same_defaults(alone: object, setting: object) -> None:
     assert alone == setting
 
 
-def test_what_a_crawl_does_unless_told() -> None:
+def test_the_defaults_of_a_crawl() -> None:
     options = options_with()
     assert options.crawl.dir == Path("data/crawl")
     assert options.store == "sqlite:data/crawl/crawl.db"
@@ -80,7 +79,7 @@ def test_what_a_crawl_does_unless_told() -> None:
     options.commit.step_hook("does nothing")
 
 
-def test_the_store_lies_in_the_crawls_directory_unless_told() -> None:
+def test_the_store_is_in_the_crawl_directory_by_default() -> None:
     assert options_with(CRAWL_DIR="/somewhere").store == "sqlite:/somewhere/crawl.db"
     assert options_with(CRAWL_DIR="/somewhere", STORE=" sqlite:/else.db ").store == "sqlite:/else.db"
 
@@ -234,12 +233,12 @@ def test_only_the_horizon_may_be_endless(name: str) -> None:
         ("CONTENT_HOOK", "math:no_such_function"),
     ],
 )
-def test_what_cannot_be_obeyed_is_refused_by_name(name: str, value: Any) -> None:
+def test_an_invalid_value_is_refused_with_the_name_of_its_setting(name: str, value: Any) -> None:
     with pytest.raises(Misconfigured, match=name):
         options_with(**{name: value})
 
 
-def test_hosts_that_we_run_ourselves_may_be_asked_quickly() -> None:
+def test_own_hosts_may_have_a_short_delay() -> None:
     assert options_with(POLITENESS_MIN_DELAY=0.1, OWN_HOSTS="a.test").politeness.min_delay == 0.1
 
 
@@ -290,9 +289,9 @@ def test_files_without_text_are_not_visited_by_default() -> None:
 )
 def test_a_url_that_a_setting_forbids_is_refused(name: str, value: Any, url: str, refusal: tuple[Reason, str]) -> None:
     plain = options_with(SCOPE="any", CONTACT="me@a.test").new_scope()
-    told = options_with(SCOPE="any", CONTACT="me@a.test", **{name: value}).new_scope()
+    changed = options_with(SCOPE="any", CONTACT="me@a.test", **{name: value}).new_scope()
     assert plain.rejection(url, 2) is None
-    assert told.rejection(url, 2) == refusal
+    assert changed.rejection(url, 2) == refusal
 
 
 @pytest.mark.parametrize(
@@ -307,12 +306,12 @@ def test_a_url_that_a_setting_forbids_is_refused(name: str, value: Any, url: str
 )
 def test_a_url_that_a_setting_allows_is_visited(name: str, value: Any, url: str) -> None:
     plain = options_with(SCOPE="any", CONTACT="me@a.test").new_scope()
-    told = options_with(SCOPE="any", CONTACT="me@a.test", **{name: value}).new_scope()
+    changed = options_with(SCOPE="any", CONTACT="me@a.test", **{name: value}).new_scope()
     assert plain.rejection(url) is not None
-    assert told.rejection(url) is None
+    assert changed.rejection(url) is None
 
 
-def test_without_ports_only_those_of_the_seeds_are_asked() -> None:
+def test_without_ports_only_those_of_the_seeds_are_visited() -> None:
     options = options_with(SCOPE="any", CONTACT="me@a.test", URL_PORTS="")
     scope = options.urls.new_scope(["http://a.test:9000/"])
     assert options.urls.ports == ()
@@ -386,7 +385,7 @@ def test_names_come_from_a_hosts_file(tmp_path: Path) -> None:
     assert options_with(DNS_HOSTS=str(path)).dns.hosts == {"a.test": ("127.0.0.2",), "b.test": ("127.0.0.2",)}
 
 
-def test_names_are_asked_of_the_servers_that_are_named_and_kept_as_long_as_told() -> None:
+def test_name_servers_and_dns_lifetimes_can_be_set() -> None:
     options = options_with(DNS_SERVERS="127.0.0.1:5353, [::1]:53,", DNS_MIN_TTL=1, DNS_MAX_TTL="2", DNS_NEGATIVE_TTL=0)
     assert options.dns.servers == ("127.0.0.1:5353", "[::1]:53")
     assert options.dns.lifetimes == DnsLifetimes(min_ttl=1, max_ttl=2, negative_ttl=0)
