@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.frontier import politeness as module
 from crawler.frontier.politeness import (
     BACKOFF_LIMIT,
     CRAWL_DELAY_LIMIT,
@@ -195,3 +198,8 @@ def test_a_failure_of_our_network_is_no_trouble_of_the_host() -> None:
     )
     clock = DEFAULTS.politeness.after("a.test", HostClock(), lost, NOW, excused=True)
     assert (clock.backoff, clock.held_until, clock.next_visit) == (0, 0.0, NOW + 5)
+
+
+def test_the_examples_are_true() -> None:
+    results = doctest.testmod(module)
+    assert (results.failed, results.attempted > 0) == (0, True)
