@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from crawler.items import Key
+from crawler.items import Key, Reason
 from crawler.stores.contract.archive import ArchivedBody, SegmentState
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.document_writer import body_holder, known_bodies
+
+_LAST_BODY = f"""
+SELECT u.url, b.started, b.payload_digest FROM documents d
+JOIN documents b ON b.id = coalesce(d.body_of, d.id)
+JOIN urls u ON u.host = b.host AND u.rest = b.rest
+WHERE d.host = ? AND d.rest = ? AND d.reason IN ({Reason.OK:d}, {Reason.NOINDEX:d}) AND d.status BETWEEN 200 AND 299
+ORDER BY d.fetched DESC, d.id DESC LIMIT 1
+"""
 
 
 class SqliteArchive:
@@ -49,14 +57,7 @@ class SqliteArchive:
 
     def last_body(self, key: Key) -> ArchivedBody | None:
         with self._database.errors():
-            row = self._database.connection.execute(
-                """SELECT u.url, b.started, b.payload_digest FROM documents d
-                   JOIN documents b ON b.id = coalesce(d.body_of, d.id)
-                   JOIN urls u ON u.host = b.host AND u.rest = b.rest
-                   WHERE d.host = ? AND d.rest = ? AND d.reason IN (20, 24) AND d.status BETWEEN 200 AND 299
-                   ORDER BY d.fetched DESC, d.id DESC LIMIT 1""",
-                key,
-            ).get
+            row = self._database.connection.execute(_LAST_BODY, key).get
         if row is None:
             return None
         url, started, payload_digest = row

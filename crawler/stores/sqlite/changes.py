@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from crawler.items import Key, Reason
+from crawler.items import ChangeEvent, Key, Reason
 from crawler.stores.contract.changes import PublishedChange
 from crawler.stores.sqlite import pending_anchors
 from crawler.stores.sqlite.database import Database
@@ -16,11 +16,11 @@ _NEWEST = (1 << 63) - 1
 # Changes are walked in their order and the rest is looked up: nothing is sorted, so nothing is held in memory. While the
 # walk goes on, all reading by this connection is of the state that it began with.
 _PUBLISHED = f"""
-SELECT c.version, c.host, c.rest, u.url, c.change <> 'delete', ou.url,
-       c.change = 'upsert' OR EXISTS (
+SELECT c.version, c.host, c.rest, u.url, c.change <> '{ChangeEvent.DELETE}', ou.url,
+       c.change = '{ChangeEvent.UPSERT}' OR EXISTS (
            SELECT 1 FROM changes n
            WHERE n.host = c.host AND n.rest = c.rest AND n.version > ?4 AND n.version < c.version
-             AND n.change = 'upsert'),
+             AND n.change = '{ChangeEvent.UPSERT}'),
        c.reason, c.detail, c.at, {DOCUMENT}
 FROM changes c CROSS JOIN urls u ON u.host = c.host AND u.rest = c.rest
 LEFT JOIN documents d ON d.id = c.document

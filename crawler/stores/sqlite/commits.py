@@ -161,6 +161,18 @@ ON CONFLICT (id) DO UPDATE SET etag = excluded.etag, last_modified = excluded.la
     reused = excluded.reused, missing = excluded.missing, interval = coalesce(excluded.interval, interval)
 """
 
+_MOVE_URL = f"""
+UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, leased_host = NULL,
+    visited = coalesce(?, visited), last_reason = ?, status = ?, detail = ?, visits = visits + ?, kind = ?
+WHERE host = ? AND rest = ? AND state = {State.LEASED:d} AND epoch = ?
+RETURNING host, rest, id, level, depth, inlinks, hint, visits, changes
+"""
+_LAST_BODY_DIGEST = f"""
+SELECT body_digest FROM documents
+WHERE host = ? AND rest = ? AND reason IN ({Reason.OK:d}, {Reason.NOINDEX:d}) AND status BETWEEN 200 AND 299
+ORDER BY fetched DESC, id DESC LIMIT 1
+"""
+
 
 class _VisitedUrl(NamedTuple):
     """What a URL was when it was visited, that visit counted."""
@@ -174,13 +186,7 @@ def _move_urls(
     connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float
 ) -> dict[Key, _VisitedUrl]:
     """Move each URL to its next state, if it is still ours to move."""
-    moved = connection.executemany(
-        """UPDATE urls SET state = ?, reason = ?, due = ?, tries = ?, crashes = 0, epoch = NULL, leased_host = NULL,
-                  visited = coalesce(?, visited), last_reason = ?, status = ?, detail = ?, visits = visits + ?, kind = ?
-           WHERE host = ? AND rest = ? AND state = 1 AND epoch = ?
-           RETURNING host, rest, id, level, depth, inlinks, hint, visits, changes""",
-        [_url_values(settled, now) for settled in batch],
-    )
+    moved = connection.executemany(_MOVE_URL, [_url_values(settled, now) for settled in batch])
     seen = {
         Key(host, rest): _VisitedUrl(number, level, PriorityInputs(*standing))
         for host, rest, number, level, *standing in moved
@@ -219,12 +225,7 @@ def _update_change_count(
     visited = settled.visited
     if seen.standing.visits < 2 or visited.page is None or visited.outcome is not Outcome.FETCHED:
         return
-    before = connection.execute(
-        """SELECT body_digest FROM documents
-           WHERE host = ? AND rest = ? AND reason IN (20, 24) AND status BETWEEN 200 AND 299
-           ORDER BY fetched DESC, id DESC LIMIT 1""",
-        visited.visit.key,
-    ).get
+    before = connection.execute(_LAST_BODY_DIGEST, visited.visit.key).get
     has_changed = before is not None and before != visited.page.body_digest
     if before is not None:
         observations.compare(seen.id, visited, has_changed=has_changed)

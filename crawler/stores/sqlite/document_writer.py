@@ -11,10 +11,27 @@ from crawler.frontier.next_state import GONE_AFTER_MISSING, is_moved
 from crawler.items import ChangeEvent, Key, Kind, Outcome, Page, Reason, Tier, Visited
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.sqlite.document_rows import NewDocument, insert_document, may_be_copied
-from crawler.stores.sqlite.originals import IS_SHOWN, OriginalPage, Originals
+from crawler.stores.sqlite.originals import IS_COMPLETE, IS_SHOWN, OriginalPage, Originals
+from crawler.stores.sqlite.schema import COMPLETE_PAGE
 from crawler.stores.sqlite.similarity_index import SimilarityIndex, SketchRow
 
 _DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})  # at once
+
+_BODY_HOLDER = f"""
+SELECT id FROM documents
+WHERE body_digest = ? AND payload_digest = ? AND body_of IS NULL AND {COMPLETE_PAGE} AND body_bytes > 0
+ORDER BY id LIMIT 1
+"""
+_IS_ELSEWHERE = f"""
+SELECT EXISTS (SELECT 1 FROM documents WHERE body_digest = ?1 AND {COMPLETE_PAGE} AND body_bytes > 0
+                 AND NOT (host = ?3 AND rest = ?4))
+    OR EXISTS (SELECT 1 FROM documents WHERE text_digest = ?2 AND {COMPLETE_PAGE} AND text_digest <> x''
+                 AND NOT (host = ?3 AND rest = ?4))
+"""
+_LAST_DIGESTS = f"""
+SELECT body_digest, text_digest FROM documents WHERE host = ? AND rest = ? AND {COMPLETE_PAGE}
+ORDER BY fetched DESC, id DESC LIMIT 1
+"""
 
 
 def known_bodies(connection: apsw.Connection, digests: Collection[bytes]) -> set[bytes]:
@@ -27,7 +44,7 @@ def _known_digests(connection: apsw.Connection, column: str, condition: str, dig
         return set()
     marks = ",".join("?" * len(digests))
     rows = connection.execute(
-        f"SELECT {column} FROM documents WHERE {column} IN ({marks}) AND kind = 0 AND reason = 20 AND {condition}",
+        f"SELECT {column} FROM documents WHERE {column} IN ({marks}) AND {COMPLETE_PAGE} AND {condition}",
         tuple(digests),
     )
     return {row[0] for row in rows}
@@ -35,26 +52,13 @@ def _known_digests(connection: apsw.Connection, column: str, condition: str, dig
 
 def body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> int | None:
     """The document whose record has a body."""
-    document: int | None = connection.execute(
-        """SELECT id FROM documents
-           WHERE body_digest = ? AND payload_digest = ? AND body_of IS NULL
-             AND kind = 0 AND reason = 20 AND body_bytes > 0
-           ORDER BY id LIMIT 1""",
-        (body_digest, payload_digest),
-    ).get
+    document: int | None = connection.execute(_BODY_HOLDER, (body_digest, payload_digest)).get
     return document
 
 
 def is_elsewhere(connection: apsw.Connection, page: Page, key: Key) -> bool:
     """Whether another URL has a page with the same bytes or the same words."""
-    row = connection.execute(
-        """SELECT EXISTS (SELECT 1 FROM documents WHERE body_digest = ?1 AND kind = 0 AND reason = 20 AND body_bytes > 0
-                            AND NOT (host = ?3 AND rest = ?4))
-               OR EXISTS (SELECT 1 FROM documents WHERE text_digest = ?2 AND kind = 0 AND reason = 20
-                            AND text_digest <> x'' AND NOT (host = ?3 AND rest = ?4))""",
-        (page.body_digest, page.text_digest, *key),
-    ).get
-    return bool(row)
+    return bool(connection.execute(_IS_ELSEWHERE, (page.body_digest, page.text_digest, *key)).get)
 
 
 class DigestLookup:
@@ -151,7 +155,7 @@ class DocumentWriter:
         row = self._connection.execute(
             f"""SELECT d.id, d.links_digest, d.duplicate_of, d.similarity, d.tier FROM documents d
                 LEFT JOIN documents o ON o.id = d.duplicate_of
-                WHERE {condition} AND d.kind = 0 AND d.reason = 20 AND NOT (d.host = ?2 AND d.rest = ?3)
+                WHERE {condition} AND {IS_COMPLETE} AND NOT (d.host = ?2 AND d.rest = ?3)
                   AND NOT (o.id IS NOT NULL AND o.host = ?2 AND o.rest = ?3) AND {IS_SHOWN}
                 ORDER BY d.id LIMIT 1""",
             (digest, *key),
@@ -177,11 +181,7 @@ class DocumentWriter:
 
 def _present(connection: apsw.Connection, key: Key) -> tuple[bytes, bytes] | None:
     """Digests of the body and of the words of the last whole page of a URL."""
-    row: tuple[bytes, bytes] | None = connection.execute(
-        """SELECT body_digest, text_digest FROM documents WHERE host = ? AND rest = ? AND kind = 0 AND reason = 20
-           ORDER BY fetched DESC, id DESC LIMIT 1""",
-        key,
-    ).get
+    row: tuple[bytes, bytes] | None = connection.execute(_LAST_DIGESTS, key).get
     return row
 
 
@@ -252,4 +252,4 @@ def _published(connection: apsw.Connection, key: tuple[int, int]) -> int | None:
            WHERE version = (SELECT max(version) FROM changes WHERE host = ? AND rest = ?)""",
         key,
     ).get
-    return last[1] if last is not None and last[0] != "delete" else None
+    return last[1] if last is not None and last[0] != ChangeEvent.DELETE else None

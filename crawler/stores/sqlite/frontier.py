@@ -40,7 +40,7 @@ _DUE_URLS = (
         "STEP",
         STEPS,
         f"""SELECT {VISIT_COLUMNS} FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN url_facts t ON t.id = u.id
-            WHERE u.host = ?1 AND u.state = 0 AND u.level = ?2 AND u.step = STEP AND u.due <= ?3
+            WHERE u.host = ?1 AND u.state = {State.WAITING:d} AND u.level = ?2 AND u.step = STEP AND u.due <= ?3
             ORDER BY u.due LIMIT ?4""",
     )
     + " LIMIT ?4"
@@ -50,7 +50,7 @@ SELECT min(due) FROM ({
     _of_each(
         "STEP",
         STEPS,
-        "SELECT min(due) AS due FROM urls WHERE host = ?1 AND state = 0 AND level = ?2 AND step = STEP",
+        f"SELECT min(due) AS due FROM urls WHERE host = ?1 AND state = {State.WAITING:d} AND level = ?2 AND step = STEP",
     )
 })
 """
@@ -63,6 +63,21 @@ _NEXT_DUE = f"""
 SELECT min(due) FROM ({_of_each("LEVEL", LEVELS, "SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due > ?1")}
                       UNION ALL SELECT min(review) FROM sites WHERE review > ?1)
 """
+
+_LEASE = f"""
+UPDATE urls SET state = {State.LEASED:d}, epoch = ?1, leased_host = ?2, kind = ?3
+WHERE host = ?4 AND rest = ?5
+  AND (state = {State.WAITING:d} OR (state = {State.PARKED:d} AND ?3 = {Kind.ROBOTS:d}))
+  AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
+              WHERE h.host = ?2 AND p.owner = ?6 AND p.epoch = ?1)
+RETURNING host, rest
+"""
+_UNLEASE = f"""
+UPDATE urls SET state = ?1, reason = iif(?2, ?3, reason), epoch = NULL, leased_host = NULL
+WHERE host = ?4 AND rest = ?5 AND state = {State.LEASED:d} AND epoch = ?6 RETURNING level
+"""
+_POSTPONE = f"UPDATE urls SET due = ?, reason = ? WHERE host = ? AND rest = ? AND state = {State.WAITING:d}"
+_COUNT_LEASED = f"SELECT count(*) FROM urls INDEXED BY urls_leased WHERE state = {State.LEASED:d}"
 
 
 class SqliteFrontier:
@@ -146,11 +161,7 @@ class SqliteFrontier:
                     held[visit.host_key] = next_day(now)
             _hold(connection, list(held.items()))
             granted = connection.executemany(
-                """UPDATE urls SET state = 1, epoch = ?1, leased_host = ?2, kind = ?3
-                   WHERE host = ?4 AND rest = ?5 AND (state = 0 OR (state = 2 AND ?3 = 1))
-                     AND EXISTS (SELECT 1 FROM hosts h JOIN partitions p ON p.id = h.partition
-                                 WHERE h.host = ?2 AND p.owner = ?6 AND p.epoch = ?1)
-                   RETURNING host, rest""",
+                _LEASE,
                 [(visit.epoch, visit.host_key, visit.kind, *visit.key, owner) for visit in allowed],
             )
             keys = set(granted)
@@ -164,8 +175,7 @@ class SqliteFrontier:
             for visit in visits:
                 robots = visit.kind is Kind.ROBOTS
                 level = connection.execute(
-                    """UPDATE urls SET state = ?1, reason = iif(?2, ?3, reason), epoch = NULL, leased_host = NULL
-                       WHERE host = ?4 AND rest = ?5 AND state = 1 AND epoch = ?6 RETURNING level""",
+                    _UNLEASE,
                     (State.PARKED if robots else State.WAITING, robots, Reason.ROBOTS_FILE, *visit.key, visit.epoch),
                 ).get
                 if level is not None and not robots:  # it may have changed while the URL was leased
@@ -174,10 +184,7 @@ class SqliteFrontier:
 
     def postpone(self, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
         with self._database.transaction() as connection:
-            connection.executemany(
-                "UPDATE urls SET due = ?, reason = ? WHERE host = ? AND rest = ? AND state = 0",
-                [(until, reason, *visit.key) for visit, until in visits],
-            )
+            connection.executemany(_POSTPONE, [(until, reason, *visit.key) for visit, until in visits])
 
     def hold(self, hosts: Sequence[tuple[int, float]]) -> None:
         with self._database.transaction() as connection:
@@ -189,7 +196,7 @@ class SqliteFrontier:
 
     def outlook(self) -> Outlook:
         with self._database.snapshot() as connection:
-            leased = connection.execute("SELECT count(*) FROM urls INDEXED BY urls_leased WHERE state = 1").get
+            leased = connection.execute(_COUNT_LEASED).get
             return Outlook(leased=leased, next_due=first_due(connection))
 
     def clamp_future_times(self, latest: float) -> None:

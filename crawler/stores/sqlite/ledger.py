@@ -14,7 +14,7 @@ import apsw
 
 from crawler.frontier.budgets import BudgetLimits, Budgets, day_of, next_day
 from crawler.frontier.priority import LEVELS
-from crawler.items import Reason, State
+from crawler.items import Kind, Reason, State
 from crawler.stores.sqlite.index_pages import fetched_twin
 
 _REVIEWED_SITES = 50  # in one go
@@ -24,6 +24,12 @@ _LET_IN = 2_000  # URLs in one go
 _ACCOUNT = "admitted, excess, day, admitted_today, visits_today"
 _BOTH = ", ".join(f"{table}.{column}" for table in "hs" for column in _ACCOUNT.split(", "))
 _FIND = f"SELECT h.site, s.endorsers, s.seeded, {_BOTH} FROM hosts h JOIN sites s ON s.site = h.site WHERE h.host = ?"
+
+_OVER_BUDGET = f"""
+SELECT rest, url, level, hops FROM urls
+WHERE host = ? AND state = {State.PARKED:d} AND reason = {Reason.OVER_BUDGET:d} AND kind <> {Kind.ROBOTS:d}
+ORDER BY level, due LIMIT ?
+"""
 
 
 @dataclass(slots=True)
@@ -159,12 +165,7 @@ class HostLedger:
     def _let_in(self, host: int, most: int) -> int:
         if most <= 0:
             return 0
-        rows: list[Any] = self._connection.execute(
-            f"""SELECT rest, url, level, hops FROM urls
-                WHERE host = ? AND state = 2 AND reason = {int(Reason.OVER_BUDGET)} AND kind <> 1
-                ORDER BY level, due LIMIT ?""",
-            (host, most),
-        ).fetchall()
+        rows: list[Any] = self._connection.execute(_OVER_BUDGET, (host, most)).fetchall()
         for rest, url, level, hops in rows:
             twin = fetched_twin(self._connection, url)
             reason = Reason.REDIRECT_TARGET if hops > 0 else Reason.LINK

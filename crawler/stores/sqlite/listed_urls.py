@@ -9,7 +9,7 @@ import apsw
 
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.frontier.trust import UNKNOWN, Source
-from crawler.items import Key, Kind, Link, ListedUrl, Reason, Visit, Visited
+from crawler.items import Key, Kind, Link, ListedUrl, Reason, State, Visit, Visited
 from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.new_urls import VERDICT_CODES, NewUrlRow, SeenCache, id_of, verdict, whole
@@ -19,30 +19,34 @@ SITEMAPS_OF_A_HOST = 5_000
 MOST_VOUCHERS = 20  # of a sitemap
 ENTRIES_OF_A_FEED = 2_000  # that are remembered, the newest: more than any feed may have
 
-_TELL = """
+_TELL = f"""
 INSERT INTO url_facts (id, lister, lastmod, interval)
-SELECT id, ?1, ?2, ?3 FROM urls WHERE host = ?4 AND rest = ?5 AND url = ?6 AND kind = 0
+SELECT id, ?1, ?2, ?3 FROM urls WHERE host = ?4 AND rest = ?5 AND url = ?6 AND kind = {Kind.PAGE:d}
 ON CONFLICT (id) DO UPDATE SET lister = excluded.lister, lastmod = excluded.lastmod,
     interval = coalesce(excluded.interval, interval)
 WHERE lister IS NOT excluded.lister OR lastmod IS NOT excluded.lastmod OR interval IS NOT excluded.interval
 """
 
 # A page that has changed since it was visited, says somebody who can be believed, is due at once.
-_HURRY = """
+_HURRY = f"""
 UPDATE urls SET due = ?1
-WHERE host = ?2 AND rest = ?3 AND url = ?4 AND kind = 0 AND state = 0 AND due > ?1 AND ?5 > visited RETURNING host, level
+WHERE host = ?2 AND rest = ?3 AND url = ?4 AND kind = {Kind.PAGE:d} AND state = {State.WAITING:d} AND due > ?1 AND ?5 > visited
+RETURNING host, level
 """
 
 # What was known as a page, or was none of ours, turns out to be a list. But anybody may say so of any URL: what was visited
 # as a page, or is asked for, stays what it is, and is known as a list by what is in it.
 _IS_LIST = f"""
-UPDATE urls SET kind = ?1, reason = iif(state = 2, ?2, reason), due = iif(state = 2, ?3, due), state = iif(state = 2, 0, state),
-                detail = '', depth = min(depth, ?7)
+UPDATE urls SET kind = ?1, reason = iif(state = {State.PARKED:d}, ?2, reason), due = iif(state = {State.PARKED:d}, ?3, due),
+                state = iif(state = {State.PARKED:d}, {State.WAITING:d}, state), detail = '', depth = min(depth, ?7)
 WHERE host = ?4 AND rest = ?5 AND url = ?6
-  AND (state = 0 AND kind = 0 AND visits = 0 AND NOT EXISTS (SELECT 1 FROM seeds s WHERE s.url = ?6)
-       OR state = 2 AND kind IN (0, ?1) AND reason IN ({VERDICT_CODES}))
+  AND (state = {State.WAITING:d} AND kind = {Kind.PAGE:d} AND visits = 0
+       AND NOT EXISTS (SELECT 1 FROM seeds s WHERE s.url = ?6)
+       OR state = {State.PARKED:d} AND kind IN ({Kind.PAGE:d}, ?1) AND reason IN ({VERDICT_CODES}))
 RETURNING host, due, level
 """
+
+_COUNT_SITEMAPS = f"SELECT count(*) FROM urls INDEXED BY urls_sitemaps WHERE host = ? AND kind = {Kind.SITEMAP:d}"
 
 
 class ListedUrlWriter:
@@ -125,9 +129,7 @@ class ListedUrlWriter:
         for link in sitemaps:
             host = link.key.host
             if host not in room:
-                there: int = self._connection.execute(
-                    "SELECT count(*) FROM urls INDEXED BY urls_sitemaps WHERE host = ? AND kind = 2", (host,)
-                ).get
+                there: int = self._connection.execute(_COUNT_SITEMAPS, (host,)).get
                 room[host] = SITEMAPS_OF_A_HOST - there
             if room[host] >= len(sitemaps) or id_of(self._connection, link.key):
                 kept.append(link)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+# Codes of states, kinds and reasons are numbers here, not enums: a migration must stay what it was.
+
 _TO_2 = """
 CREATE TABLE collisions (               -- URLs that are not in `urls`, because another URL has their key
     host INTEGER NOT NULL,

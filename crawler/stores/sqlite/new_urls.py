@@ -53,8 +53,9 @@ ON CONFLICT (host, rest) DO NOTHING
 
 # What was too far is near on another way.
 _NEARER = f"""
-UPDATE urls SET state = 0, reason = ?, level = ?, due = ?, depth = ?, hops = ?, via = ?, detail = ''
-WHERE host = ? AND rest = ? AND url = ? AND state = 2 AND reason = {int(Reason.TOO_FAR)} RETURNING host, due, level
+UPDATE urls SET state = {State.WAITING:d}, reason = ?, level = ?, due = ?, depth = ?, hops = ?, via = ?, detail = ''
+WHERE host = ? AND rest = ? AND url = ? AND state = {State.PARKED:d} AND reason = {Reason.TOO_FAR:d}
+RETURNING host, due, level
 """
 
 # Not asked for by anybody.
@@ -66,6 +67,20 @@ FOUND = frozenset(
 )
 VERDICT_CODES = ",".join(str(int(reason)) for reason in sorted(SCOPE_REASONS))
 LONGEST_DETAIL = 500
+
+# What a scope, a budget or a twin had parked is visited once somebody asks for it, and what waits for a first visit
+# is a seed.
+_MAKE_SEED = f"""
+UPDATE urls SET reason = ?1, due = CASE state WHEN {State.PARKED:d} THEN ?2 ELSE due END, state = {State.WAITING:d},
+    depth = 0, level = 0, detail = ''
+WHERE host = ?3 AND rest = ?4 AND url = ?5 AND kind <> {Kind.ROBOTS:d}
+  AND (state = {State.PARKED:d} AND reason IN ({VERDICT_CODES}, ?6, ?7) OR state = {State.WAITING:d} AND visits = 0)
+RETURNING due
+"""
+_PUT_IN_FRONT = f"""
+UPDATE urls SET due = 0, level = 0, depth = 0, reason = ?
+WHERE host = ? AND rest = ? AND url = ? AND state = {State.WAITING:d} AND kind <> {Kind.ROBOTS:d} RETURNING host
+"""
 
 
 class SeenCache:
@@ -344,17 +359,9 @@ def add_seeds(
     sites = {known.site_of(connection, url.key.host) for url in urls}
     connection.executemany("UPDATE sites SET seeded = 1 WHERE site = ?", [(site,) for site in sites])
     for url in urls:
-        # What a scope, a budget or a twin had parked is visited once somebody asks for it, and what waits for a first visit
-        # is a seed.
         key = (*url.key, url.url)
         before = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ? AND url = ?", key).get
-        due = connection.execute(
-            f"""UPDATE urls SET reason = ?1, due = CASE state WHEN 2 THEN ?2 ELSE due END, state = 0, depth = 0, level = 0,
-                       detail = ''
-                WHERE host = ?3 AND rest = ?4 AND url = ?5 AND kind <> 1
-                  AND (state = 2 AND reason IN ({VERDICT_CODES}, ?6, ?7) OR state = 0 AND visits = 0) RETURNING due""",
-            (Reason.SEED, now, *key, Reason.SAME_PAGE, Reason.OVER_BUDGET),
-        ).get
+        due = connection.execute(_MAKE_SEED, (Reason.SEED, now, *key, Reason.SAME_PAGE, Reason.OVER_BUDGET)).get
         if due is not None:
             ledger.waits(url.key.host, due, 0)
             if before == Reason.OVER_BUDGET:
@@ -365,10 +372,6 @@ def add_seeds(
 def put_in_front(connection: apsw.Connection, ledger: HostLedger, urls: Sequence[NewUrl]) -> None:
     """Due since ever, so the first of the first level; a host's hold is not undercut."""
     for url in urls:
-        found = connection.execute(
-            """UPDATE urls SET due = 0, level = 0, depth = 0, reason = ?
-               WHERE host = ? AND rest = ? AND url = ? AND state = 0 AND kind <> 1 RETURNING host""",
-            (Reason.SEED, *url.key, url.url),
-        ).get
+        found = connection.execute(_PUT_IN_FRONT, (Reason.SEED, *url.key, url.url)).get
         if found is not None:
             ledger.waits(found, 0.0, 0)

@@ -14,7 +14,7 @@ import apsw
 
 from crawler.duplicates.minhash import similarity
 from crawler.duplicates.preference import CanonicalClaim, best_urls_first, is_better_url
-from crawler.items import Key, Tier
+from crawler.items import ChangeEvent, Key, Kind, Reason, Tier
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.sqlite.document_rows import find_document
 from crawler.stores.sqlite.similarity_index import SimilarityIndex, sketch_in
@@ -49,10 +49,12 @@ _NOW = """
 SELECT u.id, u.host, u.rest, u.url, d.metadata, d.id, d.body_digest, d.text_digest
 FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest
 """
+# `COMPLETE_PAGE` of documents d.
+IS_COMPLETE = f"d.kind = {Kind.PAGE:d} AND d.reason = {Reason.OK:d}"
 # What the feed says that its URL has, if it is a whole page; it may be looked for again in vain before it counts as gone.
-IS_SHOWN = """
-d.kind = 0 AND d.reason = 20 AND d.id = (
-    SELECT iif(c.change = 'delete', NULL, c.document) FROM changes c WHERE c.host = d.host AND c.rest = d.rest
+IS_SHOWN = f"""
+{IS_COMPLETE} AND d.id = (
+    SELECT iif(c.change = '{ChangeEvent.DELETE}', NULL, c.document) FROM changes c WHERE c.host = d.host AND c.rest = d.rest
     ORDER BY c.version DESC LIMIT 1)
 """
 _COPIES = f"""
@@ -63,10 +65,10 @@ WHERE o.host = ? AND o.rest = ? AND NOT (d.host = o.host AND d.rest = o.rest) AN
 _SAME_DIGEST = f"""
 SELECT id FROM (
     SELECT d.id, d.host, d.rest, d.kind, d.reason FROM documents d
-    WHERE d.body_digest = ?1 AND d.kind = 0 AND d.reason = 20 AND d.body_bytes > 0
+    WHERE d.body_digest = ?1 AND {IS_COMPLETE} AND d.body_bytes > 0
     UNION
     SELECT d.id, d.host, d.rest, d.kind, d.reason FROM documents d
-    WHERE d.text_digest = ?2 AND d.kind = 0 AND d.reason = 20 AND d.text_digest <> x''
+    WHERE d.text_digest = ?2 AND {IS_COMPLETE} AND d.text_digest <> x''
 ) d WHERE {IS_SHOWN} ORDER BY id LIMIT ?3
 """
 
@@ -178,7 +180,7 @@ class Originals:
         now_so = self._told_of(page.document)
         if now_so == before:
             return
-        change = "meta" if now_so[:2] == before[:2] else "upsert"
+        change = ChangeEvent.META if now_so[:2] == before[:2] else ChangeEvent.UPSERT
         self._connection.execute(
             """INSERT INTO changes (host, rest, change, document, at) SELECT ?1, ?2, ?3, ?4, coalesce(
                    (SELECT c.at FROM changes c WHERE c.host = ?1 AND c.rest = ?2 ORDER BY c.version DESC LIMIT 1), ?5)""",

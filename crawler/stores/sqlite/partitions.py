@@ -26,15 +26,20 @@ _WORKER = "slot, owner, pid, since, lease_end, visits, pages, new_urls, late, ra
 _REST_AFTER_CRASHES = 3_600.0  # of an origin over whose robots.txt several processes died
 
 # A leased URL belongs to the partition of the host that is visited.
-_LEASED_IN = """
+_LEASED_IN = f"""
 SELECT u.host, u.rest, u.kind, u.crashes, coalesce(u.leased_host, u.host), u.url
 FROM urls u INDEXED BY urls_leased JOIN hosts h ON h.host = coalesce(u.leased_host, u.host)
 JOIN partitions p ON p.id = h.partition
-WHERE u.state = 1
+WHERE u.state = {State.LEASED:d}
 """
-_LEASED_PARTITIONS = """
+_LEASED_PARTITIONS = f"""
 SELECT h.partition AS p FROM urls u INDEXED BY urls_leased JOIN hosts h ON h.host = coalesce(u.leased_host, u.host)
-WHERE u.state = 1
+WHERE u.state = {State.LEASED:d}
+"""
+_RETURN_ROBOTS = f"""
+UPDATE urls SET state = {State.PARKED:d}, reason = ?, crashes = CASE WHEN ? THEN 0 ELSE crashes + 1 END,
+    epoch = NULL, leased_host = NULL
+WHERE host = ? AND rest = ?
 """
 
 
@@ -205,12 +210,7 @@ def _return(
 
 def _return_robots(connection: apsw.Connection, host: int, rest: int, origin: str, now: float, *, hold: bool) -> None:
     """A robots.txt is fetched again when a page needs it; one that seems to crash us, an hour later."""
-    connection.execute(
-        """UPDATE urls SET state = 2, reason = ?, crashes = CASE WHEN ? THEN 0 ELSE crashes + 1 END,
-                  epoch = NULL, leased_host = NULL
-           WHERE host = ? AND rest = ?""",
-        (Reason.ROBOTS_FILE, hold, host, rest),
-    )
+    connection.execute(_RETURN_ROBOTS, (Reason.ROBOTS_FILE, hold, host, rest))
     if hold:
         until = now + _REST_AFTER_CRASHES
         connection.execute(

@@ -7,13 +7,15 @@ from typing import Any
 
 import apsw
 
+from crawler.items import ChangeEvent
+
 _MOST = 64  # batches of visits whose anchors are told of in one transaction
 
-_TELL = """
+_TELL = f"""
 INSERT INTO changes (host, rest, change, document, at)
-    SELECT ?1, ?2, 'meta', c.document, c.at FROM changes c
+    SELECT ?1, ?2, '{ChangeEvent.META}', c.document, c.at FROM changes c
     WHERE c.version = (SELECT max(version) FROM changes WHERE host = ?1 AND rest = ?2)
-      AND c.version <= ?3 AND c.change <> 'delete'
+      AND c.version <= ?3 AND c.change <> '{ChangeEvent.DELETE}'
 """
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from crawler.frontier.politeness import SNOOZE_AFTER
-from crawler.items import Key, Kind, Outcome, Reason
+from crawler.items import Key, Kind, Outcome, Reason, State
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.new_urls import LONGEST_DETAIL
@@ -23,8 +23,14 @@ _FAILED = frozenset({Outcome.REFUSED, Outcome.FAILED, Outcome.DENIED, Outcome.BR
 
 # A URL that was reached by a hop is not sent elsewhere; -1 says the same of one that was not.
 _OPEN = f"""
-UPDATE urls SET state = 0, reason = {int(Reason.LINK)}, detail = '', due = ?, hops = iif(hops > 0, hops, -1)
-WHERE host = ? AND rest = ? AND state = 2 AND reason = {int(Reason.PREFERRED_HOST)} AND detail = ? RETURNING host, level
+UPDATE urls SET state = {State.WAITING:d}, reason = {Reason.LINK:d}, detail = '', due = ?,
+    hops = iif(hops > 0, hops, -1)
+WHERE host = ? AND rest = ? AND state = {State.PARKED:d} AND reason = {Reason.PREFERRED_HOST:d} AND detail = ?
+RETURNING host, level
+"""
+_FAILED_VISITS = f"""
+SELECT visits FROM urls u LEFT JOIN url_facts t ON t.id = u.id
+WHERE host = ? AND rest = ? AND (state = {State.PARKED:d} AND reason NOT IN (?, ?) OR t.missing > 0)
 """
 
 
@@ -66,9 +72,5 @@ def _is_in_vain(connection: apsw.Connection, target: Key) -> bool:
     backoff = connection.execute("SELECT backoff FROM hosts WHERE host = ?", (target.host,)).get
     if backoff is not None and backoff >= SNOOZE_AFTER:
         return True
-    visits = connection.execute(
-        """SELECT visits FROM urls u LEFT JOIN url_facts t ON t.id = u.id
-           WHERE host = ? AND rest = ? AND (state = 2 AND reason NOT IN (?, ?) OR t.missing > 0)""",
-        (*target, Reason.OVER_BUDGET, Reason.SAME_PAGE),
-    ).get
+    visits = connection.execute(_FAILED_VISITS, (*target, Reason.OVER_BUDGET, Reason.SAME_PAGE)).get
     return bool(visits)

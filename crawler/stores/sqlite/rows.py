@@ -21,7 +21,7 @@ from crawler.items import (
 
 CLOCK_COLUMNS = "next_visit, held_until, crawl_delay, request_rate, visit_time, backoff, latency, last_end, last_bytes"
 VISIT_COLUMNS = f"""u.host, u.rest, u.url, u.kind, u.depth, u.level, u.hops, u.tries, u.crashes, v.url, u.visited,
-iif(u.reason = {int(Reason.HEAD_SEEN)}, max(u.status, 1), 0), coalesce(t.missing, 0), t.interval, t.etag, t.last_modified, t.length,
+iif(u.reason = {Reason.HEAD_SEEN:d}, max(u.status, 1), 0), coalesce(t.missing, 0), t.interval, t.etag, t.last_modified, t.length,
 t.reused"""
 RULES_COLUMNS = "host, origin, status, body, fetched, expires, held_until, failures, location, hops, preferred, crawl_delay, request_rate, visit_time"
 

@@ -9,11 +9,14 @@ never later finds a new row below v.
 from __future__ import annotations
 
 from crawler.frontier.priority import LEVELS, STEPS
-from crawler.items import Reason
+from crawler.items import ChangeEvent, Kind, Reason, State
 
 APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
 SCHEMA_VERSION = 10
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
+
+# The condition of partial indexes of documents: SQLite uses them for statements that repeat it with the same literals.
+COMPLETE_PAGE = f"kind = {Kind.PAGE:d} AND reason = {Reason.OK:d}"
 
 TABLES = f"""
 CREATE TABLE crawl (
@@ -117,7 +120,7 @@ CREATE TABLE urls (
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
     url TEXT NOT NULL,
-    state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),  -- waiting, leased, parked
+    state INTEGER NOT NULL CHECK (state IN ({State.WAITING:d}, {State.LEASED:d}, {State.PARKED:d})),  -- waiting, leased, parked
     reason INTEGER NOT NULL,
     kind INTEGER NOT NULL,
     level INTEGER NOT NULL CHECK (level BETWEEN 0 AND {LEVELS - 1}),
@@ -141,10 +144,10 @@ CREATE TABLE urls (
     step INTEGER NOT NULL DEFAULT 0 CHECK (step BETWEEN 0 AND {STEPS - 1}),  -- order inside a level; less is sooner
     UNIQUE (host, rest)
 );
-CREATE INDEX urls_waiting ON urls (host, level, step, due) WHERE state = 0;
-CREATE INDEX urls_leased ON urls (host) WHERE state = 1;
-CREATE INDEX urls_over_budget ON urls (host, level, due) WHERE state = 2 AND reason = {int(Reason.OVER_BUDGET)};
-CREATE INDEX urls_sitemaps ON urls (host) WHERE kind = 2;
+CREATE INDEX urls_waiting ON urls (host, level, step, due) WHERE state = {State.WAITING:d};
+CREATE INDEX urls_leased ON urls (host) WHERE state = {State.LEASED:d};
+CREATE INDEX urls_over_budget ON urls (host, level, due) WHERE state = {State.PARKED:d} AND reason = {Reason.OVER_BUDGET:d};
+CREATE INDEX urls_sitemaps ON urls (host) WHERE kind = {Kind.SITEMAP:d};
 
 -- Apart from `urls`, because most URLs have none of it and each column costs every row a byte.
 CREATE TABLE url_facts (                -- validators of a URL's document, and what sitemaps and feeds say of the URL
@@ -247,8 +250,8 @@ CREATE TABLE documents (
     weights BLOB NOT NULL DEFAULT x''   -- what each piece of its text is worth: its main text is had again by them
 );
 -- Only whole pages can be copies, or have them.
-CREATE INDEX documents_by_body ON documents (body_digest) WHERE kind = 0 AND reason = 20 AND body_bytes > 0;
-CREATE INDEX documents_by_text ON documents (text_digest) WHERE kind = 0 AND reason = 20 AND text_digest <> x'';
+CREATE INDEX documents_by_body ON documents (body_digest) WHERE {COMPLETE_PAGE} AND body_bytes > 0;
+CREATE INDEX documents_by_text ON documents (text_digest) WHERE {COMPLETE_PAGE} AND text_digest <> x'';
 CREATE INDEX documents_of_url ON documents (host, rest, fetched);
 CREATE INDEX documents_copies ON documents (duplicate_of) WHERE duplicate_of IS NOT NULL;
 CREATE TABLE anchors (
@@ -282,7 +285,7 @@ CREATE TABLE changes (
     version INTEGER PRIMARY KEY AUTOINCREMENT,
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
-    change TEXT NOT NULL CHECK (change IN ('upsert', 'meta', 'delete')),  -- meta: looked at again, and unchanged
+    change TEXT NOT NULL CHECK (change IN ('{ChangeEvent.UPSERT}', '{ChangeEvent.META}', '{ChangeEvent.DELETE}')),  -- meta: looked at again, and unchanged
     document INTEGER,
     at REAL NOT NULL,                   -- when the document was last seen as it is told of here, or not at all
     reason INTEGER,                     -- of a deletion: how it is known that the document is gone
@@ -332,9 +335,9 @@ INSERT INTO crawl VALUES ('identity', lower(hex(randomblob(8))));   -- versions 
 
 CREATE VIEW accounting AS
     SELECT (SELECT coalesce(sum(known), 0) FROM hosts) AS known,
-           count(*) FILTER (WHERE state = 0) AS waiting,
-           count(*) FILTER (WHERE state = 1) AS leased,
-           count(*) FILTER (WHERE state = 2) AS parked
+           count(*) FILTER (WHERE state = {State.WAITING:d}) AS waiting,
+           count(*) FILTER (WHERE state = {State.LEASED:d}) AS leased,
+           count(*) FILTER (WHERE state = {State.PARKED:d}) AS parked
     FROM urls;
 """
 

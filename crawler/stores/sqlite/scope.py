@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from crawler.items import Reason, Refusal, State
+from crawler.items import Kind, Reason, Refusal, State
 from crawler.stores.contract.urls import Judge, ScopeReview
 from crawler.stores.sqlite.index_pages import fetched_twin
 from crawler.stores.sqlite.ledger import HostLedger
@@ -23,9 +23,9 @@ def review(
     rows: list[tuple[float, int, int, str, int, int, int, str, int, int]] = connection.execute(
         f"""SELECT {place}, host, rest, url, depth, state, reason, detail, level,
                    EXISTS (SELECT 1 FROM seeds s WHERE s.url = urls.url) FROM urls
-            WHERE {of_host} {place} > ?1 AND kind = 0
-              AND (state = 2 AND reason IN ({VERDICT_CODES}, {int(Reason.SAME_PAGE)}, {int(Reason.OVER_BUDGET)})
-                   OR state = 0 AND visits = 0 AND via IS NOT NULL)
+            WHERE {of_host} {place} > ?1 AND kind = {Kind.PAGE:d} AND (
+                state = {State.PARKED:d} AND reason IN ({VERDICT_CODES}, {Reason.SAME_PAGE:d}, {Reason.OVER_BUDGET:d})
+                OR state = {State.WAITING:d} AND visits = 0 AND via IS NOT NULL)
             ORDER BY {place} LIMIT {_RECONSIDERED}""",
         (after,) if host is None else (after, host),
     ).fetchall()  # type: ignore[assignment]

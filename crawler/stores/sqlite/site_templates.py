@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from crawler.duplicates.template import MAX_PAGES, MIN_PAGES, may_have_template, template_fingerprint
-from crawler.items import Kind
+from crawler.items import Kind, Tier
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
@@ -24,9 +24,9 @@ _MOST_BYTES = 8 * 1024 * 1024  # of their bodies, as on the wire
 _UNDECIDED = -1  # in place of a template's mark: its page must be compared with others
 
 # Pages with the words of others say nothing of what is common to all; those that only seem to may do so for their template.
-_SAMPLE = """
+_SAMPLE = f"""
 SELECT s.id, s.document, s.sketch FROM sketches s JOIN documents d ON d.id = s.document
-WHERE s.host = ? AND (d.tier IS NULL OR d.tier > 2) AND d.body_bytes <= 250000 ORDER BY s.id DESC LIMIT ?
+WHERE s.host = ? AND (d.tier IS NULL OR d.tier > {Tier.TEXT:d}) AND d.body_bytes <= 250000 ORDER BY s.id DESC LIMIT ?
 """
 
 

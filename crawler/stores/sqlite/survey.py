@@ -44,11 +44,11 @@ iif(u.visits > 1,
 
 # Rests between archived answers, from the end of the last one. Before a robots.txt nobody knows what it asks for, so such a
 # rest is not judged; and one that has moved may have come from another host.
-_GAPS = """
-SELECT d.host AS host, iif(d.kind = 1, NULL, d.started - max(d.fetched) OVER (
+_GAPS = f"""
+SELECT d.host AS host, iif(d.kind = {Kind.ROBOTS:d}, NULL, d.started - max(d.fetched) OVER (
            PARTITION BY d.host ORDER BY d.started, d.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS gap
 FROM documents d
-WHERE NOT (d.kind = 1 AND EXISTS (SELECT 1 FROM origins o WHERE o.host = d.host AND o.hops > 0))
+WHERE NOT (d.kind = {Kind.ROBOTS:d} AND EXISTS (SELECT 1 FROM origins o WHERE o.host = d.host AND o.hops > 0))
 """
 
 
@@ -60,7 +60,8 @@ class SqliteSurvey:
 
     def span(self, host: int | None = None) -> tuple[float, float] | None:
         first, found, visited = self._one(
-            f"SELECT min(found), max(found), max(visited) FROM urls WHERE {_of('host', host)} AND kind <> 1", (host,)
+            f"SELECT min(found), max(found), max(visited) FROM urls WHERE {_of('host', host)} AND kind <> {Kind.ROBOTS:d}",
+            (host,),
         )
         return (first, max(found, visited or found)) if first is not None else None
 
@@ -70,13 +71,13 @@ class SqliteSurvey:
             (
                 ("found", "refused"),
                 f"""SELECT cast((found - ?2) / ?3 AS INTEGER), count(*),
-                           count(*) FILTER (WHERE state = 2 AND visited IS NULL)
-                    FROM urls WHERE {_of("host", host)} AND kind <> 1 GROUP BY 1""",
+                           count(*) FILTER (WHERE state = {State.PARKED:d} AND visited IS NULL)
+                    FROM urls WHERE {_of("host", host)} AND kind <> {Kind.ROBOTS:d} GROUP BY 1""",
             ),
             (
                 ("visited",),
                 f"""SELECT cast(({_FIRST_VISIT} - ?2) / ?3 AS INTEGER), count(*)
-                    FROM urls u WHERE {_of("u.host", host)} AND u.visited IS NOT NULL AND kind <> 1 GROUP BY 1""",
+                    FROM urls u WHERE {_of("u.host", host)} AND u.visited IS NOT NULL AND kind <> {Kind.ROBOTS:d} GROUP BY 1""",
             ),
             (
                 ("answers", "pages", "bytes"),
@@ -137,7 +138,8 @@ class SqliteSurvey:
 
     def depths(self, deepest: int) -> list[DepthCount]:
         rows = self._all(
-            "SELECT min(depth, ?) AS depth, count(*), count(visited) FROM urls WHERE kind = 0 GROUP BY 1 ORDER BY 1",
+            f"""SELECT min(depth, ?) AS depth, count(*), count(visited) FROM urls
+                WHERE kind = {Kind.PAGE:d} GROUP BY 1 ORDER BY 1""",
             (deepest,),
         )
         return [DepthCount(*row) for row in rows]
@@ -216,7 +218,7 @@ class SqliteSurvey:
             f"""SELECT s.name, r.reason, r.urls, u.url
                 FROM (SELECT h.site AS site, u.reason AS reason, count(*) AS urls, min(u.id) AS first
                       FROM urls u JOIN hosts h ON h.host = u.host
-                      WHERE u.state = 2 AND u.reason IN ({codes}) GROUP BY 1, 2) r
+                      WHERE u.state = {State.PARKED:d} AND u.reason IN ({codes}) GROUP BY 1, 2) r
                 JOIN sites s ON s.site = r.site JOIN urls u ON u.id = r.first
                 ORDER BY r.urls DESC, s.name, r.reason LIMIT ?""",
             (most,),
@@ -228,13 +230,13 @@ class SqliteSurvey:
         return ListCoverage(
             *self._one(
                 f"""SELECT count(*), coalesce(sum(linked), 0), coalesce(sum(listed), 0), coalesce(sum(linked AND listed), 0)
-                    FROM (SELECT coalesce(v.kind, 1) = 0
+                    FROM (SELECT coalesce(v.kind, {Kind.ROBOTS:d}) = {Kind.PAGE:d}
                                  OR EXISTS (SELECT 1 FROM anchors a WHERE a.host = u.host AND a.rest = u.rest) AS linked,
                                  t.lister IS NOT NULL
                                  OR EXISTS (SELECT 1 FROM announcements n WHERE n.host = u.host AND n.rest = u.rest)
                                  AS listed
                           FROM urls u LEFT JOIN url_facts t ON t.id = u.id LEFT JOIN urls v ON v.id = u.via
-                          WHERE u.kind = 0 AND NOT (u.state = 2 AND u.reason IN ({_NOT_OURS}))
+                          WHERE u.kind = {Kind.PAGE:d} AND NOT (u.state = {State.PARKED:d} AND u.reason IN ({_NOT_OURS}))
                             AND u.host IN (SELECT m.host FROM url_facts l JOIN urls m ON m.id = l.id WHERE l.lister IS NOT NULL))"""
             )
         )

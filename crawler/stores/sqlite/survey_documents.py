@@ -6,11 +6,13 @@ from typing import Any
 
 import apsw
 
-from crawler.items import Tier
+from crawler.items import Kind, Reason, Tier
 from crawler.stores.contract.survey import CopyCluster, CopyCounts, DocumentShare, DocumentTrait, SegmentFill
 from crawler.stores.sqlite.originals import IS_SHOWN
+from crawler.stores.sqlite.schema import COMPLETE_PAGE
 
-IS_PAGE = "kind = 0 AND status BETWEEN 200 AND 299 AND reason IN (20, 21)"  # as accounts count them
+# As accounts count pages.
+IS_PAGE = f"kind = {Kind.PAGE:d} AND status BETWEEN 200 AND 299 AND reason IN ({Reason.OK:d}, {Reason.CUT_LENGTH:d})"
 _LONGEST_NAME = 100  # of a trait
 
 _NAMES = {
@@ -74,7 +76,7 @@ def copied(connection: apsw.Connection, most: int, examples: int) -> CopyCounts:
     ).fetchall()
     return CopyCounts(
         pages=connection.execute(
-            "SELECT count(*) FROM (SELECT DISTINCT host, rest FROM documents WHERE kind = 0 AND reason = 20)"
+            f"SELECT count(*) FROM (SELECT DISTINCT host, rest FROM documents WHERE {COMPLETE_PAGE})"
         ).get,
         tiers=[(Tier(tier), count) for tier, count in tiers],
         clusters=connection.execute(f"SELECT count(*) FROM ({groups})").get,
