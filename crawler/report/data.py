@@ -81,7 +81,7 @@ REFUSALS = TRAPS | {
 def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
     """Collect the data of the whole crawl from one consistent state of the store."""
     with store.survey() as survey:
-        runs, standings = store.crawl.runs(), survey.standings(EXAMPLES)
+        runs, state_counts = store.crawl.runs(), survey.state_counts(EXAMPLES)
         return {
             "directory": str(options.crawl.dir),
             "made": now,
@@ -89,17 +89,17 @@ def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
             "totals": _totals(store),
             "runs": [run_data(run) for run in runs[-MOST_RUNS:]],
             "runs_counted": len(runs),
-            "states": states_data(standings),
+            "states": states_data(state_counts),
             "outcomes": outcomes_data(survey),
             "politeness": _politeness(survey, options.politeness, runs),
-            "robots": survey.robots()._asdict() | {"urls_denied": _denied(standings)},
+            "robots": survey.robots_counts()._asdict() | {"urls_denied": _denied(state_counts)},
             "spared": _spared(runs),
-            "duplicates": _duplicates(survey.copied(WORST, EXAMPLES)),
-            "depths": [row._asdict() for row in survey.depths(DEEPEST)],
+            "duplicates": _duplicates(survey.copy_counts(WORST, EXAMPLES)),
+            "depths": [row._asdict() for row in survey.depth_counts(DEEPEST)],
             **{f"{trait.value}s".replace("statuss", "statuses"): shares_data(survey, trait) for trait in DocumentTrait},
-            "sizes": [{"below": 2**power, "pages": pages} for power, pages in survey.sizes()],
+            "sizes": [{"below": 2**power, "pages": pages} for power, pages in survey.page_sizes()],
             "archive": _archive(store, survey),
-            "slowest_hosts": [row._asdict() for row in survey.slowest(WORST)],
+            "slowest_hosts": [row._asdict() for row in survey.slowest_hosts(WORST)],
             "slowest_in_runs": _slowest_in(runs),
             "refusals": [
                 {
@@ -109,9 +109,9 @@ def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
                     "urls": row.urls,
                     "example": row.example,
                 }
-                for row in survey.refused(REFUSALS, MOST)
+                for row in survey.refused_counts(REFUSALS, MOST)
             ],
-            "coverage": coverage(survey.captured()),
+            "coverage": coverage(survey.list_coverage()),
         }
 
 
@@ -174,22 +174,22 @@ def run_data(run: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def states_data(standings: Sequence[StateCount]) -> list[dict[str, Any]]:
+def states_data(state_counts: Sequence[StateCount]) -> list[dict[str, Any]]:
     return [
         {"state": row.state.name.lower(), **reason_data(row.reason), "urls": row.urls, "examples": list(row.examples)}
-        for row in standings
+        for row in state_counts
     ]
 
 
 def outcomes_data(survey: Survey, host: int | None = None) -> list[dict[str, Any]]:
     return [
         {**reason_data(row.reason), "urls": row.urls, "answers": row.answers, "examples": list(row.examples)}
-        for row in survey.endings(EXAMPLES, host)
+        for row in survey.outcome_counts(EXAMPLES, host)
     ]
 
 
 def shares_data(survey: Survey, trait: DocumentTrait, host: int | None = None) -> list[dict[str, Any]]:
-    return [_share(row) for row in survey.shares(trait, MOST, host)]
+    return [_share(row) for row in survey.document_shares(trait, MOST, host)]
 
 
 def _share(row: DocumentShare) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def crawl_limits_data(clock: HostClock) -> dict[str, Any]:
 
 
 def _politeness(survey: Survey, politeness: Politeness, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    gaps = survey.gaps(lambda name, clock: least_rest(politeness, name, clock), WORST)
+    gaps = survey.rests(lambda name, clock: least_rest(politeness, name, clock), WORST)
     closest = sorted(
         (row for run in runs for row in run.get("shortest_gaps", ())), key=lambda row: row["gap"] - row["required"]
     )
@@ -231,15 +231,15 @@ def _gap(gap: RestInterval, politeness: Politeness) -> dict[str, Any]:
         "host": gap.host,
         "visits": gap.visits,
         **crawl_limits_data(gap.clock),
-        "asked": gap.asked,
+        "asked": gap.required,
         "rest_now": politeness.rest(gap.host, gap.clock),
         "gaps": gap.gaps,
         "shortest_gap": gap.shortest,
     }
 
 
-def _denied(standings: Sequence[StateCount]) -> int:
-    return sum(row.urls for row in standings if row.reason is Reason.ROBOTS_DENIED)
+def _denied(state_counts: Sequence[StateCount]) -> int:
+    return sum(row.urls for row in state_counts if row.reason is Reason.ROBOTS_DENIED)
 
 
 def _spared(runs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -270,7 +270,7 @@ def _archive(store: Store, survey: Survey) -> dict[str, Any]:
     lengths = {segment.name: segment for segment in store.archive.segments()}
     files = [
         row._asdict() | {"file_bytes": lengths[row.segment].length, "is_closed": lengths[row.segment].closed}
-        for row in survey.filled()
+        for row in survey.segment_fills()
     ]
     return {
         "body_bytes": sum(row["body_bytes"] for row in files),

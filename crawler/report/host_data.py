@@ -46,30 +46,30 @@ def host_data(store: Store, options: Options, host: int, now: float) -> dict[str
         if row is None:
             return None
         span = survey.span(host)
-        standings = survey.standings(MOST_DENIED, host)
+        state_counts = survey.state_counts(MOST_DENIED, host)
         return {
             "host": row.name,
             "made": now,
             "times": {"first": span[0], "last": span[1]} if span is not None else {"first": None, "last": None},
             "who": {"user_agent": options.user_agent, "contact": options.contact, "robots_token": ROBOTS_TOKEN},
-            "totals": _totals(row, standings),
+            "totals": _totals(row, state_counts),
             "asked": _limits(row, options),
             "gaps": _gaps(survey, host),
-            "robots": [_robots_data(rules) for rules in survey.origins(host)],
+            "robots": [_robots_data(rules) for rules in survey.robots_files(host)],
             "history": _history(survey, host, span),
             "statuses": shares_data(survey, DocumentTrait.STATUS, host),
-            "states": states_data([row._replace(examples=row.examples[:EXAMPLES]) for row in standings]),
+            "states": states_data([row._replace(examples=row.examples[:EXAMPLES]) for row in state_counts]),
             "outcomes": outcomes_data(survey, host),
-            "denied": _denied(standings),
+            "denied": _denied(state_counts),
             "last_visits": [
                 visit._asdict() | {"kind": visit.kind.name.lower(), **reason_data(visit.reason)}
-                for visit in survey.last_seen(host, LAST_VISITS)
+                for visit in survey.last_visits(host, LAST_VISITS)
             ],
         }
 
 
-def _totals(row: HostRow, standings: list[StateCount]) -> dict[str, int]:
-    states = {state.name.lower(): sum(part.urls for part in standings if part.state is state) for state in State}
+def _totals(row: HostRow, state_counts: list[StateCount]) -> dict[str, int]:
+    states = {state.name.lower(): sum(part.urls for part in state_counts if part.state is state) for state in State}
     return {
         "known": row.known,
         **states,
@@ -92,7 +92,7 @@ def _limits(row: HostRow, options: Options) -> dict[str, Any]:
 
 
 def _gaps(survey: Survey, host: int) -> dict[str, float] | None:
-    gaps = survey.host_gaps(host)
+    gaps = survey.host_rests(host)
     return gaps._asdict() if gaps is not None else None
 
 
@@ -118,8 +118,8 @@ def _history(survey: Survey, host: int, span: tuple[float, float] | None) -> dic
     return history_data(query, *span)
 
 
-def _denied(standings: list[StateCount]) -> dict[str, Any]:
-    rows = [row for row in standings if row.reason is Reason.ROBOTS_DENIED]
+def _denied(state_counts: list[StateCount]) -> dict[str, Any]:
+    rows = [row for row in state_counts if row.reason is Reason.ROBOTS_DENIED]
     return {
         "urls": sum(row.urls for row in rows),
         "examples": [url for row in rows for url in row.examples][:MOST_DENIED],

@@ -1,1 +1,1 @@
-"""Where a crawl is kept: one contract, its schema, its engines."""
+"""The store of a crawl: its contract by role, and the engines that implement it."""

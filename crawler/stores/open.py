@@ -23,11 +23,12 @@ def open_store(
     duplicates: DuplicateRule | None = None,
     group_of: Callable[[str], str] | None = None,
 ) -> Store:
-    """The store at an address; `group_of` says under which name a host counts with others as one, or nothing.
+    """Return the store at an address.
 
-    `check` looks for damage first, as one should after an unclean stop. What is not `durable` may be lost when the process
-    stops, and nobody else can read it: for crawls that are only tried out. A host that has given `probe_after` pages is asked
-    for one that it cannot have. `duplicates` says what counts as one.
+    `check` looks for damage first, as is needed after an unclean stop. A store that is not `durable` may be lost when
+    the process stops, and no other process can read it: for simulations. A host is probed for soft 404 pages after it
+    has given `probe_after` pages; 0 means never. `duplicates` is the rule for near-duplicates. `group_of` returns the
+    politeness group of a host name, or an empty text.
     """
     engine, colon, place = address.partition(":")
     if engine == "sqlite" and colon and place:

@@ -82,11 +82,19 @@ def test_an_error_during_a_survey_leaves_the_store_as_it_was(store: Store) -> No
 
 def test_a_crawl_of_nothing_can_be_surveyed(survey: Survey) -> None:
     assert survey.span() is None
-    assert survey.history(NOW, 1.0) == survey.standings(3) == survey.endings(3) == survey.depths(9) == []
-    assert survey.sizes() == survey.filled() == survey.slowest(3) == survey.refused([Reason.TOO_FAR], 3) == []
-    assert survey.gaps(least(1), 3) == (0, 0, [])
-    assert survey.copied(3, 3) == CopyCounts(0, [], 0, [])
-    assert survey.captured() == ListCoverage(0, 0, 0, 0)
+    assert (
+        survey.history(NOW, 1.0) == survey.state_counts(3) == survey.outcome_counts(3) == survey.depth_counts(9) == []
+    )
+    assert (
+        survey.page_sizes()
+        == survey.segment_fills()
+        == survey.slowest_hosts(3)
+        == survey.refused_counts([Reason.TOO_FAR], 3)
+        == []
+    )
+    assert survey.rests(least(1), 3) == (0, 0, [])
+    assert survey.copy_counts(3, 3) == CopyCounts(0, [], 0, [])
+    assert survey.list_coverage() == ListCoverage(0, 0, 0, 0)
 
 
 # ── over time ──
@@ -130,26 +138,26 @@ def test_states_are_told_with_examples(store: Store, survey: Survey) -> None:
     urls = [f"http://a.test/{number}" for number in range(5)]
     store.urls.add([new_url(url) for url in urls], NOW)
     store.urls.add([new_url(B, refused=link(B, refused=Reason.TOO_FAR).refused)], NOW)
-    assert survey.standings(3) == [
+    assert survey.state_counts(3) == [
         (State.WAITING, Reason.SEED, 5, urls[:3]),
         (State.PARKED, Reason.TOO_FAR, 1, [B]),
     ]
-    assert survey.standings(0)[0].examples == []
-    assert survey.standings(3, key_of(B).host) == [(State.PARKED, Reason.TOO_FAR, 1, [B])]
+    assert survey.state_counts(0)[0].examples == []
+    assert survey.state_counts(3, key_of(B).host) == [(State.PARKED, Reason.TOO_FAR, 1, [B])]
 
 
 def test_endings_count_urls_by_their_last_visit_and_answers_by_all(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=page("b"))
     refused(store, A, NOW + WEEK, Reason.NOT_FOUND, 404, page=page("c"))
-    assert survey.endings(3) == [(Reason.OK, 1, 2, [B]), (Reason.NOT_FOUND, 1, 1, [A])]
-    assert survey.endings(3, key_of(A).host) == [(Reason.NOT_FOUND, 1, 1, [A]), (Reason.OK, 0, 1, ())]
+    assert survey.outcome_counts(3) == [(Reason.OK, 1, 2, [B]), (Reason.NOT_FOUND, 1, 1, [A])]
+    assert survey.outcome_counts(3, key_of(A).host) == [(Reason.NOT_FOUND, 1, 1, [A]), (Reason.OK, 0, 1, ())]
 
 
 def test_depths_are_told_up_to_the_deepest(store: Store, survey: Survey) -> None:
     store.urls.add([new_url(f"http://a.test/{depth}", depth=depth) for depth in (0, 1, 7, 9)], NOW)
     commit(store, leased(store, "http://a.test/0", NOW), NOW)
-    assert survey.depths(5) == [DepthCount(0, 1, 1), DepthCount(1, 1, 0), DepthCount(5, 2, 0)]
+    assert survey.depth_counts(5) == [DepthCount(0, 1, 1), DepthCount(1, 1, 0), DepthCount(5, 2, 0)]
 
 
 def test_refusals_are_told_by_site(store: Store, survey: Survey) -> None:
@@ -158,11 +166,11 @@ def test_refusals_are_told_by_site(store: Store, survey: Survey) -> None:
     ]
     store.urls.add([*deep, new_url("http://z.test/y", refused=link("y", refused=Reason.OVER_BUDGET).refused)], NOW)
     reasons = [Reason.PATH_TOO_DEEP, Reason.OVER_BUDGET, Reason.ROBOTS_DENIED]
-    assert survey.refused(reasons, 9) == [
+    assert survey.refused_counts(reasons, 9) == [
         ("a.test", Reason.PATH_TOO_DEEP, 2, "http://p.a.test/x"),
         ("z.test", Reason.OVER_BUDGET, 1, "http://z.test/y"),
     ]
-    assert len(survey.refused(reasons, 1)) == 1
+    assert len(survey.refused_counts(reasons, 1)) == 1
 
 
 # ── documents ──
@@ -185,21 +193,21 @@ def test_documents_are_counted_by_traits(
     fetch(store, B, NOW, page=page("b", content_type="Text/HTML", **html))
     fetch(store, C, NOW, page=page("c", content_type="application/pdf", format="pdf"))
     refused(store, "http://d.test/", NOW, Reason.NOT_FOUND, 404, page=page("d", language="xx"))
-    assert survey.shares(trait, 9) == expected
-    assert survey.shares(trait, 1) == expected[:1]
-    assert [row.answers for row in survey.shares(trait, 9, key_of(A).host)] == [1]
+    assert survey.document_shares(trait, 9) == expected
+    assert survey.document_shares(trait, 1) == expected[:1]
+    assert [row.answers for row in survey.document_shares(trait, 9, key_of(A).host)] == [1]
 
 
 def test_sizes_double(store: Store, survey: Survey) -> None:
     for number, length in enumerate((0, 1, 1023, 1024)):
         fetch(store, f"http://a.test/{number}", NOW, body=b"x" * length, page=page(str(number)))
-    assert survey.sizes() == [(0, 1), (1, 1), (10, 1), (11, 1)]
+    assert survey.page_sizes() == [(0, 1), (1, 1), (10, 1), (11, 1)]
 
 
 def test_files_of_the_archive_are_told_with_what_they_hold(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, A, NOW + WEEK, page=page(), is_revisit=True)
-    assert survey.filled() == [("x-000-00001.warc.gz", 2, 16, 60, 1)]
+    assert survey.segment_fills() == [("x-000-00001.warc.gz", 2, 16, 60, 1)]
 
 
 def test_copies_are_told_by_tier_and_cluster(store: Store, survey: Survey) -> None:
@@ -207,7 +215,7 @@ def test_copies_are_told_by_tier_and_cluster(store: Store, survey: Survey) -> No
     for number in range(4):
         fetch(store, f"http://b.test/{number}", NOW, page=page("same"))
     fetch(store, C, NOW, page=page("other"))
-    copied = survey.copied(5, 3)
+    copied = survey.copy_counts(5, 3)
     assert (copied.pages, copied.tiers, copied.clusters) == (6, [(Tier.BODY, 4)], 1)
     assert copied.largest == [(A, "the first", 4, [f"http://b.test/{number}" for number in range(3)])]
 
@@ -216,7 +224,7 @@ def test_what_is_no_copy_any_more_is_not_counted(store: Store, survey: Survey) -
     fetch(store, A, NOW, page=page("same"))
     fetch(store, B, NOW, page=page("same"))
     fetch(store, B, NOW + WEEK, page=page("other"))
-    assert survey.copied(5, 3) == CopyCounts(2, [], 0, [])
+    assert survey.copy_counts(5, 3) == CopyCounts(2, [], 0, [])
 
 
 # ── politeness ──
@@ -225,15 +233,15 @@ def test_what_is_no_copy_any_more_is_not_counted(store: Store, survey: Survey) -
 def test_gaps_are_from_the_end_of_an_answer_to_the_start_of_the_next(store: Store, survey: Survey) -> None:
     for number, at in enumerate((0.0, 1.0, 5.0)):  # each takes 0.1 s
         fetch(store, f"http://a.test/{number}", NOW + at, page=page(str(number)))
-    gaps = survey.host_gaps(key_of(A).host)
+    gaps = survey.host_rests(key_of(A).host)
     assert gaps is not None
     assert (gaps.gaps, gaps.shortest, gaps.median) == (2, pytest.approx(0.9), pytest.approx(2.4))
 
 
 def test_one_answer_has_no_gap(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW)
-    assert survey.host_gaps(key_of(A).host) is None
-    assert survey.gaps(least(1), 5).hosts == 0
+    assert survey.host_rests(key_of(A).host) is None
+    assert survey.rests(least(1), 5).hosts == 0
 
 
 def test_the_hosts_with_the_least_time_to_spare_come_first(store: Store, survey: Survey) -> None:
@@ -245,17 +253,17 @@ def test_the_hosts_with_the_least_time_to_spare_come_first(store: Store, survey:
         assert clock.latency >= 0
         return 8.5 if name == "a.test" else 1.0
 
-    gaps = survey.gaps(asked, 2)
+    gaps = survey.rests(asked, 2)
     assert (gaps.hosts, gaps.short) == (3, 0)
-    assert [(gap.host, gap.asked, gap.gaps) for gap in gaps.worst] == [("a.test", 8.5, 1), ("b.test", 1.0, 1)]
-    assert survey.gaps(least(3), 9).short == 1
+    assert [(gap.host, gap.required, gap.gaps) for gap in gaps.worst] == [("a.test", 8.5, 1), ("b.test", 1.0, 1)]
+    assert survey.rests(least(3), 9).short == 1
 
 
 def test_the_gap_before_a_robots_txt_is_not_held_against_what_it_asks(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
     commit(store, leased_robots(store, "http://a.test"), NOW + 0.2, page=page("rules"))
     fetch(store, "http://a.test/2", NOW + 5, page=page("2"))
-    gaps = survey.host_gaps(key_of(A).host)
+    gaps = survey.host_rests(key_of(A).host)
     assert gaps is not None
     assert (gaps.gaps, gaps.shortest) == (1, pytest.approx(4.7))
 
@@ -285,8 +293,8 @@ def test_origins_are_told_by_their_robots_txt(store: Store, survey: Survey) -> N
     rules(store, "http://b.test", status=404, body=None)
     rules(store, "http://c.test", status=503, body=None, held_until=NOW + 60)
     rules(store, "http://d.test", status=200, body=b"")
-    assert survey.robots() == (4, 2, 1, 1, 1, 1, 0, 0)
-    (known,) = survey.origins(key_of(A).host)
+    assert survey.robots_counts() == (4, 2, 1, 1, 1, 1, 0, 0)
+    (known,) = survey.robots_files(key_of(A).host)
     assert (known.origin, known.body, known.crawl_limits.crawl_delay) == ("http://a.test", b"Disallow: /x", 3.0)
 
 
@@ -299,7 +307,7 @@ def test_the_last_visits_of_a_host_are_told_newest_first(store: Store, survey: S
     failed = {"outcome": Outcome.FAILED, "reason": Reason.CONNECT_FAILED, "page": None, "status": 0}
     fetch(store, "http://a.test/3", NOW + 3, **failed)
     fetch(store, B, NOW + 9)
-    assert survey.last_seen(key_of(A).host, 2) == [
+    assert survey.last_visits(key_of(A).host, 2) == [
         ("http://a.test/3", Kind.PAGE, NOW + 3, 0, Reason.CONNECT_FAILED, ""),
         ("http://a.test/2", Kind.PAGE, NOW + 2, 200, Reason.OK, "page 2"),
     ]
@@ -316,7 +324,7 @@ def test_pages_are_captured_by_links_and_by_lists(store: Store, survey: Survey) 
     entries = [ListedUrl(key_of(url), url, None) for url in (both, listed)]
     commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
     # The front page was asked for: it was neither found nor listed. The other host has no lists.
-    assert survey.captured() == ListCoverage(known=4, linked=2, listed=2, both=1)
+    assert survey.list_coverage() == ListCoverage(known=4, linked=2, listed=2, both=1)
 
 
 def test_a_listed_page_that_another_host_links_to_is_captured_by_both(store: Store, survey: Survey) -> None:
@@ -325,7 +333,7 @@ def test_a_listed_page_that_another_host_links_to_is_captured_by_both(store: Sto
     entries = [ListedUrl(key_of(listed), listed, None)]
     commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
     fetch(store, B, NOW + 1, page=page("b", links=(link(listed, "look"),)))
-    assert survey.captured() == ListCoverage(known=1, linked=1, listed=1, both=1)
+    assert survey.list_coverage() == ListCoverage(known=1, linked=1, listed=1, both=1)
 
 
 def test_what_may_not_be_visited_is_not_captured(store: Store, survey: Survey) -> None:
@@ -333,4 +341,4 @@ def test_what_may_not_be_visited_is_not_captured(store: Store, survey: Survey) -
     read_robots(store, A, NOW, [link(sitemap)])
     entries = [ListedUrl(key_of(far), far, link(far, refused=Reason.TOO_FAR).refused)]
     commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
-    assert survey.captured() == ListCoverage(0, 0, 0, 0)
+    assert survey.list_coverage() == ListCoverage(0, 0, 0, 0)

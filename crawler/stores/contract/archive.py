@@ -1,4 +1,4 @@
-"""The archive as the store knows it: its files with their committed lengths, and which bodies they hold."""
+"""The role `archive`: archive files with their committed lengths, and the bodies that they hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.items import Key
 
 
 class ArchivePosition(Struct, frozen=True, kw_only=True):
-    """Where a response record lies in the archive."""
+    """The position of a response record in the archive."""
 
     segment: str  # file name
     offset: int
@@ -21,7 +21,7 @@ class ArchivePosition(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentState:
-    """How much of an archive file is committed."""
+    """An archive file, and the length up to which it is committed."""
 
     name: str
     slot: int
@@ -32,7 +32,7 @@ class SegmentState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedBody:
-    """Of which URL and when an archived body was fetched: what a revisit record refers to."""
+    """The record of an archived body, as a revisit record refers to it."""
 
     url: str
     started: float
@@ -40,19 +40,19 @@ class ArchivedBody:
 
 
 class ArchiveStore(Protocol):
-    """Knows the archive's files and the bodies in them."""
+    """Keeps the lengths of archive files, and finds archived bodies by their digests."""
 
     def segments(self, slot: int | None = None) -> list[SegmentState]:
-        """All archive files, or those of one slot."""
+        """Return all archive files, or those of one slot, in the order of their creation."""
 
     def close_segment(self, name: str) -> None:
-        """Note that a file is complete and has its final name."""
+        """Mark a file as complete: it has its final name."""
 
     def known_bodies(self, digests: Collection[bytes]) -> set[bytes]:
-        """Those body digests that an archived page has."""
+        """Return those of the body digests that an archived page has."""
 
     def find_body(self, payload_digest: bytes, body_digest: bytes) -> ArchivedBody | None:
-        """Where a page's body is archived, byte for byte as on the wire."""
+        """Return the record that holds a body, byte for byte as on the wire; None if there is none."""
 
     def last_body(self, key: Key) -> ArchivedBody | None:
-        """The last document of a URL whose body is archived, under that URL or another."""
+        """Return the body of the last complete document of a URL, archived under that URL or another."""

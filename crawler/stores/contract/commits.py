@@ -1,4 +1,4 @@
-"""Commits: acknowledging the results of visits, all of a batch in one transaction."""
+"""The role `commits`: the results of a batch of visits are acknowledged in one transaction."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ class VisitResult(Struct, frozen=True, kw_only=True):
     next_state: NextState
     clocks: Mapping[int, HostClock]  # of the hosts whose clock the visit moved
     position: ArchivePosition | None = None  # None = nothing was archived
-    gates: Mapping[str, tuple[float, float]] = {}  # politeness groups: not before, rest
+    gates: Mapping[str, tuple[float, float]] = {}  # politeness group → time of its next visit, rest
     is_revisit: bool = False  # only the head was archived: the body is in the record of another document
-    compared: Mapping[int, float] = {}  # pages whose texts were compared with this one's: how similar
-    comparisons: int = 0  # times that it was held back to be compared
+    compared: Mapping[int, float] = {}  # number in urls of each page compared with this one → their similarity
+    comparisons: int = 0  # times that its commit was delayed to compare texts
 
 
 class CommittedVisit(Struct, frozen=True, kw_only=True):
-    """What a commit made of one visit."""
+    """The effects of a commit for one visit."""
 
     document: int | None = None  # its new document
-    duplicate_of: int | None = None  # the document of which that is a duplicate; None also if it has taken its place
-    similarity: float | None = None  # to the document that it was found to be a duplicate of
-    tier: Tier | None = None  # how that is known
-    change: ChangeEvent | None = None  # what the change feed says of it; None = nothing
-    new_links: int = 0  # URLs that it made known
+    duplicate_of: int | None = None  # the original of that document; None also if it has become the original
+    similarity: float | None = None  # to the page that it was found to be a duplicate of
+    tier: Tier | None = None  # how the duplicate was found
+    change: ChangeEvent | None = None  # its entry in the change feed, if it has one
+    new_links: int = 0  # new URLs that were found on it
 
 
 class CommitSummary(Struct, frozen=True, kw_only=True):
-    """What a commit changed, in all and for each visit."""
+    """The effects of a commit, in all and for each visit."""
 
     new_urls: int
-    hosts_with_new: Collection[int]  # hosts that have URLs to visit which they did not have before
+    hosts_with_new: Collection[int]  # hosts with URLs that have become due
     visits: Mapping[Key, CommittedVisit] = {}
-    template_hosts: Collection[int] = ()  # hosts for which there is now a `TemplateJob`
+    template_hosts: Collection[int] = ()  # hosts with a new `TemplateJob`
     bytes_archived: int = 0
 
     @property
@@ -56,7 +56,7 @@ class CommitSummary(Struct, frozen=True, kw_only=True):
 
 
 class LateCommit(Exception):
-    """Some visits of a batch were leased under an epoch that is over; the batch was not committed."""
+    """Some visits of a batch were leased under an old epoch, so the batch was not committed."""
 
     def __init__(self, keys: Collection[Key]) -> None:
         super().__init__(f"{len(keys)} visits were taken over by another worker")
@@ -64,16 +64,16 @@ class LateCommit(Exception):
 
 
 class CommitStore(Protocol):
-    """Acknowledges visits."""
+    """Writes the results of visits."""
 
     def commit(self, batch: Sequence[VisitResult], segments: Sequence[SegmentState], now: float) -> CommitSummary:
         """Acknowledge all visits of a batch in one transaction, or raise `LateCommit`."""
 
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> CommitSummary:
-        """Insert links of a visit that has very many, ahead of its commit."""
+        """Insert the links of a page that has very many, ahead of its commit."""
 
     def add_listed(self, visit: Visit, listed: Sequence[ListedUrl], now: float) -> CommitSummary:
-        """Insert what a sitemap lists, if it is very much, ahead of its visit's commit."""
+        """Insert the URLs of a sitemap that lists very many, ahead of its commit."""
 
     def last(self) -> float | None:
-        """When a visit was last acknowledged."""
+        """Return the time of the last commit; None before the first."""

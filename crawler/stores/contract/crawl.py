@@ -1,4 +1,4 @@
-"""The crawl as a whole: what must be remembered of it, its runs, and its state in numbers."""
+"""The role `crawl`: settings and runs of the crawl as a whole, and its state in numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.items import Reason, State
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlAccount:
-    """A crawl in numbers: known = waiting + leased + parked, at every moment."""
+    """The numbers of a crawl: known = waiting + leased + parked, in every committed state."""
 
     known: int
     waiting: int
@@ -20,31 +20,31 @@ class CrawlAccount:
     hosts: int
     documents: int
     pages: int  # complete documents that are pages
-    collisions: int  # URLs that are not known, because another has their key
+    collisions: int  # URLs that were dropped because another URL has their key
     by_reason: Sequence[tuple[State, Reason, int]]
     next_due: float | None
 
 
 class CrawlStore(Protocol):
-    """Keeps facts of the whole crawl."""
+    """Keeps settings and run summaries of the crawl, and counts its rows."""
 
     def facts(self) -> Mapping[str, str]:
-        """All facts that were set."""
+        """Return all facts that were set, by name."""
 
     def set_facts(self, facts: Mapping[str, str]) -> None:
-        """Keep facts of the crawl as a whole, such as settings that later runs are compared with."""
+        """Store facts about the crawl, such as the settings with which later runs are compared."""
 
     def add_run(self, summary: Mapping[str, Any], now: float) -> None:
-        """Keep the summary of a run that has ended."""
+        """Store the summary of a run that has ended."""
 
     def runs(self) -> list[Mapping[str, Any]]:
-        """The summaries of all ended runs in order, each with the time when it `ended`."""
+        """Return the summaries of all ended runs in order, each with the time when it `ended`."""
 
     def account(self) -> CrawlAccount:
         """Count URLs, hosts and documents."""
 
     def size(self) -> int:
-        """Bytes of the store on the disk."""
+        """Return the size of the store on the disk."""
 
     def check(self) -> str | None:
-        """Look for damage: what is wrong with the store, or None."""
+        """Check the store for damage, and return a description of it, or None."""

@@ -1,4 +1,4 @@
-"""Archived documents: versions of a URL's content, their duplicates, and the anchor text that leads to them."""
+"""The role `documents`: archived versions of URLs, their duplicates, and the anchor text of links to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.stores.contract.archive import ArchivePosition
 
 
 class DocumentRow(Struct, frozen=True, kw_only=True):
-    """One archived answer."""
+    """One archived response."""
 
     id: int
     key: Key
@@ -28,32 +28,32 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     body_digest: bytes
     text_digest: bytes
     body_bytes: int
-    body_of: int | None
-    duplicate_of: int | None
+    body_of: int | None  # the document whose record holds the body, if its own does not
+    duplicate_of: int | None  # its original
     format: str
     encoding_source: str
     problem: str
     published: float | None
     metadata: Mapping[str, str]
-    similarity: float | None  # to what it is a duplicate of
-    tier: Tier | None  # how that is known
+    similarity: float | None  # to its original
+    tier: Tier | None  # how the duplicate was found
     weights: bytes  # of the blocks of its text, as in `Page`
 
 
 class DocumentStore(Protocol):
-    """Finds documents, their versions and copies."""
+    """Finds documents by URL, number and digest."""
 
     def versions(self, key: Key) -> list[DocumentRow]:
-        """The documents of a URL, newest first."""
+        """Return the documents of a URL, newest first."""
 
     def find(self, document: int) -> DocumentRow | None:
-        """The document with this number."""
+        """Return the document with this number."""
 
     def anchors(self, key: Key) -> list[tuple[str, str]]:
-        """(name of the linking host, anchor text) of the links that lead to a URL from other hosts."""
+        """Return (name of the linking host, anchor text) of the links to a URL from other hosts."""
 
     def duplicates(self, key: Key) -> list[str]:
-        """URLs whose pages are duplicates of a URL's page, in order."""
+        """Return the URLs whose pages are duplicates of the page of a URL, in alphabetical order."""
 
     def with_digests(self, body_digest: bytes, text_digest: bytes, most: int) -> list[DocumentRow]:
-        """Up to so many pages that now have this body or this text; an empty digest matches nothing."""
+        """Return up to `most` current pages with this body or this text; an empty digest matches nothing."""

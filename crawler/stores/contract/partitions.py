@@ -1,4 +1,4 @@
-"""Which worker may visit which hosts: partitions, their leases and epochs, and what dead workers leave behind."""
+"""The role `partitions`: which worker may visit which hosts, and recovery from workers that died."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FullRest = Callable[[str, HostClock], HostClock]  # host name, clock → the clo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerStatus:
-    """What a worker, one crawl process, reports to the others."""
+    """The state of a worker, one crawl process, as it reports it to the others."""
 
     slot: int
     owner: str
@@ -42,16 +42,16 @@ class Assignment:
     pages_of_others: int = 0  # that the other living workers have fetched
     returned: int = 0  # URLs leased by a dead worker, which wait again
     quarantined: int = 0  # URLs over which a worker died while it visited nothing else
-    wanted: Sequence[str] = ()  # addresses of ours that another partition needs
-    gates: Mapping[str, float] = field(default_factory=dict)  # host groups, and when each may be visited again
+    wanted: Sequence[str] = ()  # addresses of this worker that another partition needs
+    gates: Mapping[str, float] = field(default_factory=dict)  # politeness group → when it may be visited again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
-    """What became of the URLs that a dead worker had leased."""
+    """What was done with the URLs that a dead worker had leased."""
 
-    returned: int  # wait again
-    quarantined: int  # were being visited alone, and are parked
+    returned: int  # URLs that wait again
+    quarantined: int  # URLs that were being visited alone, and are parked
 
 
 class PartitionStore(Protocol):
@@ -79,7 +79,7 @@ class PartitionStore(Protocol):
         """Release all partitions of a worker that ends."""
 
     def workers(self) -> list[WorkerStatus]:
-        """All workers that have not left, dead ones included."""
+        """Return all workers that have not left, dead ones included."""
 
     def regroup(self) -> None:
         """Assign hosts to partitions anew, because the politeness groups have changed. No worker may be running."""
@@ -88,14 +88,17 @@ class PartitionStore(Protocol):
         """Decide which of these hosts, each with its server's address, this owner may visit.
 
         A host whose address belongs to another partition moves there, unless it is in a politeness group: then its
-        group's partition asks for the address.
+        group's partition requests the address.
         """
 
     def hand_over_addresses(self, owner: str, addresses: Sequence[str]) -> None:
-        """Give addresses that this owner does not visit any more to the partitions that asked for them."""
+        """Give addresses that this owner does not visit any more to the partitions that requested them."""
 
     def add_remote_robots(self, visits: Sequence[Visit]) -> None:
         """Queue robots.txt files that lie on another host than their origin's, for the owner of that host."""
 
     def remote_robots(self, owner: str, now: float) -> list[Visit]:
-        """The queued robots.txt visits to this owner's hosts. Where a host is held, the origins that wait for it are held."""
+        """Return the queued robots.txt visits to this owner's hosts.
+
+        Where such a host is held, the origins whose robots.txt lies on it are held as long.
+        """

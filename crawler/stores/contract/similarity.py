@@ -1,4 +1,4 @@
-"""Near-duplicates: the index of sketches, pages that must be compared, and the templates of hosts."""
+"""The role `similarity`: the index of sketches, pages whose texts must be compared, and the templates of hosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawler.stores.contract.documents import DocumentRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarPage:
-    """A page that another may be a near-duplicate of: their texts must be compared."""
+    """A possible original of another page: their texts must be compared."""
 
     id: int  # as in urls
     document: DocumentRow
@@ -22,26 +22,26 @@ class SimilarPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateJob:
-    """Pages of a host from which its template is to be learned, or out of whose sketches it is to be taken."""
+    """Pages of a host, to extract its template or to remove it from their sketches."""
 
     host: int
-    template: bytes | None  # None = to be learned from these pages
+    template: bytes | None  # None = to be extracted from these pages
     pages: Sequence[tuple[int, DocumentRow]]  # with their numbers in urls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateResult:
-    """What a template job found."""
+    """The result of a template job."""
 
     host: int
-    template: bytes  # empty = the pages share nothing, or could not be read; nothing is kept then
+    template: bytes  # empty = the pages share nothing, or could not be read; nothing is stored then
     mark: int  # fingerprint of the template
-    sketches: Mapping[int, tuple[int, bytes]]  # number in urls → document, sketch; empty = it could not be made
+    sketches: Mapping[int, tuple[int, bytes]]  # number in urls → document, sketch; an empty sketch could not be made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndecidedPage:
-    """A page whose new sketch leaves open what it is a duplicate of."""
+    """A page whose sketch without the template does not decide whether it is a duplicate."""
 
     id: int  # as in urls
     document: DocumentRow
@@ -50,47 +50,47 @@ class UndecidedPage:
 
 
 class SimilarityStore(Protocol):
-    """Finds near-duplicates by their sketches, and keeps the templates that are left out of them."""
+    """Finds near-duplicates by their sketches, and keeps the templates that are removed from these."""
 
     def candidates(self, batch: Sequence[VisitResult]) -> Mapping[Key, Sequence[SimilarPage]]:
-        """Visits of a batch whose sketches do not decide, with the pages to compare before they are committed.
+        """Return visits of a batch whose sketches do not decide, each with the pages to compare before its commit.
 
-        No page to compare with means that the other one is in the batch itself and must be committed first.
+        An empty list of pages means that the other page is in the batch itself and must be committed first.
         """
 
     def template_hosts(self, owner: str) -> list[int]:
-        """This owner's hosts for which there is a `TemplateJob`."""
+        """Return this owner's hosts with a `TemplateJob`."""
 
     def next_template_job(self, host: int) -> TemplateJob | None:
-        """The next template job of a host; None if nothing is left to learn, which is noted."""
+        """Return the next template job of a host; None if all are done, and then the host has no job any more."""
 
     def store_template(self, result: TemplateResult, now: float) -> Sequence[UndecidedPage]:
-        """Keep a template and the sketches without it, and change what is a duplicate of what.
+        """Store a template and the sketches without it, and update the duplicates of these pages.
 
         Pages that must be compared with others first are returned, and come again in a `TemplateJob` until
         `decide` was called for them.
         """
 
     def decide(self, page: UndecidedPage, compared: Mapping[int, float], now: float) -> None:
-        """Set what a page is a duplicate of, after it was compared."""
+        """Set the original of a page after its text was compared with those of the candidates."""
 
     def rebuild_index(self) -> int:
-        """Enter all pages anew for another threshold; returns how many. No worker may be running."""
+        """Rebuild the index for another threshold, and return the number of pages in it. No worker may be running."""
 
     def forget_sketches(self) -> None:
         """Delete all sketches, because new ones are made in another way and cannot be compared with them."""
 
     def sketches(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
-        """(number in urls, document, sketch) of all pages that can be compared, by number, in blocks.
+        """Yield (number in urls, document, sketch) of all pages that have a sketch, by number, in blocks.
 
-        Each block is of the moment when it is read: this may take long, and must hold up no crawl.
+        Each block is a snapshot of its own, so that a long read does not delay a running crawl.
         """
 
     def count_sketches(self) -> int:
-        """How many pages `sketches` gives, if none comes or goes."""
+        """Return how many pages have a sketch."""
 
     def find_sketched(self, number: int) -> SimilarPage | None:
-        """The page with this number in urls, if it has a sketch now."""
+        """Return the page with this number in urls, if it has a sketch."""
 
     def template(self, host: int) -> bytes:
-        """The template of a host, which sketches leave out; empty if none is known."""
+        """Return the template of a host; empty if none is known."""

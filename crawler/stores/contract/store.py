@@ -1,4 +1,4 @@
-"""The store as a whole: its roles, and one consistent view for reports."""
+"""The store as a record of roles, with one consistent view for reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawler.stores.contract.urls import UrlStore
 
 
 class Store(Protocol):
-    """Everything a crawl knows, but for the archived bytes."""
+    """The database of a crawl: everything but the archived bytes."""
 
     @property
     def partitions(self) -> PartitionStore: ...

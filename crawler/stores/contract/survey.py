@@ -1,6 +1,6 @@
-"""What a report asks of a store: a crawl, or one host of it, counted.
+"""The role `survey`: counts of a crawl, or of one host, for reports.
 
-All answers are counts, or lists that are short however large the crawl is.
+All results are counts, or lists that are short however large the crawl is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crawler.items import Kind, Reason, RobotsFile, State, Tier
 
 
 class DocumentTrait(StrEnum):
-    """By what documents can be told apart."""
+    """A property by which documents are counted."""
 
     STATUS = "status"
     FORMAT = "format"
@@ -24,19 +24,19 @@ class DocumentTrait(StrEnum):
 
 
 class TimeSlice(NamedTuple):
-    """A part of the time, and what happened in it."""
+    """An interval of time, with what was found and fetched in it."""
 
     number: int  # from 0
-    found: int = 0  # URLs that became known; a robots.txt is no find
-    refused: int = 0  # of these, such as are parked and were never visited
+    found: int = 0  # new URLs, without robots.txt files
+    refused: int = 0  # of these, URLs that are parked and were never visited
     visited: int = 0  # URLs that were visited for the first time
-    answers: int = 0  # that were archived
-    pages: int = 0  # of these, whole pages
+    answers: int = 0  # archived responses
+    pages: int = 0  # of these, complete pages
     bytes: int = 0  # of their bodies, as on the wire
 
 
 class StateCount(NamedTuple):
-    """URLs that are in a state for a reason."""
+    """The number of URLs that are in a state for a reason."""
 
     state: State
     reason: Reason
@@ -45,7 +45,7 @@ class StateCount(NamedTuple):
 
 
 class OutcomeCount(NamedTuple):
-    """URLs whose last visit ended in one way, and archived answers that did."""
+    """The number of URLs whose last visit ended for a reason, and of archived responses that did."""
 
     reason: Reason
     urls: int
@@ -54,7 +54,7 @@ class OutcomeCount(NamedTuple):
 
 
 class DepthCount(NamedTuple):
-    """URLs so many links from a seed."""
+    """The number of URLs at a depth."""
 
     depth: int
     urls: int
@@ -62,7 +62,7 @@ class DepthCount(NamedTuple):
 
 
 class DocumentShare(NamedTuple):
-    """Archived answers that have something in common."""
+    """The number of archived responses that have a trait in common."""
 
     name: str
     answers: int
@@ -70,35 +70,35 @@ class DocumentShare(NamedTuple):
 
 
 class SegmentFill(NamedTuple):
-    """What lies in an archive file."""
+    """The contents of an archive file, counted."""
 
     segment: str
     answers: int
     body_bytes: int  # as on the wire, also of those that are archived elsewhere
-    record_bytes: int  # of the records of answers, compressed
-    reused: int  # answers whose body is in another record
+    record_bytes: int  # of the response records, compressed
+    reused: int  # responses whose body is in another record
 
 
 class RestInterval(NamedTuple):
-    """How long a host had rest between two answers that were archived, from the end of one to the start of the next.
+    """The shortest rest of a host between two archived responses, from the end of one to the start of the next.
 
-    Rests before a request for robots.txt are not among them: nobody knows yet what it asks for.
+    Rests before a request for robots.txt do not count: the delay that it asks for is not known yet.
     """
 
     host: str
     clock: HostClock
     visits: int
-    gaps: int  # so many were looked at
+    gaps: int  # rests that were measured
     shortest: float
-    asked: float  # what the shortest had to be
+    required: float  # the least that the shortest had to be
 
 
 class RestSummary(NamedTuple):
-    """The rests of all hosts."""
+    """The rests of all hosts, against those that politeness requires."""
 
-    hosts: int  # that had more than one answer
-    short: int  # of these, such as had a shorter rest than is asked
-    worst: Sequence[RestInterval]  # those with the least time to spare
+    hosts: int  # with more than one response
+    short: int  # of these, hosts with a shorter rest than required
+    worst: Sequence[RestInterval]  # the hosts with the least margin
 
 
 class HostRests(NamedTuple):
@@ -110,20 +110,20 @@ class HostRests(NamedTuple):
 
 
 class RobotsCounts(NamedTuple):
-    """Origins, by what is known of their robots.txt."""
+    """The number of origins, by the state of their robots.txt."""
 
     origins: int
-    fetched: int  # the server has one, be it empty
+    fetched: int  # the server has one, perhaps empty
     with_rules: int
     absent: int  # the server has none, so all is allowed
-    unavailable: int  # left alone, because it cannot be had
-    crawl_delay: int  # ask for one
+    unavailable: int  # it cannot be fetched, so the origin is not crawled
+    crawl_delay: int  # it sets a Crawl-delay
     request_rate: int
     visit_time: int
 
 
 class CopyCluster(NamedTuple):
-    """A page, and other URLs that have the same."""
+    """An original, and the URLs of its copies."""
 
     url: str
     title: str
@@ -132,22 +132,24 @@ class CopyCluster(NamedTuple):
 
 
 class CopyCounts(NamedTuple):
-    """Pages that are copies of others."""
+    """The number of pages that are copies of others."""
 
-    pages: int  # URLs that have given a whole page
+    pages: int  # URLs with a complete page
     tiers: Sequence[tuple[Tier, int]]
     clusters: int
     largest: Sequence[CopyCluster]
 
 
 class SlowHost(NamedTuple):
+    """A host with the latency of its last response."""
+
     host: str
-    latency: float  # of its last answer
+    latency: float
     visits: int
 
 
 class RefusedCount(NamedTuple):
-    """URLs of a site that are not visited for a reason."""
+    """The number of URLs of a site that are parked for a reason."""
 
     site: str
     reason: Reason
@@ -156,16 +158,16 @@ class RefusedCount(NamedTuple):
 
 
 class ListCoverage(NamedTuple):
-    """URLs of pages that may be visited, on hosts that have lists."""
+    """How many pages are found by links, and how many by lists, on hosts that have sitemaps or feeds."""
 
     known: int
-    linked: int  # found on a page
-    listed: int  # by a sitemap or a feed
+    linked: int  # found as links
+    listed: int  # found in a sitemap or feed
     both: int
 
 
 class VisitedUrl(NamedTuple):
-    """A URL, and how its last visit ended."""
+    """A URL with the result of its last visit."""
 
     url: str
     kind: Kind
@@ -176,54 +178,55 @@ class VisitedUrl(NamedTuple):
 
 
 class Survey(Protocol):
-    """Questions that are answered from one state of the store. Where a host can be named, None means all."""
+    """Counts rows of one snapshot of the store. Where a host can be given, None means all."""
 
     def span(self, host: int | None = None) -> tuple[float, float] | None:
-        """When the first URL was found, and when something was last found or visited."""
+        """Return when the first URL was found, and when a URL was last found or visited."""
 
     def history(self, since: float, width: float, host: int | None = None) -> list[TimeSlice]:
-        """What happened from then on, in slices of so many seconds; those in which nothing did are left out."""
+        """Return what was found and fetched after `since`, in slices of `width` seconds; empty slices are left out."""
 
-    def standings(self, examples: int, host: int | None = None) -> list[StateCount]:
-        """By state, those of most URLs first."""
+    def state_counts(self, examples: int, host: int | None = None) -> list[StateCount]:
+        """Count URLs by state and reason: by state, then the most frequent first."""
 
-    def endings(self, examples: int, host: int | None = None) -> list[OutcomeCount]:
-        """Those of most URLs first."""
+    def outcome_counts(self, examples: int, host: int | None = None) -> list[OutcomeCount]:
+        """Count URLs and responses by the reason with which their visit ended, the most frequent first."""
 
-    def depths(self, deepest: int) -> list[DepthCount]:
-        """In order; what lies deeper than the deepest is counted with it."""
+    def depth_counts(self, deepest: int) -> list[DepthCount]:
+        """Count URLs by depth, in order; those deeper than `deepest` are counted with it."""
 
-    def shares(self, trait: DocumentTrait, most: int, host: int | None = None) -> list[DocumentShare]:
-        """Archived answers by a trait, the most frequent first; but for the status, only whole pages."""
+    def document_shares(self, trait: DocumentTrait, most: int, host: int | None = None) -> list[DocumentShare]:
+        """Count archived responses by a trait, the most frequent first; except for the status, only complete pages."""
 
-    def sizes(self) -> list[tuple[int, int]]:
-        """(n, whole pages whose bodies have less than 2ⁿ bytes, and not less than half of that), in order."""
+    def page_sizes(self) -> list[tuple[int, int]]:
+        """Return (n, number of complete pages with a body of 2ⁿ⁻¹ to less than 2ⁿ bytes), in order."""
 
-    def filled(self) -> list[SegmentFill]:
-        """The archive's files, in order."""
+    def segment_fills(self) -> list[SegmentFill]:
+        """Count the responses in each archive file, in order."""
 
-    def gaps(self, asked: Callable[[str, HostClock], float], most: int) -> RestSummary:
-        """How long hosts had rest, against what is `asked` for a host by its name and clock."""
+    def rests(self, required: Callable[[str, HostClock], float], most: int) -> RestSummary:
+        """Compare the shortest rest of each host with what is `required` by its name and clock."""
 
-    def host_gaps(self, host: int) -> HostRests | None:
-        """None if there are not two answers between which there could be a rest."""
+    def host_rests(self, host: int) -> HostRests | None:
+        """Return the rests of a host; None if it has fewer than two responses."""
 
-    def robots(self) -> RobotsCounts: ...
+    def robots_counts(self) -> RobotsCounts:
+        """Count origins by the state of their robots.txt."""
 
-    def origins(self, host: int) -> list[RobotsFile]:
-        """What is known of the robots.txt of a host's origins, by their names."""
+    def robots_files(self, host: int) -> list[RobotsFile]:
+        """Return the robots.txt files of a host's origins, by origin."""
 
-    def copied(self, most: int, examples: int) -> CopyCounts:
-        """Copies, and the largest clusters."""
+    def copy_counts(self, most: int, examples: int) -> CopyCounts:
+        """Count copies by tier, and return the largest clusters."""
 
-    def slowest(self, most: int) -> list[SlowHost]:
-        """Hosts by how long their last answers took."""
+    def slowest_hosts(self, most: int) -> list[SlowHost]:
+        """Return the hosts with the longest latency of their last response."""
 
-    def refused(self, reasons: Collection[Reason], most: int) -> list[RefusedCount]:
-        """Parked URLs by site and reason, the most first."""
+    def refused_counts(self, reasons: Collection[Reason], most: int) -> list[RefusedCount]:
+        """Count parked URLs by site and reason, the most frequent first."""
 
-    def captured(self) -> ListCoverage:
-        """What is found on pages, and what is listed."""
+    def list_coverage(self) -> ListCoverage:
+        """Count pages that are found by links, and by sitemaps and feeds."""
 
-    def last_seen(self, host: int, most: int) -> list[VisitedUrl]:
-        """The URLs of a host that were visited last, the last first."""
+    def last_visits(self, host: int, most: int) -> list[VisitedUrl]:
+        """Return the URLs of a host that were visited last, the latest first."""

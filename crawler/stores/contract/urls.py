@@ -1,4 +1,4 @@
-"""URLs, hosts and sites: making them known, judging them again, and looking them up."""
+"""The role `urls`: URLs, hosts and sites are added, reviewed and looked up."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from crawler.frontier.politeness import HostClock
 from crawler.frontier.trust import Source, Trust
 from crawler.items import Key, Kind, Reason, Refusal, RobotsFile, State, Validators
 
-Judge = Callable[[str, int], Refusal | None]  # URL, depth → why it must not be visited
+Judge = Callable[[str, int], Refusal | None]  # URL, depth → why the scope refuses it, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewUrl:
-    """A URL that may not be known yet."""
+    """A URL to add, which may be known already."""
 
     key: Key
     url: str
@@ -23,22 +23,22 @@ class NewUrl:
     refused: Refusal | None = None  # why it must not be visited; it is parked then
     kind: Kind = Kind.PAGE
     depth: int = 0
-    hint: float | None = None  # how important somebody says it is, from 0 to 1
+    hint: float | None = None  # its importance by a sitemap or a spider, from 0 to 1
     hops: int = 0
     via: Key | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeReview:
-    """What a change of the scope changed."""
+    """The result of a review after the scope has changed."""
 
-    opened: int  # URLs that were parked and wait now
+    opened: int  # parked URLs that wait now
     closed: int  # URLs that waited for a first visit and are parked now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRow:
-    """All that is known of one URL."""
+    """One URL, with its state and history."""
 
     key: Key
     url: str
@@ -64,13 +64,13 @@ class UrlRow:
     missing: int
     validators: Validators
     lister: str | None  # the sitemap or feed that lists it
-    lastmod: float | None  # when it changed, by that list
-    interval: float | None  # between two changes, by that list
+    lastmod: float | None  # when it last changed, according to that list
+    interval: float | None  # between two changes, according to that list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedAnnouncement:
-    """What a feed said of a URL."""
+    """An entry of a feed about a URL."""
 
     feed: str
     title: str
@@ -80,7 +80,7 @@ class FeedAnnouncement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRow:
-    """All that is known of one host."""
+    """One host, with its clock and counters."""
 
     host: int
     name: str
@@ -101,13 +101,13 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteRow:
-    """What is known today of a registered domain, or of a host without one."""
+    """One registered domain, or a host without one, with its budget of today."""
 
     name: str
     seeded: bool
     endorsers: int  # other sites that link to it
-    admitted: int  # URLs that its budget let in
-    excess: int  # and those that it did not
+    admitted: int  # URLs that its budget admitted
+    excess: int  # URLs that are parked over budget
     admitted_today: int
     visits_today: int
 
@@ -116,47 +116,47 @@ class UrlStore(Protocol):
     """Keeps every known URL in exactly one state, with its host and site."""
 
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
-        """Make URLs known, and return how many were new. A URL that is known already stays as it is."""
+        """Add URLs, and return how many were new. A URL that is known already stays as it is."""
 
     def add_seeds(self, urls: Iterable[NewUrl], now: float, *, urgent: bool = False) -> int:
-        """Like `add`, and remember the URLs as seeds; a seed that a scope had parked waits again.
+        """Add URLs as seeds, and return how many were new; a seed that was out of scope waits again.
 
         Urgent seeds are visited before all other URLs of their hosts, and their hosts before all others; those that
         were visited before are visited again.
         """
 
     def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:
-        """(serial number, URL) of the seeds added after a serial number."""
+        """Yield (serial number, URL) of the seeds added after a serial number."""
 
     def review_scope(self, judge: Judge, now: float, site: str | None = None) -> ScopeReview:
-        """Judge again the URLs that a scope parked, or that were found and never visited: of one site, or all.
+        """Judge URLs again that were parked out of scope, or were found and never visited: of one site, or all.
 
-        Takes several transactions; after an interruption it is done again.
+        Takes several transactions; after an interruption it must be repeated.
         """
 
     def review_budgets(self, now: float) -> None:
-        """Let in what changed budgets allow, and release hosts that had their visits of the day."""
+        """After budgets were changed, make sites with parked URLs due for review, and release hosts held for the day."""
 
     def collisions(self, key: Key) -> list[str]:
-        """URLs that could not be kept, because another URL has this key."""
+        """Return the URLs that were dropped because another URL has this key."""
 
     def find(self, key: Key) -> UrlRow | None:
-        """The URL with this key."""
+        """Return the URL with this key."""
 
     def find_host(self, host: int, now: float) -> HostRow | None:
-        """The host with this fingerprint; what counts by the day is as of today."""
+        """Return the host with this fingerprint, with its daily counters of the day of `now`."""
 
     def find_site(self, host: int, now: float) -> SiteRow | None:
-        """The site of a host."""
+        """Return the site of a host."""
 
     def find_robots(self, origin: str) -> RobotsFile | None:
-        """The robots.txt of an origin, as it was last fetched."""
+        """Return the robots.txt of an origin, as it was last fetched."""
 
     def trust(self, host: int) -> Mapping[Source, Trust]:
-        """How often each source of a host was right about changes of its pages."""
+        """Return how often each source of a host was right about changes of its pages."""
 
     def announcements(self, key: Key) -> list[FeedAnnouncement]:
-        """What feeds have said of a URL, the latest first."""
+        """Return the feed entries about a URL, the latest first."""
 
     def count(self) -> int:
-        """How many URLs are known."""
+        """Return how many URLs are known."""

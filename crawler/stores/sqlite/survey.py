@@ -1,4 +1,4 @@
-"""A crawl counted, for reports: what became of its URLs, hosts and origins."""
+"""The role `survey` on SQLite: URLs, hosts and origins counted for reports."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from crawler.stores.sqlite import survey_documents
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 from crawler.urls.scope import SCOPE_REASONS
 
-_LOOKED_THROUGH = 20_000  # URLs after the first of a kind, for further examples
+_EXAMPLE_RANGE = 20_000  # URLs after the first one that are searched for further examples
 Values = tuple[int | float | str | None, ...]
-_NOT_OURS = ",".join(str(int(reason)) for reason in sorted(SCOPE_REASONS))
+_OUT_OF_SCOPE = ",".join(str(int(reason)) for reason in sorted(SCOPE_REASONS))
 
-# When a URL was first visited. `visited` is the last time; of more than one visit the oldest document is the best witness.
+# When a URL was first visited. `visited` is the last visit; of several visits, the oldest document shows the first.
 _FIRST_VISIT = """
 iif(u.visits > 1,
     coalesce((SELECT min(d.fetched) FROM documents d WHERE d.host = u.host AND d.rest = u.rest), u.visited), u.visited)
 """
 
-# Rests between archived answers, from the end of the last one. Before a robots.txt nobody knows what it asks for, so such a
-# rest is not judged; and one that has moved may have come from another host.
+# Rests between archived responses of a host, from the end of the last one. A rest before a robots.txt is left out: the
+# delay that it asks for is not known yet. So is a robots.txt that has moved: it may have come from another host.
 _GAPS = f"""
 SELECT d.host AS host, iif(d.kind = {Kind.ROBOTS:d}, NULL, d.started - max(d.fetched) OVER (
            PARTITION BY d.host ORDER BY d.started, d.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS gap
@@ -53,7 +53,7 @@ WHERE NOT (d.kind = {Kind.ROBOTS:d} AND EXISTS (SELECT 1 FROM origins o WHERE o.
 
 
 class SqliteSurvey:
-    """Implements `crawler.stores.survey.Survey` inside a transaction that is somebody else's."""
+    """Implements `crawler.stores.contract.survey.Survey` inside a transaction that its caller has opened."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -90,7 +90,7 @@ class SqliteSurvey:
                 counts.setdefault(max(number, 0), {}).update(zip(names, sums, strict=True))
         return [TimeSlice(number, **sums) for number, sums in sorted(counts.items())]
 
-    def standings(self, examples: int, host: int | None = None) -> list[StateCount]:
+    def state_counts(self, examples: int, host: int | None = None) -> list[StateCount]:
         rows = self._all(
             f"""SELECT state, reason, count(*), min(id), max(id) FROM urls WHERE {_of("host", host)}
                 GROUP BY state, reason ORDER BY state, 3 DESC, reason""",
@@ -106,14 +106,14 @@ class SqliteSurvey:
             for state, reason, urls, first, last in rows
         ]
 
-    def endings(self, examples: int, host: int | None = None) -> list[OutcomeCount]:
-        answers = survey_documents.by_reason(self._connection, _of("host", host), host)
+    def outcome_counts(self, examples: int, host: int | None = None) -> list[OutcomeCount]:
+        answers = survey_documents.reason_counts(self._connection, _of("host", host), host)
         rows = self._all(
             f"""SELECT last_reason, count(*), min(id), max(id) FROM urls
                 WHERE {_of("host", host)} AND last_reason IS NOT NULL GROUP BY last_reason ORDER BY 2 DESC, 1""",
             (host,),
         ).fetchall()
-        ended = [
+        counts = [
             OutcomeCount(
                 Reason(reason),
                 urls,
@@ -122,21 +122,21 @@ class SqliteSurvey:
             )
             for reason, urls, first, last in rows
         ]
-        return ended + [OutcomeCount(Reason(reason), 0, count, ()) for reason, count in sorted(answers.items())]
+        return counts + [OutcomeCount(Reason(reason), 0, count, ()) for reason, count in sorted(answers.items())]
 
     def _examples(self, host: int | None, condition: str, first: int, last: int, most: int) -> list[str]:
-        """The first ones, as far as they are found quickly, and the last."""
+        """Return the first URLs that meet a condition, as far as they are found quickly, and the last."""
         found = self._all(
             f"""SELECT url FROM urls NOT INDEXED
                 WHERE id BETWEEN ?2 AND ?3 AND {_of("host", host)} AND {condition} ORDER BY id LIMIT ?4""",
-            (host, first, min(last, first + _LOOKED_THROUGH), most),
+            (host, first, min(last, first + _EXAMPLE_RANGE), most),
         ).fetchall()
         urls = [url for (url,) in found]
         if len(urls) < most:
             urls.append(self._one("SELECT url FROM urls WHERE id = ?", (last,)))
         return list(dict.fromkeys(urls))[:most]
 
-    def depths(self, deepest: int) -> list[DepthCount]:
+    def depth_counts(self, deepest: int) -> list[DepthCount]:
         rows = self._all(
             f"""SELECT min(depth, ?) AS depth, count(*), count(visited) FROM urls
                 WHERE kind = {Kind.PAGE:d} GROUP BY 1 ORDER BY 1""",
@@ -146,10 +146,10 @@ class SqliteSurvey:
 
     # ── hosts ──
 
-    def gaps(self, asked: Callable[[str, HostClock], float], most: int) -> RestSummary:
+    def rests(self, required: Callable[[str, HostClock], float], most: int) -> RestSummary:
         hosts = short = 0
 
-        def judged() -> Any:
+        def measured() -> Any:
             nonlocal hosts, short
             for name, visits, gaps, shortest, *columns in self._all(
                 f"""SELECT h.name, h.visits, g.gaps, g.shortest, {CLOCK_COLUMNS}
@@ -158,14 +158,14 @@ class SqliteSurvey:
                     JOIN hosts h ON h.host = g.host"""
             ):
                 clock = clock_of(columns)
-                gap = RestInterval(name, clock, visits, gaps, shortest, asked(name, clock))
-                hosts, short = hosts + 1, short + (shortest < gap.asked)
-                yield gap
+                rest = RestInterval(name, clock, visits, gaps, shortest, required(name, clock))
+                hosts, short = hosts + 1, short + (shortest < rest.required)
+                yield rest
 
-        worst = nsmallest(most, judged(), key=lambda gap: (gap.shortest - gap.asked, gap.host))
+        worst = nsmallest(most, measured(), key=lambda rest: (rest.shortest - rest.required, rest.host))
         return RestSummary(hosts, short, worst)
 
-    def host_gaps(self, host: int) -> HostRests | None:
+    def host_rests(self, host: int) -> HostRests | None:
         gaps = f"(SELECT gap FROM ({_GAPS} AND d.host = ?1) WHERE gap IS NOT NULL)"
         count, shortest = self._one(f"SELECT count(*), min(gap) FROM {gaps}", (host,))
         if not count:
@@ -174,13 +174,13 @@ class SqliteSurvey:
         median = self._one(middle, (host, 2 - count % 2, (count - 1) // 2))
         return HostRests(count, shortest, median)
 
-    def slowest(self, most: int) -> list[SlowHost]:
+    def slowest_hosts(self, most: int) -> list[SlowHost]:
         rows = self._all(
             "SELECT name, latency, visits FROM hosts WHERE latency > 0 ORDER BY latency DESC, name LIMIT ?", (most,)
         )
         return [SlowHost(*row) for row in rows]
 
-    def last_seen(self, host: int, most: int) -> list[VisitedUrl]:
+    def last_visits(self, host: int, most: int) -> list[VisitedUrl]:
         rows = self._all(
             """SELECT url, kind, visited, coalesce(status, 0), last_reason,
                       coalesce((SELECT d.title FROM documents d WHERE d.host = u.host AND d.rest = u.rest
@@ -194,9 +194,9 @@ class SqliteSurvey:
             for url, kind, visited, status, reason, title in rows
         ]
 
-    # ── robots.txt, and what else keeps us out ──
+    # ── robots.txt and scope ──
 
-    def robots(self) -> RobotsCounts:
+    def robots_counts(self) -> RobotsCounts:
         return RobotsCounts(
             *self._one(
                 """SELECT count(*), count(*) FILTER (WHERE status BETWEEN 200 AND 299),
@@ -208,11 +208,11 @@ class SqliteSurvey:
             )
         )
 
-    def origins(self, host: int) -> list[RobotsFile]:
+    def robots_files(self, host: int) -> list[RobotsFile]:
         rows = self._all(f"SELECT {RULES_COLUMNS} FROM origins WHERE host = ? ORDER BY origin", (host,))
         return [rules_of(row) for row in rows]
 
-    def refused(self, reasons: Collection[Reason], most: int) -> list[RefusedCount]:
+    def refused_counts(self, reasons: Collection[Reason], most: int) -> list[RefusedCount]:
         codes = ",".join(str(int(reason)) for reason in sorted(reasons))
         rows = self._all(
             f"""SELECT s.name, r.reason, r.urls, u.url
@@ -225,35 +225,41 @@ class SqliteSurvey:
         )
         return [RefusedCount(site, Reason(reason), urls, example) for site, reason, urls, example in rows]
 
-    def captured(self) -> ListCoverage:
-        """A list that names a page is its `via`, too, if it came first; what other hosts call the page tells of links then."""
+    def list_coverage(self) -> ListCoverage:
+        """Count pages found by links and by lists.
+
+        `via` is a list if that came before the first link to the page; then its anchors from other hosts prove a link.
+        """
         return ListCoverage(
             *self._one(
-                f"""SELECT count(*), coalesce(sum(linked), 0), coalesce(sum(listed), 0), coalesce(sum(linked AND listed), 0)
+                f"""SELECT count(*), coalesce(sum(linked), 0), coalesce(sum(listed), 0),
+                           coalesce(sum(linked AND listed), 0)
                     FROM (SELECT coalesce(v.kind, {Kind.ROBOTS:d}) = {Kind.PAGE:d}
-                                 OR EXISTS (SELECT 1 FROM anchors a WHERE a.host = u.host AND a.rest = u.rest) AS linked,
+                                 OR EXISTS (SELECT 1 FROM anchors a WHERE a.host = u.host AND a.rest = u.rest)
+                                 AS linked,
                                  t.lister IS NOT NULL
                                  OR EXISTS (SELECT 1 FROM announcements n WHERE n.host = u.host AND n.rest = u.rest)
                                  AS listed
                           FROM urls u LEFT JOIN url_facts t ON t.id = u.id LEFT JOIN urls v ON v.id = u.via
-                          WHERE u.kind = {Kind.PAGE:d} AND NOT (u.state = {State.PARKED:d} AND u.reason IN ({_NOT_OURS}))
-                            AND u.host IN (SELECT m.host FROM url_facts l JOIN urls m ON m.id = l.id WHERE l.lister IS NOT NULL))"""
+                          WHERE u.kind = {Kind.PAGE:d} AND NOT (u.state = {State.PARKED:d} AND u.reason IN ({_OUT_OF_SCOPE}))
+                            AND u.host IN (SELECT m.host FROM url_facts l JOIN urls m ON m.id = l.id
+                                           WHERE l.lister IS NOT NULL))"""
             )
         )
 
     # ── documents ──
 
-    def shares(self, trait: DocumentTrait, most: int, host: int | None = None) -> list[DocumentShare]:
-        return survey_documents.shares(self._connection, trait, most, _of("host", host), host)
+    def document_shares(self, trait: DocumentTrait, most: int, host: int | None = None) -> list[DocumentShare]:
+        return survey_documents.document_shares(self._connection, trait, most, _of("host", host), host)
 
-    def sizes(self) -> list[tuple[int, int]]:
-        return survey_documents.sizes(self._connection)
+    def page_sizes(self) -> list[tuple[int, int]]:
+        return survey_documents.page_sizes(self._connection)
 
-    def filled(self) -> list[SegmentFill]:
-        return survey_documents.filled(self._connection)
+    def segment_fills(self) -> list[SegmentFill]:
+        return survey_documents.segment_fills(self._connection)
 
-    def copied(self, most: int, examples: int) -> CopyCounts:
-        return survey_documents.copied(self._connection, most, examples)
+    def copy_counts(self, most: int, examples: int) -> CopyCounts:
+        return survey_documents.copy_counts(self._connection, most, examples)
 
     def _one(self, statement: str, values: Values = ()) -> Any:
         return self._connection.execute(statement, values).get
@@ -263,5 +269,5 @@ class SqliteSurvey:
 
 
 def _of(column: str, host: int | None) -> str:
-    """The condition on a host, which is the first value of the statement."""
+    """Return the condition on a host, which is the first value of the statement."""
     return "?1 IS NULL" if host is None else f"{column} = ?1"

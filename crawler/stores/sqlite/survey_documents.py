@@ -1,4 +1,4 @@
-"""A crawl counted, for reports: what its archived answers are."""
+"""Archived responses counted for reports: by reason, trait, size, file and cluster."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from crawler.stores.contract.survey import CopyCluster, CopyCounts, DocumentShar
 from crawler.stores.sqlite.originals import IS_SHOWN
 from crawler.stores.sqlite.schema import COMPLETE_PAGE
 
-# As accounts count pages.
+# Pages as `CrawlAccount` counts them.
 IS_PAGE = f"kind = {Kind.PAGE:d} AND status BETWEEN 200 AND 299 AND reason IN ({Reason.OK:d}, {Reason.CUT_LENGTH:d})"
-_LONGEST_NAME = 100  # of a trait
+_LONGEST_NAME = 100  # characters of a trait's value
 
 _NAMES = {
     DocumentTrait.STATUS: "status",
@@ -24,24 +24,24 @@ _NAMES = {
 }
 
 
-def by_reason(connection: apsw.Connection, condition: str, host: int | None) -> dict[int, int]:
+def reason_counts(connection: apsw.Connection, condition: str, host: int | None) -> dict[int, int]:
     rows: Any = connection.execute(f"SELECT reason, count(*) FROM documents WHERE {condition} GROUP BY reason", (host,))
     return dict(rows)
 
 
-def shares(
+def document_shares(
     connection: apsw.Connection, trait: DocumentTrait, most: int, condition: str, host: int | None
 ) -> list[DocumentShare]:
-    among = "TRUE" if trait is DocumentTrait.STATUS else IS_PAGE
+    page_condition = "TRUE" if trait is DocumentTrait.STATUS else IS_PAGE
     rows: Any = connection.execute(
         f"""SELECT substr({_NAMES[trait]}, 1, {_LONGEST_NAME}), count(*), sum(body_bytes) FROM documents
-            WHERE {condition} AND {among} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?2""",
+            WHERE {condition} AND {page_condition} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?2""",
         (host, most),
     )
     return [DocumentShare(*row) for row in rows]
 
 
-def sizes(connection: apsw.Connection) -> list[tuple[int, int]]:
+def page_sizes(connection: apsw.Connection) -> list[tuple[int, int]]:
     steps = " ".join(f"WHEN body_bytes < {1 << power} THEN {power}" for power in range(40))
     rows: Any = connection.execute(
         f"SELECT CASE {steps} ELSE 40 END, count(*) FROM documents WHERE {IS_PAGE} GROUP BY 1 ORDER BY 1"
@@ -49,7 +49,7 @@ def sizes(connection: apsw.Connection) -> list[tuple[int, int]]:
     return list(rows)
 
 
-def filled(connection: apsw.Connection) -> list[SegmentFill]:
+def segment_fills(connection: apsw.Connection) -> list[SegmentFill]:
     rows: Any = connection.execute(
         """SELECT s.name, d.answers, d.body_bytes, d.record_bytes, d.reused
            FROM (SELECT segment, count(*) AS answers, sum(body_bytes) AS body_bytes, sum(length) AS record_bytes,
@@ -59,9 +59,10 @@ def filled(connection: apsw.Connection) -> list[SegmentFill]:
     return [SegmentFill(*row) for row in rows]
 
 
-def copied(connection: apsw.Connection, most: int, examples: int) -> CopyCounts:
+def copy_counts(connection: apsw.Connection, most: int, examples: int) -> CopyCounts:
     tiers: Any = connection.execute(
-        f"SELECT tier, count(*) FROM documents d WHERE d.duplicate_of IS NOT NULL AND {IS_SHOWN} GROUP BY tier ORDER BY tier"
+        f"""SELECT tier, count(*) FROM documents d WHERE d.duplicate_of IS NOT NULL AND {IS_SHOWN}
+            GROUP BY tier ORDER BY tier"""
     )
     groups = f"""
         SELECT o.host AS host, o.rest AS rest, count(*) AS copies, max(o.id) AS original, min(d.id) AS first
