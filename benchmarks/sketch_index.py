@@ -101,7 +101,7 @@ def _insert(connection: apsw.Connection, first: int, sketches: list[bytes]) -> i
     index.look_up(sketches)
     found = 0
     for number, sketch in enumerate(sketches, start=first + 1):
-        is_copy = index.judge(number, sketch, {}).of is not None
+        is_copy = index.judge(number, sketch, {}).original is not None
         found += is_copy
         index.enter(number, SketchRow(number, number % 1_000, 0, not is_copy, sketch), is_first=True)
     index.write()

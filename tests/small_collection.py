@@ -8,7 +8,7 @@ from crawler.archive.segments import SegmentWriter
 from crawler.content.examine import examine
 from crawler.fetch.answers import meaning_of
 from crawler.stores.open import open_store
-from crawler.stores.sqlite.similarity_doubts import MOST_LOOKS
+from crawler.stores.sqlite.similarity_doubts import MAX_COMPARISONS
 from crawler.urls.keys import key_of
 from crawler.worker.committer import Committer
 from tests.defaults import DEFAULTS, urls_with
@@ -41,7 +41,7 @@ class Collection:
         meaning = meaning_of(fetched)
         result = visited(visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason)
         found = examine(result, urls_with().new_scope(), meaning.location, DEFAULTS.reading, DEFAULTS.duplicates)
-        self._committer.commit([settled(found, comparisons=MOST_LOOKS)])  # nobody is here to compare texts
+        self._committer.commit([settled(found, comparisons=MAX_COMPARISONS)])  # nobody is here to compare texts
 
     def close(self) -> None:
         self._committer.close()

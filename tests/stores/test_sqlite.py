@@ -17,7 +17,7 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import ScopeReview
 from crawler.stores.open import open_store
 from crawler.stores.sqlite import scope
-from crawler.stores.sqlite.connection import bring_forward, open_for_reading, open_for_writing
+from crawler.stores.sqlite.connection import create_or_migrate, open_for_reading, open_for_writing
 from crawler.stores.sqlite.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION, TABLES
 from crawler.urls.keys import key_of
 from tests.samples import NOW, acquire, link, new_url, settled, visited
@@ -186,7 +186,7 @@ def test_an_older_crawl_is_brought_forward_and_a_copy_kept(
 ) -> None:
     connection.execute("INSERT INTO crawl VALUES ('kept', 'yes')")
     before = dump(connection)
-    bring_forward(connection, path, version=version, migrations=MIGRATIONS)
+    create_or_migrate(connection, path, version=version, migrations=MIGRATIONS)
     assert connection.pragma("user_version") == version
     assert connection.execute("SELECT value FROM crawl WHERE name = 'step'").get == version - SCHEMA_VERSION
     assert connection.execute("SELECT value FROM crawl WHERE name = 'kept'").get == "yes"
@@ -194,7 +194,7 @@ def test_an_older_crawl_is_brought_forward_and_a_copy_kept(
     assert dump(copy) == before
     assert copy.pragma("application_id") == APPLICATION_ID
     copy.close()
-    bring_forward(connection, path, version=version, migrations={})  # it is there already
+    create_or_migrate(connection, path, version=version, migrations={})  # it is there already
 
 
 @pytest.mark.parametrize(
@@ -211,10 +211,10 @@ def test_a_migration_that_fails_changes_nothing(
     connection.execute("INSERT INTO crawl VALUES ('kept', 'yes')")
     before = dump(connection)
     with pytest.raises(error):
-        bring_forward(connection, path, version=NEXT + 1, migrations=migrations)
+        create_or_migrate(connection, path, version=NEXT + 1, migrations=migrations)
     assert dump(connection) == before
     assert not connection.in_transaction
-    bring_forward(connection, path, version=NEXT + 1, migrations=MIGRATIONS)  # and can be repeated
+    create_or_migrate(connection, path, version=NEXT + 1, migrations=MIGRATIONS)  # and can be repeated
     assert connection.pragma("user_version") == NEXT + 1
 
 
@@ -228,7 +228,7 @@ def test_nobody_sees_half_a_migration(path: Path, connection: apsw.Connection) -
 
     connection.create_scalar_function("look", look, 0)
     migrations = {NEXT: MIGRATIONS[NEXT] + "; SELECT look()", NEXT + 1: MIGRATIONS[NEXT + 1] + "; SELECT look()"}
-    bring_forward(connection, path, version=NEXT + 1, migrations=migrations)
+    create_or_migrate(connection, path, version=NEXT + 1, migrations=migrations)
     assert seen == [before, before]
     assert dump(reader)[0] == NEXT + 1
     reader.close()
@@ -399,7 +399,7 @@ def waiting_in(store: Store) -> set[str]:
 def test_all_are_judged_once_however_many_fit_in_a_transaction(
     size: int, parked: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scope, "_RECONSIDERED", size)
+    monkeypatch.setattr(scope, "_URLS_PER_REVIEW", size)
     asked: list[str] = []
 
     def judge(url: str, depth: int) -> Refusal | None:
@@ -416,7 +416,7 @@ def test_all_are_judged_once_however_many_fit_in_a_transaction(
 
 
 def test_who_is_interrupted_does_it_again(parked: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scope, "_RECONSIDERED", 5)
+    monkeypatch.setattr(scope, "_URLS_PER_REVIEW", 5)
     asked: list[str] = []
 
     def judge(url: str, depth: int) -> Refusal | None:

@@ -35,7 +35,7 @@ def test_codes_stand_in_statements_by_the_names_of_their_enums(path: Path) -> No
         (ledger, "_OVER_BUDGET", {"urls_over_budget"}),
         (listed_urls, "_COUNT_SITEMAPS", {"urls_sitemaps"}),
         (document_writer, "_BODY_HOLDER", {"documents_by_body"}),
-        (document_writer, "_IS_ELSEWHERE", {"documents_by_body", "documents_by_text"}),
+        (document_writer, "_HAS_EXACT_COPY", {"documents_by_body", "documents_by_text"}),
         (originals, "_SAME_DIGEST", {"documents_by_body", "documents_by_text"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

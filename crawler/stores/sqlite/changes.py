@@ -13,8 +13,8 @@ from crawler.stores.sqlite.document_rows import DOCUMENT, document_of
 
 _NEWEST = (1 << 63) - 1
 
-# Changes are walked in their order and the rest is looked up: nothing is sorted, so nothing is held in memory. While the
-# walk goes on, all reading by this connection is of the state that it began with.
+# Changes are read in their order and joined row by row: nothing is sorted, so nothing is held in memory. Until the
+# statement ends, all reads of this connection see the state in which it began.
 _PUBLISHED = f"""
 SELECT c.version, c.host, c.rest, u.url, c.change <> '{ChangeEvent.DELETE}', ou.url,
        c.change = '{ChangeEvent.UPSERT}' OR EXISTS (
@@ -83,14 +83,14 @@ class SqliteChanges:
 
     def publish_anchors(self) -> int:
         published = 0
-        while pending_anchors.has_some(self._database.connection):
+        while pending_anchors.has_pending(self._database.connection):
             with self._database.transaction() as connection:
                 published += pending_anchors.publish(connection)
         return published
 
     def has_pending_anchors(self) -> bool:
         with self._database.errors():
-            return pending_anchors.has_some(self._database.connection)
+            return pending_anchors.has_pending(self._database.connection)
 
     def version_mark(self, version: int) -> str:
         with self._database.errors():

@@ -1,4 +1,4 @@
-"""The role `commits` on SQLite: everything that a batch of visits changes, in one transaction."""
+"""The role `commits` on SQLite: all effects of a batch of visits, in one transaction."""
 
 from __future__ import annotations
 
@@ -30,19 +30,27 @@ from crawler.stores.contract.commits import CommitSummary, CommittedVisit, LateC
 from crawler.stores.sqlite import index_pages, preferred_hosts, site_templates, soft404
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.document_rows import kind_of
-from crawler.stores.sqlite.document_writer import DocumentWriter, NotedDocument
+from crawler.stores.sqlite.document_writer import AddedDocument, DocumentWriter
 from crawler.stores.sqlite.host_trust import TrustObservations
 from crawler.stores.sqlite.inlinks import InlinkWriter
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.listed_urls import ListedUrlWriter
-from crawler.stores.sqlite.new_urls import LONGEST_DETAIL, NewUrlRow, SeenCache, id_of, insert, verdict, whole
+from crawler.stores.sqlite.new_urls import (
+    LONGEST_DETAIL,
+    NewUrlRow,
+    SeenCache,
+    initial_state,
+    insert_urls,
+    url_id,
+    whole_second,
+)
 from crawler.stores.sqlite.originals import OriginalPage
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, crawl_limits_values
 from crawler.stores.sqlite.similarity import SqliteSimilarity
 from crawler.stores.sqlite.similarity_index import SimilarityIndex
 
-_WHOLE = frozenset({Reason.OK, Reason.NOINDEX})
-_EMPTY = hashlib.sha256(b"").digest()
+_COMPLETE = frozenset({Reason.OK, Reason.NOINDEX})
+_EMPTY_DIGEST = hashlib.sha256(b"").digest()
 
 
 class SqliteCommits:
@@ -67,38 +75,38 @@ class SqliteCommits:
         segments: Sequence[SegmentState],
         now: float,
     ) -> CommitSummary:
-        """In this order: 1. states of URLs and hosts, 2. documents and links one by one, 3. what they found, together."""
-        seen_cache = self._database.seen
-        before = _move_urls(connection, ledger, batch, now)
+        """Write in this order: 1. states of URLs and hosts, 2. documents one by one, 3. new URLs and in-links, together."""
+        seen_cache = self._database.seen_cache
+        urls = _move_urls(connection, ledger, batch, now)
         _write_segments(connection, segments)
         _write_robots(connection, batch)
         connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
         _write_hosts(connection, ledger, batch)
-        hosts = _reopen(connection, ledger, batch, now)
+        hosts = _reopen_urls(connection, ledger, batch, now)
         documents, observations = DocumentWriter(connection, index, batch, now), TrustObservations(connection)
         lists = ListedUrlWriter(connection, seen_cache, ledger, now)
         observations.compare_heads(batch)
         soft404.store_sketches(connection, batch)
         found = soft404.new_probes(connection, batch, self._probe_after, now)
         linked: list[tuple[int, list[Link]]] = []
-        noted: dict[Key, NotedDocument] = {}
+        added: dict[Key, AddedDocument] = {}
         for result in batch:
-            visited, url = result.visited, before[result.visited.visit.key]
+            visited, url = result.visited, urls[result.visited.visit.key]
             _update_change_count(connection, ledger, observations, url, result)
-            document = documents.note(url.id, result)
-            noted[visited.visit.key] = document
+            document = documents.add(url.id, result)
+            added[visited.visit.key] = document
             host = visited.visit.key.host
             links = seen_cache.drop_seen_links(host, visited.page.links) if visited.page is not None else []
-            found += _found(
+            found += _found_rows(
                 connection, url.id, visited, links, document.original, seen_cache, now, follow=index.rule.links
             )
             found += lists.rows(url.id, visited)
             if document.original is None and links:
                 linked.append((host, links))
-        inserted = insert(connection, seen_cache, ledger, found)
+        inserted = insert_urls(connection, seen_cache, ledger, found)
         inlinks = InlinkWriter(connection, seen_cache, ledger, inserted.new, now)
         for source, links in linked:
-            inlinks.note(source, links)
+            inlinks.add(source, links)
         inlinks.write()
         observations.write()
         index.write()
@@ -107,23 +115,23 @@ class SqliteCommits:
         return CommitSummary(
             new_urls=len(inserted.new),
             hosts_with_new=hosts | inserted.hosts,
-            visits={key: _committed(document, new_links[before[key].id]) for key, document in noted.items()},
+            visits={key: _committed(document, new_links[urls[key].id]) for key, document in added.items()},
             template_hosts=site_templates.add_jobs(connection, batch),
         )
 
     def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> CommitSummary:
         with self._database.changing(now) as (connection, ledger):
-            seen_cache, via = self._database.seen, id_of(connection, visit.key)
+            seen_cache, via = self._database.seen_cache, url_id(connection, visit.key)
             # In-links are counted by the visit's commit.
-            rows = _link_rows(connection, via, visit, links, seen_cache, now, recommends=False)
-            inserted = insert(connection, seen_cache, ledger, rows)
+            rows = _link_rows(connection, via, visit, links, seen_cache, now, counts_inlinks=False)
+            inserted = insert_urls(connection, seen_cache, ledger, rows)
             return CommitSummary(new_urls=len(inserted.new), hosts_with_new=inserted.hosts)
 
     def add_listed(self, visit: Visit, listed: Sequence[ListedUrl], now: float) -> CommitSummary:
         with self._database.changing(now) as (connection, ledger):
-            lists = ListedUrlWriter(connection, self._database.seen, ledger, now)
-            rows = lists.listed_rows(id_of(connection, visit.key), visit, Kind.SITEMAP, listed)
-            inserted = insert(connection, self._database.seen, ledger, rows)
+            lists = ListedUrlWriter(connection, self._database.seen_cache, ledger, now)
+            rows = lists.listed_rows(url_id(connection, visit.key), visit, Kind.SITEMAP, listed)
+            inserted = insert_urls(connection, self._database.seen_cache, ledger, rows)
             return CommitSummary(new_urls=len(inserted.new), hosts_with_new=inserted.hosts | lists.write())
 
     def last(self) -> float | None:
@@ -134,23 +142,23 @@ class SqliteCommits:
             return last
 
 
-def _committed(noted: NotedDocument, new_links: int) -> CommittedVisit:
-    original = noted.original
+def _committed(added: AddedDocument, new_links: int) -> CommittedVisit:
+    original = added.original
     return CommittedVisit(
-        document=noted.document,
-        duplicate_of=original.document if original is not None and not noted.is_preferred else None,
+        document=added.document,
+        duplicate_of=original.document if original is not None and not added.is_preferred else None,
         similarity=original.similarity if original is not None else None,
         tier=original.tier if original is not None else None,
-        change=noted.change,
+        change=added.change,
         new_links=new_links,
     )
 
 
-def _reopen(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float) -> set[int]:
-    """Let URLs wait again that were parked in favour of one that is gone; the hosts that have them."""
+def _reopen_urls(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float) -> set[int]:
+    """Reopen URLs that were parked in favour of a URL that is gone, and return their hosts."""
     hosts: set[int] = set()
     for host, level in index_pages.update_twins(connection, batch, now):
-        ledger.waits(host, now, level)
+        ledger.add_waiting(host, now, level)
         hosts.add(host)
     return hosts | preferred_hosts.reopen(connection, ledger, batch, now)
 
@@ -175,75 +183,73 @@ ORDER BY fetched DESC, id DESC LIMIT 1
 
 
 class _VisitedUrl(NamedTuple):
-    """What a URL was when it was visited, that visit counted."""
+    """A visited URL, with its level before this commit and its new counts."""
 
     id: int
     level: int
-    standing: PriorityInputs
+    priority: PriorityInputs
 
 
 def _move_urls(
     connection: apsw.Connection, ledger: HostLedger, batch: Sequence[VisitResult], now: float
 ) -> dict[Key, _VisitedUrl]:
-    """Move each URL to its next state, if it is still ours to move."""
-    moved = connection.executemany(_MOVE_URL, [_url_values(settled, now) for settled in batch])
-    seen = {
-        Key(host, rest): _VisitedUrl(number, level, PriorityInputs(*standing))
-        for host, rest, number, level, *standing in moved
+    """Move each URL to its next state; raise `LateCommit` if one was leased under an old epoch."""
+    moved = connection.executemany(_MOVE_URL, [_url_values(result, now) for result in batch])
+    urls = {
+        Key(host, rest): _VisitedUrl(number, level, PriorityInputs(*priority))
+        for host, rest, number, level, *priority in moved
     }
-    late = {settled.visited.visit.key for settled in batch} - set(seen)
+    late = {result.visited.visit.key for result in batch} - set(urls)
     if late:
         raise LateCommit(late)
-    for settled in batch:
-        if settled.next_state.state is State.WAITING:
-            key = settled.visited.visit.key
-            ledger.waits(key.host, settled.next_state.due, seen[key].level)
-    connection.executemany(
-        _WRITE_FACTS, [row for settled in batch if (row := _facts_values(settled, seen)) is not None]
-    )
-    return seen
+    for result in batch:
+        if result.next_state.state is State.WAITING:
+            key = result.visited.visit.key
+            ledger.add_waiting(key.host, result.next_state.due, urls[key].level)
+    connection.executemany(_WRITE_FACTS, [row for result in batch if (row := _facts_values(result, urls)) is not None])
+    return urls
 
 
-def _facts_values(settled: VisitResult, seen: Mapping[Key, _VisitedUrl]) -> tuple[object, ...] | None:
-    """What the next visit must know of this one; None if that is what is kept already, as of most first visits that fail."""
-    visited, missing = settled.visited, settled.next_state.missing
-    visit, held = visited.visit, _validators_after(visited, missing)
+def _facts_values(result: VisitResult, urls: Mapping[Key, _VisitedUrl]) -> tuple[object, ...] | None:
+    """Return the row of `url_facts` for the next visit; None if nothing changes, as with most first visits that fail."""
+    visited, missing = result.visited, result.next_state.missing
+    visit, validators = visited.visit, _validators_after(visited, missing)
     interval = visited.page.interval if visited.page is not None else None
-    if (held, missing, interval) == (visit.validators, visit.missing, None):
+    if (validators, missing, interval) == (visit.validators, visit.missing, None):
         return None
-    return seen[visit.key].id, *held, missing, interval
+    return urls[visit.key].id, *validators, missing, interval
 
 
 def _update_change_count(
     connection: apsw.Connection,
     ledger: HostLedger,
     observations: TrustObservations,
-    seen: _VisitedUrl,
-    settled: VisitResult,
+    url: _VisitedUrl,
+    result: VisitResult,
 ) -> None:
-    """Whether a page that was visited before has changed, and what that makes of it."""
-    visited = settled.visited
-    if seen.standing.visits < 2 or visited.page is None or visited.outcome is not Outcome.FETCHED:
+    """Count a change of a page that was visited before, and update its level and the trust in its host."""
+    visited = result.visited
+    if url.priority.visits < 2 or visited.page is None or visited.outcome is not Outcome.FETCHED:
         return
     before = connection.execute(_LAST_BODY_DIGEST, visited.visit.key).get
     has_changed = before is not None and before != visited.page.body_digest
     if before is not None:
-        observations.compare(seen.id, visited, has_changed=has_changed)
-    standing = seen.standing._replace(changes=seen.standing.changes + has_changed)
-    level = level_of(standing)
-    if has_changed or level != seen.level:
+        observations.compare(url.id, visited, has_changed=has_changed)
+    priority = url.priority._replace(changes=url.priority.changes + has_changed)
+    level = level_of(priority)
+    if has_changed or level != url.level:
         connection.execute(
             "UPDATE urls SET changes = ?, level = ? WHERE host = ? AND rest = ?",
-            (standing.changes, level, *visited.visit.key),
+            (priority.changes, level, *visited.visit.key),
         )
-    if level != seen.level and settled.next_state.state is State.WAITING:
-        ledger.waits(visited.visit.key.host, settled.next_state.due, level)
+    if level != url.level and result.next_state.state is State.WAITING:
+        ledger.add_waiting(visited.visit.key.host, result.next_state.due, level)
 
 
-def _url_values(settled: VisitResult, now: float) -> tuple[object, ...]:
-    visited, after = settled.visited, settled.next_state
+def _url_values(result: VisitResult, now: float) -> tuple[object, ...]:
+    visited, after = result.visited, result.next_state
     fetched = visited.fetched
-    is_visit = visited.outcome is not Outcome.PROMISING  # of that, only the head was looked at
+    is_visit = visited.outcome is not Outcome.PROMISING  # an answer to HEAD does not count
     ended = fetched.ended if fetched is not None else now
     return (
         after.state,
@@ -262,18 +268,21 @@ def _url_values(settled: VisitResult, now: float) -> tuple[object, ...]:
 
 
 def _validators_after(visited: Visited, missing: int) -> Validators:
-    """What the next visit can ask by: nothing, if the document counts as gone or has an end, for then it must come whole."""
-    held, page, fetched = visited.visit.validators, visited.page, visited.fetched
+    """Return the validators for the next visit.
+
+    There are none if the page counts as gone or has an expiry date: then it must be fetched in full.
+    """
+    before, page, fetched = visited.visit.validators, visited.page, visited.fetched
     if missing >= GONE_AFTER_MISSING or (page is not None and page.unavailable_after is not None):
         return NO_VALIDATORS
     if visited.outcome is Outcome.UNCHANGED:
-        said = page or Page()  # an answer to HEAD has none
-        etag, last_modified = said.etag or held.etag, said.last_modified or held.last_modified
-        return Validators(etag, last_modified, held.length, held.reused + 1)
+        latest = page or Page()  # an answer to HEAD has no page
+        etag, last_modified = latest.etag or before.etag, latest.last_modified or before.last_modified
+        return Validators(etag, last_modified, before.length, before.reused + 1)
     if visited.outcome is Outcome.FETCHED and page is not None and fetched is not None:
-        length = 0 if page.body_digest == _EMPTY else len(fetched.body)
-        return Validators(page.etag, page.last_modified, length) if visited.reason in _WHOLE else NO_VALIDATORS
-    return held
+        length = 0 if page.body_digest == _EMPTY_DIGEST else len(fetched.body)
+        return Validators(page.etag, page.last_modified, length) if visited.reason in _COMPLETE else NO_VALIDATORS
+    return before
 
 
 def _write_segments(connection: apsw.Connection, segments: Sequence[SegmentState]) -> None:
@@ -307,13 +316,13 @@ def _write_robots(connection: apsw.Connection, batch: Sequence[VisitResult]) -> 
                 rules.preferred,
                 *crawl_limits_values(rules.crawl_limits),
             )
-            for settled in batch
-            if (rules := settled.visited.rules) is not None
+            for result in batch
+            if (rules := result.visited.rules) is not None
         ],
     )
     connection.executemany(
         "DELETE FROM remote_robots WHERE origin = ?",
-        [(rules.origin,) for settled in batch if (rules := settled.visited.rules) is not None],
+        [(rules.origin,) for result in batch if (rules := result.visited.rules) is not None],
     )
 
 
@@ -323,22 +332,22 @@ def _write_hosts(connection: apsw.Connection, ledger: HostLedger, batch: Sequenc
                   backoff = ?6, latency = ?7, last_end = ?8, last_bytes = ?9,
                   due = CASE WHEN due IS NULL THEN NULL ELSE max(due, ?2) END
            WHERE host = ?10""",
-        [(*clock_values(clock), host) for settled in batch for host, clock in settled.clocks.items()],
+        [(*clock_values(clock), host) for result in batch for host, clock in result.clocks.items()],
     )
     connection.executemany(
         """UPDATE hosts SET visits = visits + ?, pages = pages + ?, failures = failures + ?, bytes = bytes + ?,
                   address = coalesce(nullif(?, ''), address)
            WHERE host = ?""",
-        [_host_counts(settled.visited) for settled in batch],
+        [_host_counts(result.visited) for result in batch],
     )
-    for settled in batch:
-        visit, fetched = settled.visited.visit, settled.visited.fetched
+    for result in batch:
+        visit, fetched = result.visited.visit, result.visited.fetched
         if visit.kind is not Kind.ROBOTS and (fetched is None or not fetched.was_sent):
-            ledger.take_back(visit.host_key)
+            ledger.uncount_visit(visit.host_key)
     connection.executemany(
         """INSERT INTO gates VALUES (?1, ?2, ?3)
            ON CONFLICT (name) DO UPDATE SET next_visit = max(next_visit, ?2), rest = ?3""",
-        [(name, *times) for settled in batch for name, times in settled.gates.items()],
+        [(name, *times) for result in batch for name, times in result.gates.items()],
     )
 
 
@@ -354,29 +363,29 @@ def _host_counts(visited: Visited) -> tuple[int, int, int, int, str, int]:
     )
 
 
-def _found(
+def _found_rows(
     connection: apsw.Connection,
     via: int,
     visited: Visited,
     links: Sequence[Link],
     original: OriginalPage | None,
-    known: SeenCache,
+    seen_cache: SeenCache,
     now: float,
     *,
     follow: bool,
 ) -> list[NewUrlRow]:
-    """The URLs that a visit makes known: links, and a redirect's target. `follow` says whether links of copies count.
+    """Return rows for the URLs that a visit found: links, and a redirect's target.
 
-    Those of a page that another has copied link by link are known already.
+    Links of a copy are left out, unless `follow` is set and the original has other links.
     """
     visit, page, target = visited.visit, visited.page, visited.location
     rows: list[NewUrlRow] = []
     is_followed = original is None or (follow and page is not None and original.links_digest != page.links_digest)
     if page is not None and is_followed:
-        rows = _link_rows(connection, via, visit, links, known, now, recommends=original is None)
+        rows = _link_rows(connection, via, visit, links, seen_cache, now, counts_inlinks=original is None)
     if target is not None:
-        state, reason, detail = verdict(target.refused, Reason.REDIRECT_TARGET)
-        at = whole(now)
+        state, reason, detail = initial_state(target.refused, Reason.REDIRECT_TARGET)
+        at = whole_second(now)
         rows.append(
             NewUrlRow(
                 *target.key,
@@ -401,24 +410,24 @@ def _link_rows(
     via: int,
     visit: Visit,
     links: Sequence[Link],
-    known: SeenCache,
+    seen_cache: SeenCache,
     now: float,
     *,
-    recommends: bool,
+    counts_inlinks: bool,
 ) -> list[NewUrlRow]:
-    depth, at, home = visit.depth + 1, whole(now), visit.key.host
+    depth, at, own_host = visit.depth + 1, whole_second(now), visit.key.host
     levels = level_of(PriorityInputs(depth)), level_of(PriorityInputs(depth, 1))
-    new = [link for link in links if known.urls.get(link[0]) != hash(link[1])]
-    followed = verdict(None, Reason.LINK)
-    known.make_hosts_known(connection, [(link[0][0], link[1]) for link in new])
-    site = known.site_of(connection, home)
-    # kind, level, due, depth, hops, via, found: as keywords they would cost twice the time, and pages have many links
+    new = [link for link in links if seen_cache.urls.get(link[0]) != hash(link[1])]
+    followed = initial_state(None, Reason.LINK)
+    seen_cache.add_hosts(connection, [(link[0][0], link[1]) for link in new])
+    site = seen_cache.site_of(connection, own_host)
+    # kind, level, due, depth, hops, via, found: keywords would take twice the time, and pages have many links
     inside = (Kind.PAGE, levels[0], at, depth, 0, via, at)
     outside = (Kind.PAGE, levels[1], at, depth, 0, via, at)
     rows: list[NewUrlRow] = []
     for (host, rest), url, _, refused, _ in new:
-        state, reason, detail = verdict(refused, Reason.LINK) if refused is not None else followed
-        if recommends and host != home and known.site_of(connection, host) != site:
+        state, reason, detail = initial_state(refused, Reason.LINK) if refused is not None else followed
+        if counts_inlinks and host != own_host and seen_cache.site_of(connection, host) != site:
             rows.append(NewUrlRow(host, rest, url, state, reason, *outside, detail, 1))
         else:
             rows.append(NewUrlRow(host, rest, url, state, reason, *inside, detail))

@@ -1,4 +1,4 @@
-"""Open a database file, or say in one sentence why not."""
+"""Open, create, migrate and check a database file; errors say in one sentence what to do."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ _BUSY_MS = 30_000  # another process of this crawl may be committing
 # Concurrent writers could corrupt a write-ahead log in releases before this one.
 _OLDEST_SAFE_SQLITE = 3_051_003
 
-
-# What the statements of migrations may call.
-_OF_MIGRATIONS: Mapping[str, Callable[..., Any]] = {
+# SQL functions that migrations call.
+_MIGRATION_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "host_of": host_of,
     "host_key": host_key,
     "site_of": lambda host: registered_domain(host) or host,
@@ -30,17 +29,17 @@ _OF_MIGRATIONS: Mapping[str, Callable[..., Any]] = {
 
 
 def open_for_writing(path: Path, *, check: bool = False, durable: bool = True) -> apsw.Connection:
-    """The store's file, created or brought forward if need be; `check` looks for damage first.
+    """Open a database file, which is created or migrated if necessary; `check` looks for damage first.
 
-    One that is not durable may be lost when the process stops, and nobody else can read it.
+    A database that is not durable may be lost when the process stops, and no other process can read it.
     """
     if apsw.SQLITE_VERSION_NUMBER < _OLDEST_SAFE_SQLITE:
         raise StoreUnreachable(f"SQLite {apsw.sqlite_lib_version()} is too old for several writers; install apsw>=3.54")
     _refuse_foreign_file(path)
-    with trouble(path):
+    with readable_errors(path):
         connection = apsw.Connection(str(path))
         try:
-            # Until the file is known to be good, closing it must not write to it.
+            # Closing must not write to the file before it was checked.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             connection.set_busy_timeout(_BUSY_MS)
             refuse_newer(connection, path)
@@ -55,15 +54,15 @@ def open_for_writing(path: Path, *, check: bool = False, durable: bool = True) -
                 connection.pragma("journal_mode", "memory")
                 connection.pragma("synchronous", "off")
             connection.pragma("foreign_keys", 1)
-            # Else SQLite, as it comes with apsw, plans most statements anew for each set of values: it may look into
-            # statistics, and there are none.
+            # Without this, SQLite as built for apsw plans most statements again for each set of values, to use
+            # statistics that do not exist.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            # With a million URLs the pages that links touch are spread over the whole index by key: a larger cache and rarer
-            # checkpoints, which write each of them once, are worth a log of 256 MB.
+            # With a million URLs, new links touch pages all over the index by key: a larger cache and rarer
+            # checkpoints, which write each page once, are worth a log of 256 MB.
             connection.pragma("cache_size", -64_000)
             connection.pragma("wal_autocheckpoint", 64_000)
             connection.pragma("journal_size_limit", 256 * 1024 * 1024)
-            bring_forward(connection, path)
+            create_or_migrate(connection, path)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
         except BaseException:
             connection.close()
@@ -72,11 +71,11 @@ def open_for_writing(path: Path, *, check: bool = False, durable: bool = True) -
 
 
 def open_for_reading(path: Path) -> apsw.Connection:
-    """The store's file as it is; another process may be writing to it."""
+    """Open a database file for reading; another process may be writing to it."""
     if not path.exists():
-        raise NoCrawl(_nothing_here(path))
+        raise NoCrawl(_no_crawl(path))
     _refuse_foreign_file(path)
-    with trouble(path):
+    with readable_errors(path):
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(_BUSY_MS)
@@ -84,11 +83,11 @@ def open_for_reading(path: Path) -> apsw.Connection:
             refuse_newer(connection, path)
             version = connection.pragma("user_version")
             if version == 0:
-                raise NoCrawl(_nothing_here(path))
+                raise NoCrawl(_no_crawl(path))
             if version < schema.SCHEMA_VERSION:
                 raise StoreUnreachable(
-                    f"{path}: this crawl was written by an older Orbweaver (schema {version}, now {schema.SCHEMA_VERSION}). "
-                    "`scrapy crawl web` brings it forward, and keeps a copy."
+                    f"{path}: this crawl was written by an older Orbweaver (schema {version}, now "
+                    f"{schema.SCHEMA_VERSION}). `scrapy crawl web` brings it forward, and keeps a copy."
                 )
             connection.pragma("query_only", 1)
         except BaseException:
@@ -97,14 +96,14 @@ def open_for_reading(path: Path) -> apsw.Connection:
     return connection
 
 
-def bring_forward(
+def create_or_migrate(
     connection: apsw.Connection,
     path: Path,
     *,
     version: int = schema.SCHEMA_VERSION,
     migrations: Mapping[int, str] = MIGRATIONS,
 ) -> None:
-    """Create the tables, or migrate them step by step in one transaction with a copy kept beside the file."""
+    """Create the tables, or migrate them step by step in one transaction; a copy of the old file is kept beside it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         found = connection.pragma("user_version")
@@ -113,8 +112,8 @@ def bring_forward(
             connection.executemany("INSERT INTO partitions (id) VALUES (?)", [(n,) for n in range(schema.PARTITIONS)])
             connection.pragma("application_id", schema.APPLICATION_ID)
         elif found < version:
-            _keep_copy(path, found)
-            for name, function in _OF_MIGRATIONS.items():
+            _back_up(path, found)
+            for name, function in _MIGRATION_FUNCTIONS.items():
                 connection.create_scalar_function(name, function, 1, deterministic=True)
             for step in range(found, version):
                 connection.execute(migrations[step + 1])
@@ -129,7 +128,7 @@ def bring_forward(
 
 
 def refuse_newer(connection: apsw.Connection, path: Path) -> None:
-    """A crawl written by a newer Orbweaver is not touched."""
+    """Refuse a database of a newer Orbweaver, or of another program; it is not changed."""
     version = connection.pragma("user_version")
     if version > schema.SCHEMA_VERSION:
         raise StoreUnreachable(
@@ -143,8 +142,8 @@ def refuse_newer(connection: apsw.Connection, path: Path) -> None:
 
 
 @contextmanager
-def trouble(path: Path) -> Iterator[None]:
-    """What SQLite complains of, as an error that says what to do."""
+def readable_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite into errors that say what to do."""
     try:
         yield
     except CrawlError:
@@ -192,12 +191,12 @@ def _damage(path: Path, what: str) -> str:
     )
 
 
-def _nothing_here(path: Path) -> str:
+def _no_crawl(path: Path) -> str:
     return f"{path}: there is no crawl here; `scrapy seed` or `scrapy crawl` makes one"
 
 
-def _keep_copy(path: Path, version: int) -> None:
-    """`VACUUM INTO` cannot run inside the migrating transaction, so the copy is made through a second connection."""
+def _back_up(path: Path, version: int) -> None:
+    """Copy the file. `VACUUM INTO` cannot run inside the migrating transaction, so a second connection does it."""
     copy = path.with_name(f"{path.name}.schema{version}")
     copy.unlink(missing_ok=True)
     reader = apsw.Connection(str(path))

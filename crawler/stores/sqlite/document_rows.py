@@ -14,7 +14,7 @@ from crawler.stores.contract.documents import DocumentRow
 
 
 class NewDocument(NamedTuple):
-    """An archived answer that becomes a document."""
+    """An archived response that becomes a document."""
 
     visited: Visited
     fetched: Fetched
@@ -26,7 +26,7 @@ class NewDocument(NamedTuple):
 
 
 class DocumentColumn(NamedTuple):
-    """A column of `documents`: what a new document has there, and what `DocumentRow` makes of it; None = not read."""
+    """A column of `documents`: how its value is made for a new document, and how `DocumentRow` reads it; None = not read."""
 
     name: str
     of: Callable[[NewDocument], object]
@@ -34,10 +34,10 @@ class DocumentColumn(NamedTuple):
 
 
 def kind_of(visited: Visited) -> Kind:
-    """What kind a URL is, as far as is known after a visit: a page may turn out to be a feed."""
+    """Return the kind of a URL after a visit: a page may turn out to be a feed."""
     page, kind = visited.page, visited.visit.kind
-    is_open = kind is Kind.PAGE or visited.reason is Reason.NOT_A_LIST
-    return page.kind if is_open and page is not None else kind
+    may_change = kind is Kind.PAGE or visited.reason is Reason.NOT_A_LIST
+    return page.kind if may_change and page is not None else kind
 
 
 def _metadata_text(metadata: object) -> str:
@@ -70,26 +70,26 @@ COLUMNS: Sequence[DocumentColumn] = (
     DocumentColumn("tier", lambda new: new.tier, lambda tier: Tier(tier) if tier is not None else None),
     DocumentColumn("weights", lambda new: new.page.weights),
 )
-_PLACE = ("host", "rest", "segment", "offset", "length")  # where the document belongs and lies
+_POSITION = ("host", "rest", "segment", "offset", "length")  # the URL of the document, and its position in the archive
 _READERS = [(column.name, column.read) for column in COLUMNS if column.read is not None]
 
-# What `document_of` reads, of documents d and their segments s.
+# The columns that `document_of` reads, of documents d and their segments s.
 DOCUMENT = ", ".join(["d.id", "s.name", "d.offset", "d.length", *(f"d.{name}" for name, _ in _READERS)])
 _INSERT = f"""
-INSERT INTO documents ({", ".join([*_PLACE, *(column.name for column in COLUMNS)])})
+INSERT INTO documents ({", ".join([*_POSITION, *(column.name for column in COLUMNS)])})
 VALUES (?, ?, (SELECT id FROM segments WHERE name = ?), ?, ?, {", ".join("?" * len(COLUMNS))}) RETURNING id
 """
 
 
 def insert_document(connection: apsw.Connection, new: NewDocument, position: ArchivePosition) -> int:
-    """Insert a document; its number."""
-    place = (*new.visited.visit.key, position.segment, position.offset, position.length)
-    number: int = connection.execute(_INSERT, (*place, *(column.of(new) for column in COLUMNS))).get
+    """Insert a document, and return its number."""
+    values = (*new.visited.visit.key, position.segment, position.offset, position.length)
+    number: int = connection.execute(_INSERT, (*values, *(column.of(new) for column in COLUMNS))).get
     return number
 
 
 def document_of(key: Key, url: str, row: Sequence[Any]) -> DocumentRow:
-    """The document of a URL, from the columns that `DOCUMENT` names."""
+    """Return the document of a URL from the columns that `DOCUMENT` names."""
     number, segment, offset, length, *values = row
     return DocumentRow(
         id=number,
@@ -101,6 +101,7 @@ def document_of(key: Key, url: str, row: Sequence[Any]) -> DocumentRow:
 
 
 def find_document(connection: apsw.Connection, document: int) -> DocumentRow | None:
+    """Return the document with this number."""
     row: Any = connection.execute(
         f"""SELECT d.host, d.rest, u.url, {DOCUMENT}
             FROM documents d JOIN segments s ON s.id = d.segment JOIN urls u ON u.host = d.host AND u.rest = d.rest
@@ -110,7 +111,7 @@ def find_document(connection: apsw.Connection, document: int) -> DocumentRow | N
     return document_of(Key(*row[:2]), row[2], row[3:]) if row is not None else None
 
 
-def may_be_copied(visited: Visited) -> bool:
-    """Whether a visit brought a complete page: only those can be copies, or have them."""
+def is_complete_page(visited: Visited) -> bool:
+    """Whether a visit fetched a complete page: only those can be copies, or have copies."""
     is_page = visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE and visited.reason is Reason.OK
     return is_page and visited.page is not None and visited.page.kind is Kind.PAGE

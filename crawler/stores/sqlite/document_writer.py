@@ -1,4 +1,4 @@
-"""What was archived becomes a document: of whom it is a copy, whose body it shares, and what indexers hear of it."""
+"""Archived responses become documents: their originals are found, and the change feed is written."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import apsw
 from crawler.frontier.next_state import GONE_AFTER_MISSING, is_moved
 from crawler.items import ChangeEvent, Key, Kind, Outcome, Page, Reason, Tier, Visited
 from crawler.stores.contract.commits import VisitResult
-from crawler.stores.sqlite.document_rows import NewDocument, insert_document, may_be_copied
+from crawler.stores.sqlite.document_rows import NewDocument, insert_document, is_complete_page
 from crawler.stores.sqlite.originals import IS_COMPLETE, IS_SHOWN, OriginalPage, Originals
 from crawler.stores.sqlite.schema import COMPLETE_PAGE
 from crawler.stores.sqlite.similarity_index import SimilarityIndex, SketchRow
 
-_DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})  # at once
+# Reasons for which a page is deleted from the feed at the first visit.
+_DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})
 
 _BODY_HOLDER = f"""
 SELECT id FROM documents
 WHERE body_digest = ? AND payload_digest = ? AND body_of IS NULL AND {COMPLETE_PAGE} AND body_bytes > 0
 ORDER BY id LIMIT 1
 """
-_IS_ELSEWHERE = f"""
+_HAS_EXACT_COPY = f"""
 SELECT EXISTS (SELECT 1 FROM documents WHERE body_digest = ?1 AND {COMPLETE_PAGE} AND body_bytes > 0
                  AND NOT (host = ?3 AND rest = ?4))
     OR EXISTS (SELECT 1 FROM documents WHERE text_digest = ?2 AND {COMPLETE_PAGE} AND text_digest <> x''
@@ -35,123 +36,130 @@ ORDER BY fetched DESC, id DESC LIMIT 1
 
 
 def known_bodies(connection: apsw.Connection, digests: Collection[bytes]) -> set[bytes]:
+    """Return those of the body digests that an archived page has."""
     return _known_digests(connection, "body_digest", "body_bytes > 0", digests)
 
 
 def _known_digests(connection: apsw.Connection, column: str, condition: str, digests: Collection[bytes]) -> set[bytes]:
-    """One question for a whole batch: most pages are copies of nothing."""
+    """Return those of the digests that a document has: one query for a batch, because most pages have no copy."""
     if not digests:
         return set()
-    marks = ",".join("?" * len(digests))
+    placeholders = ",".join("?" * len(digests))
     rows = connection.execute(
-        f"SELECT {column} FROM documents WHERE {column} IN ({marks}) AND {COMPLETE_PAGE} AND {condition}",
+        f"SELECT {column} FROM documents WHERE {column} IN ({placeholders}) AND {COMPLETE_PAGE} AND {condition}",
         tuple(digests),
     )
     return {row[0] for row in rows}
 
 
 def body_holder(connection: apsw.Connection, payload_digest: bytes, body_digest: bytes) -> int | None:
-    """The document whose record has a body."""
+    """Return the document whose record holds a body."""
     document: int | None = connection.execute(_BODY_HOLDER, (body_digest, payload_digest)).get
     return document
 
 
-def is_elsewhere(connection: apsw.Connection, page: Page, key: Key) -> bool:
-    """Whether another URL has a page with the same bytes or the same words."""
-    return bool(connection.execute(_IS_ELSEWHERE, (page.body_digest, page.text_digest, *key)).get)
+def has_exact_copy(connection: apsw.Connection, page: Page, key: Key) -> bool:
+    """Whether another URL has a page with the same body or the same text."""
+    return bool(connection.execute(_HAS_EXACT_COPY, (page.body_digest, page.text_digest, *key)).get)
 
 
 class DigestLookup:
-    """Which digests of a batch are worth a question: those that a document has, or an earlier visit of the batch."""
+    """The digests of a batch that a document has, or an earlier visit of the batch: only these are looked up."""
 
     def __init__(self, connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
-        pages = [settled.visited.page for settled in batch if settled.visited.page is not None]
+        pages = [result.visited.page for result in batch if result.visited.page is not None]
         self.bodies = known_bodies(connection, {page.body_digest for page in pages})
-        words = {page.text_digest for page in pages if page.text_digest}
-        self.texts = _known_digests(connection, "text_digest", "text_digest <> x''", words)
+        texts = {page.text_digest for page in pages if page.text_digest}
+        self.texts = _known_digests(connection, "text_digest", "text_digest <> x''", texts)
 
-    def note(self, page: Page) -> None:
+    def add(self, page: Page) -> None:
         self.bodies.add(page.body_digest)
         self.texts.add(page.text_digest)
 
 
-class NotedDocument(NamedTuple):
-    """What became of one visit's document."""
+class AddedDocument(NamedTuple):
+    """The document of one visit, its original, and its entry in the change feed."""
 
     document: int | None
     original: OriginalPage | None  # the page of which it is a copy
-    is_preferred: bool  # it has taken the place of that page, because its URL is the better one
-    change: ChangeEvent | None  # what the change feed says of it
+    is_preferred: bool  # it has become the original in place of that page, because its URL is better
+    change: ChangeEvent | None
 
 
 class DocumentWriter:
-    """The documents of a batch, as they are noted one by one."""
+    """Writes the documents of a batch one by one. It belongs to one transaction."""
 
     def __init__(
         self, connection: apsw.Connection, index: SimilarityIndex, batch: Sequence[VisitResult], now: float
     ) -> None:
         self._connection = connection
-        self._content = DigestLookup(connection, batch)
+        self._digests = DigestLookup(connection, batch)
         self._index = index
-        self._copies = Originals(connection, index, now)
+        self._originals = Originals(connection, index, now)
         self._now = now
-        index.look_up({settled.visited.page.sketch for settled in batch if settled.visited.page is not None} - {b""})
+        index.look_up({result.visited.page.sketch for result in batch if result.visited.page is not None} - {b""})
 
-    def note(self, number: int, settled: VisitResult) -> NotedDocument:
-        """Index an archived answer of the URL with this number, and publish it."""
-        visited = settled.visited
+    def add(self, number: int, result: VisitResult) -> AddedDocument:
+        """Write the document of a visit to the URL with this number, and publish it in the change feed."""
+        visited = result.visited
         key, page = visited.visit.key, visited.page
         document, original = None, None
-        before = _present(self._connection, key) if visited.visit.visited is not None else None
-        if settled.position is not None and page is not None and visited.outcome is not Outcome.UNCHANGED:
-            original = self._original(number, settled, page)
-            self._content.note(page)
-            document = self._insert(settled, page, original)
-            self._enter(number, visited, page, document, original)
-        change = _publish(self._connection, settled, document, self._now)
+        before = _last_digests(self._connection, key) if visited.visit.visited is not None else None
+        if result.position is not None and page is not None and visited.outcome is not Outcome.UNCHANGED:
+            original = self._original(number, result, page)
+            self._digests.add(page)
+            document = self._insert(result, page, original)
+            self._index_sketch(number, visited, page, document, original)
+        change = _publish(self._connection, result, document, self._now)
         is_deleted = change is ChangeEvent.DELETE
         if is_deleted:
-            self._index.leave(number)
+            self._index.remove(number)
         is_preferred = False
         if original is not None and document is not None:
-            is_preferred = self._copies.prefer(document, original.document)
-        is_other = original is not None or (before is not None and _has_changed(before, visited))
-        if is_deleted or (before is not None and document is not None and is_other):
-            self._copies.settle(key)
-        return NotedDocument(document, original, is_preferred, change)
+            is_preferred = self._originals.replace_if_better(document, original.document)
+        is_changed = original is not None or (before is not None and _has_changed(before, visited))
+        if is_deleted or (before is not None and document is not None and is_changed):
+            self._originals.reassign_copies(key)
+        return AddedDocument(document, original, is_preferred, change)
 
-    def _enter(self, number: int, visited: Visited, page: Page, document: int, original: OriginalPage | None) -> None:
-        """Have the page found by others that are almost the same, if it can be compared at all."""
-        if page.sketch and may_be_copied(visited):
+    def _index_sketch(
+        self, number: int, visited: Visited, page: Page, document: int, original: OriginalPage | None
+    ) -> None:
+        """Add the sketch of a page to the similarity index, or remove the one of its last version."""
+        if page.sketch and is_complete_page(visited):
             entry = SketchRow(document, visited.visit.key.host, page.template, original is None, page.sketch)
             self._index.enter(number, entry, is_first=visited.visit.visited is None)
-        elif may_be_copied(visited) and visited.visit.visited is not None:
-            self._index.leave(number)
+        elif is_complete_page(visited) and visited.visit.visited is not None:
+            self._index.remove(number)
 
-    def _original(self, number: int, settled: VisitResult, page: Page) -> OriginalPage | None:
-        """Another URL's page with the same bytes, the same words, or almost the same words, as it is now."""
-        visited, content = settled.visited, self._content
-        if not may_be_copied(visited):
+    def _original(self, number: int, result: VisitResult, page: Page) -> OriginalPage | None:
+        """Return the original of a page: the current page of another URL with the same body, the same text, or a similar one."""
+        visited, digests = result.visited, self._digests
+        if not is_complete_page(visited):
             return None
         key = visited.visit.key
         found = None
-        if page.body_digest and page.body_digest in content.bodies:
-            found = self._first_with("d.body_digest = ?1 AND d.body_bytes > 0", page.body_digest, key, Tier.BODY)
-        if found is None and page.text_digest and page.text_digest in content.texts:
-            found = self._first_with("d.text_digest = ?1 AND d.text_digest <> x''", page.text_digest, key, Tier.TEXT)
+        if page.body_digest and page.body_digest in digests.bodies:
+            found = self._exact_original("d.body_digest = ?1 AND d.body_bytes > 0", page.body_digest, key, Tier.BODY)
+        if found is None and page.text_digest and page.text_digest in digests.texts:
+            found = self._exact_original(
+                "d.text_digest = ?1 AND d.text_digest <> x''", page.text_digest, key, Tier.TEXT
+            )
         if found is None and page.sketch:
-            found = self._nearest(number, settled, page)
+            found = self._similar_original(number, result, page)
         return found
 
-    def _nearest(self, number: int, settled: VisitResult, page: Page) -> OriginalPage | None:
-        like = self._index.judge(number, page.sketch, settled.compared)
-        if like.of is None or like.tier is None:
+    def _similar_original(self, number: int, result: VisitResult, page: Page) -> OriginalPage | None:
+        verdict = self._index.judge(number, page.sketch, result.compared)
+        if verdict.original is None or verdict.tier is None:
             return None
-        links = self._connection.execute("SELECT links_digest FROM documents WHERE id = ?", (like.of.document,)).get
-        return OriginalPage(like.of.document, links, like.similarity, like.tier)
+        links = self._connection.execute(
+            "SELECT links_digest FROM documents WHERE id = ?", (verdict.original.document,)
+        ).get
+        return OriginalPage(verdict.original.document, links, verdict.similarity, verdict.tier)
 
-    def _first_with(self, condition: str, digest: bytes, key: Key, tier: Tier) -> OriginalPage | None:
-        """The original among the other URLs that have a content now; the first of them that is found knows it."""
+    def _exact_original(self, condition: str, digest: bytes, key: Key, tier: Tier) -> OriginalPage | None:
+        """Return the original of the current pages of other URLs with a digest; the first of these pages points to it."""
         row = self._connection.execute(
             f"""SELECT d.id, d.links_digest, d.duplicate_of, d.similarity, d.tier FROM documents d
                 LEFT JOIN documents o ON o.id = d.duplicate_of
@@ -162,40 +170,42 @@ class DocumentWriter:
         ).get
         if row is None:
             return None
-        document, links_digest, original, share, copied = row
+        document, links_digest, original, share, copied_tier = row
         if original is None:
             return OriginalPage(document, links_digest, 1.0, tier)
-        shown = self._copies.shown(original)
-        return OriginalPage(shown.document, links_digest, share, Tier(copied)) if shown is not None else None
+        shown = self._originals.shown(original)
+        return OriginalPage(shown.document, links_digest, share, Tier(copied_tier)) if shown is not None else None
 
     def _insert(self, result: VisitResult, page: Page, original: OriginalPage | None) -> int:
         fetched, position = result.visited.fetched, result.position
-        assert fetched is not None, "an answer was archived"
+        assert fetched is not None, "a response was archived"
         assert position is not None, "at a position"
         body_of = None
         if result.is_revisit:
             body_of = body_holder(self._connection, page.payload_digest, page.body_digest)
-        copied = (original.document, original.similarity, original.tier) if original else (None, None, None)
-        return insert_document(self._connection, NewDocument(result.visited, fetched, page, body_of, *copied), position)
+        duplicate = (original.document, original.similarity, original.tier) if original else (None, None, None)
+        return insert_document(
+            self._connection, NewDocument(result.visited, fetched, page, body_of, *duplicate), position
+        )
 
 
-def _present(connection: apsw.Connection, key: Key) -> tuple[bytes, bytes] | None:
-    """Digests of the body and of the words of the last whole page of a URL."""
+def _last_digests(connection: apsw.Connection, key: Key) -> tuple[bytes, bytes] | None:
+    """Return the digests of the body and the text of the last complete page of a URL."""
     row: tuple[bytes, bytes] | None = connection.execute(_LAST_DIGESTS, key).get
     return row
 
 
 def _has_changed(before: tuple[bytes, bytes], visited: Visited) -> bool:
-    """Whether a page says something else than the whole one before it, or is not whole."""
+    """Whether the content of a page differs from its last complete version, or is not complete."""
     page = visited.page
-    if page is None or not may_be_copied(visited):
+    if page is None or not is_complete_page(visited):
         return True
     return before[0] != page.body_digest and (not page.text_digest or before[1] != page.text_digest)
 
 
-def _publish(connection: apsw.Connection, settled: VisitResult, document: int | None, now: float) -> ChangeEvent | None:
-    """Write an entry of the change feed, if there is something to say."""
-    visited = settled.visited
+def _publish(connection: apsw.Connection, result: VisitResult, document: int | None, now: float) -> ChangeEvent | None:
+    """Write an entry of the change feed, if the visit changes what indexers must have."""
+    visited = result.visited
     key = visited.visit.key
     if visited.visit.kind is not Kind.PAGE:
         return None
@@ -207,7 +217,7 @@ def _publish(connection: apsw.Connection, settled: VisitResult, document: int | 
             change = ChangeEvent.META
     elif visited.outcome is Outcome.UNCHANGED and (published := _published(connection, key)) is not None:
         change, document = ChangeEvent.META, published
-    elif (not is_page or _is_gone(settled)) and _published(connection, key) is not None:
+    elif (not is_page or _is_gone(result)) and _published(connection, key) is not None:
         change = ChangeEvent.DELETE
         reason = visited.reason if is_page else Reason.NOT_A_PAGE
         detail = visited.location.url if visited.location is not None else ""
@@ -221,7 +231,7 @@ def _publish(connection: apsw.Connection, settled: VisitResult, document: int | 
 
 
 def _is_published(connection: apsw.Connection, key: Key, document: int) -> bool:
-    """Whether the feed has published all that a new version of a document says."""
+    """Whether the feed has already published the content of a new version of a document."""
     before = _published(connection, key)
     if before is None:
         return False
@@ -229,24 +239,25 @@ def _is_published(connection: apsw.Connection, key: Key, document: int) -> bool:
 
 
 def _content(connection: apsw.Connection, document: int) -> object:
-    """What a document says, and what it is a copy of."""
+    """Return the content of a document and its original, as far as they are published."""
     return connection.execute(
-        """SELECT d.body_digest, d.content_type, d.encoding, d.status, d.reason, d.metadata, o.host, o.rest, d.similarity, d.tier
+        """SELECT d.body_digest, d.content_type, d.encoding, d.status, d.reason, d.metadata, o.host, o.rest,
+                  d.similarity, d.tier
            FROM documents d LEFT JOIN documents o ON o.id = d.duplicate_of WHERE d.id = ?""",
         (document,),
     ).get
 
 
-def _is_gone(settled: VisitResult) -> bool:
-    """Whether a page is certainly there no more, or not for us: what may be back tomorrow is looked for again first."""
-    visited = settled.visited
-    if settled.next_state.missing > visited.visit.missing:
-        return settled.next_state.missing >= GONE_AFTER_MISSING
+def _is_gone(result: VisitResult) -> bool:
+    """Whether a page is gone or forbidden for certain: one that is missing is visited again before it is deleted."""
+    visited = result.visited
+    if result.next_state.missing > visited.visit.missing:
+        return result.next_state.missing >= GONE_AFTER_MISSING
     return visited.reason in _DELETED_BY or (visited.outcome is Outcome.REDIRECTED and is_moved(visited))
 
 
 def _published(connection: apsw.Connection, key: tuple[int, int]) -> int | None:
-    """The document that the feed says a URL has."""
+    """Return the document of a URL in the change feed; None if it has none, or was deleted."""
     last = connection.execute(
         """SELECT change, document FROM changes
            WHERE version = (SELECT max(version) FROM changes WHERE host = ? AND rest = ?)""",

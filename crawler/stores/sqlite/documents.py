@@ -6,7 +6,7 @@ from crawler.items import Key
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.document_rows import DOCUMENT, document_of, find_document
-from crawler.stores.sqlite.originals import copies, duplicates
+from crawler.stores.sqlite.originals import duplicates, pages_with_digests
 
 
 class SqliteDocuments:
@@ -46,4 +46,4 @@ class SqliteDocuments:
 
     def with_digests(self, body_digest: bytes, text_digest: bytes, most: int) -> list[DocumentRow]:
         with self._database.snapshot() as connection:
-            return copies(connection, body_digest, text_digest, most)
+            return pages_with_digests(connection, body_digest, text_digest, most)

@@ -1,4 +1,4 @@
-"""The role `frontier` on SQLite: hosts with due URLs in priority levels; URLs loaded, leased, postponed and held."""
+"""The role `frontier` on SQLite: due hosts by priority level; their URLs are loaded, leased and postponed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.listed_urls import vouchers_of
-from crawler.stores.sqlite.new_urls import SeenCache, insert, row_of
+from crawler.stores.sqlite.new_urls import SeenCache, insert_urls, new_url_row
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUMNS, clock_of, rules_of, visit_of
 
 
 def _of_each(name: str, count: int, statement: str) -> str:
-    """One statement for all levels or steps, the first ones first: a range of the index for each, and nothing is sorted."""
+    """Return one statement for all levels or steps in order: it reads a range of the index for each, and sorts nothing."""
     return " UNION ALL ".join(f"SELECT * FROM ({statement.replace(name, str(number))})" for number in range(count))
 
 
@@ -54,9 +54,10 @@ SELECT min(due) FROM ({
     )
 })
 """
-# When the next host is due, or the next site's budget is reviewed: at all, or later than now.
+_FIRST_DUE_HOST = "SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due IS NOT NULL"
+# When the next host is due or the next site's budget is reviewed: at any time, and after a time.
 _FIRST_DUE = f"""
-SELECT min(due) FROM ({_of_each("LEVEL", LEVELS, "SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due IS NOT NULL")}
+SELECT min(due) FROM ({_of_each("LEVEL", LEVELS, _FIRST_DUE_HOST)}
                       UNION ALL SELECT min(review) FROM sites WHERE review IS NOT NULL)
 """
 _NEXT_DUE = f"""
@@ -91,24 +92,24 @@ class SqliteFrontier:
     ) -> list[HostLoad]:
         self._review_budgets(now)
         with self._database.transaction() as connection:
-            lines: dict[int, deque[int]] = {}
+            queues: dict[int, deque[int]] = {}
             for level, host in connection.execute(_DUE_HOSTS, (now, owner, hosts + len(exclude))):
                 if host not in exclude:
-                    lines.setdefault(level, deque()).append(host)
+                    queues.setdefault(level, deque()).append(host)
             loads: list[HostLoad] = []
-            while lines and len(loads) < hosts:
-                level = draw(list(lines))
-                load = _load_host(connection, owner, lines[level].popleft(), now, urls)
+            while queues and len(loads) < hosts:
+                level = draw(list(queues))
+                load = _load_host(connection, owner, queues[level].popleft(), now, urls)
                 if load is not None and load.visits:
                     loads.append(load)
-                    if not load.visits[0].level:  # it may be urgent, and is loaded now
+                    if not load.visits[0].level:  # an urgent host has due = 0; now it is loaded
                         connection.execute("UPDATE hosts SET due = ? WHERE host = ? AND due = 0", (now, load.host))
-                if not lines[level]:
-                    del lines[level]
+                if not queues[level]:
+                    del queues[level]
             return loads
 
     def _review_budgets(self, now: float) -> None:
-        """Let in what budgets had parked and now allow; most of the time nothing is to be reviewed."""
+        """Admit URLs that were parked over budget, where budgets allow it now; usually no site is due for review."""
         with self._database.errors():
             is_due = self._database.connection.execute("SELECT 1 FROM sites WHERE review <= ? LIMIT 1", (now,)).get
         if is_due is not None:
@@ -116,7 +117,7 @@ class SqliteFrontier:
                 ledger.review()
 
     def urgent(self, hosts: Collection[int], now: float) -> list[int]:
-        with self._database.errors():  # most of the time nothing is urgent
+        with self._database.errors():  # usually no host is urgent
             if self._database.connection.execute("SELECT 1 FROM hosts WHERE level = 0 AND due = 0 LIMIT 1").get is None:
                 return []
         with self._database.transaction() as connection:
@@ -136,7 +137,7 @@ class SqliteFrontier:
 
     def load_host(self, owner: str, host: int, name: str, now: float, urls: int) -> HostLoad | None:
         with self._database.transaction() as connection:
-            self._database.seen.make_hosts_known(connection, [(host, f"http://{name}/")])
+            self._database.seen_cache.add_hosts(connection, [(host, f"http://{name}/")])
             return _load_host(connection, owner, host, now, urls)
 
     def load(self, host: int, now: float, urls: int) -> list[Visit]:
@@ -149,17 +150,17 @@ class SqliteFrontier:
 
     def lease(self, owner: str, visits: Sequence[Visit], now: float) -> GrantedLeases:
         with self._database.changing(now) as (connection, ledger):
-            held: dict[int, float] = {}
+            held_until: dict[int, float] = {}
             allowed: list[Visit] = []
             for visit in visits:
                 if visit.kind is Kind.ROBOTS:
-                    _make_robots_known(connection, self._database.seen, ledger, visit)
+                    _add_robots_url(connection, self._database.seen_cache, ledger, visit)
                     allowed.append(visit)
-                elif ledger.visit(visit.host_key):
+                elif ledger.count_visit(visit.host_key):
                     allowed.append(visit)
                 else:
-                    held[visit.host_key] = next_day(now)
-            _hold(connection, list(held.items()))
+                    held_until[visit.host_key] = next_day(now)
+            _hold(connection, list(held_until.items()))
             granted = connection.executemany(
                 _LEASE,
                 [(visit.epoch, visit.host_key, visit.kind, *visit.key, owner) for visit in allowed],
@@ -167,8 +168,8 @@ class SqliteFrontier:
             keys = set(granted)
             for visit in allowed:
                 if visit.key not in keys and visit.kind is not Kind.ROBOTS:
-                    ledger.take_back(visit.host_key)
-            return GrantedLeases(granted=[visit for visit in allowed if visit.key in keys], held_until=held)
+                    ledger.uncount_visit(visit.host_key)
+            return GrantedLeases(granted=[visit for visit in allowed if visit.key in keys], held_until=held_until)
 
     def unlease(self, visits: Sequence[Visit], now: float) -> None:
         with self._database.changing(now) as (connection, ledger):
@@ -179,8 +180,8 @@ class SqliteFrontier:
                     (State.PARKED if robots else State.WAITING, robots, Reason.ROBOTS_FILE, *visit.key, visit.epoch),
                 ).get
                 if level is not None and not robots:  # it may have changed while the URL was leased
-                    ledger.waits(visit.key.host, now, level)
-                    ledger.take_back(visit.host_key)
+                    ledger.add_waiting(visit.key.host, now, level)
+                    ledger.uncount_visit(visit.host_key)
 
     def postpone(self, visits: Sequence[tuple[Visit, float]], reason: Reason) -> None:
         with self._database.transaction() as connection:
@@ -202,7 +203,8 @@ class SqliteFrontier:
     def clamp_future_times(self, latest: float) -> None:
         with self._database.transaction() as connection:
             connection.execute(
-                """UPDATE hosts SET next_visit = min(next_visit, ?1), held_until = min(held_until, ?1), due = min(due, ?1)
+                """UPDATE hosts SET next_visit = min(next_visit, ?1), held_until = min(held_until, ?1),
+                          due = min(due, ?1)
                    WHERE next_visit > ?1 OR held_until > ?1 OR due > ?1""",
                 (latest,),
             )
@@ -240,20 +242,20 @@ def _load_host(connection: apsw.Connection, owner: str, host: int, now: float, u
 
 
 def _load(connection: apsw.Connection, host: int, now: float, urls: int) -> list[Visit]:
-    held, epoch, levels = connection.execute(
+    held_until, epoch, levels = connection.execute(
         """SELECT h.held_until, p.epoch, h.levels FROM hosts h JOIN partitions p ON p.id = h.partition
            WHERE h.host = ?""",
         (host,),
     ).get
-    return _due_urls(connection, host, levels, held, epoch, now, urls)
+    return _due_urls(connection, host, levels, held_until, epoch, now, urls)
 
 
 def _due_urls(
-    connection: apsw.Connection, host: int, levels: int, held: float, epoch: int, now: float, urls: int
+    connection: apsw.Connection, host: int, levels: int, held_until: float, epoch: int, now: float, urls: int
 ) -> list[Visit]:
-    """The next due URLs of a host, level by level; if there are none, the host's due time and level are updated."""
+    """Return the next due URLs of a host, level by level; if there are none, update the host's due time and level."""
     visits: list[Visit] = []
-    if held <= now:
+    if held_until <= now:
         for level in _levels_in(levels):
             if len(visits) >= urls:
                 break
@@ -282,7 +284,7 @@ def _update_due(connection: apsw.Connection, host: int, levels: int) -> None:
 
 
 def _levels_in(levels: int) -> list[int]:
-    """The bits that are set, in ascending order."""
+    """Return the levels whose bits are set, in ascending order."""
     return [level for level in range(LEVELS) if levels >> level & 1]
 
 
@@ -294,18 +296,18 @@ def _hold(connection: apsw.Connection, hosts: Sequence[tuple[int, float]]) -> No
     )
 
 
-def _make_robots_known(connection: apsw.Connection, known: SeenCache, ledger: HostLedger, visit: Visit) -> None:
-    """Give an origin's robots.txt a row, which stands for the file wherever a redirect has moved it."""
-    home = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ?", visit.key).get
-    if home == Reason.OVER_BUDGET:  # as a page: somebody linked to it
-        ledger.forget_excess(visit.key.host, 1)
+def _add_robots_url(connection: apsw.Connection, seen_cache: SeenCache, ledger: HostLedger, visit: Visit) -> None:
+    """Insert the robots.txt URL of an origin, whose row is used wherever a redirect has moved the file."""
+    reason = connection.execute("SELECT reason FROM urls WHERE host = ? AND rest = ?", visit.key).get
+    if reason == Reason.OVER_BUDGET:  # it was found as a link
+        ledger.remove_excess(visit.key.host, 1)
         connection.execute("UPDATE urls SET reason = ? WHERE host = ? AND rest = ?", (Reason.ROBOTS_FILE, *visit.key))
-    if home is None:
+    if reason is None:
         url = NewUrl(key=visit.key, url=visit.url, reason=Reason.ROBOTS_FILE, kind=Kind.ROBOTS)
-        insert(connection, known, ledger, [row_of(connection, url, 0.0)])
+        insert_urls(connection, seen_cache, ledger, [new_url_row(connection, url, 0.0)])
 
 
 def first_due(connection: apsw.Connection) -> float | None:
-    """When the next URL may be visited, or be let in by its budget."""
+    """Return when the next URL may be visited, or admitted by its budget."""
     due: float | None = connection.execute(_FIRST_DUE).get
     return due

@@ -1,7 +1,7 @@
-"""What other hosts say of a URL, in words and by linking to it: gathered for a batch of pages, written at its end.
+"""Links from other hosts: their anchor text, the in-links of their targets, and the endorsements of sites.
 
-Words are kept as anchor text; a host's words for its own pages are navigation, and are not. A link from another site makes a
-URL more important, and raises its site's budget: once for each site, however many of its pages link.
+Anchor text of links inside a host is navigation and is not stored. A link from another site raises the priority of a URL
+and the budget of its site: once for each linking site, however many of its pages link.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from crawler.stores.sqlite.new_urls import NewUrlRow, SeenCache
 
 ANCHORS_PER_TARGET = 64
 
-# What is counted in memory may be less than there are: other processes write, too.
+# The count in memory may be too low, because other processes write anchors, too; so it is checked here.
 _INSERT_ANCHOR = f"""
 INSERT INTO anchors (host, rest, source, text, site) SELECT ?1, ?2, ?3, ?4, ?5
 WHERE (SELECT count(*) FROM anchors WHERE host = ?1 AND rest = ?2) < {ANCHORS_PER_TARGET}
 ON CONFLICT DO NOTHING
 """
 
-# Counted anew, and not kept with every link: most change nothing.
+# In-links are recounted now and then, not updated with every link: most links do not change the level.
 _RECOUNT = """
 UPDATE urls SET inlinks = (SELECT count(DISTINCT a.site) FROM anchors a
                            WHERE a.host = ?1 AND a.rest = ?2 AND a.site <> ?3)
@@ -44,87 +44,87 @@ ON CONFLICT DO NOTHING RETURNING target
 
 
 class InlinkWriter:
-    """Belongs to one transaction."""
+    """Collects the links of a batch, and writes them at its end. It belongs to one transaction."""
 
     def __init__(
         self,
         connection: apsw.Connection,
-        known: SeenCache,
+        seen_cache: SeenCache,
         ledger: HostLedger,
         new: Mapping[tuple[int, int], NewUrlRow],
         now: float,
     ) -> None:
         self._connection = connection
-        self._known = known
+        self._seen_cache = seen_cache
         self._ledger = ledger
-        self._new = new  # URLs that this transaction has made known
+        self._new = new  # URLs that this transaction has inserted
         self._now = now
         self._anchors: list[tuple[int, int, int, str, int]] = []
-        self._urls: dict[Key, int] = {}  # that are to be counted anew, with their sites
-        self._sites: dict[tuple[int, int], None] = {}  # target, source
+        self._recounted: dict[Key, int] = {}  # URLs whose in-links are recounted → their sites
+        self._endorsed: dict[tuple[int, int], None] = {}  # (target site, linking site)
 
-    def note(self, source: int, links: Sequence[Link]) -> None:
-        """The links of a page on a host.
+    def add(self, source: int, links: Sequence[Link]) -> None:
+        """Add the links of a page on a host.
 
-        A level is worth twice as many recommendations as the one before, so a URL's are counted anew only when its anchors
-        have doubled.
+        Each further level takes twice as many in-links, so those of a URL are recounted only when its anchors have
+        doubled.
         """
-        known, connection = self._known, self._connection
-        site = known.site_of(connection, source)
+        seen_cache, connection = self._seen_cache, self._connection
+        site = seen_cache.site_of(connection, source)
         for key, url, anchor, refused, mark in links:
-            said = mark ^ source
+            link_mark = mark ^ source
             if refused is not None and refused.reason is Reason.TOO_FAR:
-                said = ~said  # on a shorter way it is another link
-            if known.links.get(said) == key[1]:
+                link_mark = ~link_mark  # on a shorter path it is another link
+            if seen_cache.links.get(link_mark) == key[1]:
                 continue
-            known.links[said] = key[1]
+            seen_cache.links[link_mark] = key[1]
             if key[0] == source:
                 continue
             text = hash(url)
-            if known.urls.get(key, text) != text:  # another URL has this key
+            if seen_cache.urls.get(key, text) != text:  # another URL has this key
                 continue
-            target = known.site_of(connection, key[0])
+            target = seen_cache.site_of(connection, key[0])
             if target == site and not anchor:
                 continue
             count = self._anchors_of(key)
             if count < ANCHORS_PER_TARGET:
-                known.anchor_counts[key] = count + 1
+                seen_cache.anchor_counts[key] = count + 1
                 self._anchors.append((*key, source, anchor, site))
                 if target != site:
                     self._endorse(target, site)
-                    if (count + 1) & (count + 2) == 0 and not (count == 0 and self._was_recommended(key)):
-                        self._urls[key] = target
+                    if (count + 1) & (count + 2) == 0 and not (count == 0 and self._has_counted_inlink(key)):
+                        self._recounted[key] = target
 
     def _anchors_of(self, key: Key) -> int:
-        count = self._known.anchor_counts.get(key)
+        count = self._seen_cache.anchor_counts.get(key)
         if count is None and key in self._new:
             return 0
         if count is None:
             count = self._connection.execute("SELECT count(*) FROM anchors WHERE host = ? AND rest = ?", key).get
         return count
 
-    def _was_recommended(self, key: Key) -> bool:
-        """Whether its first recommendation was counted when the URL was made known."""
+    def _has_counted_inlink(self, key: Key) -> bool:
+        """Whether the first in-link of a URL was counted when it was inserted."""
         row = self._new.get(key)
         return row is not None and bool(row.inlinks)
 
     def _endorse(self, target: int, site: int) -> None:
         pair = hash((target, site))
-        if pair not in self._known.endorsements:
-            self._known.endorsements.add(pair)
-            self._sites[target, site] = None
+        if pair not in self._seen_cache.endorsements:
+            self._seen_cache.endorsements.add(pair)
+            self._endorsed[target, site] = None
 
     def write(self) -> None:
-        """In this order: recommendations are counted by their anchors."""
+        """Write anchors, in-links and endorsements, in this order: in-links are counted from anchors."""
         self._connection.executemany(_INSERT_ANCHOR, self._anchors)
-        self._tell_later()
+        self._queue_anchors()
         self._recount()
-        self._write_sites()
+        self._write_endorsements()
 
-    def _tell_later(self) -> None:
-        """Note which pages have new anchors: the feed tells of a page once, however many come in the meantime.
+    def _queue_anchors(self) -> None:
+        """Queue pages with new anchor text for the change feed, which publishes all new anchors of a page at once.
 
-        Of what has just become known there is no page yet; when there is, its anchors are told with it.
+        A URL that was just inserted has no page yet; its anchors are published with its first one.
         """
         targets = {anchor[:2]: None for anchor in self._anchors if anchor[3] and anchor[:2] not in self._new}
         if targets:
@@ -136,18 +136,18 @@ class InlinkWriter:
 
     def _recount(self) -> None:
         raised: list[tuple[int, int, int]] = []
-        rows: Any = self._connection.executemany(_RECOUNT, [(*key, site) for key, site in self._urls.items()])
-        for host, rest, state, due, old, *standing in rows:
-            level = level_of(PriorityInputs(*standing))
+        rows: Any = self._connection.executemany(_RECOUNT, [(*key, site) for key, site in self._recounted.items()])
+        for host, rest, state, due, old, *priority in rows:
+            level = level_of(PriorityInputs(*priority))
             if level != old:
                 raised.append((level, host, rest))
                 if state == State.WAITING:
-                    self._ledger.waits(host, due, level)
+                    self._ledger.add_waiting(host, due, level)
         self._connection.executemany("UPDATE urls SET level = ? WHERE host = ? AND rest = ?", raised)
 
-    def _write_sites(self) -> None:
-        """A site's budget grows with those that link to it, so that what was over it may be let in."""
-        values = [(*pair, MOST_ENDORSERS) for pair in self._sites]
+    def _write_endorsements(self) -> None:
+        """Write new endorsements; they raise the budget of a site, so it is reviewed if URLs are parked over budget."""
+        values = [(*pair, MOST_ENDORSERS) for pair in self._endorsed]
         rows: Any = self._connection.executemany(_ENDORSE, values)
         self._connection.executemany(
             """UPDATE sites SET endorsers = endorsers + ?1, review = CASE WHEN excess > 0 THEN ?2 ELSE review END

@@ -1,7 +1,7 @@
-"""What a transaction changes of hosts and sites: gathered while it runs, written once at its end.
+"""Changes of hosts and sites are collected during a transaction, and written once at its end.
 
-A batch of pages has thousands of links to the same few hosts, so their rows are not touched for each of them. Budgets are
-kept here too: each host and each site has an account, and what is over budget is parked until its site is reviewed.
+A batch of pages has thousands of links to the same few hosts, so their rows are not updated for each link. Budgets are
+accounted here, too: a URL over the budget of its host or site is parked until the site is reviewed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from crawler.frontier.priority import LEVELS
 from crawler.items import Kind, Reason, State
 from crawler.stores.sqlite.index_pages import fetched_twin
 
-_REVIEWED_SITES = 50  # in one go
-_REVIEWED_HOSTS = 100  # of a site
-_LET_IN = 2_000  # URLs in one go
+# Limits of one review, so that its transaction stays short.
+_SITES_PER_REVIEW = 50
+_HOSTS_PER_SITE = 100
+_URLS_PER_SITE = 2_000
 
 _ACCOUNT = "admitted, excess, day, admitted_today, visits_today"
 _BOTH = ", ".join(f"{table}.{column}" for table in "hs" for column in _ACCOUNT.split(", "))
@@ -34,7 +35,7 @@ ORDER BY level, due LIMIT ?
 
 @dataclass(slots=True)
 class BudgetAccount:
-    """What a host or a site has had of its budget."""
+    """The budget of a host or site, and how much of it is used."""
 
     limits: BudgetLimits
     admitted: int
@@ -42,10 +43,11 @@ class BudgetAccount:
     day: int
     admitted_today: int
     visits_today: int
-    room: float = 0.0  # how many URLs may still be let in today
+    room: float = 0.0  # URLs that may still be admitted today
     is_changed: bool = False
 
-    def turn_to(self, day: int) -> None:
+    def start_day(self, day: int) -> None:
+        """Reset the daily counters if the day is another one, and compute the room."""
         if self.day != day:
             self.day, self.admitted_today, self.visits_today = day, 0, 0
         total, daily = self.limits
@@ -60,7 +62,7 @@ class BudgetAccount:
 
 @dataclass(slots=True)
 class HostChange:
-    """Of one host."""
+    """The collected changes of one host."""
 
     known: int = 0
     due: float | None = None
@@ -69,7 +71,7 @@ class HostChange:
 
 
 class HostLedger:
-    """Belongs to one transaction, and says nothing true after it."""
+    """The changes of hosts and sites, and their budgets. It belongs to one transaction, and is stale after it."""
 
     def __init__(self, connection: apsw.Connection, budgets: Budgets, now: float) -> None:
         self._connection = connection
@@ -79,12 +81,12 @@ class HostLedger:
         self._hosts: dict[int, tuple[BudgetAccount, BudgetAccount]] = {}  # the host's and its site's
         self._sites: dict[int, BudgetAccount] = {}
 
-    def found(self, host: int, count: int) -> None:
-        """So many more URLs of this host are known from now on."""
+    def add_known(self, host: int, count: int) -> None:
+        """Count new URLs of a host."""
         self._change(host).known += count
 
-    def waits(self, host: int, due: float, level: int) -> None:
-        """A URL of this host waits."""
+    def add_waiting(self, host: int, due: float, level: int) -> None:
+        """Note the due time and level of a URL of this host that waits."""
         change = self._change(host)
         if change.due is None or due < change.due:
             change.due = due
@@ -101,49 +103,52 @@ class HostLedger:
     # ── budgets ──
 
     def has_room(self, host: int, count: int = 1) -> bool:
-        """Whether so many URLs of this host could be let in."""
+        """Whether so many URLs of a host can be admitted."""
         own, site = self._hosts.get(host) or self._read(host)
         return own.room >= count and site.room >= count
 
-    def admit(self, host: int, count: int = 1, *, asked: bool = False) -> int:
-        """Let URLs in, as many as the budget has room for, or all if they were asked for; the others are excess."""
+    def admit(self, host: int, count: int = 1, *, force: bool = False) -> int:
+        """Admit URLs of a host, and return how many: as many as budgets allow, or all with `force`.
+
+        The others are counted as excess.
+        """
         both = self._hosts.get(host) or self._read(host)
-        admitted = count if asked else int(max(0, min(count, both[0].room, both[1].room)))
-        for one in both:
-            one.is_changed = True
-            one.admitted += admitted
-            one.admitted_today += admitted
-            one.room -= admitted
-            one.excess += count - admitted
+        admitted = count if force else int(max(0, min(count, both[0].room, both[1].room)))
+        for account in both:
+            account.is_changed = True
+            account.admitted += admitted
+            account.admitted_today += admitted
+            account.room -= admitted
+            account.excess += count - admitted
         return admitted
 
-    def exceed(self, host: int, count: int) -> None:
-        """So many URLs were parked over budget."""
+    def add_excess(self, host: int, count: int) -> None:
+        """Count URLs of a host that were parked over budget."""
         if count:
-            for one in self._hosts.get(host) or self._read(host):
-                one.is_changed = True
-                one.excess += count
+            for account in self._hosts.get(host) or self._read(host):
+                account.is_changed = True
+                account.excess += count
 
-    def visit(self, host: int) -> bool:
-        """Whether the host may be visited once more today; it is counted then."""
+    def count_visit(self, host: int) -> bool:
+        """Count a visit to a host; False if its budget of the day is spent, and then it is not counted."""
         both = self._hosts.get(host) or self._read(host)
-        if not all(one.may_be_visited for one in both):
+        if not all(account.may_be_visited for account in both):
             return False
-        for one in both:
-            one.is_changed = True
-            one.visits_today += 1
+        for account in both:
+            account.is_changed = True
+            account.visits_today += 1
         return True
 
-    def take_back(self, host: int) -> None:
-        """A visit that was counted was not made."""
-        for one in self._hosts.get(host) or self._read(host):
-            one.is_changed = True
-            one.visits_today = max(one.visits_today - 1, 0)
+    def uncount_visit(self, host: int) -> None:
+        """Take back the count of a visit that was not made."""
+        for account in self._hosts.get(host) or self._read(host):
+            account.is_changed = True
+            account.visits_today = max(account.visits_today - 1, 0)
 
     def review(self) -> int:
-        """Let in what was parked over budget and may be let in now; how many URLs were."""
+        """Admit URLs that were parked over budget, where budgets allow it now, and return how many."""
         sites: list[Any] = self._connection.execute(
-            "SELECT site FROM sites WHERE review <= ? ORDER BY review LIMIT ?", (self._now, _REVIEWED_SITES)
+            "SELECT site FROM sites WHERE review <= ? ORDER BY review LIMIT ?", (self._now, _SITES_PER_REVIEW)
         ).fetchall()
         return sum(self._review_site(site) for (site,) in sites)
 
@@ -151,18 +156,18 @@ class HostLedger:
         hosts: list[Any] = self._connection.execute(
             "SELECT host FROM hosts WHERE site = ? AND excess > 0", (site,)
         ).fetchall()
-        open_hosts = [host for (host,) in hosts if self.has_room(host)][:_REVIEWED_HOSTS]
-        opened = 0
+        open_hosts = [host for (host,) in hosts if self.has_room(host)][:_HOSTS_PER_SITE]
+        admitted = 0
         for place, host in enumerate(open_hosts):
-            left = min(self._sites[site].room, _LET_IN - opened)
+            left = min(self._sites[site].room, _URLS_PER_SITE - admitted)
             share = max(1, left // (len(open_hosts) - place))
-            opened += self._let_in(host, int(min(self._hosts[host][0].room, share, left)))
-        # Perhaps there was more than one go could take; else nothing more can be done before the next day.
-        again = self._now if opened else next_day(self._now)
+            admitted += self._admit_parked(host, int(min(self._hosts[host][0].room, share, left)))
+        # More URLs may be left than one review admits; if none was admitted, none can be before the next day.
+        again = self._now if admitted else next_day(self._now)
         self._connection.execute("UPDATE sites SET review = ? WHERE site = ?", (again, site))
-        return opened
+        return admitted
 
-    def _let_in(self, host: int, most: int) -> int:
+    def _admit_parked(self, host: int, most: int) -> int:
         if most <= 0:
             return 0
         rows: list[Any] = self._connection.execute(_OVER_BUDGET, (host, most)).fetchall()
@@ -175,34 +180,32 @@ class HostLedger:
                 (*verdict, self._now, host, rest),
             )
             if twin is None:
-                self.waits(host, self._now, level)
-                self.admit(host, asked=True)
-        # Fewer than there was room for: that was all, whatever was counted.
-        self.forget_excess(host, len(rows) if len(rows) == most else self._hosts[host][0].excess)
+                self.add_waiting(host, self._now, level)
+                self.admit(host, force=True)
+        # Fewer rows than asked for means that none is left, so the count of the excess is corrected.
+        self.remove_excess(host, len(rows) if len(rows) == most else self._hosts[host][0].excess)
         return len(rows)
 
-    def forget_excess(self, host: int, count: int) -> None:
-        """So many URLs of this host are not parked over budget any more."""
-        for one in self._hosts.get(host) or self._read(host):
-            one.is_changed = True
-            one.excess = max(one.excess - count, 0)
+    def remove_excess(self, host: int, count: int) -> None:
+        """Subtract URLs of a host that are no longer parked over budget."""
+        for account in self._hosts.get(host) or self._read(host):
+            account.is_changed = True
+            account.excess = max(account.excess - count, 0)
 
     def _read(self, host: int) -> tuple[BudgetAccount, BudgetAccount]:
         row: Any = self._connection.execute(_FIND, (host,)).get
         site, endorsers, seeded = row[:3]
         today = day_of(self._now)
         own = BudgetAccount(self._budgets.of_host(endorsers), *row[3:8])
-        own.turn_to(today)
+        own.start_day(today)
         if site not in self._sites:
             self._sites[site] = BudgetAccount(self._budgets.of_site(endorsers, seeded=bool(seeded)), *row[8:13])
-            self._sites[site].turn_to(today)
+            self._sites[site].start_day(today)
         self._hosts[host] = own, self._sites[site]
         return self._hosts[host]
 
-    # ── the end ──
-
     def write(self) -> None:
-        """What was gathered. A hold on the host is never undercut by a URL that is due."""
+        """Write all changes. A host that is held does not become due before its hold ends."""
         connection = self._connection
         connection.executemany(
             "UPDATE hosts SET known = known + ? WHERE host = ?",

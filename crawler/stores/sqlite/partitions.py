@@ -1,8 +1,8 @@
 """The role `partitions` on SQLite: which worker may visit which hosts, and recovery from workers that died.
 
-Every clock has one owner. A host's clock belongs to its partition. Hosts of a politeness group are in one partition from
-the beginning. Hosts on one address come together when one of several workers first visits them: the address belongs to
-the partition of its first host, and the other hosts move there.
+Every clock has one owner: a host's clock belongs to its partition. Hosts of a politeness group are in one partition from
+the beginning. Hosts on one IP address are moved to one partition when a worker first visits them: the address belongs to
+the partition of its first host.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import origin_of, partition_of
 from crawler.urls.keys import key_of
 
-_WORKER = "slot, owner, pid, since, lease_end, visits, pages, new_urls, late, rate, store_share, limited_by"
-_REST_AFTER_CRASHES = 3_600.0  # of an origin over whose robots.txt several processes died
+_WORKER_COLUMNS = "slot, owner, pid, since, lease_end, visits, pages, new_urls, late, rate, store_share, limited_by"
+_REST_AFTER_CRASHES = 3_600.0  # of an origin whose robots.txt was being visited when several processes died
 
 # A leased URL belongs to the partition of the host that is visited.
 _LEASED_IN = f"""
@@ -50,16 +50,17 @@ class SqlitePartitions:
         self._database = database
 
     def recover(self, slots: Collection[int], now: float, full_rest: FullRest) -> Recovery:
-        marks = ",".join("?" * len(slots))
+        placeholders = ",".join("?" * len(slots))
         with self._database.changing(now) as (connection, ledger):
             rows: list[Any] = connection.execute(
-                f"{_LEASED_IN} AND (p.slot IN ({marks}) OR p.slot IS NULL)", tuple(slots)
+                f"{_LEASED_IN} AND (p.slot IN ({placeholders}) OR p.slot IS NULL)", tuple(slots)
             ).fetchall()
-            recovered = _return(connection, ledger, rows, now, full_rest)
+            recovered = _return_leases(connection, ledger, rows, now, full_rest)
             connection.execute(
-                f"UPDATE partitions SET owner = NULL, slot = NULL, lease_end = 0 WHERE slot IN ({marks})", tuple(slots)
+                f"UPDATE partitions SET owner = NULL, slot = NULL, lease_end = 0 WHERE slot IN ({placeholders})",
+                tuple(slots),
             )
-            connection.execute(f"DELETE FROM workers WHERE slot IN ({marks})", tuple(slots))
+            connection.execute(f"DELETE FROM workers WHERE slot IN ({placeholders})", tuple(slots))
             return recovered
 
     def renew_lease(
@@ -67,7 +68,7 @@ class SqlitePartitions:
     ) -> Assignment:
         with self._database.changing(now) as (connection, ledger):
             connection.execute(
-                f"INSERT OR REPLACE INTO workers ({_WORKER}) VALUES ({', '.join('?' * len(_WORKER.split(', ')))})",
+                f"INSERT OR REPLACE INTO workers ({_WORKER_COLUMNS}) VALUES ({', '.join('?' * len(_WORKER_COLUMNS.split(', ')))})",
                 (
                     *(worker.slot, worker.owner, worker.pid, worker.since, now + lease),
                     *(worker.visits, worker.pages, worker.new_urls, worker.late, worker.rate, worker.store_share),
@@ -79,8 +80,8 @@ class SqlitePartitions:
                 "SELECT count(*), sum(pages) FROM workers WHERE lease_end > ?", (now,)
             ).get
             share = -(-PARTITIONS // max(living, worker.expected))
-            mine = _partitions_of(connection, worker.owner)
-            recovered = _acquire(connection, ledger, worker, now, lease, longest_request, share - len(mine), full_rest)
+            owned = _partitions_of(connection, worker.owner)
+            recovered = _acquire(connection, ledger, worker, now, lease, longest_request, share - len(owned), full_rest)
             wanted = connection.execute(
                 """SELECT a.address FROM addresses a JOIN partitions p ON p.id = a.partition
                    WHERE wanted IS NOT NULL AND p.owner = ?""",
@@ -98,13 +99,13 @@ class SqlitePartitions:
             )
 
     def release(self, owner: str, partitions: Collection[int]) -> None:
-        marks = ",".join(map(str, partitions))
+        numbers = ",".join(map(str, partitions))
         with self._database.transaction() as connection:
-            leased = connection.execute(f"SELECT p FROM ({_LEASED_PARTITIONS}) WHERE p IN ({marks})")
+            leased = connection.execute(f"SELECT p FROM ({_LEASED_PARTITIONS}) WHERE p IN ({numbers})")
             busy = ",".join(str(partition) for (partition,) in leased)
             connection.execute(
                 f"""UPDATE partitions SET owner = NULL, slot = NULL, lease_end = 0
-                    WHERE owner = ? AND id IN ({marks}) AND id NOT IN ({busy})""",
+                    WHERE owner = ? AND id IN ({numbers}) AND id NOT IN ({busy})""",
                 (owner,),
             )
 
@@ -118,14 +119,14 @@ class SqlitePartitions:
     def workers(self) -> list[WorkerStatus]:
         with self._database.errors():
             rows: Any = self._database.connection.execute(
-                f"""SELECT {_WORKER}, (SELECT count(*) FROM partitions p WHERE p.owner = workers.owner)
+                f"""SELECT {_WORKER_COLUMNS}, (SELECT count(*) FROM partitions p WHERE p.owner = workers.owner)
                     FROM workers ORDER BY slot"""
             )
-            names = [*_WORKER.split(", "), "partitions"]
+            names = [*_WORKER_COLUMNS.split(", "), "partitions"]
             return [WorkerStatus(**dict(zip(names, row, strict=True))) for row in rows]
 
     def regroup(self) -> None:
-        group_of = self._database.seen.group_of
+        group_of = self._database.seen_cache.group_of
         with self._database.transaction() as connection:
             rows: list[Any] = connection.execute("SELECT host, name, politeness_key FROM hosts").fetchall()
             keys = ((host, group_of(name) or name, before) for host, name, before in rows)
@@ -136,8 +137,8 @@ class SqlitePartitions:
 
     def claim_hosts(self, owner: str, hosts: Sequence[tuple[int, str]]) -> set[int]:
         with self._database.transaction() as connection:
-            mine = _partitions_of(connection, owner)
-            return {host for host, address in hosts if _is_claimed(connection, mine, host, address)}
+            owned = _partitions_of(connection, owner)
+            return {host for host, address in hosts if _is_claimed(connection, owned, host, address)}
 
     def hand_over_addresses(self, owner: str, addresses: Sequence[str]) -> None:
         with self._database.transaction() as connection:
@@ -150,14 +151,14 @@ class SqlitePartitions:
 
     def add_remote_robots(self, visits: Sequence[Visit]) -> None:
         with self._database.transaction() as connection:
-            self._database.seen.make_hosts_known(connection, [(visit.host_key, visit.url) for visit in visits])
+            self._database.seen_cache.add_hosts(connection, [(visit.host_key, visit.url) for visit in visits])
             connection.executemany(
                 "INSERT OR REPLACE INTO remote_robots VALUES (?, ?, ?, ?)",
                 [(visit.origin, visit.host_key, visit.url, visit.hops) for visit in visits],
             )
 
     def remote_robots(self, owner: str, now: float) -> list[Visit]:
-        with self._database.errors():  # most of the time there are none
+        with self._database.errors():  # usually there are none
             if self._database.connection.execute("SELECT 1 FROM remote_robots LIMIT 1").get is None:
                 return []
         with self._database.transaction() as connection:
@@ -185,10 +186,10 @@ class SqlitePartitions:
         ]
 
 
-def _return(
+def _return_leases(
     connection: apsw.Connection, ledger: HostLedger, rows: Sequence[Any], now: float, full_rest: FullRest
 ) -> Recovery:
-    """Let leased URLs wait again; one over which several processes died is parked."""
+    """Return leased URLs to the frontier; one that was visited alone when a process died is quarantined."""
     quarantined = 0
     for host, rest, kind, crashes, _, url in rows:
         alone = crashes >= SOLO_AFTER_CRASHES
@@ -198,18 +199,19 @@ def _return(
             quarantined += alone
             state, reason = (State.PARKED, Reason.CRASHED) if alone else (State.WAITING, Reason.RETURNED)
             level = connection.execute(
-                """UPDATE urls SET state = ?, reason = ?, due = ?, crashes = crashes + 1, epoch = NULL, leased_host = NULL
+                """UPDATE urls SET state = ?, reason = ?, due = ?, crashes = crashes + 1, epoch = NULL,
+                          leased_host = NULL
                    WHERE host = ? AND rest = ? RETURNING level""",
                 (state, reason, now, host, rest),
             ).get
-            ledger.waits(host, now, level)
+            ledger.add_waiting(host, now, level)
     for leased_host in {row[4] for row in rows}:
         _rest_in_full(connection, leased_host, full_rest)
     return Recovery(returned=len(rows) - quarantined, quarantined=quarantined)
 
 
 def _return_robots(connection: apsw.Connection, host: int, rest: int, origin: str, now: float, *, hold: bool) -> None:
-    """A robots.txt is fetched again when a page needs it; one that seems to crash us, an hour later."""
+    """Return the lease of a robots.txt: it is fetched again when a page needs it; with `hold`, an hour later."""
     connection.execute(_RETURN_ROBOTS, (Reason.ROBOTS_FILE, hold, host, rest))
     if hold:
         until = now + _REST_AFTER_CRASHES
@@ -222,7 +224,7 @@ def _return_robots(connection: apsw.Connection, host: int, rest: int, origin: st
 
 
 def _rest_in_full(connection: apsw.Connection, host: int, full_rest: FullRest) -> None:
-    """Let a host that was being visited, and its politeness group, rest a full delay."""
+    """Make a host that was being visited, and its politeness group, rest for a full delay."""
     row = connection.execute(f"SELECT name, politeness_key, {CLOCK_COLUMNS} FROM hosts WHERE host = ?", (host,)).get
     if row is None:
         return
@@ -246,27 +248,27 @@ def _acquire(
     most: int,
     full_rest: FullRest,
 ) -> Recovery:
-    """Take partitions that are free or whose lease has run out; what their owner had leased waits again."""
+    """Acquire partitions that are free or whose lease has run out, and return the URLs that their owners had leased."""
     free: list[Any] = connection.execute(
         "SELECT id FROM partitions WHERE owner IS NULL OR lease_end + ? <= ? ORDER BY owner IS NOT NULL, id LIMIT ?",
         (longest_request, now, max(most, 0)),
     ).fetchall()
     if not free:
         return Recovery(returned=0, quarantined=0)
-    marks = ",".join(str(partition) for (partition,) in free)
-    left: list[Any] = connection.execute(f"{_LEASED_IN} AND p.id IN ({marks})").fetchall()
+    numbers = ",".join(str(partition) for (partition,) in free)
+    leased: list[Any] = connection.execute(f"{_LEASED_IN} AND p.id IN ({numbers})").fetchall()
     connection.execute(
-        f"UPDATE partitions SET owner = ?, slot = ?, epoch = epoch + 1, lease_end = ? WHERE id IN ({marks})",
+        f"UPDATE partitions SET owner = ?, slot = ?, epoch = epoch + 1, lease_end = ? WHERE id IN ({numbers})",
         (worker.owner, worker.slot, now + lease),
     )
-    return _return(connection, ledger, left, now, full_rest)
+    return _return_leases(connection, ledger, leased, now, full_rest)
 
 
 def _partitions_of(connection: apsw.Connection, owner: str) -> dict[int, int]:
     return dict(connection.execute("SELECT id, epoch FROM partitions WHERE owner = ?", (owner,)))
 
 
-def _is_claimed(connection: apsw.Connection, mine: Collection[int], host: int, address: str) -> bool:
+def _is_claimed(connection: apsw.Connection, owned: Collection[int], host: int, address: str) -> bool:
     """Whether the owner of these partitions may visit a host on this address."""
     partition, is_grouped = connection.execute(
         "SELECT partition, politeness_key <> name FROM hosts WHERE host = ?", (host,)
@@ -275,18 +277,18 @@ def _is_claimed(connection: apsw.Connection, mine: Collection[int], host: int, a
         "INSERT INTO addresses (address, partition) VALUES (?, ?) ON CONFLICT (address) DO NOTHING",
         (address, partition),
     )
-    home = connection.execute("SELECT partition FROM addresses WHERE address = ?", (address,)).get
-    if home == partition or (is_grouped and home in mine):
-        return partition in mine
-    if is_grouped:  # it stays with its group, so the address must come
+    address_partition = connection.execute("SELECT partition FROM addresses WHERE address = ?", (address,)).get
+    if address_partition == partition or (is_grouped and address_partition in owned):
+        return partition in owned
+    if is_grouped:  # it stays with its group, so the address must move
         connection.execute("UPDATE addresses SET wanted = coalesce(wanted, ?) WHERE address = ?", (partition, address))
     else:
-        connection.execute("UPDATE hosts SET partition = ? WHERE host = ?", (home, host))
+        connection.execute("UPDATE hosts SET partition = ? WHERE host = ?", (address_partition, host))
     return False
 
 
 def _hold_origin(connection: apsw.Connection, origin: str, now: float, until: float) -> None:
-    """Hold an origin as long as the host that has its robots.txt."""
+    """Hold an origin as long as the host on which its robots.txt lies."""
     connection.execute(
         """INSERT INTO origins (origin, host, status, fetched, expires, held_until) VALUES (?1, ?2, 0, ?3, ?4, ?4)
            ON CONFLICT (origin) DO UPDATE SET fetched = ?3, expires = ?4, held_until = ?4""",

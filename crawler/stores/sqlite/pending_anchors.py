@@ -1,4 +1,4 @@
-"""The change feed tells of pages that others call something new: some time after they do, and once."""
+"""New anchor text of a page is published in the change feed: once for all links since the last time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import apsw
 
 from crawler.items import ChangeEvent
 
-_MOST = 64  # batches of visits whose anchors are told of in one transaction
+_BATCHES = 64  # batches of visits whose anchors are published in one transaction
 
-_TELL = f"""
+_PUBLISH = f"""
 INSERT INTO changes (host, rest, change, document, at)
     SELECT ?1, ?2, '{ChangeEvent.META}', c.document, c.at FROM changes c
     WHERE c.version = (SELECT max(version) FROM changes WHERE host = ?1 AND rest = ?2)
@@ -19,21 +19,22 @@ INSERT INTO changes (host, rest, change, document, at)
 """
 
 
-def has_some(connection: apsw.Connection) -> bool:
+def has_pending(connection: apsw.Connection) -> bool:
+    """Whether there is anchor text to publish."""
     return connection.execute("SELECT 1 FROM pending_anchors LIMIT 1").get is not None
 
 
 def publish(connection: apsw.Connection) -> int:
-    """Tell of some; of how many."""
+    """Publish the oldest batches, and return the number of feed entries."""
     rows: list[Any] = connection.execute(
-        "SELECT serial, version, targets FROM pending_anchors ORDER BY serial LIMIT ?", (_MOST,)
+        "SELECT serial, version, targets FROM pending_anchors ORDER BY serial LIMIT ?", (_BATCHES,)
     ).fetchall()
-    latest: dict[tuple[int, int], int] = {}  # by page, the version up to which nothing tells of all its anchors
+    latest: dict[tuple[int, int], int] = {}  # page → feed version when its anchors were found
     for _, version, targets in rows:
         numbers = array.array("q", targets)
         latest.update(dict.fromkeys(zip(numbers[::2], numbers[1::2], strict=True), version))
     before = connection.total_changes()
-    connection.executemany(_TELL, [(*key, version) for key, version in latest.items()])
-    told = connection.total_changes() - before
+    connection.executemany(_PUBLISH, [(*key, version) for key, version in latest.items()])
+    published = connection.total_changes() - before
     connection.execute("DELETE FROM pending_anchors WHERE serial <= ?", (rows[-1][0] if rows else 0,))
-    return told
+    return published

@@ -1,4 +1,4 @@
-"""Rows into values and back."""
+"""Conversion of rows into values and back: host clocks, visits, robots.txt files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from crawler.items import (
 
 CLOCK_COLUMNS = "next_visit, held_until, crawl_delay, request_rate, visit_time, backoff, latency, last_end, last_bytes"
 VISIT_COLUMNS = f"""u.host, u.rest, u.url, u.kind, u.depth, u.level, u.hops, u.tries, u.crashes, v.url, u.visited,
-iif(u.reason = {Reason.HEAD_SEEN:d}, max(u.status, 1), 0), coalesce(t.missing, 0), t.interval, t.etag, t.last_modified, t.length,
-t.reused"""
-RULES_COLUMNS = "host, origin, status, body, fetched, expires, held_until, failures, location, hops, preferred, crawl_delay, request_rate, visit_time"
+iif(u.reason = {Reason.HEAD_SEEN:d}, max(u.status, 1), 0), coalesce(t.missing, 0), t.interval, t.etag,
+t.last_modified, t.length, t.reused"""
+RULES_COLUMNS = """host, origin, status, body, fetched, expires, held_until, failures, location, hops, preferred,
+crawl_delay, request_rate, visit_time"""
 
 
 def clock_of(row: Sequence[Any]) -> HostClock:
+    """Return the clock of a host from `CLOCK_COLUMNS`."""
     return HostClock(
         next_visit=row[0],
         held_until=row[1],
@@ -39,6 +41,7 @@ def clock_of(row: Sequence[Any]) -> HostClock:
 
 
 def clock_values(clock: HostClock) -> tuple[float, float, float | None, str, str, int, float, float, int]:
+    """Return the values of `CLOCK_COLUMNS`."""
     return (
         clock.next_visit,
         clock.held_until,
@@ -64,13 +67,14 @@ def _rate_of(requests: int, seconds: int, *window: int) -> RequestRate:
 
 
 def crawl_limits_values(crawl_limits: CrawlLimits) -> tuple[float | None, str, str]:
-    """Crawl-delay, Request-rate and Visit-time: numbers with spaces between, empty if nothing is asked."""
+    """Return Crawl-delay, Request-rate and Visit-time; the last two as numbers with spaces between, empty if not set."""
     rate = crawl_limits.request_rate
     numbers = (rate.requests, rate.seconds, *(rate.window or ())) if rate is not None else ()
     return crawl_limits.crawl_delay, " ".join(map(str, numbers)), " ".join(map(str, crawl_limits.visit_time or ()))
 
 
 def visit_of(row: Sequence[Any], epoch: int) -> Visit:
+    """Return the visit of a URL from `VISIT_COLUMNS`."""
     return Visit(
         key=Key(row[0], row[1]),
         url=row[2],
@@ -92,6 +96,7 @@ def visit_of(row: Sequence[Any], epoch: int) -> Visit:
 
 
 def rules_of(row: Sequence[Any]) -> RobotsFile:
+    """Return a robots.txt file from `RULES_COLUMNS`."""
     return RobotsFile(
         host=row[0],
         origin=row[1],

@@ -1,4 +1,4 @@
-"""What a change of the scope changes: URLs that it parked are judged again, and those found and not visited."""
+"""URLs are judged again after the scope has changed: those that it parked, and those found and not yet visited."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from crawler.items import Kind, Reason, Refusal, State
 from crawler.stores.contract.urls import Judge, ScopeReview
 from crawler.stores.sqlite.index_pages import fetched_twin
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.new_urls import LONGEST_DETAIL, VERDICT_CODES
+from crawler.stores.sqlite.new_urls import LONGEST_DETAIL, SCOPE_CODES
 from crawler.urls.hosts import reversed_name
 
-_RECONSIDERED = 10_000  # URLs a transaction
+_URLS_PER_REVIEW = 10_000  # URLs a transaction
 
 
 def review(
     connection: apsw.Connection, ledger: HostLedger, judge: Judge, now: float, host: int | None, after: float
 ) -> tuple[float | None, ScopeReview]:
-    """Judge a stretch of the URLs again, of one host or of all; where to go on, or None at the end."""
+    """Judge a range of URLs again, of one host or of all; return where the next range begins, or None at the end."""
     place, of_host = ("id", "") if host is None else ("rest", "host = ?2 AND")
-    # What nobody asked for was found on a page, whatever the reason for which it waits now.
+    # A URL with a `via` was discovered, not requested, whatever its reason is now.
     rows: list[tuple[float, int, int, str, int, int, int, str, int, int]] = connection.execute(
         f"""SELECT {place}, host, rest, url, depth, state, reason, detail, level,
                    EXISTS (SELECT 1 FROM seeds s WHERE s.url = urls.url) FROM urls
             WHERE {of_host} {place} > ?1 AND kind = {Kind.PAGE:d} AND (
-                state = {State.PARKED:d} AND reason IN ({VERDICT_CODES}, {Reason.SAME_PAGE:d}, {Reason.OVER_BUDGET:d})
+                state = {State.PARKED:d} AND reason IN ({SCOPE_CODES}, {Reason.SAME_PAGE:d}, {Reason.OVER_BUDGET:d})
                 OR state = {State.WAITING:d} AND visits = 0 AND via IS NOT NULL)
-            ORDER BY {place} LIMIT {_RECONSIDERED}""",
+            ORDER BY {place} LIMIT {_URLS_PER_REVIEW}""",
         (after,) if host is None else (after, host),
     ).fetchall()  # type: ignore[assignment]
     opened: list[tuple[object, ...]] = []
@@ -37,11 +37,11 @@ def review(
         if refusal is None and state == State.PARKED and not is_seed and (twin := fetched_twin(connection, url)):
             refusal = Refusal(Reason.SAME_PAGE, twin)
         if reason == Reason.OVER_BUDGET and (refusal is not None or is_seed):
-            ledger.forget_excess(host, 1)
+            ledger.remove_excess(host, 1)
         if refusal is None and state == State.PARKED and (is_seed or reason != Reason.OVER_BUDGET):
-            if ledger.admit(host, asked=bool(is_seed)):
+            if ledger.admit(host, force=bool(is_seed)):
                 opened.append((State.WAITING, Reason.LINK, "", now, host, rest))
-                ledger.waits(host, now, level)
+                ledger.add_waiting(host, now, level)
             else:
                 parked.append((State.PARKED, Reason.OVER_BUDGET, "", now, host, rest))
         elif refusal is not None:
@@ -52,12 +52,13 @@ def review(
     connection.executemany(
         "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?", [*opened, *parked]
     )
-    # A host whose URLs are all parked is found out when it is next looked at.
-    after_these = rows[-1][0] if len(rows) == _RECONSIDERED else None
+    # The due time of a host whose URLs are all parked is corrected when it is loaded.
+    after_these = rows[-1][0] if len(rows) == _URLS_PER_REVIEW else None
     return after_these, ScopeReview(opened=len(opened), closed=closed)
 
 
 def hosts_of_site(connection: apsw.Connection, site: str) -> list[int]:
+    """Return the hosts with this name or below it."""
     name = reversed_name(site)
     rows = connection.execute(
         "SELECT host FROM hosts WHERE reversed = ?1 OR (reversed > ?1 || '.' AND reversed < ?1 || '/')", (name,)

@@ -1,4 +1,4 @@
-"""The role `similarity` on SQLite: near-duplicates are found by sketches, without the templates of hosts."""
+"""The role `similarity` on SQLite: near-duplicates are found by sketches, from which host templates are removed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SqliteSimilarity:
     def __init__(self, database: Database, rule: DuplicateRule) -> None:
         self._database = database
         self._rule = rule
-        # What `candidates` looked up for a batch, and the state of the store in which it did.
+        # The index that `candidates` filled for a batch, and the version of the database that it read.
         self._looked_up: tuple[int, SimilarityIndex] | None = None
 
     def candidates(self, batch: Sequence[VisitResult]) -> Mapping[Key, Sequence[SimilarPage]]:
@@ -34,7 +34,7 @@ class SqliteSimilarity:
             return found
 
     def index_for_commit(self, connection: apsw.Connection) -> SimilarityIndex:
-        """The index with what was looked up for this batch, unless another process has written since."""
+        """Return the index that `candidates` filled for this batch, or a new one if another process has written since."""
         looked_up, self._looked_up = self._looked_up, None
         if looked_up is not None and looked_up[0] == connection.pragma("data_version"):
             return looked_up[1]

@@ -1,4 +1,4 @@
-"""What does a host show for pages that it does not have? Each is asked once, for a page that is made up."""
+"""Soft 404: each host is probed once with a made-up URL, and the sketch of its answer is stored."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from xxhash import xxh3_64_hexdigest
 
 from crawler.items import Kind, Outcome, Reason, State
 from crawler.stores.contract.commits import VisitResult
-from crawler.stores.sqlite.new_urls import NewUrlRow, whole
+from crawler.stores.sqlite.new_urls import NewUrlRow, whole_second
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 
 
 def new_probes(connection: apsw.Connection, batch: Sequence[VisitResult], after: int, now: float) -> list[NewUrlRow]:
-    """Visits to hosts that have just given so many pages."""
+    """Return rows for probes of the hosts that have given `after` pages with this batch."""
     fetched = {
-        settled.visited.visit.key.host: settled.visited.visit.url
-        for settled in batch
-        if settled.visited.outcome is Outcome.FETCHED and settled.visited.visit.kind is Kind.PAGE
+        result.visited.visit.key.host: result.visited.visit.url
+        for result in batch
+        if result.visited.outcome is Outcome.FETCHED and result.visited.visit.kind is Kind.PAGE
     }
     if not after or not fetched:
         return []
@@ -32,7 +32,7 @@ def new_probes(connection: apsw.Connection, batch: Sequence[VisitResult], after:
 
 
 def _row(url: str, now: float) -> NewUrlRow:
-    origin, at = origin_of(url), whole(now)
+    origin, at = origin_of(url), whole_second(now)
     made_up = f"{origin}/{xxh3_64_hexdigest(origin.encode())}"
     return NewUrlRow(
         *key_of(made_up),
@@ -50,12 +50,12 @@ def _row(url: str, now: float) -> NewUrlRow:
 
 
 def store_sketches(connection: apsw.Connection, batch: Sequence[VisitResult]) -> None:
-    """Keep what hosts have shown."""
+    """Store the sketches of answers to probes."""
     connection.executemany(
         "UPDATE hosts SET soft404 = ? WHERE host = ?",
         [
             (visited.page.soft404, visited.visit.key.host)
-            for visited in (settled.visited for settled in batch)
+            for visited in (result.visited for result in batch)
             if visited.visit.kind is Kind.PROBE and visited.outcome is Outcome.FETCHED and visited.page is not None
         ],
     )

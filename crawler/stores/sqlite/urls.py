@@ -1,4 +1,4 @@
-"""The role `urls` on SQLite: URLs, hosts and sites are made known and looked up."""
+"""The role `urls` on SQLite: URLs, hosts and sites are added and looked up."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from crawler.stores.sqlite import scope
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.new_urls import add_seeds, insert, put_in_front, row_of
+from crawler.stores.sqlite.new_urls import add_seeds, insert_urls, make_urgent, new_url_row
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 
-_ADD_BATCH = 20_000  # URLs a transaction when a long list is made known: others wait about a second
+_ADD_BATCH = 20_000  # URLs a transaction when a long list is added: other writers wait about a second
 
 _FIND_URL = """
 SELECT u.url, u.state, u.reason, u.kind, u.level, u.due, u.depth, u.hops, u.tries, u.crashes, v.url,
@@ -42,16 +42,16 @@ class SqliteUrls:
 
     def add(self, urls: Iterable[NewUrl], now: float) -> int:
         def add(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[NewUrl]) -> int:
-            rows = [row_of(connection, url, now) for url in batch]
-            return len(insert(connection, self._database.seen, ledger, rows).new)
+            rows = [new_url_row(connection, url, now) for url in batch]
+            return len(insert_urls(connection, self._database.seen_cache, ledger, rows).new)
 
         return self._in_batches(urls, add, now)
 
     def add_seeds(self, urls: Iterable[NewUrl], now: float, *, urgent: bool = False) -> int:
         def add(connection: apsw.Connection, ledger: HostLedger, batch: Sequence[NewUrl]) -> int:
-            new = add_seeds(connection, self._database.seen, ledger, batch, now)
+            new = add_seeds(connection, self._database.seen_cache, ledger, batch, now)
             if urgent:
-                put_in_front(connection, ledger, batch)
+                make_urgent(connection, ledger, batch)
             return new
 
         return self._in_batches(urls, add, now)
@@ -72,11 +72,11 @@ class SqliteUrls:
     def review_scope(self, judge: Judge, now: float, site: str | None = None) -> ScopeReview:
         with self._database.errors():
             hosts = [None] if site is None else scope.hosts_of_site(self._database.connection, site)
-        done = [part for host in hosts for part in self._scope_reviews(judge, now, host)]
-        return ScopeReview(opened=sum(part.opened for part in done), closed=sum(part.closed for part in done))
+        parts = [part for host in hosts for part in self._scope_reviews(judge, now, host)]
+        return ScopeReview(opened=sum(part.opened for part in parts), closed=sum(part.closed for part in parts))
 
     def _scope_reviews(self, judge: Judge, now: float, host: int | None) -> Iterator[ScopeReview]:
-        """Review one host, or all, in transactions that do not keep others waiting."""
+        """Review one host, or all, in short transactions."""
         after: float | None = -math.inf
         while after is not None:
             with self._database.changing(now) as (connection, ledger):
@@ -86,7 +86,7 @@ class SqliteUrls:
     def review_budgets(self, now: float) -> None:
         with self._database.transaction() as connection:
             connection.execute("UPDATE sites SET review = ? WHERE excess > 0", (now,))
-            # Hosts that had their visits of the day are held until the next one begins, to the second.
+            # A host whose daily budget is spent is held until exactly the next day begins.
             connection.execute(
                 "UPDATE hosts SET held_until = 0, due = iif(due IS NULL, NULL, ?1) WHERE held_until = ?2",
                 (now, next_day(now)),

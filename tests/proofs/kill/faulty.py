@@ -53,13 +53,13 @@ def keep_torn_tails() -> None:
 
 def forget_leases() -> None:
     """What was in flight is taken for done."""
-    original = partitions._return
+    original = partitions._return_leases
 
     def let_vanish(connection: Any, ledger: Any, rows: Any, *args: Any) -> Any:
         connection.execute("UPDATE urls SET state = 2, reason = 34 WHERE state = 1")
         return original(connection, ledger, [], *args)
 
-    partitions._return = let_vanish
+    partitions._return_leases = let_vanish
 
 
 FAULTS = {fault.__name__: fault for fault in (commit_before_append, keep_torn_tails, forget_leases)}
