@@ -51,12 +51,12 @@ async def _in_content_process(pages: list[Visited], count: int) -> float:
     )
     pool = ContentPool(1, configuration, OPTIONS.content.timeout)
     pool.start()
-    await pool.examine(pages[0], None)  # waits until it has started
+    await pool.examine(pages[0])  # waits until it has started
     started = time.process_time()
 
     async def visit(numbers: range) -> None:
         for number in numbers:
-            await pool.examine(pages[number % len(pages)], None)
+            await pool.examine(pages[number % len(pages)])
 
     await asyncio.gather(*(visit(range(first, count, 4)) for first in range(4)))
     used = time.process_time() - started
@@ -68,7 +68,7 @@ def _in_this_process(pages: list[Visited]) -> float:
     scope = OPTIONS.new_scope()
     started = time.process_time()
     for page in pages:
-        examine(page, scope, None, OPTIONS.reading, OPTIONS.duplicates)
+        examine(page, scope, OPTIONS.reading, OPTIONS.duplicates)
     return (time.process_time() - started) / len(pages) * 1000
 
 

@@ -39,8 +39,10 @@ class Collection:
         )
         fetched = answer(url, status=status, started=at, ended=at, head=head.encode("latin-1") + b"\r\n", body=body)
         meaning = meaning_of(fetched)
-        result = visited(visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason)
-        found = examine(result, urls_with().new_scope(), meaning.location, DEFAULTS.reading, DEFAULTS.duplicates)
+        result = visited(
+            visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason, redirect=meaning.location
+        )
+        found = examine(result, urls_with().new_scope(), DEFAULTS.reading, DEFAULTS.duplicates)
         self._committer.commit([settled(found, comparisons=MAX_COMPARISONS)])  # nobody is here to compare texts
 
     def close(self) -> None:

@@ -32,13 +32,7 @@ _LONGEST_VALIDATOR = 500
 _SOFT_404_SIMILARITY = 0.8  # share of words in common with the host's page for missing URLs, at least
 
 
-def examine(
-    visited: Visited,
-    scope: Scope,
-    location: str | None,
-    reading: Reading,
-    rule: DuplicateRule,
-) -> Visited:
+def examine(visited: Visited, scope: Scope, reading: Reading, rule: DuplicateRule) -> Visited:
     """Return the visit with what its answer contains: page, links, redirect target, sketch and WARC records.
 
     1. The target of a redirect is judged. An answer to HEAD, or of a type that is not read, is done then.
@@ -52,7 +46,7 @@ def examine(
     if fetched is None or not fetched.head:
         return visited
     if visited.outcome is Outcome.REDIRECTED and visited.visit.kind not in _OWN_REDIRECTS:
-        visited = _judge_redirect(visited, scope, location or "")
+        visited = _judge_redirect(visited, scope)
     if fetched.request.startswith(b"HEAD ") or visited.reason is Reason.UNWANTED_TYPE:
         return visited  # there is no body to archive
     answer = _unpack(visited.visit, fetched, scope, reading)
@@ -135,9 +129,9 @@ def _validator(headers: list[tuple[str, str]], wanted: str) -> str:
     return value if wanted == "etag" or seconds_of(value) is not None else ""
 
 
-def _judge_redirect(visited: Visited, scope: Scope, location: str) -> Visited:
+def _judge_redirect(visited: Visited, scope: Scope) -> Visited:
     """Fill in the target of a redirect, to be visited by itself, or refuse one that leads to no page."""
-    visit = visited.visit
+    visit, location = visited.visit, visited.redirect or ""
     url = scope.policy.canonicalize(location, visit.url)
     if url is None:
         return replace(visited, reason=Reason.BAD_LOCATION, outcome=Outcome.REFUSED, detail=location)

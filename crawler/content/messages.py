@@ -9,7 +9,7 @@ import msgspec
 from crawler.content.answers import ArchivedAnswer
 from crawler.content.similarity import TemplatedAnswer
 from crawler.duplicates.cascade import DuplicateRule
-from crawler.items import Link, Outcome, Page, Reason, Visited, WarcRecord
+from crawler.items import Link, Outcome, Page, Reason, WarcRecord
 from crawler.parse.html import Reading
 from crawler.urls.scope import UrlOptions
 
@@ -28,13 +28,6 @@ class ContentConfiguration(msgspec.Struct, array_like=True):
     hook: str  # CONTENT_HOOK; empty = none
 
 
-class PageTask(msgspec.Struct, array_like=True):
-    """Examine an answer."""
-
-    visited: Visited
-    location: str | None  # of a redirect
-
-
 class ComparisonTask(msgspec.Struct, array_like=True):
     """Compare a page with its candidates for near-duplicates."""
 
@@ -50,7 +43,7 @@ class TemplateTask(msgspec.Struct, array_like=True):
 
 
 class ExaminedPage(msgspec.Struct, array_like=True):
-    """The result of a `PageTask`: the fields of `Visited` that examining fills."""
+    """The result of examining an answer: the fields of `Visited` that examining fills."""
 
     outcome: Outcome
     reason: Reason

@@ -27,7 +27,6 @@ from crawler.content.messages import (
     ComparisonTask,
     ContentConfiguration,
     ExaminedPage,
-    PageTask,
     TemplateTask,
 )
 from crawler.content.similarity import TemplatedAnswer
@@ -81,12 +80,12 @@ class ContentPool:
         """Return how many pages wait for a process."""
         return len(self._waiting)
 
-    async def examine(self, visited: Visited, location: str | None) -> Visited:
+    async def examine(self, visited: Visited) -> Visited:
         """Call `crawler.content.examine.examine` in a content process.
 
         Raises `ContentDied` if that process dies, and `CrawlError` if none can be started.
         """
-        found: ExaminedPage = await self._submit(EXAMINE, PageTask(visited, location))
+        found: ExaminedPage = await self._submit(EXAMINE, visited)
         return replace(
             visited,
             outcome=found.outcome,

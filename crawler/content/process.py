@@ -27,7 +27,6 @@ from crawler.content.messages import (
     ComparisonTask,
     ContentConfiguration,
     ExaminedPage,
-    PageTask,
     TemplateTask,
 )
 from crawler.content.similarity import compare, learn_template
@@ -64,7 +63,7 @@ class _MessageHandler:
         self._reading, self._rule = configuration.reading, configuration.rule
         self._cpu_seconds = configuration.cpu_seconds
         self._hook = _hook(configuration.hook)
-        self._page_task = msgspec.msgpack.Decoder(PageTask)
+        self._visited = msgspec.msgpack.Decoder(Visited)
         self._comparison_task = msgspec.msgpack.Decoder(ComparisonTask)
         self._template_task = msgspec.msgpack.Decoder(TemplateTask)
         self._encoder = msgspec.msgpack.Encoder()
@@ -86,11 +85,11 @@ class _MessageHandler:
         if kind == LEARN_TEMPLATE:
             task = self._template_task.decode(message)
             return self._encoder.encode(learn_template(task.pages, task.template, self._reading, self._rule))
-        return self._examine(self._page_task.decode(message))
+        return self._examine(self._visited.decode(message))
 
-    def _examine(self, task: PageTask) -> bytes:
-        self._hook(task.visited)
-        found = examine(task.visited, self._scope, task.location, self._reading, self._rule)
+    def _examine(self, visited: Visited) -> bytes:
+        self._hook(visited)
+        found = examine(visited, self._scope, self._reading, self._rule)
         # The text is not sent: the crawl process does not need it, and the archive has it.
         page = replace(found.page, text="") if found.page is not None else None
         return self._encoder.encode(

@@ -54,10 +54,10 @@ class ExtractPipeline:
             return item
         if self._pool is None:
             options = self._session.options
-            seen = examine(item, self._session.scope, item.redirect, options.reading, options.duplicates)
+            seen = examine(item, self._session.scope, options.reading, options.duplicates)
             return self._without_feeds(seen)
         try:
-            return self._without_feeds(await self._pool.examine(item, item.redirect))
+            return self._without_feeds(await self._pool.examine(item))
         except ContentDied as death:
             outcome = Outcome.ABORTED if death.reason is Reason.STOPPED else Outcome.FAILED
             return replace(item, outcome=outcome, reason=death.reason)

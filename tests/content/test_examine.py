@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crawler.content.examine import MAX_HOPS, examine
 from crawler.fetch.answers import meaning_of
-from crawler.items import Fetched, Kind, Outcome, Page, Reason, Refusal, Visited
+from crawler.items import Fetched, Kind, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.urls.keys import key_of
 from tests.defaults import DEFAULTS, urls_with
 from tests.parse.documents.files import core, docx, paragraph
@@ -37,17 +37,26 @@ def fetched(body: bytes, *headers: str, status: int = 200, **facts: Any) -> Fetc
     return answer(URL, head=head, body=body, status=status, **facts)
 
 
-def examined(result: Visited, location: str | None = None) -> Visited:
-    return examine(result, SCOPE, location, DEFAULTS.reading, DEFAULTS.duplicates)
+def answered(visit: Visit, received: Fetched) -> Visited:
+    """Return the result of a visit with this answer, not yet examined."""
+    meaning = meaning_of(received)
+    return visited(
+        visit,
+        page=None,
+        fetched=received,
+        outcome=meaning.outcome,
+        reason=meaning.reason,
+        redirect=meaning.location,
+    )
+
+
+def examined(result: Visited) -> Visited:
+    return examine(result, SCOPE, DEFAULTS.reading, DEFAULTS.duplicates)
 
 
 def examined_answer(body: bytes, *headers: str, kind: Kind = Kind.PAGE, hops: int = 0, **facts: Any) -> Visited:
     """Return the examined result of a visit with this answer."""
-    received = fetched(body, *headers, **facts)
-    meaning = meaning_of(received)
-    visit = visit_to(URL, kind=kind, hops=hops)
-    result = visited(visit, page=None, fetched=received, outcome=meaning.outcome, reason=meaning.reason)
-    return examined(result, meaning.location)
+    return examined(answered(visit_to(URL, kind=kind, hops=hops), fetched(body, *headers, **facts)))
 
 
 def page_of(body: bytes, *headers: str, **facts: Any) -> Page:
@@ -336,11 +345,7 @@ bodies = st.one_of(
 def test_any_bytes_can_be_examined(headers: list[tuple[str, str]], body: bytes, status: int, kind: Kind) -> None:
     head = b"".join(b"%s: %s\r\n" % (name.encode(), value.encode("latin-1")) for name, value in headers)
     received = answer(URL, head=b"HTTP/1.1 200 OK\r\n" + head + b"\r\n", body=body, status=status)
-    meaning = meaning_of(received)
-    result = visited(
-        visit_to(URL, kind=kind), page=None, fetched=received, outcome=meaning.outcome, reason=meaning.reason
-    )
-    result = examined(result, meaning.location)
+    result = examined(answered(visit_to(URL, kind=kind), received))
     assert result.page is not None
     assert responses(result) == [received.head + body]
 

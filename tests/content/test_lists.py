@@ -358,7 +358,7 @@ def test_lists_are_recognized_by_their_content(
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n".encode()
     visit = visit_to(f"{HOME}/x", kind=kind)
     fetched = visited(visit, page=None, fetched=answer(visit.url, head=head, body=body))
-    result = examine(fetched, SCOPE, None, DEFAULTS.reading, DEFAULTS.duplicates)
+    result = examine(fetched, SCOPE, DEFAULTS.reading, DEFAULTS.duplicates)
     assert result.page is not None
     assert (result.page.kind, result.reason) == (found, reason)
     assert result.outcome is (Outcome.REFUSED if reason is Reason.NOT_A_LIST else Outcome.FETCHED)

@@ -81,7 +81,7 @@ def test_pages_with_nothing_in_common_have_no_template() -> None:
 def examined(text: str, rule: DuplicateRule = RULE, template: bytes = b"", kind: Kind = Kind.PAGE) -> Page:
     visit = visit_to("http://a.test/", template=template, kind=kind)
     result = visited(visit, page=None, fetched=answer(visit.url, head=HEAD, body=archived_page(text).body))
-    page = examine(result, urls_with().new_scope(), None, READING, rule).page
+    page = examine(result, urls_with().new_scope(), READING, rule).page
     assert page is not None
     return page
 

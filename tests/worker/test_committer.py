@@ -100,15 +100,10 @@ def came(visit: Visit, body: bytes = b"") -> Fetched:
 
 
 def result(visit: Visit, *links: Link, body: bytes = b"") -> VisitResult:
-    looked_at = examine(
-        visited(visit, fetched=came(visit, body), page=None),
-        urls_with().new_scope(),
-        None,
-        DEFAULTS.reading,
-        DEFAULTS.duplicates,
-    )
-    assert looked_at.page is not None
-    return settled(replace(looked_at, page=replace(looked_at.page, links=links)))
+    fetched = visited(visit, fetched=came(visit, body), page=None)
+    examined = examine(fetched, urls_with().new_scope(), DEFAULTS.reading, DEFAULTS.duplicates)
+    assert examined.page is not None
+    return settled(replace(examined, page=replace(examined.page, links=links)))
 
 
 # ── the good case ──
