@@ -5,7 +5,7 @@
 # make lint      format, lint and types
 # make bench     pages per CPU-second against stock Scrapy
 # make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
-# make bench-duplicates  how many near-duplicates each method finds, by the size of its fingerprints too, what a sketch costs, pages in one dress, what all that costs a crawl (about 5 minutes)
+# make bench-duplicates  how many near-duplicates each method finds, by the size of its fingerprints too, what a sketch costs, pages that share a site template, what all that costs a crawl (about 5 minutes)
 # make bench-index  the index of near-duplicates with a million pages: speed and bytes (about 6 minutes)
 # make bench-discovery  all clusters of near-duplicates among a million sketches: time, memory, and whether they are right (about 15 seconds)
 # make bench-export  documents a second from a collection to jsonl, and in each format of files (about 3 minutes)
@@ -14,16 +14,16 @@
 # make bench-search  the index of scrapy search: documents a second on one core, memory, bytes, and the time of a question (about 2 minutes)
 # make bench-sites  what a decision by robots.txt costs, and a sitemap of the greatest size against Scrapy's class (about a minute)
 # make bench-workers  what a second worker brings (about 4 minutes)
-# make conformance  what the tests of other projects say of URLs, robots.txt, lists, pages and documents, and why we differ where we do
-# make prove-sites  crawls of sites that have something to say, judged by the server's log (about 3 minutes)
-# make prove-urls   a million spoiled URLs, and what must hold for each (about 3 minutes)
+# make conformance  the test suites of other projects for URLs, robots.txt, lists, pages and documents, and why we differ where we do
+# make prove-sites  robots.txt, validators and HEAD_POLICY, judged by the server's log (about 3 minutes)
+# make prove-urls   a million mutated URLs, and the promises that must hold for each (about 3 minutes)
 # make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
 # make prove-month  a month of crawling under a virtual clock, a million visits, each judged (about 10 minutes)
 # make prove-polite 100,000 requests to 4,000 hosts, with kills, judged by the server's log (about 4 minutes)
 # make prove-kill   the full proof that kill -9 loses nothing (about 15 minutes)
-# make prove-workers  four workers, of which some are killed and stopped for ten minutes: nothing lost, nobody hurried (about 20 minutes)
+# make prove-workers  four workers, of which some are killed and stopped for ten minutes: nothing lost, every delay kept (about 20 minutes)
 # make prove-duplicates  two workers, killed twenty times, find the same clusters of copies as undisturbed ones (about 4 minutes)
-# make prove-feed  ten crawls of a changing web, the exporter killed two hundred times, engines that fail: four indexes have what the collection has (about 15 minutes)
+# make prove-feed  ten crawls of a changing web, the exporter killed two hundred times, engines that fail: four indexes equal the collection (about 15 minutes)
 # With WORKERS=2 prove-polite and prove-kill crawl with so many processes.
 
 PYTHON ?= python3

@@ -28,7 +28,7 @@ HOST = "shop.test"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dress", dest="template", type=int, default=TEMPLATE, help="words that all pages share")
+    parser.add_argument("--template", type=int, default=TEMPLATE, help="words that all pages share")
     parser.add_argument("--own", type=int, default=OWN, help="words that only one page has")
     parser.add_argument("--seed", type=int, default=1)
 

@@ -61,7 +61,7 @@ class NameLookups:
 
 
 class NameServers:
-    """c-ares: reads /etc/hosts, asks several servers, for both families at once, retries, and uses TCP for long answers.
+    """Resolves names with c-ares: /etc/hosts, several servers, both families at once, retries, TCP for long answers.
 
     Results are passed on in its own thread.
     """

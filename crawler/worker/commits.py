@@ -130,8 +130,8 @@ class VisitCommits:
         if is_down and not was_down:
             self._runtime.engine.count("frontier/outages")
             logger.warning(
-                "Our network seems to be down: hosts that answered before cannot be reached. The crawl waits, tries one "
-                "now and then, and blames nobody"
+                "Our network seems to be down: hosts that answered before cannot be reached. The crawl waits, tries "
+                "one now and then, and blames nobody"
             )
         elif was_down and not is_down:
             logger.warning("The network is back; the crawl goes on")

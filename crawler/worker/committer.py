@@ -193,7 +193,7 @@ class Committer:
         return replace(result, visited=visited)
 
     def _insert_early(self, result: VisitResult) -> list[CommitSummary]:
-        """Insert the links and list entries beyond LINKS_A_VISIT in transactions of their own. Repeating that is safe."""
+        """Insert links and list entries beyond LINKS_A_VISIT in transactions of their own; repeating that is safe."""
         page, visit = result.visited.page, result.visited.visit
         links = page.links if page is not None else ()
         starts = range(LINKS_A_VISIT, len(links), LINKS_A_VISIT)

@@ -91,6 +91,6 @@ def already_running(directory: Path, number: int = 0) -> AlreadyRunning:
     except (OSError, ValueError, KeyError, TypeError):
         who = "another process"
     return AlreadyRunning(
-        f"{directory.parent}: a crawl is already running here ({who}). Nothing was changed; wait for it, stop it, or use "
-        "another CRAWL_DIR."
+        f"{directory.parent}: a crawl is already running here ({who}). Nothing was changed; wait for it, stop it, or "
+        "use another CRAWL_DIR."
     )

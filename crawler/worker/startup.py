@@ -57,8 +57,8 @@ def prepare_directory(options: Options) -> None:
         ) from error
     except OSError as error:
         raise DiskTrouble(
-            f"CRAWL_DIR={str(directory)!r}: cannot be written ({error.strerror}); check its permissions and the disk, or "
-            "name another directory."
+            f"CRAWL_DIR={str(directory)!r}: cannot be written ({error.strerror}); check its permissions and the disk, "
+            "or name another directory."
         ) from error
 
 

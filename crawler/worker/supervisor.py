@@ -136,7 +136,8 @@ class Supervisor:
         if self._short_lives >= SHORT_LIVES:
             self._stop(signal.SIGTERM)
             raise CrawlError(
-                f"Workers die as soon as they start (the last by signal {-code}). What was committed is kept; see the log."
+                f"Workers die as soon as they start (the last by signal {-code}). "
+                "What was committed is kept; see the log."
             )
         logger.warning("Worker %d was killed by signal %d; another takes its place", child.number, -code)
         self._start()
@@ -274,8 +275,10 @@ def line_of(worker: WorkerStatus) -> str:
 def worker_arguments(arguments: Sequence[str], workers: int) -> list[str]:
     """Return the arguments of each worker, without those that hold once for all: seeds and the summary's file.
 
-    >>> worker_arguments(["scrapy", "web", "--workers", "4", "-a", "seeds=x", "-a", "y=z", "--summary=s", "-s", "A=1"], 4)
-    ['crawl', 'web', '-a', 'y=z', '-s', 'A=1', '--join', '--workers', '4']
+    >>> worker_arguments(["scrapy", "web", "--workers", "4", "-a", "seeds=x", "--summary=s", "-s", "A=1"], 4)
+    ['crawl', 'web', '-s', 'A=1', '--join', '--workers', '4']
+    >>> worker_arguments(["scrapy", "web", "-a", "y=z"], 4)
+    ['crawl', 'web', '-a', 'y=z', '--join', '--workers', '4']
 
     Scrapy has taken the name of the command out of the arguments.
     """

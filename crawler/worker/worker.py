@@ -1,7 +1,7 @@
 """One worker: it asks the frontier what to load and lease, has the store do it, and commits results in batches.
 
-The frontier decides and does no I/O; the store takes its time. In between the worker pumps: it carries what the frontier
-wants to the store, and what the store answers back. What it needs of the process around it is its `Runtime`.
+The frontier decides and does no I/O; the store takes its time. In between the worker pumps: it carries what the
+frontier wants to the store, and what the store answers back. What it needs of its process is its `Runtime`.
 """
 
 from __future__ import annotations

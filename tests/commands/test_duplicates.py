@@ -183,14 +183,14 @@ def test_what_is_not_archived_or_not_there_is_one_sentence(crawled: Path, tmp_pa
 
 
 def test_what_all_pages_of_a_host_have_in_common_does_not_count(tmp_path: Path) -> None:
-    dress, own = words_of(7, 300), words_of(8, 200)
+    shared, own = words_of(7, 300), words_of(8, 200)
     collection = Collection(tmp_path)
-    collection.add(A, html(dress + own), Content_Type="text/html")
+    collection.add(A, html(shared + own), Content_Type="text/html")
     collection.add(B, html(own), Content_Type="text/html")
     collection.close()
     assert data(tmp_path, "find", A) == []
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
-    template = pack_template(page_shingles(" ".join(dress), b"", DuplicateRule()))
+    template = pack_template(page_shingles(" ".join(shared), b"", DuplicateRule()))
     store.similarity.store_template(TemplateResult(host=key_of(A).host, template=template, mark=1, sketches={}), NOW)
     store.close()
     (found,) = data(tmp_path, "find", A)
