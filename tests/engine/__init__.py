@@ -1,1 +1,1 @@
-"""Promises of engine."""
+"""Tests of the parts that run inside Scrapy's engine."""

@@ -1,4 +1,4 @@
-"""Names are looked up at name servers that behave as they like, or by the system."""
+"""Names are resolved by name servers, also by faulty ones, or by the system."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def look_up(*names: str, servers: list[str], timeout: float = LONG) -> list[Look
 
 
 async def first(lookups: NameLookups, name: str) -> LookupResult:
-    told: asyncio.Queue[LookupResult] = asyncio.Queue()
-    lookups.ask(name, told.put_nowait)
-    return await told.get()
+    results: asyncio.Queue[LookupResult] = asyncio.Queue()
+    lookups.ask(name, results.put_nowait)
+    return await results.get()
 
 
 def one(name: str, says: Says, **given: Any) -> LookupResult:
@@ -68,7 +68,7 @@ def test_both_families_are_asked_and_the_smallest_ttl_counts(server: DnsServer) 
     assert sorted(server.queries) == [("a.test", A, "udp"), ("a.test", AAAA, "udp")]
 
 
-def test_a_chain_of_names_holds_as_long_as_its_weakest_link() -> None:
+def test_a_chain_of_cnames_has_the_smallest_ttl_of_its_records() -> None:
     chain = [alias("a.test", "b.test", 70), alias("b.test", "c.test", 50), *addresses("c.test", "192.0.2.1", ttl=300)]
     found = one("a.test", Says(records=chain))
     assert (found.addresses, found.ttl) == (("192.0.2.1",), 50.0)
@@ -89,20 +89,20 @@ def test_a_name_may_have_ipv6_only() -> None:
         (Says(rcode=REFUSED), False),
     ],
 )
-def test_no_such_name_differs_from_nobody_could_say(says: Says, is_definite: bool) -> None:
+def test_a_name_that_does_not_exist_differs_from_one_that_could_not_be_resolved(says: Says, is_definite: bool) -> None:
     found = one("a.test", says)
     assert (found.addresses, found.is_definite) == ((), is_definite)
     assert found.error
 
 
 @pytest.mark.parametrize("name", ["a" * 64 + ".test", "a..test", ".".join(["a" * 60] * 5)])
-def test_what_is_no_name_is_not_asked_for(server: DnsServer, name: str) -> None:
+def test_an_invalid_name_is_not_looked_up(server: DnsServer, name: str) -> None:
     (found,) = look_up(name, servers=[server.address])
     assert (found.addresses, server.queries) == ((), [])
     assert found.error
 
 
-def test_names_are_complete(server: DnsServer) -> None:
+def test_no_search_domain_is_appended(server: DnsServer) -> None:
     look_up("missing.test", "single", servers=[server.address])
     assert {name for name, _, _ in server.queries} == {"missing.test", "single"}
 
@@ -124,7 +124,7 @@ def other_question(answer: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("spoil", [other_id, other_question, lambda answer: b""])
-def test_an_answer_to_something_else_is_no_answer(spoil: Callable[[bytes], bytes]) -> None:
+def test_an_answer_to_another_question_is_ignored(spoil: Callable[[bytes], bytes]) -> None:
     found = one("a.test", Says(records=addresses("a.test", "192.0.2.1"), before=spoil))
     assert found.addresses == ("192.0.2.1",)
 
@@ -133,13 +133,13 @@ def test_an_answer_to_something_else_is_no_answer(spoil: Callable[[bytes], bytes
     "spoil",
     [lambda answer: b"\xff" * 40, lambda answer: answer[:-3], lambda answer: answer[:7], lambda answer: answer + b"x"],
 )
-def test_garbage_is_asked_again(spoil: Callable[[bytes], bytes]) -> None:
+def test_after_a_malformed_answer_the_name_is_asked_again(spoil: Callable[[bytes], bytes]) -> None:
     found = one("a.test", Says(records=addresses("a.test", "192.0.2.1"), instead=spoil, times=1))
     assert found.addresses == ("192.0.2.1",)
 
 
-def test_nothing_that_is_said_breaks_what_is_asked_later() -> None:
-    """Names asked at the same time may fail with it: they share a socket, and c-ares gives that up after nonsense."""
+def test_no_answer_breaks_later_lookups() -> None:
+    """Names asked at the same time may fail with it: they share a socket, and c-ares closes it after a malformed answer."""
     dice = random.Random(7)
 
     def spoil(answer: bytes) -> bytes:
@@ -162,7 +162,7 @@ def test_nothing_that_is_said_breaks_what_is_asked_later() -> None:
         asyncio.run(main())
 
 
-def test_names_that_nobody_answers_hold_up_no_other(server: DnsServer) -> None:
+def test_lookups_without_an_answer_delay_no_others(server: DnsServer) -> None:
     slow = [f"slow{number}.test" for number in range(300)]
     quick = [f"quick{number}.test" for number in range(300)]
     server.names |= {name: Says(records=addresses(name, "192.0.2.2"), is_held=True) for name in slow}
@@ -182,16 +182,16 @@ def test_names_that_nobody_answers_hold_up_no_other(server: DnsServer) -> None:
     asyncio.run(main())
 
 
-def test_time_is_up_and_a_late_answer_is_told_all_the_same(server: DnsServer) -> None:
+def test_a_late_answer_is_reported_after_the_timeout(server: DnsServer) -> None:
     server.names["a.test"] = Says(records=addresses("a.test", "192.0.2.1"), is_held=True)
 
     async def main() -> None:
         lookups = NameLookups(servers=[server.address], threads=1, timeout=0.01)
-        told: asyncio.Queue[LookupResult] = asyncio.Queue()
-        lookups.ask("a.test", told.put_nowait)
-        assert await told.get() == LookupResult(error="no answer within 0.01 s")
+        results: asyncio.Queue[LookupResult] = asyncio.Queue()
+        lookups.ask("a.test", results.put_nowait)
+        assert await results.get() == LookupResult(error="no answer within 0.01 s")
         server.release()
-        assert (await told.get()).addresses == ("192.0.2.1",)
+        assert (await results.get()).addresses == ("192.0.2.1",)
         lookups.close()
 
     asyncio.run(main())
@@ -205,7 +205,7 @@ def test_another_server_is_asked_when_one_is_dead(server: DnsServer) -> None:
     assert look_up("a.test", servers=[dead.address])[0].error
 
 
-def test_the_file_of_hosts_speaks_before_the_servers(server: DnsServer) -> None:
+def test_the_hosts_file_has_precedence_over_name_servers(server: DnsServer) -> None:
     hosts = read_hosts_file(Path("/etc/hosts").read_text())
     names = [name for name in hosts if ":" not in hosts[name][0] and not name.startswith(("localhost", "ip6-"))]
     if not names:
@@ -262,7 +262,7 @@ def test_without_a_name_server_the_system_is_asked(by_system: list[str], monkeyp
 
 
 @pytest.mark.parametrize("name", ["wiki", "printer.local"])
-def test_local_names_are_the_systems_unless_servers_are_named(
+def test_local_names_are_resolved_by_the_system_unless_servers_are_named(
     by_system: list[str], server: DnsServer, name: str
 ) -> None:
     assert look_up(name, servers=[])[0].addresses == ("192.0.2.9",)
@@ -286,7 +286,7 @@ def test_no_thread_waits_while_another_is_busy() -> None:
 # ── the end ──
 
 
-def test_who_is_waiting_at_the_end_is_told(server: DnsServer) -> None:
+def test_lookups_under_way_end_when_the_resolver_is_closed(server: DnsServer) -> None:
     server.names["a.test"] = Says(is_held=True)
 
     async def main() -> LookupResult:
@@ -314,7 +314,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("how", ["closed", "open"])
-def test_questions_under_way_do_not_hold_up_the_exit(server: DnsServer, how: str) -> None:
+def test_lookups_under_way_do_not_delay_the_exit(server: DnsServer, how: str) -> None:
     server.names = {f"{number}.test": Says(is_held=True) for number in range(50)}
     ended = subprocess.run(
         [sys.executable, "-c", ENDS, server.address, how], capture_output=True, text=True, timeout=60, check=False

@@ -1,4 +1,4 @@
-"""A fetch finds its address by itself, once for all who want it, and never trusts an old look."""
+"""A fetch resolves its host itself, shares lookups with other fetches, and uses no expired address."""
 
 from __future__ import annotations
 
@@ -62,21 +62,21 @@ def run(names: DnsServer, clock: Clock) -> Callable[..., None]:
 
 
 def says(name: str, *values: str, ttl: int = 0, is_held: bool = False) -> Says:
-    """By default what no cache but ours keeps."""
+    """Return an answer of the name server; by default one that only our own cache keeps."""
     return Says(records=addresses(name, *values, ttl=ttl), is_held=is_held)
 
 
-async def until(is_so: Callable[[], bool]) -> None:
-    """Let the look-ups go on until something is so."""
-    while not is_so():  # noqa: ASYNC110 -- other threads make it so
+async def until(condition: Callable[[], bool]) -> None:
+    """Run the event loop until a condition holds."""
+    while not condition():  # noqa: ASYNC110 -- other threads make it so
         await asyncio.sleep(0.001)
 
 
 Run = Callable[..., None]
 
 
-def ahead(client: FetchClient, host: str) -> None:
-    """Look a name up that is needed soon."""
+def look_up_ahead(client: FetchClient, host: str) -> None:
+    """Begin to look up a name before it is needed."""
     client.look_up(host, lambda: None)
 
 
@@ -95,16 +95,16 @@ def test_fetches_at_the_same_time_share_one_look_up(run: Run, names: DnsServer) 
         run(act, INTRANET_NETWORKS="127.0.0.1/32")
 
 
-def test_what_was_looked_up_ahead_is_not_asked_again(run: Run, names: DnsServer) -> None:
+def test_a_name_that_was_looked_up_ahead_is_not_looked_up_again(run: Run, names: DnsServer) -> None:
     with closing(RawServer()) as web:
 
         async def act(client: FetchClient) -> None:
             assert client.known_address("a.test") is None
             for _ in range(3):
-                ahead(client, "a.test")
+                look_up_ahead(client, "a.test")
             await until(lambda: client.known_address("a.test") is not None)
             assert client.known_address("A.test") == "127.0.0.1"
-            ahead(client, "a.test")
+            look_up_ahead(client, "a.test")
             assert (await client.fetch(f"http://a.test:{web.port}/")).status == 200
             assert names.count("a.test") == 1
 
@@ -115,7 +115,7 @@ def test_a_fetch_waits_for_a_look_up_that_was_begun_ahead(run: Run, names: DnsSe
     names.names["a.test"] = Says(rcode=NXDOMAIN, is_held=True)
 
     async def act(client: FetchClient) -> None:
-        ahead(client, "a.test")
+        look_up_ahead(client, "a.test")
         fetching = asyncio.ensure_future(client.fetch("http://a.test/"))
         await until(lambda: names.count("a.test") == 1)
         names.release()
@@ -126,17 +126,17 @@ def test_a_fetch_waits_for_a_look_up_that_was_begun_ahead(run: Run, names: DnsSe
 
 
 @pytest.mark.parametrize(("rcode", "seconds"), [(NXDOMAIN, 60), (SERVFAIL, 5)])
-def test_a_failure_ahead_is_only_remembered(
+def test_a_failed_lookup_is_not_repeated_for_a_while(
     run: Run, names: DnsServer, clock: Clock, rcode: int, seconds: float
 ) -> None:
     names.names["a.test"] = Says(rcode=rcode)
 
     async def act(client: FetchClient) -> None:
-        ahead(client, "a.test")
+        look_up_ahead(client, "a.test")
         assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
         queries = len(names.queries)
         clock.now += seconds - 0.1
-        ahead(client, "a.test")
+        look_up_ahead(client, "a.test")
         assert (await client.fetch("http://a.test/")).reason is Reason.DNS_FAILED
         assert (client.known_address("a.test"), len(names.queries)) == (None, queries)
         clock.now += 0.1
@@ -146,13 +146,13 @@ def test_a_failure_ahead_is_only_remembered(
     run(act)
 
 
-def test_only_an_address_that_may_be_contacted_is_known(run: Run, names: DnsServer) -> None:
+def test_a_lookup_ahead_gives_only_addresses_that_may_be_contacted(run: Run, names: DnsServer) -> None:
     names.names["b.test"] = says("b.test", "10.0.0.1", PUBLIC, "127.0.0.1")
     names.names["c.test"] = says("c.test", "::1", "2606:4700::1")
 
     async def act(client: FetchClient) -> None:
         for name in ("a.test", "b.test", "c.test"):
-            ahead(client, name)
+            look_up_ahead(client, name)
         await until(lambda: None not in (client.known_address("b.test"), client.known_address("c.test")))
         assert (await client.fetch("http://a.test/")).reason is Reason.ADDRESS_DENIED
         known = [client.known_address(name) for name in ("a.test", "b.test", "c.test", "127.0.0.1", "[2606:4700::1]")]
@@ -161,13 +161,13 @@ def test_only_an_address_that_may_be_contacted_is_known(run: Run, names: DnsServ
     run(act)
 
 
-def test_a_name_that_moves_inside_is_refused(run: Run, names: DnsServer, clock: Clock) -> None:
+def test_a_name_that_changes_to_a_private_address_is_refused(run: Run, names: DnsServer, clock: Clock) -> None:
     """DNS rebinding: each new answer is checked, and the fetch goes to the address that was checked."""
     names.names["a.test"] = says("a.test", PUBLIC)
     with closing(RawServer()) as inside:
 
         async def act(client: FetchClient) -> None:
-            ahead(client, "a.test")
+            look_up_ahead(client, "a.test")
             await until(lambda: client.known_address("a.test") == PUBLIC)
             names.names["a.test"] = says("a.test", "127.0.0.1")
             clock.now += 59.9
@@ -181,7 +181,7 @@ def test_a_name_that_moves_inside_is_refused(run: Run, names: DnsServer, clock: 
         assert not inside.connections
 
 
-def test_a_fetch_goes_where_the_name_leads_now(run: Run, names: DnsServer, clock: Clock) -> None:
+def test_a_fetch_uses_the_current_address_of_a_name(run: Run, names: DnsServer, clock: Clock) -> None:
     with closing(RawServer(address="127.0.0.2")) as old, closing(RawServer(address="127.0.0.3", port=old.port)) as new:
 
         async def act(client: FetchClient) -> None:
@@ -196,7 +196,7 @@ def test_a_fetch_goes_where_the_name_leads_now(run: Run, names: DnsServer, clock
         assert [sum(len(each.requests) for each in web.connections) for web in (old, new)] == [2, 1]
 
 
-def test_a_name_that_nobody_answers_fails_in_time(run: Run, names: DnsServer) -> None:
+def test_a_lookup_without_an_answer_fails_in_time(run: Run, names: DnsServer) -> None:
     names.names["a.test"] = Says(is_held=True)
 
     async def act(client: FetchClient) -> None:
@@ -206,7 +206,7 @@ def test_a_name_that_nobody_answers_fails_in_time(run: Run, names: DnsServer) ->
     run(act, DNS_TIMEOUT=0.01)
 
 
-def test_a_stop_reaches_names_that_are_being_looked_up(run: Run, names: DnsServer) -> None:
+def test_a_stop_ends_lookups_under_way(run: Run, names: DnsServer) -> None:
     names.names["a.test"] = Says(is_held=True)
 
     async def act(client: FetchClient) -> None:
@@ -214,14 +214,14 @@ def test_a_stop_reaches_names_that_are_being_looked_up(run: Run, names: DnsServe
         await until(lambda: names.count("a.test") == 1)
         client.abort_all()
         assert (await fetching).reason is Reason.STOPPED
-        ahead(client, "b.test")
+        look_up_ahead(client, "b.test")
         assert (await client.fetch("http://c.test/")).reason is Reason.STOPPED
         assert names.count("b.test") == 0
 
     run(act)
 
 
-def test_nothing_is_sent_when_the_lease_is_over(run: Callable[..., None], clock: Clock) -> None:
+def test_nothing_is_sent_after_the_lease_has_expired(run: Callable[..., None], clock: Clock) -> None:
     with closing(RawServer()) as server:
 
         async def act(client: FetchClient) -> None:

@@ -1,4 +1,4 @@
-"""What strangers wrote does nothing to a terminal, and cannot pass as a line of the log."""
+"""Untrusted text cannot control a terminal, and cannot look like a line of the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from crawler.monitor.terminal import can_redraw, escape_controls, restore_cursor
         ("\U000e0041", r"\U000e0041"),
     ],
 )
-def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert escape_controls(text) == shown
     assert escape_controls(text).isprintable()
     escape_controls(text).encode()
@@ -87,5 +87,5 @@ def test_only_a_terminal_that_can_move_its_cursor_is_drawn_on(kind: str | None, 
     assert (tmp_path / "file").read_bytes() == b""
 
 
-def test_the_examples_are_true() -> None:
+def test_the_examples_in_docstrings_hold() -> None:
     assert doctest.testmod(module).failed == 0

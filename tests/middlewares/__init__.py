@@ -1,1 +1,1 @@
-"""Promises of middlewares."""
+"""Tests of the downloader middlewares."""

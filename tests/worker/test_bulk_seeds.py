@@ -1,4 +1,4 @@
-"""Long lists are sorted on the disk."""
+"""Long lists of seeds are sorted by key on disk."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def test_every_url_comes_once_in_the_order_of_keys(run: int, tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_empty_list_is_a_list(tmp_path: Path) -> None:
+def test_an_empty_list_gives_no_urls(tmp_path: Path) -> None:
     assert list(in_key_order([], tmp_path)) == []

@@ -28,11 +28,11 @@ Step = Callable[[str], None]
 
 
 class Stop(Exception):
-    """Planted by a test."""
+    """The error that a test raises inside a commit."""
 
 
-class Bench:
-    """A store and an archive in a directory, and what an outsider sees of them."""
+class Workplace:
+    """A store and an archive in a directory, with a second connection to read what is stored."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -55,7 +55,7 @@ class Bench:
         return sorted(visits, key=lambda visit: visit.url)
 
     def documents(self) -> list[str]:
-        """URLs of all documents that the store knows."""
+        """Return the URLs of all stored documents."""
         return [
             url
             for (url,) in self.outside.execute(
@@ -64,7 +64,7 @@ class Bench:
         ]
 
     def archived(self) -> list[str]:
-        """URLs of all responses in the files, every digest checked."""
+        """Return the URLs of all archived responses, every digest checked."""
         urls = []
         for path in sorted(self.directory.glob("*.warc.gz*")):
             with path.open("rb") as stream:
@@ -75,194 +75,194 @@ class Bench:
         return urls
 
     def fail_on_documents(self) -> None:
-        """From now on the store's engine refuses to take a document, as it would on an error of its own."""
+        """Let SQLite refuse every new document from now on."""
         self.outside.execute(
             "CREATE TRIGGER planted BEFORE INSERT ON documents BEGIN SELECT RAISE(ABORT, 'planted'); END"
         )
 
-    def work_again(self) -> None:
+    def accept_documents(self) -> None:
         self.outside.execute("DROP TRIGGER planted")
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path)
-    yield bench
-    for archive in bench.archives:
+def workplace(tmp_path: Path) -> Iterator[Workplace]:
+    workplace = Workplace(tmp_path)
+    yield workplace
+    for archive in workplace.archives:
         archive.finish()
-    bench.outside.close()
-    bench.store.close()
+    workplace.outside.close()
+    workplace.store.close()
 
 
-def came(visit: Visit, body: bytes = b"") -> Fetched:
-    """An answer that no other URL has, unless told."""
+def answer_to(visit: Visit, body: bytes = b"") -> Fetched:
+    """Return an answer; without a body, one that no other URL has."""
     return answer(visit.url, body=body or f"<p>{visit.url}".encode())
 
 
 def result(visit: Visit, *links: Link, body: bytes = b"") -> VisitResult:
-    fetched = visited(visit, fetched=came(visit, body), page=None)
+    fetched = visited(visit, fetched=answer_to(visit, body), page=None)
     examined = examine(fetched, urls_with().new_scope(), DEFAULTS.reading, DEFAULTS.duplicates)
     assert examined.page is not None
     return settled(replace(examined, page=replace(examined.page, links=links)))
 
 
-# ── the good case ──
+# ── commits that succeed ──
 
 
-def test_records_lie_where_the_store_says(bench: Bench) -> None:
-    committer = bench.committer()
-    visits = bench.lease(A, B)
+def test_records_are_archived_at_the_stored_positions(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    visits = workplace.lease(A, B)
     committed, late, _ = committer.commit([result(visits[0], link(C)), result(visits[1])])
     assert (committed.new_urls, committed.hosts_with_new, late) == (1, {key_of(C).host}, set())
-    assert bench.documents() == bench.archived() == [A, B]
+    assert workplace.documents() == workplace.archived() == [A, B]
     for visit in visits:
-        (document,) = bench.store.documents.versions(visit.key)
+        (document,) = workplace.store.documents.versions(visit.key)
         place = document.position
-        block = read_block(bench.directory, place.segment, place.offset, place.length)
-        assert block == came(visit).head + came(visit).body
+        block = read_block(workplace.directory, place.segment, place.offset, place.length)
+        assert block == answer_to(visit).head + answer_to(visit).body
     committer.close()
-    (segment,) = bench.store.archive.segments()
+    (segment,) = workplace.store.archive.segments()
     assert (segment.closed, segment.records) == (True, 7)
-    assert (bench.directory / segment.name).stat().st_size == segment.length
-    assert bench.documents() == bench.archived() == [A, B]
+    assert (workplace.directory / segment.name).stat().st_size == segment.length
+    assert workplace.documents() == workplace.archived() == [A, B]
 
 
-def test_the_archive_is_durable_before_the_store_knows_of_it(bench: Bench) -> None:
+def test_records_are_on_disk_before_the_store_commits(workplace: Workplace) -> None:
     documents: dict[str, int] = {}
     durable: list[str] = []
 
     def look(step: str) -> None:
-        documents[step] = len(bench.documents())
-        if sum(path.stat().st_size for path in bench.directory.glob("*.warc.gz*")) >= committer.archive.length > 0:
+        documents[step] = len(workplace.documents())
+        if sum(path.stat().st_size for path in workplace.directory.glob("*.warc.gz*")) >= committer.archive.length > 0:
             durable.append(step)
 
-    committer = bench.committer(step=look, max_bytes=1)
-    committer.commit([result(visit) for visit in bench.lease(A)])
+    committer = workplace.committer(step=look, max_bytes=1)
+    committer.commit([result(visit) for visit in workplace.lease(A)])
     assert tuple(documents) == STEPS
     assert [step for step, number in documents.items() if number] == list(STEPS[STEPS.index("after commit") :])
     assert {"after fsync", "before commit", "after commit"} <= set(durable)
 
 
-def test_a_batch_without_answers_needs_no_file(bench: Bench) -> None:
+def test_a_batch_without_answers_begins_no_file(workplace: Workplace) -> None:
     steps: list[str] = []
-    committer = bench.committer(step=steps.append)
-    (visit,) = bench.lease(A)
+    committer = workplace.committer(step=steps.append)
+    (visit,) = workplace.lease(A)
     failed = visited(visit, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, fetched=None, page=None)
     committer.commit([settled(failed)])
     committer.close()
-    row = bench.store.urls.find(visit.key)
+    row = workplace.store.urls.find(visit.key)
     assert row is not None
     assert (row.state, row.reason) == (State.WAITING, Reason.TIMEOUT)
     assert steps == ["before commit", "after commit"]
-    assert bench.store.archive.segments() == []
-    assert list(bench.directory.glob("*.warc.gz*")) == []
+    assert workplace.store.archive.segments() == []
+    assert list(workplace.directory.glob("*.warc.gz*")) == []
 
 
-def test_a_full_file_is_ended_and_the_next_batch_begins_another(bench: Bench) -> None:
-    committer = bench.committer(max_bytes=1)
+def test_a_full_file_is_ended_and_the_next_batch_begins_another(workplace: Workplace) -> None:
+    committer = workplace.committer(max_bytes=1)
     for url in (A, B):
-        committer.commit([result(visit) for visit in bench.lease(url)])
+        committer.commit([result(visit) for visit in workplace.lease(url)])
     names = ["t-000-00001.warc.gz", "t-000-00002.warc.gz"]
-    assert [(segment.name, segment.closed) for segment in bench.store.archive.segments()] == [
+    assert [(segment.name, segment.closed) for segment in workplace.store.archive.segments()] == [
         (name, True) for name in names
     ]
-    assert sorted(path.name for path in bench.directory.glob("*.warc.gz*")) == names
-    assert bench.documents() == bench.archived() == [A, B]
+    assert sorted(path.name for path in workplace.directory.glob("*.warc.gz*")) == names
+    assert workplace.documents() == workplace.archived() == [A, B]
 
 
-def test_a_file_that_is_not_full_goes_on(bench: Bench) -> None:
-    committer = bench.committer()
+def test_the_next_batch_is_appended_to_a_file_that_is_not_full(workplace: Workplace) -> None:
+    committer = workplace.committer()
     for url in (A, B):
-        committer.commit([result(visit) for visit in bench.lease(url)])
-    (segment,) = bench.store.archive.segments()
+        committer.commit([result(visit) for visit in workplace.lease(url)])
+    (segment,) = workplace.store.archive.segments()
     assert (segment.closed, segment.records) == (False, 7)
     committer.close()
-    assert bench.archived() == [A, B]
+    assert workplace.archived() == [A, B]
 
 
 # ── visits that another worker has taken over ──
 
 
 @pytest.mark.parametrize("taken", [A, B, C])
-def test_a_visit_that_was_taken_over_is_discarded_with_its_bytes(bench: Bench, taken: str) -> None:
-    committer = bench.committer()
-    visits = bench.lease(A, B, C)
-    bench.store.frontier.unlease([visit for visit in visits if visit.url == taken], NOW)
+def test_a_visit_that_was_taken_over_is_discarded_with_its_bytes(workplace: Workplace, taken: str) -> None:
+    committer = workplace.committer()
+    visits = workplace.lease(A, B, C)
+    workplace.store.frontier.unlease([visit for visit in visits if visit.url == taken], NOW)
     _, late, _ = committer.commit([result(visit) for visit in visits])
     assert set(late) == {key_of(taken)}
     kept = [url for url in (A, B, C) if url != taken]
-    assert bench.documents() == bench.archived() == kept
-    row = bench.store.urls.find(key_of(taken))
+    assert workplace.documents() == workplace.archived() == kept
+    row = workplace.store.urls.find(key_of(taken))
     assert row is not None
     assert (row.state, row.visited) == (State.WAITING, None)
     committer.close()
-    assert bench.archived() == kept
+    assert workplace.archived() == kept
 
 
-def test_a_body_that_was_discarded_is_kept_with_the_next_visit_that_has_it(bench: Bench) -> None:
-    committer = bench.committer()
-    first, second = bench.lease(A, B)
-    bench.store.frontier.unlease([first], NOW)
+def test_a_body_that_was_discarded_is_archived_with_the_next_visit_that_has_it(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    first, second = workplace.lease(A, B)
+    workplace.store.frontier.unlease([first], NOW)
     committer.commit([result(visit, body=b"<p>the same") for visit in (first, second)])
-    (document,) = bench.store.documents.versions(second.key)
+    (document,) = workplace.store.documents.versions(second.key)
     place = document.position
-    block = read_block(bench.directory, place.segment, place.offset, place.length)
-    assert block == came(second).head + b"<p>the same"
-    assert bench.archived() == [B]
+    block = read_block(workplace.directory, place.segment, place.offset, place.length)
+    assert block == answer_to(second).head + b"<p>the same"
+    assert workplace.archived() == [B]
 
 
-def test_when_all_were_taken_over_nothing_remains(bench: Bench) -> None:
-    committer = bench.committer()
-    visits = bench.lease(A, B)
-    bench.store.frontier.unlease(visits, NOW)
+def test_when_all_visits_were_taken_over_nothing_is_archived(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    visits = workplace.lease(A, B)
+    workplace.store.frontier.unlease(visits, NOW)
     _, late, _ = committer.commit([result(visit) for visit in visits])
     assert set(late) == {key_of(A), key_of(B)}
-    assert bench.documents() == []
+    assert workplace.documents() == []
     committer.close()
-    assert bench.archived() == []
+    assert workplace.archived() == []
 
 
-def test_a_length_that_the_store_has_is_on_the_disk_even_if_all_were_taken_over(bench: Bench) -> None:
-    committer = bench.committer()
-    visits = bench.lease(A)
-    bench.store.frontier.unlease(visits, NOW)
+def test_a_stored_file_length_is_on_disk_even_if_all_visits_were_taken_over(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    visits = workplace.lease(A)
+    workplace.store.frontier.unlease(visits, NOW)
     committer.commit([result(visit) for visit in visits])
-    for segment in bench.store.archive.segments():
-        assert (bench.directory / (segment.name + OPEN)).stat().st_size >= segment.length
+    for segment in workplace.store.archive.segments():
+        assert (workplace.directory / (segment.name + OPEN)).stat().st_size >= segment.length
     committer.close()
 
 
-def test_late_and_early_batches_share_a_file(bench: Bench) -> None:
-    committer = bench.committer()
-    committer.commit([result(visit) for visit in bench.lease(A)])
-    visits = bench.lease(B, C)
-    bench.store.frontier.unlease(visits[:1], NOW)
+def test_a_batch_with_late_visits_is_appended_to_the_same_file(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    committer.commit([result(visit) for visit in workplace.lease(A)])
+    visits = workplace.lease(B, C)
+    workplace.store.frontier.unlease(visits[:1], NOW)
     committer.commit([result(visit) for visit in visits])
     committer.close()
-    assert bench.documents() == bench.archived() == [A, C]
+    assert workplace.documents() == workplace.archived() == [A, C]
 
 
 # ── failures ──
 
 
-def test_a_store_that_fails_leaves_the_file_as_it_was(bench: Bench) -> None:
-    committer = bench.committer()
-    committer.commit([result(visit) for visit in bench.lease(A)])
-    batch = [result(visit) for visit in bench.lease(B)]
+def test_an_error_of_the_store_leaves_the_file_as_it_was(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    committer.commit([result(visit) for visit in workplace.lease(A)])
+    batch = [result(visit) for visit in workplace.lease(B)]
     before = committer.archive.length
-    bench.fail_on_documents()
+    workplace.fail_on_documents()
     with pytest.raises(apsw.ConstraintError, match="planted"):
         committer.commit(batch)
     assert committer.archive.length == before
-    assert bench.documents() == bench.archived() == [A]
-    bench.work_again()
+    assert workplace.documents() == workplace.archived() == [A]
+    workplace.accept_documents()
     committer.commit(batch)
     committer.close()
-    assert bench.documents() == bench.archived() == [A, B]
+    assert workplace.documents() == workplace.archived() == [A, B]
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_an_error_at_any_step_leaves_whole_visits_or_none(bench: Bench, step: str) -> None:
+def test_an_error_at_any_step_leaves_all_visits_or_none(workplace: Workplace, step: str) -> None:
     planted = [step]
 
     def stop(name: str) -> None:
@@ -270,28 +270,28 @@ def test_an_error_at_any_step_leaves_whole_visits_or_none(bench: Bench, step: st
             planted.clear()
             raise Stop(name)
 
-    committer = bench.committer(step=stop, max_bytes=1)
-    batch = [result(visit) for visit in bench.lease(A, B)]
+    committer = workplace.committer(step=stop, max_bytes=1)
+    batch = [result(visit) for visit in workplace.lease(A, B)]
     with pytest.raises(Stop):
         committer.commit(batch)
     acknowledged = STEPS.index(step) >= STEPS.index("after commit")
-    assert bench.documents() == bench.archived() == ([A, B] if acknowledged else [])
-    for segment in bench.store.archive.segments():
-        (path,) = bench.directory.glob(segment.name + "*")
+    assert workplace.documents() == workplace.archived() == ([A, B] if acknowledged else [])
+    for segment in workplace.store.archive.segments():
+        (path,) = workplace.directory.glob(segment.name + "*")
         assert path.stat().st_size == segment.length
     committer.close()
-    assert bench.documents() == bench.archived()
+    assert workplace.documents() == workplace.archived()
 
 
-def test_trouble_with_the_disk_while_a_file_is_ended_is_told_as_that(bench: Bench) -> None:
+def test_a_disk_error_while_a_file_is_ended_is_reported_as_disk_trouble(workplace: Workplace) -> None:
     def remove(step: str) -> None:
         if step == "before rename":
-            for path in bench.directory.glob(f"*{OPEN}"):
+            for path in workplace.directory.glob(f"*{OPEN}"):
                 path.unlink()
 
-    committer = bench.committer(step=remove, max_bytes=1)
+    committer = workplace.committer(step=remove, max_bytes=1)
     with pytest.raises(DiskTrouble, match="writing the archive failed"):
-        committer.commit([result(visit) for visit in bench.lease(A)])
+        committer.commit([result(visit) for visit in workplace.lease(A)])
 
 
 # ── visits with very many links ──
@@ -299,41 +299,41 @@ def test_trouble_with_the_disk_while_a_file_is_ended_is_told_as_that(bench: Benc
 MANY = [link(f"http://h{n % 7}.test/{n}") for n in range(5_000)]
 
 
-def known(bench: Bench) -> set[str]:
-    return {url for (url,) in bench.outside.execute("SELECT url FROM urls")}
+def stored_urls(workplace: Workplace) -> set[str]:
+    return {url for (url,) in workplace.outside.execute("SELECT url FROM urls")}
 
 
-def test_a_visit_with_very_many_links_arrives_whole(bench: Bench) -> None:
-    committer = bench.committer()
-    (visit,) = bench.lease(A)
+def test_all_links_of_a_visit_with_very_many_are_stored(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    (visit,) = workplace.lease(A)
     committed, *_ = committer.commit([result(visit, *MANY)])
     assert committed.new_urls == 5_000
     assert committed.hosts_with_new == {each.key.host for each in MANY}
-    assert known(bench) == {A, *(each.url for each in MANY)}
-    assert bench.store.crawl.account().known == 5_001
+    assert stored_urls(workplace) == {A, *(each.url for each in MANY)}
+    assert workplace.store.crawl.account().known == 5_001
     committer.close()
 
 
-def test_what_is_too_much_for_one_transaction_is_there_even_if_the_last_one_fails(bench: Bench) -> None:
-    committer = bench.committer()
-    (visit,) = bench.lease(A)
-    bench.fail_on_documents()
+def test_links_beyond_the_limit_are_stored_even_if_the_commit_fails(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    (visit,) = workplace.lease(A)
+    workplace.fail_on_documents()
     with pytest.raises(apsw.ConstraintError):
         committer.commit([result(visit, *MANY)])
-    assert known(bench) == {A, *(each.url for each in MANY[LINKS_A_VISIT:])}
-    assert bench.documents() == []
-    bench.work_again()
+    assert stored_urls(workplace) == {A, *(each.url for each in MANY[LINKS_A_VISIT:])}
+    assert workplace.documents() == []
+    workplace.accept_documents()
     committed, *_ = committer.commit([result(visit, *MANY)])
     assert committed.new_urls == LINKS_A_VISIT
-    assert known(bench) == {A, *(each.url for each in MANY)}
-    assert bench.documents() == [A]
+    assert stored_urls(workplace) == {A, *(each.url for each in MANY)}
+    assert workplace.documents() == [A]
     committer.close()
 
 
 @pytest.mark.parametrize("number", [LINKS_A_VISIT - 1, LINKS_A_VISIT, LINKS_A_VISIT + 1, 2 * LINKS_A_VISIT])
-def test_no_link_is_lost_at_the_limit(bench: Bench, number: int) -> None:
-    committer = bench.committer()
-    (visit,) = bench.lease(A)
+def test_no_link_is_lost_at_the_limit(workplace: Workplace, number: int) -> None:
+    committer = workplace.committer()
+    (visit,) = workplace.lease(A)
     committed, *_ = committer.commit([result(visit, *MANY[:number])])
     assert committed.new_urls == number
     committer.close()

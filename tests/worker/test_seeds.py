@@ -18,15 +18,15 @@ from crawler.urls.keys import key_of
 from crawler.worker.seeds import MAX_LINE, BadSeed, read_seeds, seeds_in
 
 
-def told(found: Iterator[NewUrl | BadSeed]) -> list[str]:
-    """A URL, or the number of a bad line."""
+def urls_or_lines(found: Iterator[NewUrl | BadSeed]) -> list[str]:
+    """Return each seed as its URL, or as the number of its bad line."""
     return [each.url if isinstance(each, NewUrl) else f"line {each.number}" for each in found]
 
 
 def read(tmp_path: Path, content: bytes) -> list[str]:
     path = tmp_path / "seeds.txt"
     path.write_bytes(content)
-    return told(read_seeds(str(path)))
+    return urls_or_lines(read_seeds(str(path)))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_lines_of_a_file(tmp_path: Path, content: bytes, expected: list[str]) ->
     assert read(tmp_path, content) == expected
 
 
-def test_a_seed_is_ready_to_be_made_known(tmp_path: Path) -> None:
+def test_a_seed_is_a_new_url(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("http://a.test/\n")
     assert list(read_seeds(str(tmp_path / "s"))) == [
         NewUrl(key=key_of("http://a.test/"), url="http://a.test/", reason=Reason.SEED)
@@ -70,11 +70,11 @@ def test_a_line_that_is_too_long_is_one_bad_line(tmp_path: Path, length: int, en
     assert found == ["http://first.test/", line.decode() if is_whole else "line 2"]
 
 
-def test_a_comment_may_be_as_long_as_it_likes(tmp_path: Path) -> None:
+def test_a_comment_may_have_any_length(tmp_path: Path) -> None:
     assert read(tmp_path, b"#" + b" http://a.test/" * MAX_LINE + b"\nhttp://b.test/\n") == ["http://b.test/"]
 
 
-def test_a_bad_line_says_where_it_is_and_not_too_much_of_what(tmp_path: Path) -> None:
+def test_a_bad_line_is_named_by_file_and_number_and_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "s"
     path.write_text("http://a.test/\nnon\x1bsense" + "x" * 200)
     _, bad = read_seeds(str(path))
@@ -85,36 +85,36 @@ def test_a_bad_line_says_where_it_is_and_not_too_much_of_what(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["missing", "."])
-def test_a_file_that_cannot_be_read_is_told_in_a_sentence(tmp_path: Path, name: str) -> None:
+def test_a_file_that_cannot_be_read_is_bad_input(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match=r"cannot be read \(.*\)\. Nothing was seeded from it\.$"):
         list(read_seeds(str(tmp_path / name)))
 
 
-def test_a_file_is_read_no_further_than_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_file_is_read_no_further_than_needed(tmp_path: Path) -> None:
     path = tmp_path / "endless"
     os.mkfifo(path)
-    pipe = os.open(path, os.O_RDWR)  # as long as this is open the pipe has no end: who reads on waits for ever
+    pipe = os.open(path, os.O_RDWR)  # as long as this is open the pipe has no end: reading on would wait for ever
     try:
         os.write(pipe, b"http://a.test/\nhttp://b.test/\n")
         seeds = read_seeds(str(path))
-        assert told(islice(seeds, 2)) == ["http://a.test/", "http://b.test/"]
+        assert urls_or_lines(islice(seeds, 2)) == ["http://a.test/", "http://b.test/"]
         os.write(pipe, b"http://c.test/\n")
-        assert told(islice(seeds, 1)) == ["http://c.test/"]
+        assert urls_or_lines(islice(seeds, 1)) == ["http://c.test/"]
         seeds.close()  # type: ignore[attr-defined]
     finally:
         os.close(pipe)
 
 
-def test_lines_at_hand_are_taken_one_at_a_time() -> None:
+def test_given_lines_are_read_one_at_a_time() -> None:
     taken = count()
     lines = (f"http://a.test/{number}" for number in taken)
-    assert told(islice(seeds_in(lines, "here"), 3)) == [f"http://a.test/{number}" for number in range(3)]
+    assert urls_or_lines(islice(seeds_in(lines, "here"), 3)) == [f"http://a.test/{number}" for number in range(3)]
     assert next(taken) == 3
 
 
-def test_lines_at_hand_follow_the_same_rules() -> None:
+def test_given_lines_follow_the_same_rules() -> None:
     found = list(seeds_in(["# no", "", "http://a.test/\r\n", "nonsense"], "here"))
-    assert told(iter(found)) == ["http://a.test/", "line 4"]
+    assert urls_or_lines(iter(found)) == ["http://a.test/", "line 4"]
     assert str(found[1]).startswith("here:4: ")
 
 

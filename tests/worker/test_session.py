@@ -1,4 +1,4 @@
-"""What a start makes of what was found under other settings, and of seeds that came since."""
+"""A start under other settings judges the stored URLs again, and new seeds open what is in their scope."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from tests.samples import NOW, acquire, link, new_url, settled, visited
 from tests.stores.versions import as_version_1
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
-WIDER = "The scope is not that of the last crawl"
-SPELLED = "URLs are spelled by other rules than in the last crawl"
+OTHER_SCOPE = "The scope is not that of the last crawl"
+OTHER_SPELLING = "URLs are spelled by other rules than in the last crawl"
 
-pytestmark = pytest.mark.usefixtures("told")
+pytestmark = pytest.mark.usefixtures("logged")
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def logged(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.INFO, "crawler")
     return caplog
 
@@ -52,7 +52,7 @@ def options(directory: Path, **given: Any) -> Options:
 
 @contextmanager
 def session(directory: Path, **given: Any) -> Iterator[Session]:
-    """A crawl that is open, and closed well."""
+    """Open a crawl, and close it without a fatal error."""
     opened = Session.open(options(directory, **given))
     try:
         yield opened
@@ -77,20 +77,20 @@ def store_in(directory: Path) -> Iterator[Store]:
 
 
 def seed(directory: Path, *urls: str) -> None:
-    """As `scrapy seed` does."""
+    """Add seeds as `scrapy seed` does."""
     with store_in(directory) as store:
         store.urls.add_seeds([new_url(url) for url in urls], NOW)
 
 
 def find(directory: Path, *urls: str, refused: Refusal | None = None, **facts: Any) -> None:
-    """As a crawl does that follows links."""
+    """Add URLs as a crawl does that follows links."""
     with store_in(directory) as store:
         given = {"reason": Reason.LINK, "refused": refused, "via": key_of(A)} | facts
         store.urls.add([new_url(url, **given) for url in urls], NOW)
 
 
 def crawl_a_page(directory: Path, *links: str) -> None:
-    """As a crawl does that visits A."""
+    """Visit A, whose page has these links."""
     with store_in(directory) as store:
         acquire(store, "me", 0, NOW, 60, 60)
         (visit,) = store.frontier.lease("me", store.frontier.load(key_of(A).host, NOW, 1), NOW).granted
@@ -111,21 +111,23 @@ OUT = Refusal(Reason.OUT_OF_SCOPE, "hosts")
 # ── at a start ──
 
 
-def test_a_first_start_judges_nothing(directory: Path, told: pytest.LogCaptureFixture) -> None:
+def test_a_first_start_leaves_all_urls_as_they_are(directory: Path, logged: pytest.LogCaptureFixture) -> None:
     seed(directory, A)
-    find(directory, A + "x.zip", B)  # whoever put them there
+    find(directory, A + "x.zip", B)
     start(directory)
-    assert told.messages == []
+    assert logged.messages == []
     assert waiting(directory, A, A + "x.zip", B) == {A, A + "x.zip", B}
 
 
-def test_the_same_settings_judge_nothing_again(directory: Path, told: pytest.LogCaptureFixture) -> None:
+def test_a_start_with_the_same_settings_leaves_all_urls_as_they_are(
+    directory: Path, logged: pytest.LogCaptureFixture
+) -> None:
     seed(directory, A)
     start(directory)
     find(directory, B, refused=OUT)
     for _ in range(2):
         start(directory)
-    assert told.messages == []
+    assert logged.messages == []
 
 
 @pytest.mark.parametrize(
@@ -141,8 +143,8 @@ def test_the_same_settings_judge_nothing_again(directory: Path, told: pytest.Log
         ("URL_EXCLUDE", "~.", {A + "x.html", A + "far", "http://a.test:8080/"}),
     ],
 )
-def test_another_scope_parks_what_it_refuses_and_the_old_one_brings_it_back(
-    setting: str, value: object, closed: set[str], directory: Path, tmp_path: Path, told: pytest.LogCaptureFixture
+def test_another_scope_parks_the_urls_that_it_refuses_and_the_old_scope_reopens_them(
+    setting: str, value: object, closed: set[str], directory: Path, tmp_path: Path, logged: pytest.LogCaptureFixture
 ) -> None:
     if setting in ("URL_EXCLUDE", "URL_INCLUDE"):
         (tmp_path / "patterns.txt").write_text(str(value))
@@ -155,12 +157,12 @@ def test_another_scope_parks_what_it_refuses_and_the_old_one_brings_it_back(
     everything = {A, A + "far", *links}
     start(directory, **{setting: value})
     assert waiting(directory, *everything) == everything - closed
-    assert [message for message in told.messages if WIDER in message] != []
+    assert [message for message in logged.messages if OTHER_SCOPE in message] != []
     start(directory)
     assert waiting(directory, *everything) == everything
 
 
-def test_a_pattern_file_that_says_something_else_is_another_scope(directory: Path, tmp_path: Path) -> None:
+def test_a_changed_pattern_file_is_another_scope(directory: Path, tmp_path: Path) -> None:
     exclude = tmp_path / "exclude.txt"
     exclude.write_text("")
     seed(directory, A)
@@ -172,7 +174,7 @@ def test_a_pattern_file_that_says_something_else_is_another_scope(directory: Pat
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "is_told"),
+    ("first", "second", "is_warned"),
     [
         ({}, {}, False),
         ({"URL_SORT_QUERY": False}, {}, True),
@@ -183,49 +185,51 @@ def test_a_pattern_file_that_says_something_else_is_another_scope(directory: Pat
         ({}, {"URL_MAX_LENGTH": 100}, False),
     ],
 )
-def test_urls_that_are_spelled_by_other_rules_are_warned_of(
+def test_other_rules_for_spelling_urls_are_warned_of_once(
     first: dict[str, Any],
     second: dict[str, Any],
-    is_told: bool,
+    is_warned: bool,
     directory: Path,
     tmp_path: Path,
-    told: pytest.LogCaptureFixture,
+    logged: pytest.LogCaptureFixture,
 ) -> None:
     for number, given in enumerate([first, second]):
         if "URL_RULES" in given:
             (tmp_path / f"rules{number}.txt").write_text(given["URL_RULES"])
             given = given | {"URL_RULES": str(tmp_path / f"rules{number}.txt")}
         start(directory, **given)
-    warned = [record for record in told.records if SPELLED in record.getMessage()]
-    assert [record.levelno for record in warned] == [logging.WARNING] * is_told
-    told.clear()
+    warned = [record for record in logged.records if OTHER_SPELLING in record.getMessage()]
+    assert [record.levelno for record in warned] == [logging.WARNING] * is_warned
+    logged.clear()
     start(directory, **given)
-    assert not any(SPELLED in message for message in told.messages)
+    assert not any(OTHER_SPELLING in message for message in logged.messages)
 
 
-def test_a_crawl_of_the_first_version_is_judged_anew(directory: Path, told: pytest.LogCaptureFixture) -> None:
+def test_urls_of_a_crawl_of_the_first_version_are_judged_again(
+    directory: Path, logged: pytest.LogCaptureFixture
+) -> None:
     seed(directory, A)
     crawl_a_page(directory, A + "x", A + "x.zip")
     find(directory, A + "y", B, refused=OUT)
     as_version_1(directory / "crawl.db")
     start(directory)
-    assert any(WIDER in message for message in told.messages)
+    assert any(OTHER_SCOPE in message for message in logged.messages)
     assert waiting(directory, A, A + "x", A + "x.zip", A + "y", B) == {A, A + "x", A + "y"}
-    told.clear()
+    logged.clear()
     start(directory)
-    assert told.messages == []
+    assert logged.messages == []
 
 
-def test_a_start_that_is_interrupted_is_made_up_for(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_that_was_interrupted_is_repeated_by_the_next(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seed(directory, A)
     start(directory)
     find(directory, A + "x.zip")
 
-    def dies(*_: object) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("crawler.stores.sqlite.crawl.SqliteCrawl.set_facts", dies)
+        patched.setattr("crawler.stores.sqlite.crawl.SqliteCrawl.set_facts", interrupt)
         with pytest.raises(KeyboardInterrupt):
             start(directory, URL_SKIP_TYPES="")
     find(directory, A + "y.zip", refused=Refusal(Reason.FILE_TYPE, "zip"))
@@ -249,7 +253,7 @@ def by_seeding_a_running_crawl(directory: Path, *urls: str, **given: Any) -> Non
         running.call(lambda: running.open_scope(new))
 
 
-def by_seeding_a_crawl_that_died_before_it_looked(directory: Path, *urls: str, **given: Any) -> None:
+def by_seeding_a_crawl_that_stopped_before_it_opened_the_scope(directory: Path, *urls: str, **given: Any) -> None:
     with session(directory, **given) as running:
         seed(directory, *urls)
         running.extend_scope(running.call(running.new_seeds))
@@ -258,7 +262,8 @@ def by_seeding_a_crawl_that_died_before_it_looked(directory: Path, *urls: str, *
 
 Seeding = Callable[..., None]
 seedings = pytest.mark.parametrize(
-    "welcome", [by_seeding_before_a_start, by_seeding_a_running_crawl, by_seeding_a_crawl_that_died_before_it_looked]
+    "add_seeds",
+    [by_seeding_before_a_start, by_seeding_a_running_crawl, by_seeding_a_crawl_that_stopped_before_it_opened_the_scope],
 )
 
 
@@ -271,31 +276,31 @@ seedings = pytest.mark.parametrize(
         ("prefixes", {B + "x/y"}),
     ],
 )
-def test_a_new_seed_opens_what_was_found_of_its_site_before(
-    mode: str, opened: set[str], welcome: Seeding, directory: Path
+def test_a_new_seed_reopens_the_urls_in_its_scope_that_were_found_before(
+    mode: str, opened: set[str], add_seeds: Seeding, directory: Path
 ) -> None:
     seed(directory, A)
     start(directory, SCOPE=mode)
     found = {B + "x/y", B + "z", B + "z?q=1", "http://www.b.test/", "http://a.b.test/", "http://notb.test/", C}
     find(directory, *found, refused=Refusal(Reason.OUT_OF_SCOPE, mode))
     find(directory, B + "x/a.zip", refused=Refusal(Reason.FILE_TYPE, "zip"))
-    welcome(directory, B + "x/", SCOPE=mode)
+    add_seeds(directory, B + "x/", SCOPE=mode)
     assert waiting(directory, *found, B + "x/a.zip", B + "x/") == {B + "x/", *opened}
 
 
 @seedings
 @pytest.mark.parametrize("mode", ["any", "domains", "hosts"])
-def test_a_new_seed_opens_its_port_wherever_the_scope_has_it(mode: str, welcome: Seeding, directory: Path) -> None:
-    """`scrapy urls` says so too: the ports of the seeds are allowed on all hosts."""
+def test_a_new_seed_opens_its_port_on_all_hosts_in_scope(mode: str, add_seeds: Seeding, directory: Path) -> None:
+    """`scrapy urls` judges alike: the ports of the seeds are allowed on all hosts."""
     seed(directory, A)
     start(directory, SCOPE=mode)
     found = {"http://b.test:9000/x", "http://a.test:9000/"}
     find(directory, *found, "http://b.test:9001/", refused=Refusal(Reason.PORT_DENIED, "9000"))
-    welcome(directory, "http://b.test:9000/", SCOPE=mode)
+    add_seeds(directory, "http://b.test:9000/", SCOPE=mode)
     assert waiting(directory, *found, "http://b.test:9001/") == found
 
 
-def test_very_many_new_sites_are_welcomed_all_at_once(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_a_few_new_sites_are_opened_in_one_pass(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FEW_SITES", 2)
     seed(directory, A)
     start(directory)
@@ -305,13 +310,13 @@ def test_very_many_new_sites_are_welcomed_all_at_once(directory: Path, monkeypat
     assert waiting(directory, *(f"http://h{number}.test/x" for number in range(5))) == {url + "x" for url in new}
 
 
-def test_seeds_are_welcomed_once(directory: Path, told: pytest.LogCaptureFixture) -> None:
+def test_new_seeds_open_the_scope_once(directory: Path, logged: pytest.LogCaptureFixture) -> None:
     seed(directory, A)
     start(directory)
     find(directory, B + "x", refused=OUT)
     by_seeding_a_running_crawl(directory, B)
-    assert [message for message in told.messages if "in the scope now" in message] != []
-    find(directory, B + "y", refused=OUT)  # whoever parked it
+    assert [message for message in logged.messages if "in the scope now" in message] != []
+    find(directory, B + "y", refused=OUT)
     start(directory)
     assert waiting(directory, B + "x", B + "y") == {B + "x"}
 
@@ -320,7 +325,7 @@ def test_seeds_are_welcomed_once(directory: Path, told: pytest.LogCaptureFixture
 
 
 def sketches_in(directory: Path) -> tuple[int, int]:
-    """How many pages can be compared, and how many keys they are found by."""
+    """Return the numbers of stored sketches and of their bands."""
     connection = apsw.Connection(str(directory / "crawl.db"))
     counted = [connection.execute(f"SELECT count(*) FROM {table}").get for table in ("sketches", "bands")]
     connection.close()
@@ -346,29 +351,29 @@ def crawl_a_sketched_page(directory: Path, **given: Any) -> None:
         opened.call(commit)
 
 
-def test_another_threshold_has_pages_entered_anew(directory: Path, told: pytest.LogCaptureFixture) -> None:
+def test_another_threshold_enters_all_sketches_again(directory: Path, logged: pytest.LogCaptureFixture) -> None:
     crawl_a_sketched_page(directory)
     assert sketches_in(directory) == (1, 11)
     start(directory)
-    assert "DUPLICATE_THRESHOLD" not in told.text
+    assert "DUPLICATE_THRESHOLD" not in logged.text
     start(directory, DUPLICATE_THRESHOLD=0.8)
-    assert "DUPLICATE_THRESHOLD has changed: 1 pages are entered anew" in told.text
+    assert "DUPLICATE_THRESHOLD has changed: 1 pages are entered anew" in logged.text
     assert sketches_in(directory) == (1, 25)
 
 
-def test_other_shingles_make_sketches_useless(directory: Path, told: pytest.LogCaptureFixture) -> None:
+def test_another_shingle_size_drops_all_sketches(directory: Path, logged: pytest.LogCaptureFixture) -> None:
     crawl_a_sketched_page(directory)
     start(directory, DUPLICATE_SHINGLE=3)
-    assert "DUPLICATE_SHINGLE has changed" in told.text
+    assert "DUPLICATE_SHINGLE has changed" in logged.text
     assert sketches_in(directory) == (0, 0)
 
 
-def test_who_looks_for_no_near_duplicates_leaves_those_found_alone(directory: Path) -> None:
+def test_without_near_duplicates_stored_sketches_stay(directory: Path) -> None:
     crawl_a_sketched_page(directory)
     start(directory, DUPLICATE_THRESHOLD=0)
     assert sketches_in(directory) == (1, 11)
 
 
-def test_workers_agree_on_what_a_near_duplicate_is(directory: Path) -> None:
+def test_a_worker_with_another_rule_for_near_duplicates_is_refused(directory: Path) -> None:
     with session(directory), pytest.raises(Misconfigured, match="DUPLICATE_THRESHOLD or DUPLICATE_SHINGLE is not what"):
         Session.open(options(directory, DUPLICATE_THRESHOLD=0.8), join=True)

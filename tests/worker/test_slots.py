@@ -29,7 +29,7 @@ lock.release()
 
 @contextmanager
 def held_by_another(directory: Path, number: int) -> Iterator[subprocess.Popen[str]]:
-    """A process that holds a slot until it is told to end, or is killed."""
+    """Start a process that holds a slot until it reads a line, or is killed."""
     command = [sys.executable, "-c", HOLD, str(directory), str(number)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -84,7 +84,7 @@ def test_a_new_slot_and_one_that_was_never_signed_are_clean(tmp_path: Path) -> N
         lock.drop()
 
 
-def test_a_slot_that_is_dropped_stays_unclean_for_whoever_comes_next(tmp_path: Path) -> None:
+def test_a_slot_that_is_dropped_stays_unclean_for_its_next_holder(tmp_path: Path) -> None:
     lock = taken(tmp_path)
     lock.sign(NOW)
     lock.drop()
@@ -94,7 +94,7 @@ def test_a_slot_that_is_dropped_stays_unclean_for_whoever_comes_next(tmp_path: P
         lock.drop()
 
 
-def test_trying_a_slot_leaves_its_holder_and_what_it_says_alone(tmp_path: Path) -> None:
+def test_trying_a_slot_leaves_its_holder_and_its_lock_file_alone(tmp_path: Path) -> None:
     with held_by_another(tmp_path, 0):
         before = (tmp_path / "0.lock").read_text()
         assert SlotLock.take(tmp_path, 0) is None
@@ -115,7 +115,7 @@ def test_the_message_says_who_is_running_and_since_when(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "[]", "{}", '{"pid": 1, "since": "x"}', '"x"'])
-def test_the_message_can_do_without_knowing_who(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_lock_file_names_another_process(tmp_path: Path, text: str) -> None:
     (tmp_path / "0.lock").write_text(text)
     assert "(another process)" in str(already_running(tmp_path))
     assert "(another process)" in str(already_running(tmp_path, 1))
