@@ -62,7 +62,7 @@ class SavedTraffic:
 
 @dataclass(slots=True)
 class RunRecord:
-    """Counters of a run: the scheduler fills them; progress, metrics and summary read them, in any thread."""
+    """Counters of a run: the engine fills them; progress, metrics and summary read them, in any thread."""
 
     finished: str = "stopped"  # why the run ended
     outcomes: Counter[tuple[Outcome, Reason]] = field(default_factory=Counter)

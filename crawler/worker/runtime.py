@@ -1,7 +1,7 @@
 """What a worker needs of the process that it runs in: a clock, the store's thread, host names, pages, the engine.
 
 Under Scrapy these are the event loop, a thread, the resolver and the content processes. In a simulation they are a
-virtual clock and a store that answers after a simulated delay; there are no pages.
+virtual clock and a store that answers after a simulated delay; pages are there if a test provides them.
 """
 
 from __future__ import annotations
