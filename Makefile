@@ -1,36 +1,51 @@
-# make setup     a virtual environment in .venv with everything that crawling and testing need
-# make crawl     crawl the bundled demo web into data/demo; with SEEDS=my.txt CONTACT=https://… [PAGES=1000] the real web
-# make test      all tests, in three parts (at most 9 minutes on two cores)
-# make test-slow  promises that make test keeps in a smaller form, at their full size
-# make lint      format, lint and types
-# make bench     pages per CPU-second against stock Scrapy
-# make bench-polite  the share of the rate that politeness allows, against stock Scrapy, and what the next visit costs (about 8 minutes)
-# make bench-duplicates  how many near-duplicates each method finds, by the size of its fingerprints too, what a sketch costs, pages that share a site template, what all that costs a crawl (about 5 minutes)
-# make bench-index  the index of near-duplicates with a million pages: speed and bytes (about 6 minutes)
-# make bench-discovery  all clusters of near-duplicates among a million sketches: time, memory, and whether they are right (about 15 seconds)
-# make bench-export  documents a second from a collection to jsonl, and in each format of files (about 3 minutes)
-# make bench-extract  what main texts are worth and cost, by every method and by libraries; and HTML parsers (about 5 minutes)
-# make bench-frontier  ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart (about 20 minutes)
-# make bench-search  the index of scrapy search: documents a second on one core, memory, bytes, and the time of a question (about 2 minutes)
-# make bench-sites  what a decision by robots.txt costs, and a sitemap of the greatest size against Scrapy's class (about a minute)
-# make bench-workers  what a second worker brings (about 4 minutes)
-# make conformance  the test suites of other projects for URLs, robots.txt, lists, pages and documents, and why we differ where we do
-# make prove-sites  robots.txt, validators and HEAD_POLICY, judged by the server's log (about 3 minutes)
-# make prove-urls   a million mutated URLs, and the promises that must hold for each (about 3 minutes)
-# make prove-docs   three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
-# make prove-month  a month of crawling under a virtual clock, a million visits, each judged (about 10 minutes)
-# make prove-polite 100,000 requests to 4,000 hosts, with kills, judged by the server's log (about 4 minutes)
-# make prove-kill   the full proof that kill -9 loses nothing (about 15 minutes)
-# make prove-workers  four workers, of which some are killed and stopped for ten minutes: nothing lost, every delay kept (about 20 minutes)
-# make prove-duplicates  two workers, killed twenty times, find the same clusters of copies as undisturbed ones (about 4 minutes)
-# make prove-feed  ten crawls of a changing web, the exporter killed two hundred times, engines that fail: four indexes equal the collection (about 15 minutes)
-# With WORKERS=2 prove-polite and prove-kill crawl with so many processes.
+# make setup            a virtual environment in .venv with everything that crawling and testing need
+# make crawl            crawl the bundled demo web into data/demo;
+#                       with SEEDS=my.txt CONTACT=https://… [PAGES=1000] the real web
+# make test             all tests, in three parts (at most 9 minutes on two cores)
+# make test-slow        promises that make test checks in a smaller form, at their full size
+# make lint             format, lint and types
+# make conformance      test suites of other projects for URLs, robots.txt, lists, pages and documents, and the
+#                       reason for each difference
+#
+# Proofs judge whole crawls from outside. With WORKERS=2 prove-polite and prove-kill crawl with so many processes.
+# make prove-kill       kill -9 loses nothing: 200 kills, and one at each step of the commit (about 15 minutes)
+# make prove-polite     100,000 requests to 4,000 hosts, with kills, judged by the server's log (about 4 minutes)
+# make prove-workers    four workers, some killed and some stopped for ten minutes: nothing lost, every delay kept
+#                       (about 20 minutes)
+# make prove-duplicates two workers, killed twenty times, find the same clusters as undisturbed ones (about 4 minutes)
+# make prove-sites      robots.txt, validators and HEAD_POLICY, judged by the server's log (about 3 minutes)
+# make prove-feed       ten crawls of a changing web, the exporter killed 200 times, engines that fail: four indexes
+#                       equal the collection (about 15 minutes)
+# make prove-urls       a million mutated URLs, and the promises that must hold for each (about 3 minutes)
+# make prove-docs       three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
+# make prove-month      a month under a virtual clock, a million visits, each judged (about 10 minutes)
+#
+# Benchmarks
+# make bench            pages per CPU-second against stock Scrapy
+# make bench-polite     the share of the rate that politeness allows, against stock Scrapy; the cost of the next visit
+#                       (about 8 minutes)
+# make bench-duplicates near-duplicates found by each method and size of fingerprint; the cost of a sketch; pages that
+#                       share a site template; the cost to a crawl (about 5 minutes)
+# make bench-index      the index of near-duplicates with a million pages: speed and bytes (about 6 minutes)
+# make bench-discovery  all clusters among a million sketches: time, memory, correctness (about 15 seconds)
+# make bench-export     documents a second from a collection to jsonl, and in each file format (about 3 minutes)
+# make bench-extract    quality and cost of main texts, by each method and by libraries; HTML parsers (about 5 minutes)
+# make bench-frontier   ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart
+#                       (about 20 minutes)
+# make bench-search     the index of scrapy search: documents a second on one core, memory, bytes, query time
+#                       (about 2 minutes)
+# make bench-sites      the cost of a robots.txt decision; a sitemap of the greatest size against Scrapy's class
+#                       (about a minute)
+# make bench-workers    the gain from a second worker (about 4 minutes)
 
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl bench bench-discovery bench-duplicates bench-export bench-extract bench-frontier bench-index bench-polite bench-search bench-sites bench-workers test test-units test-conformance test-crawls test-slow lint conformance prove-docs prove-duplicates prove-feed prove-sites prove-urls prove-month prove-polite prove-kill prove-workers clean
+.PHONY: setup crawl test test-units test-conformance test-crawls test-slow lint conformance clean
+.PHONY: prove-docs prove-duplicates prove-feed prove-kill prove-month prove-polite prove-sites prove-urls prove-workers
+.PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-frontier bench-index bench-polite
+.PHONY: bench-search bench-sites bench-workers
 
 setup: .venv/ready
 
@@ -124,7 +139,8 @@ bench-extract: .venv/peers
 	$(BIN)/python -m benchmarks extract
 	$(BIN)/python -m benchmarks parsers
 
-# Libraries that are only measured against. readability-lxml asks for old versions of what it needs, and runs with new ones.
+# Libraries that are only measured against. readability-lxml asks for old versions of its dependencies, and runs with
+# new ones.
 .venv/peers: .venv/ready
 	@if command -v uv >/dev/null 2>&1; then \
 		uv pip install --quiet --python $(BIN)/python -c constraints.txt selectolax html-text chardet rensa && \
