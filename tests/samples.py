@@ -1,4 +1,4 @@
-"""Small values for tests: a visit, an answer, a result."""
+"""Small values for tests: URLs, links, visits, answers, results."""
 
 from __future__ import annotations
 
@@ -44,14 +44,16 @@ def visited(visit: Visit, *links: Link, **facts: Any) -> Visited:
     return Visited(**given | facts)
 
 
-def settled(
-    result: Visited, *, clock: HostClock | None = None, after: NextState | None = None, **facts: Any
+def visit_result(
+    result: Visited, *, clock: HostClock | None = None, next_state: NextState | None = None, **facts: Any
 ) -> VisitResult:
-    after = after or DEFAULTS.revisit.after(result, NOW, NOW)
-    return VisitResult(visited=result, next_state=after, clocks={result.visit.host_key: clock or HostClock()}, **facts)
+    """A result ready to be committed; its next state is by default that of the default revisit policy."""
+    next_state = next_state or DEFAULTS.revisit.after(result, NOW, NOW)
+    clocks = {result.visit.host_key: clock or HostClock()}
+    return VisitResult(visited=result, next_state=next_state, clocks=clocks, **facts)
 
 
 def acquire(store: Store, owner: str, slot: int, now: float, lease: float, longest_request: float) -> int:
-    """Become a worker, with as many partitions as there are to be had; their number."""
+    """Lease all free partitions to a worker, up to its share; return how many it holds."""
     worker = WorkerStatus(slot=slot, owner=owner)
     return len(store.partitions.renew_lease(worker, now, lease, longest_request, lambda name, clock: clock).partitions)

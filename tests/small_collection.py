@@ -12,7 +12,7 @@ from crawler.stores.sqlite.similarity_doubts import MAX_COMPARISONS
 from crawler.urls.keys import key_of
 from crawler.worker.committer import Committer
 from tests.defaults import DEFAULTS, urls_with
-from tests.samples import NOW, acquire, answer, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, answer, new_url, visit_result, visit_to, visited
 
 
 class Collection:
@@ -43,7 +43,7 @@ class Collection:
             visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason, redirect=meaning.location
         )
         found = examine(result, urls_with().new_scope(), DEFAULTS.reading, DEFAULTS.duplicates)
-        self._committer.commit([settled(found, comparisons=MAX_COMPARISONS)])  # nobody is here to compare texts
+        self._committer.commit([visit_result(found, comparisons=MAX_COMPARISONS)])  # nobody is here to compare texts
 
     def close(self) -> None:
         self._committer.close()

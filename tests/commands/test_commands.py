@@ -17,7 +17,7 @@ from crawler.stores.open import open_store
 from crawler.stores.sqlite.schema import SCHEMA_VERSION
 from crawler.urls.keys import key_of
 from tests.crawl.runner import polite_to, rows, scrapy, seeds_file, started
-from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, link, new_url, visit_result, visit_to, visited
 from tests.stores.versions import as_version_1
 from tests.webgraph.server import Served
 
@@ -138,7 +138,7 @@ def test_why_names_the_parts_of_a_priority_and_what_budgets_say(tmp_path: Path) 
     targets = [link(f"http://far.test/{number}") for number in range(4)]
     for source in ("http://seed.test/", "http://news.test/"):
         (visit,) = store.frontier.lease("me", [visit_to(source)], NOW).granted
-        store.commits.commit([settled(visited(visit, *targets))], [], NOW)
+        store.commits.commit([visit_result(visited(visit, *targets))], [], NOW)
     store.close()
     settings = {"CRAWL_DIR": directory, "BUDGET_DOMAIN": 2, "BUDGET_GROWTH": 0.25}
     told = tell("http://far.test/0", settings)

@@ -12,7 +12,7 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import NewUrl
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.samples import NOW, acquire, link, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, link, new_url, visit_result, visit_to, visited
 
 Open = Callable[..., Store]
 SITE = [f"http://h{host}.site.test/{page}" for page in range(4) for host in range(3)]
@@ -54,7 +54,7 @@ def holds(store: Store) -> bool:
 def endorse(store: Store, source: str, *targets: str) -> None:
     store.urls.add([new_url(source)], NOW)
     (visit,) = store.frontier.lease("me", [visit_to(source)], NOW).granted
-    store.commits.commit([settled(visited(visit, *map(link, targets)))], [], NOW)
+    store.commits.commit([visit_result(visited(visit, *map(link, targets)))], [], NOW)
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -183,7 +183,9 @@ def test_what_was_not_sent_costs_no_budget(with_budgets: Open) -> None:
     store.urls.add_seeds(map(new_url, urls), NOW)
     store.frontier.unlease(store.frontier.lease("me", [visit_to(urls[0])], NOW).granted, NOW)
     (denied,) = store.frontier.lease("me", [visit_to(urls[1])], NOW).granted
-    store.commits.commit([settled(Visited(visit=denied, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED))], [], NOW)
+    store.commits.commit(
+        [visit_result(Visited(visit=denied, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED))], [], NOW
+    )
     store.frontier.lease("me", [visit_to("http://a.test/never-found")], NOW)
     assert len(store.frontier.lease("me", [visit_to(url) for url in urls[2:]], NOW).granted) == 2
 

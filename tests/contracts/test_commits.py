@@ -8,7 +8,7 @@ from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.contracts.test_duplicates import ONE, edited, page
 from tests.contracts.visits import DAY, PLACE, SEGMENT, fetch, leased, refused
-from tests.samples import NOW, answer, link, new_url, settled, visited
+from tests.samples import NOW, answer, link, new_url, visit_result, visited
 
 A, B, C = "http://a.test/x?print=1", "http://b.test/copied", "http://c.test/one"
 NEW = [link("http://a.test/1"), link("http://a.test/2"), link("http://d.test/")]
@@ -34,7 +34,7 @@ def test_links_are_counted_for_the_visit_that_brought_them_first(store: Store) -
     visits = [leased(store, url, NOW) for url in (A, B)]
     pages = [page(ONE, links=NEW[:1]), page(edited(ONE, 40), links=NEW)]
     batch = [
-        settled(visited(visit, fetched=answer(visit.url), page=found), position=PLACE)
+        visit_result(visited(visit, fetched=answer(visit.url), page=found), position=PLACE)
         for visit, found in zip(visits, pages, strict=True)
     ]
     committed = store.commits.commit(batch, [SEGMENT], NOW)

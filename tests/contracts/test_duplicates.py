@@ -23,7 +23,7 @@ from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, PLACE, SEGMENT, fetch, leased, refused
-from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
+from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visited
 
 RULE = DuplicateRule()
 WORDS = [f"word{number}" for number in range(3_000)]
@@ -134,7 +134,7 @@ def doubtful(store: Store, url: str, words: list[str], **facts: Any) -> VisitRes
     """A visit that has ended and is to be committed."""
     store.urls.add([new_url(url)], NOW)
     visit = leased(store, url, NOW + 1)
-    return settled(visited(visit, fetched=answer(visit.url), page=page(words)), position=PLACE, **facts)
+    return visit_result(visited(visit, fetched=answer(visit.url), page=page(words)), position=PLACE, **facts)
 
 
 def doubts_of(store: Store, *batch: VisitResult) -> dict[str, list[str]]:
@@ -491,7 +491,7 @@ def test_a_page_that_comes_again_as_it_was_is_compared_again(store: Store) -> No
     ((doubt,),) = store.similarity.candidates([unsure]).values()
     store.commits.commit([replace(unsure, compared={doubt.id: 0.89}, comparisons=1)], [SEGMENT], NOW + 1)
     visit = leased(store, B, NOW + 9 * DAY)
-    again = settled(visited(visit, fetched=answer(visit.url), page=page(DOUBTFUL)), position=PLACE)
+    again = visit_result(visited(visit, fetched=answer(visit.url), page=page(DOUBTFUL)), position=PLACE)
     assert doubts_of(store, again) == {B: [A]}
 
 

@@ -14,7 +14,7 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import UrlRow
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visit_to, visited
 
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
 PLACE = ArchivePosition(segment=SEGMENT.name, offset=40, length=30)
@@ -32,7 +32,7 @@ def visit(store: Store, url: str, *links: str, **page: Any) -> None:
     store.urls.add([new_url(url)], NOW)
     (leased,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
     found = [link(target, "words") for target in links]
-    store.commits.commit([settled(visited(leased, page=Page(links=found, **page), fetched=answer(url)))], [], NOW)
+    store.commits.commit([visit_result(visited(leased, page=Page(links=found, **page), fetched=answer(url)))], [], NOW)
 
 
 def test_a_url_to_which_other_sites_link_is_more_important(store: Store) -> None:
@@ -63,7 +63,7 @@ def test_a_site_recommends_a_url_once_whatever_its_hosts_pages_and_words(store: 
 def test_links_without_words_count_and_are_no_anchor_text(store: Store) -> None:
     store.urls.add([new_url("http://a.test/")], NOW)
     (leased,) = store.frontier.lease("me", [visit_to("http://a.test/")], NOW).granted
-    store.commits.commit([settled(visited(leased, link(TARGET)))], [], NOW)
+    store.commits.commit([visit_result(visited(leased, link(TARGET)))], [], NOW)
     visit(store, "http://b.test/", TARGET)
     assert row_of(store, TARGET).inlinks == 2
     assert store.documents.anchors(key_of(TARGET)) == [("b.test", "words")]
@@ -94,7 +94,7 @@ def test_a_page_that_changes_often_is_more_important_than_one_that_never_does(
         now = NOW + day * 8 * 86_400
         (leased,) = store.frontier.lease("me", [visit_to(TARGET, depth=2)], now).granted
         result = visited(leased, page=Page(body_digest=body.encode()), fetched=answer(TARGET, ended=now))
-        store.commits.commit([replace(settled(result), position=PLACE)], [SEGMENT], now)
+        store.commits.commit([replace(visit_result(result), position=PLACE)], [SEGMENT], now)
     row = row_of(store, TARGET)
     assert (row.visits, row.changes) == (len(bodies), changes)
     assert row.level == level_of(PriorityInputs(2)) + step
@@ -143,7 +143,7 @@ def test_a_page_with_very_many_links_recommends_each_once(store: Store) -> None:
     (leased,) = store.frontier.lease("me", [visit_to("http://s0.test/")], NOW).granted
     links = [link(TARGET, "words")]
     store.commits.add_links(leased, links, NOW)
-    store.commits.commit([settled(visited(leased, *links))], [], NOW)
+    store.commits.commit([visit_result(visited(leased, *links))], [], NOW)
     assert row_of(store, TARGET).inlinks <= 1
     visit(store, "http://s1.test/", TARGET)
     visit(store, "http://s2.test/", TARGET)

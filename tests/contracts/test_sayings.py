@@ -16,7 +16,7 @@ from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import DAY, PLACE, SEGMENT, commit, due_at, fetch, leased, refused, row_of
-from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
+from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visited
 
 URL, OTHER = "http://a.test/page", "http://a.test/other"
 HOST = key_of(URL).host
@@ -357,7 +357,7 @@ def test_several_observations_of_one_batch_all_count(store: Store) -> None:
         visited(leased(store, url, NOW + WEEK), page=page("new " + url, etag="1"), fetched=answer(url))
         for url in (URL, OTHER)
     ]
-    store.commits.commit([settled(result, position=PLACE) for result in results], [SEGMENT], NOW + WEEK)
+    store.commits.commit([visit_result(result, position=PLACE) for result in results], [SEGMENT], NOW + WEEK)
     assert store.urls.trust(HOST) == {Source.VALIDATORS: Trust(same_wrong=2)}
 
 

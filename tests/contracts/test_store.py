@@ -37,7 +37,7 @@ from crawler.urls.keys import key_of
 from crawler.urls.scope import SCOPE_REASONS
 from tests.contracts.engines import ENGINES, Opener
 from tests.defaults import politeness_with
-from tests.samples import NOW, acquire, answer, link, new_url, settled, visit_to, visited
+from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visit_to, visited
 
 A, B, ELSEWHERE = "http://a.test/", "http://a.test/b", "http://b.test/"
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
@@ -121,12 +121,12 @@ def find_in_two_adds(store: Store) -> int:
 
 def find_as_link(store: Store) -> int:
     store.urls.add([new_url(A)], NOW)
-    return store.commits.commit([settled(visited(visit_b(store), link_to_double()))], [], NOW).new_urls
+    return store.commits.commit([visit_result(visited(visit_b(store), link_to_double()))], [], NOW).new_urls
 
 
 def find_both_as_links(store: Store) -> int:
     result = visited(visit_b(store), link(A), link_to_double(), link(A), link_to_double())
-    return store.commits.commit([settled(result)], [], NOW).new_urls - 1
+    return store.commits.commit([visit_result(result)], [], NOW).new_urls - 1
 
 
 def find_as_early_link(store: Store) -> int:
@@ -138,7 +138,7 @@ def find_as_redirect_target(store: Store) -> int:
     store.urls.add([new_url(A)], NOW)
     facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "detail": DOUBLE}
     return store.commits.commit(
-        [settled(visited(visit_b(store), location=link_to_double(), **facts))], [], NOW
+        [visit_result(visited(visit_b(store), location=link_to_double(), **facts))], [], NOW
     ).new_urls
 
 
@@ -227,7 +227,7 @@ def test_words_about_a_url_that_cannot_be_kept_are_not_said_of_the_one_that_is(s
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     (visit,) = store.frontier.lease("me", [visit_to(ELSEWHERE)], NOW).granted
     store.commits.commit(
-        [settled(visited(visit, link(A, "of the first"), link_to_double(anchor="of the other")))], [], NOW
+        [visit_result(visited(visit, link(A, "of the first"), link_to_double(anchor="of the other")))], [], NOW
     )
     assert store.documents.anchors(key_of(A)) == [("b.test", "of the first")]
 
@@ -252,7 +252,7 @@ def test_important_hosts_come_first_and_active_ones_not_again(store: Store) -> N
 def test_a_host_with_nothing_due_is_asked_for_no_more(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    store.commits.commit([settled(visited(visit))], [], NOW)
+    store.commits.commit([visit_result(visited(visit))], [], NOW)
     assert store.frontier.load(key_of(A).host, NOW, 10) == []
     assert store.frontier.outlook().next_due == NOW + 7 * 86_400
     assert len(store.frontier.activate("me", NOW + 8 * 86_400, 10, 10, ())) == 1
@@ -263,7 +263,7 @@ def test_a_wrong_clock_does_not_hold_a_host_for_years(store: Store) -> None:
     (first, second) = lease_all(store)
     far = NOW + 1e9
     busy = visited(first, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
-    store.commits.commit([settled(busy, clock=HostClock(held_until=far, next_visit=far))], [], NOW)
+    store.commits.commit([visit_result(busy, clock=HostClock(held_until=far, next_visit=far))], [], NOW)
     store.frontier.unlease([second], NOW)
     store.frontier.clamp_future_times(NOW + 100)
     (load,) = store.frontier.activate("me", NOW + 101, 10, 10, ())
@@ -288,7 +288,7 @@ def test_a_held_host_gives_nothing_until_its_hold_ends(store: Store) -> None:
     (first, second) = lease_all(store)
     busy = visited(first, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
     clock = HostClock(held_until=NOW + 600, next_visit=NOW + 600)
-    store.commits.commit([settled(busy, clock=clock)], [], NOW)
+    store.commits.commit([visit_result(busy, clock=clock)], [], NOW)
     store.frontier.unlease([second], NOW)
     assert store.frontier.activate("me", NOW + 599, 10, 10, ()) == []
     assert store.frontier.outlook().next_due == NOW + 600
@@ -332,7 +332,7 @@ def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
         host=robots.key.host, origin="http://a.test", status=200, body=b"User-agent: *", fetched=NOW, expires=NOW + 9
     )
     store.commits.commit(
-        [settled(visited(robots, rules=replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))))], [], NOW
+        [visit_result(visited(robots, rules=replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))))], [], NOW
     )
     assert states(store) == (2, 1, 0, 1)
     assert store.urls.find_robots("http://a.test") == replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))
@@ -360,7 +360,7 @@ def test_what_a_document_says_of_itself_is_kept(store: Store) -> None:
         published=NOW - 5,
         metadata={"author": "Ąćę \N{SPIDER}", "pages": "3"},
     )
-    store.commits.commit([settled(visited(visit, page=page), position=PLACE)], [SEGMENT], NOW)
+    store.commits.commit([visit_result(visited(visit, page=page), position=PLACE)], [SEGMENT], NOW)
     (document,) = store.documents.versions(visit.key)
     assert (document.format, document.encoding, document.encoding_source) == ("pdf", "KOI8-R", "detected")
     assert (document.problem, document.published) == ("truncated", NOW - 5)
@@ -374,7 +374,7 @@ def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
     links = (link(B, "inside"), link(ELSEWHERE, "outside"), link("http://c.test/", refused=Reason.OUT_OF_SCOPE))
     clock = HostClock(next_visit=NOW + 5, latency=0.1, last_end=NOW)
     result = visited(visit, page=replace(page, links=links))
-    committed = store.commits.commit([settled(result, clock=clock, position=PLACE)], [SEGMENT], NOW)
+    committed = store.commits.commit([visit_result(result, clock=clock, position=PLACE)], [SEGMENT], NOW)
     assert committed.new_urls == 3
     assert set(committed.hosts_with_new) == {key_of(A).host, key_of(ELSEWHERE).host}
     assert states(store) == (4, 3, 0, 1)
@@ -398,7 +398,7 @@ def test_a_redirect_makes_its_target_known_one_hop_further(store: Store) -> None
     (visit,) = lease_all(store)
     moved = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "fetched": answer(A, status=301)}
     result = visited(visit, location=link(B), detail=B, **moved)
-    store.commits.commit([settled(result)], [], NOW)
+    store.commits.commit([visit_result(result)], [], NOW)
     target, source = store.urls.find(key_of(B)), store.urls.find(key_of(A))
     assert target is not None
     assert source is not None
@@ -411,7 +411,7 @@ def test_a_late_commit_changes_nothing(store: Store) -> None:
     first, second = lease_all(store)
     store.frontier.unlease([first], NOW)
     before = store.crawl.account()
-    batch = [settled(visited(first, link("http://new.test/"))), settled(visited(second))]
+    batch = [visit_result(visited(first, link("http://new.test/"))), visit_result(visited(second))]
     with pytest.raises(LateCommit) as caught:
         store.commits.commit(batch, [SEGMENT], NOW)
     assert caught.value.keys == {first.key}
@@ -427,7 +427,7 @@ def test_a_commit_under_an_old_epoch_is_late(store: Store) -> None:
     (load,) = store.frontier.activate("you", NOW + 200, 10, 10, ())
     assert store.frontier.lease("you", load.visits, NOW).granted
     with pytest.raises(LateCommit):
-        store.commits.commit([settled(visited(visit))], [], NOW + 201)
+        store.commits.commit([visit_result(visited(visit))], [], NOW + 201)
     assert acquire(store, "me", 0, NOW + 122, 60, 60) == 0
 
 
@@ -435,12 +435,14 @@ def test_a_page_that_is_gone_is_published_as_deleted_only_if_it_was_there(store:
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     here, never = sorted(lease_all(store), key=lambda visit: visit.url)
     gone = {"outcome": Outcome.REFUSED, "reason": Reason.GONE}
-    store.commits.commit([settled(visited(here), position=PLACE), settled(visited(never, **gone))], [SEGMENT], NOW)
+    store.commits.commit(
+        [visit_result(visited(here), position=PLACE), visit_result(visited(never, **gone))], [SEGMENT], NOW
+    )
     (again,) = store.frontier.lease(
         "me", [visit for load in store.frontier.activate("me", NOW + 1e6, 9, 9, ()) for visit in load.visits], NOW
     ).granted
     store.commits.commit(
-        [settled(visited(again, fetched=answer(A, status=410), **gone), position=PLACE)], [SEGMENT], NOW + 1e6
+        [visit_result(visited(again, fetched=answer(A, status=410), **gone), position=PLACE)], [SEGMENT], NOW + 1e6
     )
     assert [(change, url) for change, url in store.changes.entries()] == [("upsert", A), ("delete", A)]
 
@@ -449,7 +451,7 @@ def test_anchors_are_kept_once_and_not_without_end(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     links = [link(ELSEWHERE, f"text {n % 70}") for n in range(140)]
-    store.commits.commit([settled(visited(visit, *links))], [], NOW)
+    store.commits.commit([visit_result(visited(visit, *links))], [], NOW)
     assert len(store.documents.anchors(key_of(ELSEWHERE))) == 64
 
 
@@ -457,7 +459,7 @@ def test_links_brought_early_are_the_same_links(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     assert store.commits.add_links(visit, [link(B)], NOW).new_urls == 1
-    assert store.commits.commit([settled(visited(visit, link(B)))], [], NOW).new_urls == 0
+    assert store.commits.commit([visit_result(visited(visit, link(B)))], [], NOW).new_urls == 0
     assert states(store) == (2, 2, 0, 0)
 
 
@@ -509,7 +511,7 @@ def test_what_was_found_and_not_visited_is_parked_when_the_scope_has_it_no_more(
 def test_a_redirects_target_that_is_opened_is_still_as_many_hops_away(store: Store) -> None:
     source = visit_b(store)
     facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "detail": A}
-    store.commits.commit([settled(visited(source, location=link(A, refused=Reason.EXCLUDED), **facts))], [], NOW)
+    store.commits.commit([visit_result(visited(source, location=link(A, refused=Reason.EXCLUDED), **facts))], [], NOW)
     assert store.urls.review_scope(everything, NOW).opened == 1
     (visit,) = lease_all(store)
     assert (visit.url, visit.hops, visit.via) == (A, 1, B)
@@ -543,7 +545,7 @@ def test_what_is_leased_is_not_judged(store: Store) -> None:
     (visit,) = lease_all(store)
     assert store.urls.review_scope(nothing, NOW + 1) == UNTOUCHED
     assert states(store) == (1, 0, 1, 0)
-    store.commits.commit([settled(visited(visit))], [], NOW + 1)
+    store.commits.commit([visit_result(visited(visit))], [], NOW + 1)
     assert row_of(store, A).reason is Reason.REVISIT
 
 
@@ -565,7 +567,7 @@ def test_what_is_leased_is_not_judged(store: Store) -> None:
 def test_what_was_visited_stays_as_it_is(judge: Judge, after: NextState, store: Store) -> None:
     store.urls.add([found(A)], NOW)
     (visit,) = lease_all(store)
-    store.commits.commit([settled(visited(visit), after=after)], [], NOW)
+    store.commits.commit([visit_result(visited(visit), next_state=after)], [], NOW)
     before = store.urls.find(key_of(A))
     assert store.urls.review_scope(judge, NOW + 1) == UNTOUCHED
     assert store.urls.find(key_of(A)) == before
@@ -593,7 +595,7 @@ def test_a_robots_file_is_not_judged(store: Store) -> None:
     store.urls.add([new_url(B)], NOW)
     robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
     store.frontier.lease("me", [robots], NOW)
-    store.commits.commit([settled(visited(robots))], [], NOW)
+    store.commits.commit([visit_result(visited(robots))], [], NOW)
     before = store.urls.find(robots.key)
     for judge in (everything, nothing):
         assert store.urls.review_scope(judge, NOW + 1) == UNTOUCHED
@@ -642,9 +644,9 @@ def test_the_judge_is_told_how_far_a_url_is_from_a_seed_and_asked_once(store: St
 def test_a_shorter_way_is_found_also_by_the_same_words_of_the_same_host(target: str, store: Store) -> None:
     store.urls.add([new_url(A), new_url("http://a.test/2")], NOW)
     first, second = lease_all(store)
-    store.commits.commit([settled(visited(first, link(target, "words", Reason.TOO_FAR)))], [], NOW)
+    store.commits.commit([visit_result(visited(first, link(target, "words", Reason.TOO_FAR)))], [], NOW)
     assert row_of(store, target).reason is Reason.TOO_FAR
-    store.commits.commit([settled(visited(second, link(target, "words")))], [], NOW)
+    store.commits.commit([visit_result(visited(second, link(target, "words")))], [], NOW)
     assert (row_of(store, target).state, row_of(store, target).reason) == (State.WAITING, Reason.LINK)
 
 
@@ -690,7 +692,7 @@ def test_a_hold_on_the_host_is_not_undercut_by_what_is_opened(store: Store) -> N
     store.urls.add([found(A), found(B, refused=REFUSED)], NOW)
     (visit,) = lease_all(store)
     busy = visited(visit, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
-    store.commits.commit([settled(busy, clock=HostClock(held_until=NOW + 600, next_visit=NOW + 600))], [], NOW)
+    store.commits.commit([visit_result(busy, clock=HostClock(held_until=NOW + 600, next_visit=NOW + 600))], [], NOW)
     assert store.urls.review_scope(everything, NOW + 1).opened == 1
     assert store.frontier.outlook().next_due == NOW + 600
     assert store.frontier.activate("me", NOW + 599, 9, 9, ()) == []
@@ -764,7 +766,7 @@ DIRECTORY, INDEX = "http://a.test/dir/", "http://a.test/dir/index.html"
 def visit_directory(store: Store, **facts: Any) -> None:
     """It is fetched, unless the facts say something else."""
     (visit,) = store.frontier.lease("me", [visit_to(DIRECTORY)], NOW).granted
-    store.commits.commit([settled(visited(visit, **facts))], [], NOW)
+    store.commits.commit([visit_result(visited(visit, **facts))], [], NOW)
 
 
 def state_of(store: Store, url: str) -> tuple[State, Reason]:
@@ -813,7 +815,7 @@ def publish(store: Store, url: str, now: float = NOW, **facts: Any) -> None:
     """Visit a URL, and commit what came of it."""
     store.urls.add([new_url(url)], now)
     (visit,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
-    store.commits.commit([settled(visited(visit, **facts), position=PLACE)], [SEGMENT], now)
+    store.commits.commit([visit_result(visited(visit, **facts), position=PLACE)], [SEGMENT], now)
 
 
 def delete(store: Store, url: str, now: float) -> None:
@@ -821,7 +823,7 @@ def delete(store: Store, url: str, now: float) -> None:
     waits = NextState(state=State.WAITING, reason=Reason.GONE, due=now)
     (visit,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
     result = visited(visit, fetched=gone, outcome=Outcome.REFUSED, reason=Reason.GONE)
-    store.commits.commit([settled(result, after=waits, position=PLACE)], [SEGMENT], now)
+    store.commits.commit([visit_result(result, next_state=waits, position=PLACE)], [SEGMENT], now)
 
 
 def told(store: Store, after: int = 0) -> list[tuple[str, str | None]]:
@@ -946,7 +948,7 @@ def test_a_visit_that_ends_clears_the_blame(store: Store) -> None:
     store.partitions.recover([0], NOW, lambda name, clock: clock)
     acquire(store, "me", 0, NOW, 60, 60)
     (visit,) = lease_all(store)
-    store.commits.commit([settled(visited(visit))], [], NOW)
+    store.commits.commit([visit_result(visited(visit))], [], NOW)
     row = store.urls.find(key_of(A))
     assert row is not None
     assert row.crashes == 0
@@ -995,7 +997,7 @@ def test_what_was_committed_is_there_for_the_next_process(opener: Opener) -> Non
     acquire(store, "me", 0, NOW, 60, 60)
     store.urls.add_seeds([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    store.commits.commit([settled(visited(visit, link(B)), position=PLACE)], [SEGMENT], NOW)
+    store.commits.commit([visit_result(visited(visit, link(B)), position=PLACE)], [SEGMENT], NOW)
     store.partitions.leave("me")
     account = store.crawl.account()
     store.close()
@@ -1072,7 +1074,8 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
         @rule(outcome=st.sampled_from(list(AFTER)), links=urls_given)
         def commit(self, outcome: Outcome, links: list[str]) -> None:
             batch = [
-                settled(visited(visit, *map(link, links), outcome=outcome), after=AFTER[outcome]) for visit in self.out
+                visit_result(visited(visit, *map(link, links), outcome=outcome), next_state=AFTER[outcome])
+                for visit in self.out
             ]
             self.store.commits.commit(batch, [], NOW)
             self.known |= set(links) if batch else set()
@@ -1141,7 +1144,7 @@ def test_what_a_site_asks_for_is_kept(limits: CrawlLimits, store: Store) -> None
         expires=NOW + 9,
         crawl_limits=limits,
     )
-    store.commits.commit([settled(visited(visit, rules=rules), clock=HostClock(crawl_limits=limits))], [], NOW)
+    store.commits.commit([visit_result(visited(visit, rules=rules), clock=HostClock(crawl_limits=limits))], [], NOW)
     assert store.urls.find_robots("http://a.test") == rules
     host = store.urls.find_host(visit.key.host, NOW)
     assert host is not None

@@ -14,7 +14,7 @@ from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import partition_of
 from crawler.urls.keys import host_key, key_of
 from tests.contracts.engines import Opener
-from tests.samples import NOW, link, new_url, settled, visited
+from tests.samples import NOW, link, new_url, visit_result, visited
 
 ME, YOU = "me", "you"
 SERVER = "192.0.2.1"
@@ -93,7 +93,7 @@ def test_what_a_silent_worker_had_is_taken_over_when_its_requests_must_have_ende
     assert host is not None
     assert (row.reason, host.clock.next_visit) == (Reason.RETURNED, NOW + 130)
     with pytest.raises(LateCommit):
-        shared.commits.commit([settled(visited(visit))], [], NOW + 122)
+        shared.commits.commit([visit_result(visited(visit))], [], NOW + 122)
     assert not shared.frontier.lease(ME, load.visits, NOW + 122).granted
 
 
@@ -167,7 +167,7 @@ def test_an_errand_is_run_by_whoever_may_ask_that_host(shared: Store) -> None:
     assert shared.partitions.remote_robots(YOU, NOW) == [found]  # until there is an answer
     (granted,) = shared.frontier.lease(YOU, [found], NOW).granted
     rules = RobotsFile(host=granted.key.host, origin=granted.origin, status=200, body=b"", fetched=NOW, expires=NOW + 9)
-    shared.commits.commit([settled(visited(granted, rules=rules))], [], NOW)
+    shared.commits.commit([visit_result(visited(granted, rules=rules))], [], NOW)
     assert shared.partitions.remote_robots(YOU, NOW) == []
     assert shared.urls.find_robots(granted.origin) == rules
 
@@ -207,6 +207,6 @@ def test_two_processes_keep_no_more_anchors_than_one(opener: Opener) -> None:
     granted = mine.frontier.lease(ME, visits, NOW).granted
     for number, visit in enumerate(granted):
         page = visited(visit, link("http://target.test/", f"words {number}"))
-        (mine, yours)[number % 2].commits.commit([settled(page)], [], NOW)
+        (mine, yours)[number % 2].commits.commit([visit_result(page)], [], NOW)
     assert len(mine.documents.anchors(key_of("http://target.test/"))) == 64
     yours.close()

@@ -13,7 +13,7 @@ from crawler.stores.contract.urls import UrlRow
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from tests.defaults import revisits_with
-from tests.samples import answer, new_url, settled, visit_to, visited
+from tests.samples import answer, new_url, visit_result, visit_to, visited
 
 DAY = 86_400.0
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
@@ -42,7 +42,9 @@ def commit(store: Store, visit: Visit, now: float, **facts: Any) -> CommitSummar
     result = visited(visit, **{"fetched": fetched, "page": Page()} | facts)
     place = PLACE if result.page is not None else None
     after = POLICY.after(result, now, now)
-    return store.commits.commit([settled(result, after=after, position=place, is_revisit=is_revisit)], [SEGMENT], now)
+    return store.commits.commit(
+        [visit_result(result, next_state=after, position=place, is_revisit=is_revisit)], [SEGMENT], now
+    )
 
 
 def fetch(store: Store, url: str, now: float, **facts: Any) -> CommitSummary:

@@ -134,8 +134,8 @@ def test_the_request_line_is_the_path_and_query_of_the_stored_url(tmp_path: Path
     known = rows(tmp_path / "crawl", "SELECT url, state, visits FROM urls")
     assert Counter(log) == Counter(demanded_by(str(url)) for url, _, visits in known if visits)
     assert [url for url, _, visits in known if visits not in (0, 1)] == []
-    settled = [str(url) for url, state, visits in known if visits or state == PARKED]
-    assert [href for number, href in enumerate(hrefs) if sum(mark(number) in url for url in settled) != 1] == []
+    done = [str(url) for url, state, visits in known if visits or state == PARKED]
+    assert [href for number, href in enumerate(hrefs) if sum(mark(number) in url for url in done) != 1] == []
     assert_that_it_was_hard(log, len(hrefs))
 
 

@@ -20,7 +20,7 @@ from crawler.stores.sqlite import scope
 from crawler.stores.sqlite.connection import create_or_migrate, open_for_reading, open_for_writing
 from crawler.stores.sqlite.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION, TABLES
 from crawler.urls.keys import key_of
-from tests.samples import NOW, acquire, link, new_url, settled, visited
+from tests.samples import NOW, acquire, link, new_url, visit_result, visited
 from tests.stores.versions import as_version_1
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -302,7 +302,7 @@ def version_1(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     visits = [visit for load in store.frontier.activate("me", NOW, 9, 9, ()) for visit in load.visits]
     store.frontier.lease("me", visits, NOW)
     result = visited(visits[0], link("http://c.test/", "words", refused=Reason.OUT_OF_SCOPE), link("http://d.test/"))
-    store.commits.commit([settled(result)], [], NOW)
+    store.commits.commit([visit_result(result)], [], NOW)
     store.close()
     as_version_1(path)
     return everything_in(path)
@@ -460,7 +460,7 @@ def test_two_processes_may_write_at_once(path: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == "open\n"
         for visit in visits:
-            store.commits.commit([settled(visited(visit))], [], NOW)
+            store.commits.commit([visit_result(visited(visit))], [], NOW)
         _, complaint = other.communicate()
     assert (other.returncode, complaint) == (0, "")
     account = store.crawl.account()

@@ -21,7 +21,7 @@ from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.worker.committer import LINKS_A_VISIT, STEPS, Committer
 from tests.defaults import DEFAULTS, urls_with
-from tests.samples import NOW, acquire, answer, link, new_url, settled, visited
+from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visited
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 Step = Callable[[str], None]
@@ -103,7 +103,7 @@ def result(visit: Visit, *links: Link, body: bytes = b"") -> VisitResult:
     fetched = visited(visit, fetched=answer_to(visit, body), page=None)
     examined = examine(fetched, urls_with().new_scope(), DEFAULTS.reading, DEFAULTS.duplicates)
     assert examined.page is not None
-    return settled(replace(examined, page=replace(examined.page, links=links)))
+    return visit_result(replace(examined, page=replace(examined.page, links=links)))
 
 
 # ── commits that succeed ──
@@ -148,7 +148,7 @@ def test_a_batch_without_answers_begins_no_file(workplace: Workplace) -> None:
     committer = workplace.committer(step=steps.append)
     (visit,) = workplace.lease(A)
     failed = visited(visit, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, fetched=None, page=None)
-    committer.commit([settled(failed)])
+    committer.commit([visit_result(failed)])
     committer.close()
     row = workplace.store.urls.find(visit.key)
     assert row is not None

@@ -23,7 +23,7 @@ from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.worker import session as module
 from crawler.worker.session import Session
-from tests.samples import NOW, acquire, link, new_url, settled, visited
+from tests.samples import NOW, acquire, link, new_url, visit_result, visited
 from tests.stores.versions import as_version_1
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -94,7 +94,7 @@ def crawl_a_page(directory: Path, *links: str) -> None:
     with store_in(directory) as store:
         acquire(store, "me", 0, NOW, 60, 60)
         (visit,) = store.frontier.lease("me", store.frontier.load(key_of(A).host, NOW, 1), NOW).granted
-        store.commits.commit([settled(visited(visit, *map(link, links)))], [], NOW)
+        store.commits.commit([visit_result(visited(visit, *map(link, links)))], [], NOW)
         store.partitions.leave("me")
 
 
@@ -346,7 +346,7 @@ def crawl_a_sketched_page(directory: Path, **given: Any) -> None:
             page = Page(text=text, body_digest=b"a", payload_digest=b"a", sketch=page_sketch(text, b"", rule))
             segment = SegmentState(name="x.warc.gz", slot=0, length=9, records=1, closed=True)
             place = ArchivePosition(segment=segment.name, offset=0, length=9)
-            store.commits.commit([settled(visited(visit, page=page), position=place)], [segment], NOW)
+            store.commits.commit([visit_result(visited(visit, page=page), position=place)], [segment], NOW)
 
         opened.call(commit)
 
