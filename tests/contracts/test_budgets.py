@@ -83,14 +83,14 @@ def test_a_host_has_a_budget_of_its_own(with_budgets: Open) -> None:
     assert sorted(waiting(store)) == sorted(SITE[:6])
 
 
-def test_others_are_not_touched(with_budgets: Open) -> None:
+def test_the_budget_of_a_site_does_not_limit_other_sites(with_budgets: Open) -> None:
     store = with_budgets(domain=1)
     others = [f"http://other{number}.test/" for number in range(9)]
     store.urls.add(map(found, [*SITE, *others]), NOW)
     assert waiting(store, others) == others
 
 
-def test_what_was_asked_for_is_let_in_whatever_the_budget(with_budgets: Open) -> None:
+def test_seeds_are_admitted_whatever_the_budget(with_budgets: Open) -> None:
     store = with_budgets(domain=2)
     store.urls.add(map(found, SITE), NOW)
     store.urls.add_seeds([new_url(SITE[9]), new_url("http://h9.site.test/")], NOW)
@@ -102,7 +102,7 @@ def test_what_was_asked_for_is_let_in_whatever_the_budget(with_budgets: Open) ->
     assert (site.seeded, site.excess) == (True, 9)
 
 
-def test_each_day_lets_in_its_share(with_budgets: Open) -> None:
+def test_each_day_admits_its_budget(with_budgets: Open) -> None:
     store = with_budgets(domain_day=5)
     store.urls.add(map(found, SITE), NOW)
     assert len(waiting(store)) == 5
@@ -119,7 +119,7 @@ def test_each_day_lets_in_its_share(with_budgets: Open) -> None:
     assert store.urls.find_site(key_of(SITE[0]).host, NOW).excess == 0  # type: ignore[union-attr]
 
 
-def test_what_is_let_in_later_is_shared_among_the_hosts_and_the_most_important_comes_first(with_budgets: Open) -> None:
+def test_later_admissions_are_shared_among_hosts_the_most_important_urls_first(with_budgets: Open) -> None:
     store = with_budgets(domain_day=3)
     deep = [new_url(url, reason=Reason.LINK, depth=5) for url in SITE[6:]]
     store.urls.add([*map(found, SITE[:3]), *deep, *map(found, SITE[3:6])], NOW)
@@ -127,7 +127,7 @@ def test_what_is_let_in_later_is_shared_among_the_hosts_and_the_most_important_c
     assert sorted(waiting(store)) == sorted(SITE[:6])
 
 
-def test_a_budget_grows_with_the_sites_that_link(with_budgets: Open) -> None:
+def test_a_budget_grows_with_the_endorsers_of_a_site(with_budgets: Open) -> None:
     store = with_budgets(domain=2, growth=0.5)
     store.urls.add(map(found, SITE), NOW)
     assert len(waiting(store)) == 2
@@ -143,7 +143,7 @@ def test_a_budget_grows_with_the_sites_that_link(with_budgets: Open) -> None:
     assert (site.endorsers, site.admitted, site.excess) == (2, 4, 8)
 
 
-def test_nobody_vouches_for_a_stranger(with_budgets: Open) -> None:
+def test_a_site_that_is_neither_seeded_nor_endorsed_has_a_smaller_daily_budget(with_budgets: Open) -> None:
     store = with_budgets(stranger_day=4)
     seeds = [f"http://seed.test/{number}" for number in range(9)]
     store.urls.add_seeds([new_url("http://seed.test/")], NOW)
@@ -155,7 +155,7 @@ def test_nobody_vouches_for_a_stranger(with_budgets: Open) -> None:
     assert len(waiting(store)) == 12
 
 
-def test_a_larger_budget_takes_effect_when_the_crawl_is_opened_with_it(with_budgets: Open) -> None:
+def test_a_larger_budget_takes_effect_after_a_review(with_budgets: Open) -> None:
     store = with_budgets(domain=2)
     store.urls.add(map(found, SITE), NOW)
     larger = with_budgets(domain=8)
@@ -164,7 +164,7 @@ def test_a_larger_budget_takes_effect_when_the_crawl_is_opened_with_it(with_budg
     assert len(waiting(larger)) == 8
 
 
-def test_visits_of_a_day_are_counted_when_they_are_leased(with_budgets: Open) -> None:
+def test_daily_visits_are_counted_when_they_are_leased(with_budgets: Open) -> None:
     store = with_budgets(domain_day=3)
     store.urls.add_seeds(map(new_url, SITE), NOW)  # all let in
     leased = store.frontier.lease("me", [visit_to(url) for url in SITE[:5]], NOW)
@@ -177,7 +177,7 @@ def test_visits_of_a_day_are_counted_when_they_are_leased(with_budgets: Open) ->
     assert store.frontier.lease("me", [visit_to(SITE[3])], next_day(NOW)).held_until == {}
 
 
-def test_what_was_not_sent_costs_no_budget(with_budgets: Open) -> None:
+def test_visits_that_were_not_sent_cost_no_budget(with_budgets: Open) -> None:
     store = with_budgets(host_day=2)
     urls = [f"http://a.test/{number}" for number in range(6)]
     store.urls.add_seeds(map(new_url, urls), NOW)
@@ -190,14 +190,14 @@ def test_what_was_not_sent_costs_no_budget(with_budgets: Open) -> None:
     assert len(store.frontier.lease("me", [visit_to(url) for url in urls[2:]], NOW).granted) == 2
 
 
-def test_a_robots_txt_is_no_visit_of_a_budget(with_budgets: Open) -> None:
+def test_a_robots_txt_costs_no_budget(with_budgets: Open) -> None:
     store = with_budgets(host_day=1)
     store.urls.add_seeds([new_url("http://a.test/")], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
     assert len(store.frontier.lease("me", [visit_to("http://a.test/"), robots], NOW).granted) == 2
 
 
-def test_a_scope_that_narrows_closes_what_a_budget_had_parked(with_budgets: Open) -> None:
+def test_a_narrower_scope_refuses_urls_that_were_parked_over_budget(with_budgets: Open) -> None:
     store = with_budgets(domain=4)
     store.urls.add(map(found, SITE), NOW)
     store.urls.review_scope(lambda url, depth: Refusal(Reason.EXCLUDED) if "/3" in url else None, NOW)
@@ -206,14 +206,14 @@ def test_a_scope_that_narrows_closes_what_a_budget_had_parked(with_budgets: Open
     assert holds(store)
 
 
-def test_what_a_scope_opens_must_fit_the_budget(with_budgets: Open) -> None:
+def test_urls_that_the_scope_admits_again_must_fit_the_budget(with_budgets: Open) -> None:
     store = with_budgets(domain=4)
     store.urls.add([new_url(url, reason=Reason.LINK, refused=Refusal(Reason.OUT_OF_SCOPE)) for url in SITE], NOW)
     assert store.urls.review_scope(lambda url, depth: None, NOW).opened == 4
     assert (len(waiting(store)), len(over(store))) == (4, 8)
 
 
-def test_hosts_without_room_do_not_keep_others_of_their_site_waiting(with_budgets: Open) -> None:
+def test_hosts_without_budget_do_not_block_other_hosts_of_their_site(with_budgets: Open) -> None:
     store = with_budgets(domain_day=150, host=1)
     hosts = [f"http://h{number}.site.test/" for number in range(150)]
     store.urls.add([found(url + page) for url in hosts for page in "ab"], NOW)  # each has a URL too many
@@ -225,14 +225,14 @@ def test_hosts_without_room_do_not_keep_others_of_their_site_waiting(with_budget
     assert sorted(waiting(store, later)) == sorted(later)
 
 
-def test_a_clock_that_was_wrong_does_not_park_forever(with_budgets: Open) -> None:
+def test_a_budget_review_in_the_far_future_is_clamped_after_the_clock_was_set_back(with_budgets: Open) -> None:
     store = with_budgets(domain_day=5)
     store.urls.add(map(found, SITE), NOW + 1000 * DAY)
     store.frontier.clamp_future_times(NOW + 7 * DAY)
     assert store.frontier.next_due(NOW) <= NOW + 7 * DAY
 
 
-def test_hosts_that_had_their_visits_go_on_when_budgets_are_raised(with_budgets: Open) -> None:
+def test_hosts_held_for_the_day_are_released_when_budgets_are_raised(with_budgets: Open) -> None:
     store = with_budgets(host_day=1)
     store.urls.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], NOW)
     store.frontier.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], NOW)
@@ -242,7 +242,7 @@ def test_hosts_that_had_their_visits_go_on_when_budgets_are_raised(with_budgets:
     assert [load.name for load in larger.frontier.activate("me", NOW + 1, 9, 9, ())] == ["a.test"]
 
 
-def test_a_robots_txt_that_was_found_as_a_page_over_budget_is_a_robots_txt(with_budgets: Open) -> None:
+def test_a_robots_txt_that_was_parked_over_budget_as_a_page_becomes_a_robots_txt(with_budgets: Open) -> None:
     store = with_budgets(domain=1)
     store.urls.add([found("http://a.test/1"), found("http://a.test/robots.txt")], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")

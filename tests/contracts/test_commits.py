@@ -22,14 +22,14 @@ def document_of(store: Store, url: str) -> int:
     return store.documents.versions(key_of(url))[0].id
 
 
-def test_a_new_page_is_answered_with_its_document_and_the_links_that_were_new(store: Store) -> None:
+def test_a_new_page_is_reported_with_its_document_and_its_new_links(store: Store) -> None:
     first = of(fetch(store, A, NOW, page=page(ONE, links=NEW[:2])), A)
     assert first == CommittedVisit(document=document_of(store, A), change=ChangeEvent.UPSERT, new_links=2)
     second = of(fetch(store, C, NOW + 1, page=page(edited(ONE, 40), links=NEW)), C)
     assert second.new_links == 1
 
 
-def test_links_are_counted_for_the_visit_that_brought_them_first(store: Store) -> None:
+def test_new_links_are_counted_for_the_visit_that_found_them_first(store: Store) -> None:
     store.urls.add([new_url(A), new_url(B)], NOW)
     visits = [leased(store, url, NOW) for url in (A, B)]
     pages = [page(ONE, links=NEW[:1]), page(edited(ONE, 40), links=NEW)]
@@ -42,7 +42,7 @@ def test_links_are_counted_for_the_visit_that_brought_them_first(store: Store) -
     assert committed.new_urls == 3
 
 
-def test_a_copy_is_answered_with_its_original_and_how_that_is_known(store: Store) -> None:
+def test_a_copy_is_reported_with_its_original_and_its_tier(store: Store) -> None:
     fetch(store, C, NOW, page=page(ONE))
     exact = of(fetch(store, B, NOW + 1, page=page(ONE)), B)
     assert (exact.duplicate_of, exact.similarity, exact.tier) == (document_of(store, C), 1.0, Tier.BODY)
@@ -50,7 +50,7 @@ def test_a_copy_is_answered_with_its_original_and_how_that_is_known(store: Store
     assert (near.duplicate_of, near.tier) == (document_of(store, C), Tier.SKETCH)
 
 
-def test_a_copy_that_takes_the_place_of_its_original_is_no_duplicate(store: Store) -> None:
+def test_a_copy_that_becomes_the_original_is_reported_without_an_original(store: Store) -> None:
     better = A.partition("?")[0]
     fetch(store, A, NOW, page=page(ONE))
     committed = fetch(store, better, NOW + 1, page=page(ONE))
@@ -59,7 +59,7 @@ def test_a_copy_that_takes_the_place_of_its_original_is_no_duplicate(store: Stor
     assert committed.duplicates == 1
 
 
-def test_what_the_change_feed_says_is_answered_too(store: Store) -> None:
+def test_the_entry_of_a_visit_in_the_change_feed_is_reported(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     same = of(fetch(store, A, NOW + 8 * DAY, page=page(ONE)), A)
     changed = of(fetch(store, A, NOW + 16 * DAY, page=page(edited(ONE, 40))), A)

@@ -75,13 +75,13 @@ FAR = edited(ONE, 20)  # .60
 A, A_PRINT, B, C = "http://a.test/x", "http://a.test/x?print=1", "http://b.test/copied", "http://c.test/one-more"
 
 
-def test_the_samples_are_what_they_are_called() -> None:
+def test_the_sample_texts_have_the_similarities_they_stand_for() -> None:
     assert similarity(ONE, NEAR) > 0.95
     assert 0.89 < similarity(ONE, DOUBTFUL) < 0.92
     assert similarity(ONE, FAR) < 0.65
 
 
-def test_almost_the_same_words_are_a_near_duplicate(store: Store) -> None:
+def test_a_page_with_almost_the_same_words_is_a_near_duplicate(store: Store) -> None:
     first = fetch(store, A, NOW, page=page(ONE))
     second = fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
     other = fetch(store, C, NOW + 2, page=page(FAR))
@@ -96,7 +96,7 @@ def test_almost_the_same_words_are_a_near_duplicate(store: Store) -> None:
     ("facts", "tier"),
     [({}, Tier.BODY), ({"body_digest": b"another body, the same words"}, Tier.TEXT)],
 )
-def test_how_it_is_known_is_kept(store: Store, facts: dict[str, Any], tier: Tier) -> None:
+def test_the_tier_of_an_exact_duplicate_is_stored(store: Store, facts: dict[str, Any], tier: Tier) -> None:
     fetch(store, A, NOW, page=page(ONE))
     committed = fetch(store, B, NOW + 1, page=page(ONE, **facts))
     (document,) = store.documents.versions(key_of(B))
@@ -104,14 +104,14 @@ def test_how_it_is_known_is_kept(store: Store, facts: dict[str, Any], tier: Tier
     assert (committed.duplicates, committed.near_duplicates) == (1, 0)
 
 
-def test_pages_of_one_batch_are_met_too(store: Store) -> None:
+def test_near_duplicates_within_one_batch_are_found(store: Store) -> None:
     batch = [doubtful(store, A, ONE), doubtful(store, B, edited(ONE, 1))]
     assert store.similarity.candidates(batch) == {}
     store.commits.commit(batch, [SEGMENT], NOW)
     assert originals(store) == {A: None, B: A}
 
 
-def test_a_copy_of_a_near_duplicate_is_one_of_the_original(store: Store) -> None:
+def test_a_copy_of_a_near_duplicate_is_a_duplicate_of_the_original(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
     fetch(store, C, NOW + 2, page=page(edited(ONE, 1)))
@@ -144,7 +144,7 @@ def doubts_of(store: Store, *batch: VisitResult) -> dict[str, list[str]]:
     return {urls[key]: [doubt.document.url for doubt in doubts] for key, doubts in found.items()}
 
 
-def test_where_sketches_leave_doubts_the_texts_must_be_compared(store: Store) -> None:
+def test_pages_whose_sketches_do_not_decide_are_candidates_for_comparison(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     near, far, unsure = (
         doubtful(store, url, words) for url, words in ((B, edited(ONE, 1)), (C, FAR), ("http://d.test/", DOUBTFUL))
@@ -153,7 +153,7 @@ def test_where_sketches_leave_doubts_the_texts_must_be_compared(store: Store) ->
 
 
 @pytest.mark.parametrize(("share", "original"), [(0.91, A), (0.89, None)])
-def test_what_the_texts_say_counts(store: Store, share: float, original: str | None) -> None:
+def test_the_similarity_of_compared_texts_decides(store: Store, share: float, original: str | None) -> None:
     fetch(store, A, NOW, page=page(ONE))
     unsure = doubtful(store, B, DOUBTFUL)
     ((doubt,),) = store.similarity.candidates([unsure]).values()
@@ -165,7 +165,7 @@ def test_what_the_texts_say_counts(store: Store, share: float, original: str | N
     assert (document.similarity, document.tier) == ((share, Tier.COMPARED) if original else (None, None))
 
 
-def test_who_was_held_back_twice_is_judged_by_its_sketch(store: Store) -> None:
+def test_after_two_comparisons_the_sketch_decides(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     unsure = doubtful(store, B, DOUBTFUL, comparisons=2)
     assert store.similarity.candidates([unsure]) == {}
@@ -178,13 +178,13 @@ def test_a_page_that_must_be_compared_with_one_of_its_batch_waits_for_it(store: 
     assert doubts_of(store, replace(second, comparisons=1)) == {B: [A]}
 
 
-def test_there_is_no_doubt_about_a_copy(store: Store) -> None:
+def test_an_exact_copy_has_no_candidates(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(FAR))
     assert doubts_of(store, doubtful(store, C, ONE)) == {}
 
 
-def test_what_others_have_committed_after_the_first_look_is_seen_by_the_second(opener: Opener, store: Store) -> None:
+def test_a_commit_finds_originals_committed_since_the_candidates_were_read(opener: Opener, store: Store) -> None:
     late = doubtful(store, B, edited(ONE, 1))
     assert store.similarity.candidates([late]) == {}
     other = opener()
@@ -197,7 +197,7 @@ def test_what_others_have_committed_after_the_first_look_is_seen_by_the_second(o
 # ── originals that change ──
 
 
-def test_a_better_url_takes_the_place_of_the_original(store: Store) -> None:
+def test_a_better_url_becomes_the_original(store: Store) -> None:
     fetch(store, A_PRINT, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
     seen = store.changes.version()
@@ -208,19 +208,19 @@ def test_a_better_url_takes_the_place_of_the_original(store: Store) -> None:
     assert originals(store)[C] == A
 
 
-def test_the_url_that_a_page_calls_its_own_is_the_better_one(store: Store) -> None:
+def test_the_canonical_url_of_a_page_becomes_the_original(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE, metadata={"canonical": B}))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
     assert originals(store) == {A: B, B: None}
 
 
-def test_between_hosts_the_first_stays(store: Store) -> None:
+def test_between_hosts_the_first_page_stays_the_original(store: Store) -> None:
     fetch(store, B, NOW, page=page(ONE))
     fetch(store, "https://z.test/", NOW + 1, page=page(ONE))
     assert originals(store) == {B: None, "https://z.test/": B}
 
 
-def test_when_an_original_is_gone_its_copies_get_another(store: Store) -> None:
+def test_when_an_original_is_gone_its_copies_get_another_original(store: Store) -> None:
     for number, url in enumerate((A, B, C)):
         fetch(store, url, NOW + number, page=page(edited(ONE, 1 if number else 0, seed=number)))
     seen = store.changes.version()
@@ -233,14 +233,14 @@ def test_when_an_original_is_gone_its_copies_get_another(store: Store) -> None:
     assert store.documents.duplicates(key_of(C)) == []
 
 
-def test_an_original_that_is_only_missing_once_stays_one(store: Store) -> None:
+def test_an_original_that_is_missing_once_stays_the_original(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
     refused(store, A, NOW + 9 * DAY, Reason.NOT_FOUND, 404)
     assert originals(store) == {A: None, B: A}
 
 
-def test_when_an_original_changes_its_copies_get_another(store: Store) -> None:
+def test_when_an_original_changes_its_copies_get_another_original(store: Store) -> None:
     for number, url in enumerate((A, B, C)):
         fetch(store, url, NOW + number, page=page(ONE))
     fetch(store, A, NOW + 9 * DAY, page=page(words_of(7)))
@@ -250,7 +250,7 @@ def test_when_an_original_changes_its_copies_get_another(store: Store) -> None:
     assert originals(store)["http://e.test/"] == A
 
 
-def test_an_original_that_comes_again_as_it_was_stays_one(store: Store) -> None:
+def test_an_original_that_is_fetched_again_almost_unchanged_stays_the_original(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
     seen = store.changes.version()
@@ -260,7 +260,7 @@ def test_an_original_that_comes_again_as_it_was_stays_one(store: Store) -> None:
     assert originals(store) == {A: None, B: A}
 
 
-def test_a_copy_that_changes_is_none_any_more(store: Store) -> None:
+def test_a_copy_that_changes_is_no_longer_a_copy(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW + 1, page=page(edited(ONE, 1)))
     fetch(store, B, NOW + 9 * DAY, page=page(words_of(8)))
@@ -272,7 +272,7 @@ def test_a_copy_that_changes_is_none_any_more(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("follows", "known"), [(True, True), (False, False)])
-def test_links_of_near_duplicates_are_followed_or_not(opener: Opener, follows: bool, known: bool) -> None:
+def test_links_of_near_duplicates_are_added_if_the_rule_says_so(opener: Opener, follows: bool, known: bool) -> None:
     store = opener(duplicates=DuplicateRule(links=follows))
     acquire(store, "me", 0, NOW, 1e9, 60)
     fetch(store, A, NOW, page=page(ONE))
@@ -281,7 +281,7 @@ def test_links_of_near_duplicates_are_followed_or_not(opener: Opener, follows: b
     store.close()
 
 
-def test_without_a_threshold_only_copies_are_duplicates(opener: Opener) -> None:
+def test_with_threshold_0_only_exact_copies_are_duplicates(opener: Opener) -> None:
     store = opener(duplicates=DuplicateRule(threshold=0))
     acquire(store, "me", 0, NOW, 1e9, 60)
     fetch(store, A, NOW, page=replace(page(ONE), sketch=b""))
@@ -291,7 +291,7 @@ def test_without_a_threshold_only_copies_are_duplicates(opener: Opener) -> None:
     store.close()
 
 
-def test_another_threshold_finds_others_once_the_index_is_rebuilt(opener: Opener) -> None:
+def test_another_threshold_finds_more_duplicates_once_the_index_is_rebuilt(opener: Opener) -> None:
     store = opener()
     acquire(store, "me", 0, NOW, 1e9, 60)
     fetch(store, A, NOW, page=page(ONE))
@@ -349,7 +349,7 @@ def own_shingles(words: list[str], template: bytes) -> Any:
     return page_shingles(" ".join(words), template, RULE)
 
 
-def test_pages_in_one_dress_are_no_duplicates_once_the_dress_is_known(store: Store) -> None:
+def test_pages_with_one_template_are_no_duplicates_once_it_is_known(store: Store) -> None:
     texts = {on_site(number): dressed(number, own=36) for number in range(8)}
     assert similarity(*list(texts.values())[:2]) > RULE.threshold - RULE.margin
     wanted: set[int] = set()
@@ -362,7 +362,7 @@ def test_pages_in_one_dress_are_no_duplicates_once_the_dress_is_known(store: Sto
     assert store.similarity.template_hosts("me") == []
 
 
-def test_copies_are_found_among_pages_in_one_dress(store: Store) -> None:
+def test_copies_are_found_among_pages_with_one_template(store: Store) -> None:
     texts = {on_site(number): dressed(number, own=120) for number in range(20)}
     texts |= {f"http://shop.test/copy/{number}": edited(dressed(number, own=120), 1) for number in range(5)}
     host = key_of(on_site(0)).host
@@ -376,7 +376,7 @@ def test_copies_are_found_among_pages_in_one_dress(store: Store) -> None:
     }
 
 
-def test_pages_that_were_on_their_way_when_the_template_was_learned_are_sketched_again(store: Store) -> None:
+def test_pages_that_were_in_flight_when_the_template_was_found_are_sketched_again(store: Store) -> None:
     texts = {on_site(number): dressed(number) for number in range(9)}
     host = key_of(on_site(0)).host
     for number in range(8):
@@ -388,7 +388,7 @@ def test_pages_that_were_on_their_way_when_the_template_was_learned_are_sketched
     assert store.similarity.template_hosts("me") == []
 
 
-def test_what_must_be_compared_after_a_lesson_is_offered_again_until_it_is(store: Store) -> None:
+def test_an_undecided_page_is_in_the_next_template_job_until_it_is_decided(store: Store) -> None:
     """Pages whose own words are in doubt, once those of their site are known."""
     own = words_of(50, 400)
     texts = {on_site(number): dressed(number, own=400) for number in range(8)}
@@ -443,7 +443,7 @@ def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> No
     assert originals(store)[B] is not None
 
 
-def test_a_template_that_was_not_found_is_looked_for_again_when_there_are_more_pages(store: Store) -> None:
+def test_a_template_that_was_not_found_is_searched_again_when_there_are_more_pages(store: Store) -> None:
     host = key_of(on_site(0)).host
     wanted = []
     for number in range(16):
@@ -464,7 +464,7 @@ def assert_sound(store: Store) -> None:
         assert original is None or told.get(original, "gone") is None
 
 
-def test_a_copy_that_is_like_the_old_original_but_not_like_the_better_one(store: Store) -> None:
+def test_copies_that_are_similar_only_to_the_old_original_stay_consistent(store: Store) -> None:
     for seed in range(30):
         urls = [f"http://s{seed}.test/{name}" for name in ("o?x=1", "c?y=2", "n")]
         own = words_of(1_000 + seed)
@@ -485,7 +485,7 @@ def test_an_original_that_becomes_a_copy_takes_its_copies_along(store: Store) ->
     assert originals(store)[A] == B
 
 
-def test_a_page_that_comes_again_as_it_was_is_compared_again(store: Store) -> None:
+def test_an_undecided_page_that_is_fetched_again_is_compared_again(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     unsure = doubtful(store, B, DOUBTFUL)
     ((doubt,),) = store.similarity.candidates([unsure]).values()
@@ -495,7 +495,7 @@ def test_a_page_that_comes_again_as_it_was_is_compared_again(store: Store) -> No
     assert doubts_of(store, again) == {B: [A]}
 
 
-def test_what_is_gone_is_no_original(store: Store) -> None:
+def test_a_page_that_is_gone_is_no_original(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, A, NOW + 9 * DAY, page=None, outcome=Outcome.DENIED, reason=Reason.ROBOTS_DENIED)
     fetch(store, B, NOW + 10 * DAY, page=page(ONE))
@@ -512,21 +512,21 @@ def test_an_original_that_was_fetched_again_gives_way_to_a_better_url(store: Sto
     assert [document.duplicate_of is None for document in store.documents.versions(key_of(A_PRINT))] == [False, True]
 
 
-def test_pages_that_take_turns_in_being_better_change_the_feed_a_few_times_only(store: Store) -> None:
+def test_a_series_of_better_urls_adds_few_entries_to_the_change_feed(store: Store) -> None:
     for number in range(60, 0, -1):
         fetch(store, f"http://a.test/calendar/{number:03}", NOW + 60 - number, page=page(edited(ONE, 1, seed=number)))
     assert len(list(store.changes.entries())) < 2 * 60
     assert_sound(store)
 
 
-def test_two_pages_that_name_each_other_do_not_take_turns(store: Store) -> None:
+def test_two_pages_that_name_each_other_as_canonical_do_not_alternate(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE, metadata={"canonical": B}))
     for day in range(1, 4):
         fetch(store, B, NOW + 9 * day * DAY, page=page(ONE, metadata={"canonical": A}))
         assert originals(store) == {A: None, B: A}
 
 
-def test_near_duplicates_that_came_while_nobody_looked_are_found_by_who_looks_again(opener: Opener) -> None:
+def test_near_duplicates_are_found_again_after_a_run_with_threshold_0(opener: Opener) -> None:
     for threshold, url, words in ((0.9, A, ONE), (0, C, words_of(3)), (0.9, B, edited(ONE, 1))):
         store = opener(duplicates=DuplicateRule(threshold=threshold))
         acquire(store, "me", 0, NOW, 1e9, 60)
@@ -539,7 +539,7 @@ def test_near_duplicates_that_came_while_nobody_looked_are_found_by_who_looks_ag
     store.close()
 
 
-def test_a_key_is_never_crowded(store: Store, tmp_path: Path) -> None:
+def test_a_band_never_has_more_than_64_pages(store: Store, tmp_path: Path) -> None:
     """Pages that share a band and are not alike."""
     common = words_of(5, 40)
     for number in range(90):

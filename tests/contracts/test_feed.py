@@ -38,7 +38,7 @@ def changes(store: Store, url: str) -> list[str]:
 # ── what is new ──
 
 
-def test_a_page_that_came_again_as_it_was_is_no_new_version(store: Store) -> None:
+def test_a_page_that_was_fetched_again_unchanged_is_not_new(store: Store) -> None:
     fetch(store, A, NOW, page=page(title="one"))
     seen = store.changes.version()
     fetch(store, A, NOW + WEEK, page=page(title="one"))
@@ -49,7 +49,7 @@ def test_a_page_that_came_again_as_it_was_is_no_new_version(store: Store) -> Non
     assert row.seen > NOW
 
 
-def test_who_has_not_heard_of_a_page_hears_all_of_it_whatever_came_last(store: Store) -> None:
+def test_a_page_that_changed_after_the_readers_version_is_new_whatever_came_last(store: Store) -> None:
     fetch(store, A, NOW, page=page("one"))
     seen = store.changes.version()
     fetch(store, A, NOW + WEEK, page=page("two"))
@@ -59,13 +59,13 @@ def test_who_has_not_heard_of_a_page_hears_all_of_it_whatever_came_last(store: S
     assert row.is_new
 
 
-def test_the_same_bytes_in_another_encoding_are_a_new_version(store: Store) -> None:
+def test_the_same_bytes_in_another_encoding_are_an_upsert(store: Store) -> None:
     fetch(store, A, NOW, page=page(encoding="UTF-8"))
     fetch(store, A, NOW + WEEK, page=page(encoding="windows-1252"))
     assert changes(store, A) == ["upsert", "upsert"]
 
 
-def test_a_page_that_becomes_the_copy_of_another_is_a_new_version(store: Store) -> None:
+def test_a_page_that_becomes_a_copy_is_new(store: Store) -> None:
     fetch(store, A, NOW, page=page("a"))
     fetch(store, B, NOW + 1, page=page("b"))
     seen = store.changes.version()
@@ -75,7 +75,7 @@ def test_a_page_that_becomes_the_copy_of_another_is_a_new_version(store: Store) 
     assert (row.is_new, row.duplicate_of) == (True, A)
 
 
-def test_a_page_that_the_server_says_is_unchanged_was_seen_then(store: Store) -> None:
+def test_a_304_confirms_the_published_document(store: Store) -> None:
     fetch(store, A, NOW, page=page())
     before = last(store, A)
     fetch(store, A, NOW + WEEK, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED, status=304, page=page(""))
@@ -86,7 +86,7 @@ def test_a_page_that_the_server_says_is_unchanged_was_seen_then(store: Store) ->
     assert (after.is_new, after.seen - before.seen) == (False, WEEK)
 
 
-def test_a_page_that_came_cut_is_not_taken_back_to_what_it_was_before(store: Store) -> None:
+def test_a_truncated_page_is_not_replaced_by_its_earlier_version(store: Store) -> None:
     fetch(store, A, NOW, page=page("same"))
     fetch(store, B, NOW + 1, page=page("same"))
     fetch(store, B, NOW + WEEK, page=page("cut", title="new"), reason=Reason.CUT_LENGTH)
@@ -97,7 +97,7 @@ def test_a_page_that_came_cut_is_not_taken_back_to_what_it_was_before(store: Sto
     assert (row.document.title, row.duplicate_of) == ("new", None)
 
 
-def test_a_copy_does_not_stay_one_of_a_page_that_came_cut(store: Store) -> None:
+def test_a_page_is_no_longer_a_copy_when_its_original_comes_truncated(store: Store) -> None:
     fetch(store, A, NOW, page=page("same"))
     fetch(store, B, NOW + 1, page=page("same"))
     fetch(store, A, NOW + WEEK, page=page("cut"), reason=Reason.CUT_LENGTH)
@@ -113,7 +113,7 @@ def test_a_copy_does_not_stay_one_of_a_page_that_came_cut(store: Store) -> None:
     ("reason", "status", "visits"),
     [(Reason.GONE, 410, 1), (Reason.NOT_FOUND, 404, 2), (Reason.FORBIDDEN, 403, 2), (Reason.SOFT_404, 200, 2)],
 )
-def test_a_deletion_says_how_it_is_known(reason: Reason, status: int, visits: int, store: Store) -> None:
+def test_a_deletion_is_published_with_its_reason(reason: Reason, status: int, visits: int, store: Store) -> None:
     fetch(store, A, NOW, page=page())
     for number in range(visits):
         refused(store, A, NOW + (number + 1) * WEEK, reason, status)
@@ -122,7 +122,7 @@ def test_a_deletion_says_how_it_is_known(reason: Reason, status: int, visits: in
     assert (row.document, row.reason, row.detail) == (None, reason, "")
 
 
-def test_a_page_that_has_moved_is_deleted_with_where_it_is_now(store: Store) -> None:
+def test_a_page_that_has_moved_is_deleted_with_its_new_url(store: Store) -> None:
     fetch(store, A, NOW, page=page())
     fetch(
         store, A, NOW + WEEK, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, status=301, location=link(B), page=None
@@ -132,7 +132,7 @@ def test_a_page_that_has_moved_is_deleted_with_where_it_is_now(store: Store) -> 
     assert (row.document, row.reason, row.detail) == (None, Reason.REDIRECTED, B)
 
 
-def test_what_turns_out_to_be_a_feed_is_no_page_any_more(store: Store) -> None:
+def test_a_page_that_has_become_a_feed_is_deleted_as_not_a_page(store: Store) -> None:
     fetch(store, A, NOW, page=page("a"))
     fetch(store, A, NOW + WEEK, page=page("b", kind=Kind.FEED))
     row = last(store, A)
@@ -151,7 +151,7 @@ def test_a_temporary_error_never_deletes(store: Store) -> None:
 # ── what others call a page ──
 
 
-def test_new_words_for_a_page_are_told_once_however_many_there_are(store: Store) -> None:
+def test_all_new_anchors_of_a_page_are_published_in_one_entry(store: Store) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=calls(A, "one"))
     fetch(store, C, NOW, page=calls(A, "two"))
@@ -165,14 +165,14 @@ def test_new_words_for_a_page_are_told_once_however_many_there_are(store: Store)
     assert store.changes.publish_anchors() == 0
 
 
-def test_words_that_came_before_the_page_are_told_with_it(store: Store) -> None:
+def test_anchors_found_before_the_page_are_published_with_it(store: Store) -> None:
     fetch(store, B, NOW, page=calls(A, "one"))
     fetch(store, A, NOW + WEEK, page=page())
     assert store.changes.publish_anchors() == 0
     assert changes(store, A) == ["upsert"]
 
 
-def test_words_for_what_was_never_fetched_or_is_gone_are_not_told(store: Store) -> None:
+def test_anchors_of_urls_without_a_document_are_not_published(store: Store) -> None:
     fetch(store, C, NOW, page=page())
     refused(store, C, NOW + WEEK, Reason.GONE, 410)
     fetch(store, B, NOW + WEEK, page=calls(C, "one"))
@@ -180,13 +180,13 @@ def test_words_for_what_was_never_fetched_or_is_gone_are_not_told(store: Store) 
     assert store.changes.publish_anchors() == 0
 
 
-def test_a_link_without_words_is_nothing_to_tell(store: Store) -> None:
+def test_a_link_without_anchor_text_publishes_nothing(store: Store) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=calls(A, ""))
     assert store.changes.publish_anchors() == 0
 
 
-def test_what_one_process_has_found_another_can_tell(store: Store, opener: Opener) -> None:
+def test_anchors_found_by_one_process_can_be_published_by_another(store: Store, opener: Opener) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=calls(A, "one"))
     another = opener()
@@ -198,13 +198,13 @@ def test_what_one_process_has_found_another_can_tell(store: Store, opener: Opene
 # ── of the crawl itself ──
 
 
-def test_each_crawl_has_a_name_of_its_own_that_stays(store: Store, opener: Opener) -> None:
+def test_a_crawl_has_a_permanent_identity(store: Store, opener: Opener) -> None:
     another = opener()
     assert another.crawl.facts()["identity"] == store.crawl.facts()["identity"]
     another.close()
 
 
-def test_what_runs_said_of_themselves_is_kept_in_order(store: Store) -> None:
+def test_summaries_of_runs_are_returned_in_order(store: Store) -> None:
     assert store.crawl.runs() == []
     store.crawl.add_run({"pages": 1, "finished": "dönè"}, NOW)
     store.crawl.add_run({"pages": 2}, NOW + 1)

@@ -41,7 +41,7 @@ def read_feed(store: Store, now: float, *entries: ListedUrl, url: str = FEED) ->
 # ── which lists there are ──
 
 
-def test_sitemaps_that_a_robots_txt_names_become_known_once(store: Store) -> None:
+def test_sitemaps_named_by_a_robots_txt_are_added_once(store: Store) -> None:
     store.urls.add([new_url(HOME)], NOW)
     first = read_robots(store, HOME, NOW, [link(SITEMAP), link(ELSEWHERE)])
     assert (first.new_urls, set(first.hosts_with_new)) == (2, {key_of(SITEMAP).host, key_of(ELSEWHERE).host})
@@ -54,13 +54,13 @@ def test_sitemaps_that_a_robots_txt_names_become_known_once(store: Store) -> Non
     assert (row_of(store, SITEMAP), store.crawl.account()) == before
 
 
-def test_a_sitemap_that_must_not_be_read_is_parked_with_the_reason(store: Store) -> None:
+def test_a_refused_sitemap_is_parked_with_the_reason(store: Store) -> None:
     read_robots(store, HOME, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason, row.detail) == (Kind.SITEMAP, State.PARKED, Reason.EXCLUDED, "so")
 
 
-def test_a_sitemap_that_may_be_read_after_all_is_read(store: Store) -> None:
+def test_a_parked_sitemap_waits_when_it_is_no_longer_refused(store: Store) -> None:
     read_robots(store, HOME, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
     assert SITEMAP not in due_at(store, NOW)
     committed = read_robots(store, HOME, NOW + DAY, [link(SITEMAP)])
@@ -71,7 +71,7 @@ def test_a_sitemap_that_may_be_read_after_all_is_read(store: Store) -> None:
 
 
 @pytest.mark.parametrize("why", [None, Reason.FILE_TYPE, Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE])
-def test_what_was_known_as_a_page_becomes_a_sitemap_that_waits(why: Reason | None, store: Store) -> None:
+def test_an_unvisited_page_that_is_named_as_a_sitemap_becomes_one_and_waits(why: Reason | None, store: Store) -> None:
     store.urls.add([new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(why, "xml") if why else None, depth=4)], NOW)
     committed = read_robots(store, HOME, NOW + 5, [link(SITEMAP)])
     row = row_of(store, SITEMAP)
@@ -82,14 +82,14 @@ def test_what_was_known_as_a_page_becomes_a_sitemap_that_waits(why: Reason | Non
     assert leased(store, SITEMAP, NOW + 5).kind is Kind.SITEMAP
 
 
-def test_what_may_not_be_read_stays_what_it_was(store: Store) -> None:
+def test_a_parked_page_that_is_refused_as_a_sitemap_stays_a_page(store: Store) -> None:
     store.urls.add([new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(Reason.FILE_TYPE, "xml"))], NOW)
     read_robots(store, HOME, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason) == (Kind.PAGE, State.PARKED, Reason.FILE_TYPE)
 
 
-def test_a_page_that_is_called_a_list_stays_a_page(store: Store) -> None:
+def test_a_fetched_page_that_is_named_as_a_list_stays_a_page(store: Store) -> None:
     """Anybody may name any URL: who names a page that is there must not take it away."""
     fetch(store, HOME, NOW)
     read_robots(store, "http://evil.test/", NOW, [link(HOME)])
@@ -97,52 +97,52 @@ def test_a_page_that_is_called_a_list_stays_a_page(store: Store) -> None:
     assert row_of(store, HOME).kind is Kind.PAGE
 
 
-def test_a_page_may_call_itself_its_feed(store: Store) -> None:
+def test_a_page_that_names_itself_as_its_feed_stays_a_page(store: Store) -> None:
     fetch(store, HOME, NOW, page=Page(feeds=[link(HOME)]))
     assert row_of(store, HOME).kind is Kind.PAGE
 
 
-def test_nobody_on_another_site_makes_a_list_of_a_page(store: Store) -> None:
+def test_another_site_cannot_turn_a_page_into_a_sitemap(store: Store) -> None:
     store.urls.add([new_url(PAGE, reason=Reason.LINK)], NOW)
     read_robots(store, "http://evil.test/", NOW, [link(PAGE)])
     assert row_of(store, PAGE).kind is Kind.PAGE
 
 
-def test_no_host_has_sitemaps_without_end(store: Store) -> None:
+def test_the_number_of_sitemaps_of_a_host_is_limited(store: Store) -> None:
     urls = [f"http://www.a.test/{number}.xml" for number in range(5_003)]
     first = read_robots(store, HOME, NOW, [link(url) for url in urls[:5_000]])
     again = read_robots(store, HOME, NOW + DAY, [link(url) for url in urls[5_000:]] + [link(ELSEWHERE)])
     assert (first.new_urls, again.new_urls) == (5_000, 1)
 
 
-def test_sitemaps_that_are_known_take_no_room_again(store: Store) -> None:
+def test_known_sitemaps_do_not_count_again_towards_the_limit(store: Store) -> None:
     urls = [f"http://www.a.test/{number}.xml" for number in range(4_000)]
     first = read_robots(store, HOME, NOW, [link(url) for url in urls])
     again = read_robots(store, HOME, NOW + DAY, [link(url) for url in [*urls, SITEMAP]])
     assert (first.new_urls, again.new_urls) == (4_000, 1)
 
 
-def test_a_seed_that_is_called_a_list_stays_what_was_asked_for(store: Store) -> None:
+def test_a_seed_that_is_named_as_a_sitemap_stays_a_page(store: Store) -> None:
     store.urls.add_seeds([new_url(HOME)], NOW)
     read_robots(store, "http://evil.test/", NOW, [link(HOME)])
     assert row_of(store, HOME).kind is Kind.PAGE
 
 
 @pytest.mark.parametrize("kind", [Kind.FEED, Kind.SITEMAP])
-def test_a_page_that_turns_out_to_be_a_list_is_one_from_then_on(kind: Kind, store: Store) -> None:
+def test_a_url_whose_content_is_a_list_becomes_a_list(kind: Kind, store: Store) -> None:
     fetch(store, FEED, NOW, page=Page(kind=kind, listed=[listed()]))
     assert row_of(store, FEED).kind is kind
     assert list(store.changes.entries()) == []
     assert row_of(store, PAGE).reason is (Reason.IN_FEED if kind is Kind.FEED else Reason.IN_SITEMAP)
 
 
-def test_a_published_page_that_turns_out_to_be_a_list_is_no_page_any_more(store: Store) -> None:
+def test_a_published_page_whose_content_becomes_a_feed_is_deleted(store: Store) -> None:
     fetch(store, FEED, NOW)
     fetch(store, FEED, NOW + 8 * DAY, page=Page(kind=Kind.FEED))
     assert list(store.changes.entries()) == [("upsert", FEED), ("delete", FEED)]
 
 
-def test_feeds_that_a_page_names_become_known(store: Store) -> None:
+def test_feeds_named_by_a_page_are_added(store: Store) -> None:
     store.urls.add([new_url(HOME, depth=2)], NOW)
     committed = fetch(
         store, HOME, NOW, page=Page(feeds=[link(FEED), link("http://b.test/feed", refused=Reason.OUT_OF_SCOPE)])
@@ -162,7 +162,7 @@ def vouchers(store: Store, url: str, now: float) -> set[str]:
     return set(visit.vouchers)
 
 
-def test_who_names_a_sitemap_elsewhere_vouches_for_it(store: Store) -> None:
+def test_hosts_that_name_a_sitemap_of_another_host_vouch_for_it(store: Store) -> None:
     read_robots(store, HOME, NOW, [link(ELSEWHERE), link(SITEMAP)])
     read_robots(store, "http://c.test/", NOW, [link(ELSEWHERE)])
     assert vouchers(store, ELSEWHERE, NOW) == {"www.a.test", "c.test"}
@@ -171,7 +171,7 @@ def test_who_names_a_sitemap_elsewhere_vouches_for_it(store: Store) -> None:
     assert set(load.visits[0].vouchers) == {"www.a.test", "c.test"}
 
 
-def test_sitemaps_of_an_index_inherit_who_vouches(store: Store) -> None:
+def test_sitemaps_of_an_index_inherit_its_vouchers(store: Store) -> None:
     read_robots(store, HOME, NOW, [link(ELSEWHERE)])
     own, other, deeper = "http://cdn.b.test/1.xml", "http://files.b.test/2.xml", "http://files.b.test/3.xml"
     fetch(store, ELSEWHERE, NOW, page=Page(kind=Kind.SITEMAP, sitemaps=[link(own), link(other)]))
@@ -183,7 +183,7 @@ def test_sitemaps_of_an_index_inherit_who_vouches(store: Store) -> None:
     assert row_of(store, deeper).depth == 2
 
 
-def test_where_a_sitemap_has_moved_those_who_vouched_still_do(store: Store) -> None:
+def test_the_target_of_a_redirected_sitemap_inherits_its_vouchers(store: Store) -> None:
     read_robots(store, HOME, NOW, [link(ELSEWHERE)])
     moved = "http://new.test/index.xml"
     facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "status": 301, "page": None}
@@ -201,7 +201,7 @@ def test_pages_have_no_vouchers(store: Store) -> None:
 # ── what they list ──
 
 
-def test_what_a_sitemap_lists_becomes_known_with_what_is_said_of_it(store: Store) -> None:
+def test_urls_of_a_sitemap_are_added_with_their_facts(store: Store) -> None:
     committed = read_sitemap(store, NOW, listed(modified=NOW - 50, interval=DAY, hint=1.0), listed(HOME))
     assert (committed.new_urls, set(committed.hosts_with_new)) == (2, {key_of(PAGE).host})
     row = row_of(store, PAGE)
@@ -214,13 +214,13 @@ def test_what_a_sitemap_lists_becomes_known_with_what_is_said_of_it(store: Store
     assert {PAGE, HOME} <= due_at(store, NOW)
 
 
-def test_what_is_listed_and_refused_is_parked(store: Store) -> None:
+def test_a_listed_url_that_is_refused_is_parked(store: Store) -> None:
     read_sitemap(store, NOW, listed(refusal=Reason.OUT_OF_SCOPE, modified=NOW - 50))
     row = row_of(store, PAGE)
     assert (row.state, row.reason, row.detail, row.lastmod) == (State.PARKED, Reason.OUT_OF_SCOPE, "so", NOW - 50)
 
 
-def test_what_is_parked_stays_parked_however_new_it_is_said_to_be(store: Store) -> None:
+def test_a_parked_url_stays_parked_whatever_its_lastmod(store: Store) -> None:
     refused(store, PAGE, NOW, Reason.GONE, 410)
     read_sitemap(store, NOW + DAY, listed(modified=NOW + 50))
     row = row_of(store, PAGE)
@@ -230,7 +230,7 @@ def test_what_is_parked_stays_parked_however_new_it_is_said_to_be(store: Store) 
 
 @pytest.mark.parametrize("read", [read_sitemap, read_feed])
 @pytest.mark.parametrize(("ago", "is_due"), [(-50.0, True), (50.0, False), (0.0, False)])
-def test_a_page_that_has_changed_since_its_visit_is_due_at_once(
+def test_a_page_listed_as_changed_since_its_visit_is_due_at_once(
     read: Callable[..., Any], ago: float, is_due: bool, store: Store
 ) -> None:
     fetch(store, PAGE, NOW)
@@ -241,7 +241,7 @@ def test_a_page_that_has_changed_since_its_visit_is_due_at_once(
     assert (committed.new_urls, row_of(store, PAGE).lastmod) == (0, NOW - ago)
 
 
-def test_a_page_that_waits_for_its_first_visit_has_not_changed(store: Store) -> None:
+def test_a_page_that_waits_for_its_first_visit_keeps_its_due_time(store: Store) -> None:
     store.urls.add([new_url(PAGE)], NOW)
     store.frontier.postpone(
         [(visit, NOW + 9 * DAY) for visit in store.frontier.load(key_of(PAGE).host, NOW, 9)], Reason.LINK
@@ -263,7 +263,7 @@ def tell_lies(store: Store, read: Callable[..., Any], lies: int) -> float:
 
 
 @pytest.mark.parametrize(("read", "witness"), [(read_sitemap, Source.LASTMOD), (read_feed, Source.FEED)])
-def test_who_has_called_pages_new_that_were_not_is_believed_no_more(
+def test_a_source_that_has_listed_false_changes_is_no_longer_trusted(
     read: Callable[..., Any], witness: Source, store: Store
 ) -> None:
     now = tell_lies(store, read, 5)
@@ -274,20 +274,20 @@ def test_who_has_called_pages_new_that_were_not_is_believed_no_more(
     assert PAGE not in due_at(store, now + DAY)
 
 
-def test_lies_of_sitemaps_are_not_those_of_feeds(store: Store) -> None:
+def test_false_changes_of_sitemaps_do_not_count_against_feeds(store: Store) -> None:
     now = tell_lies(store, read_sitemap, 5)
     read_feed(store, now + DAY, listed(modified=now + 50, guid=1))
     assert PAGE in due_at(store, now + DAY)
 
 
-def test_what_is_said_last_holds_and_what_is_not_said_again_is_forgotten_but_the_interval(store: Store) -> None:
+def test_the_last_list_replaces_all_facts_except_the_interval(store: Store) -> None:
     read_sitemap(store, NOW, listed(modified=NOW - 50, interval=DAY))
     read_sitemap(store, NOW + DAY, listed(), url="http://www.a.test/other.xml")
     row = row_of(store, PAGE)
     assert (row.lister, row.lastmod, row.interval) == ("http://www.a.test/other.xml", None, DAY)
 
 
-def test_another_url_with_the_same_key_is_told_nothing(store: Store) -> None:
+def test_facts_of_a_colliding_url_are_not_stored_for_the_first(store: Store) -> None:
     store.urls.add([new_url(PAGE)], NOW)
     other = listed("http://www.a.test/double", modified=NOW - 50)._replace(key=key_of(PAGE))
     assert read_sitemap(store, NOW, other).new_urls == 0
@@ -295,7 +295,7 @@ def test_another_url_with_the_same_key_is_told_nothing(store: Store) -> None:
     assert store.urls.collisions(key_of(PAGE)) == ["http://www.a.test/double"]
 
 
-def test_lists_among_what_is_listed_stay_lists(store: Store) -> None:
+def test_a_feed_that_is_listed_stays_a_feed(store: Store) -> None:
     store.urls.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
     read_sitemap(store, NOW, listed(FEED, modified=NOW - 50, interval=5.0))
     assert (row_of(store, FEED).kind, row_of(store, FEED).interval) == (Kind.FEED, None)
@@ -304,7 +304,7 @@ def test_lists_among_what_is_listed_stay_lists(store: Store) -> None:
 # ── very long sitemaps ──
 
 
-def test_what_was_listed_ahead_of_the_commit_is_not_listed_again(store: Store) -> None:
+def test_urls_listed_ahead_of_the_commit_are_added_once(store: Store) -> None:
     entries = [listed(f"http://www.a.test/{n}", modified=NOW - n, interval=DAY, hint=0.7) for n in range(50)]
     store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
     visit = leased(store, SITEMAP, NOW)
@@ -318,7 +318,7 @@ def test_what_was_listed_ahead_of_the_commit_is_not_listed_again(store: Store) -
     assert ([row_of(store, entry.url) for entry in entries], store.crawl.account()) == before
 
 
-def test_changes_that_are_listed_ahead_of_the_commit_count(store: Store) -> None:
+def test_changes_listed_ahead_of_the_commit_make_pages_due(store: Store) -> None:
     fetch(store, PAGE, NOW)
     store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
     committed = store.commits.add_listed(leased(store, SITEMAP, NOW + DAY), [listed(modified=NOW + 50)], NOW + DAY)
@@ -329,7 +329,7 @@ def test_changes_that_are_listed_ahead_of_the_commit_count(store: Store) -> None
 # ── feeds ──
 
 
-def test_what_a_feed_announces_is_kept_with_its_words(store: Store) -> None:
+def test_feed_entries_are_stored_with_title_and_summary(store: Store) -> None:
     read_feed(store, NOW, listed(modified=NOW - 50, guid=7, hint=1.0, title="New", summary="All of it"))
     row = row_of(store, PAGE)
     assert (row.reason, row.lister, row.lastmod, row.hint) == (Reason.IN_FEED, FEED, NOW - 50, 1.0)
@@ -339,7 +339,7 @@ def test_what_a_feed_announces_is_kept_with_its_words(store: Store) -> None:
     assert store.urls.announcements(key_of(HOME)) == []
 
 
-def test_an_entry_that_is_known_is_not_announced_again_wherever_it_leads(store: Store) -> None:
+def test_a_known_feed_entry_is_ignored_even_with_another_url(store: Store) -> None:
     read_feed(store, NOW, listed(guid=7, title="Old"))
     assert read_feed(store, NOW + DAY, listed(HOME, guid=7, title="New")).new_urls == 0
     assert store.urls.find(key_of(HOME)) is None
@@ -352,7 +352,7 @@ def test_an_entry_that_is_known_is_not_announced_again_wherever_it_leads(store: 
     [(NOW - 50, "Old"), (NOW - 60, "Old"), (None, "Old"), (NOW + 50, "New")],
     ids=["same", "older", "none", "newer"],
 )
-def test_an_entry_with_a_newer_date_is_announced_again(dated: float | None, title: str, store: Store) -> None:
+def test_a_feed_entry_with_a_newer_date_replaces_the_stored_one(dated: float | None, title: str, store: Store) -> None:
     read_feed(store, NOW - 5, listed(modified=NOW - 50, guid=7, title="Old"))
     fetch(store, PAGE, NOW)
     read_feed(store, NOW + DAY, listed(modified=dated, guid=7, title="New"))
@@ -360,7 +360,7 @@ def test_an_entry_with_a_newer_date_is_announced_again(dated: float | None, titl
     assert (PAGE in due_at(store, NOW + DAY)) is (title == "New")
 
 
-def test_of_a_feed_the_newest_entries_are_remembered(store: Store) -> None:
+def test_only_the_newest_entries_of_a_feed_are_stored(store: Store) -> None:
     for times in range(4):
         entries = [listed(f"http://www.a.test/{times}/{n}", guid=1_000 * times + n) for n in range(1_000)]
         read_feed(store, NOW + times * DAY, *entries)
@@ -368,13 +368,13 @@ def test_of_a_feed_the_newest_entries_are_remembered(store: Store) -> None:
     assert remembered == [False, False, True, True]
 
 
-def test_who_vouches_is_remembered_within_reason(store: Store) -> None:
+def test_the_number_of_vouchers_of_a_sitemap_is_limited(store: Store) -> None:
     for number in range(30):
         read_robots(store, f"http://www.a{number}.test/", NOW, [link(ELSEWHERE)])
     assert len(vouchers(store, ELSEWHERE, NOW)) == 20
 
 
-def test_what_is_called_a_list_and_is_none_is_visited_as_a_page(store: Store) -> None:
+def test_a_feed_url_whose_content_is_no_list_is_visited_as_a_page(store: Store) -> None:
     store.urls.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
     refused(store, FEED, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.PAGE))
     row = row_of(store, FEED)
@@ -383,20 +383,20 @@ def test_what_is_called_a_list_and_is_none_is_visited_as_a_page(store: Store) ->
     assert list(store.changes.entries()) == [("upsert", FEED)]
 
 
-def test_what_may_not_be_visited_as_a_page_stays_a_list_that_is_missing(store: Store) -> None:
+def test_a_sitemap_url_that_may_not_be_a_page_stays_a_missing_sitemap(store: Store) -> None:
     store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], NOW)
     refused(store, SITEMAP, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.SITEMAP))
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason, row.missing) == (Kind.SITEMAP, State.WAITING, Reason.NOT_A_LIST, 1)
 
 
-def test_a_first_date_is_news(store: Store) -> None:
+def test_a_feed_entry_that_gets_its_first_date_replaces_the_stored_one(store: Store) -> None:
     read_feed(store, NOW, listed(guid=7, title="Old"))
     read_feed(store, NOW + DAY, listed(modified=NOW - 50, guid=7, title="New"))
     assert [told.title for told in store.urls.announcements(key_of(PAGE))] == ["New"]
 
 
-def test_two_feeds_may_announce_one_page_and_the_last_comes_first(store: Store) -> None:
+def test_announcements_of_a_page_by_two_feeds_are_returned_latest_first(store: Store) -> None:
     read_feed(store, NOW, listed(guid=7, title="Here"))
     read_feed(store, NOW + 5, listed(guid=7, title="There"), url="http://b.test/feed")
     told = store.urls.announcements(key_of(PAGE))
@@ -420,7 +420,7 @@ def with_budgets(opener: Opener) -> Iterator[Open]:
         opened.close()
 
 
-def test_sitemaps_over_budget_are_let_in_later_as_sitemaps(with_budgets: Open) -> None:
+def test_sitemaps_over_budget_are_admitted_later_as_sitemaps(with_budgets: Open) -> None:
     store = with_budgets(host_day=2)
     sitemaps = [f"http://www.a.test/{n}.xml" for n in range(4)]
     read_robots(store, HOME, NOW, [link(url) for url in sitemaps])
@@ -434,7 +434,7 @@ def test_sitemaps_over_budget_are_let_in_later_as_sitemaps(with_budgets: Open) -
     assert leased(store, sitemaps[3], next_day(NOW)).kind is Kind.SITEMAP
 
 
-def test_what_is_listed_over_budget_is_let_in_later_with_what_was_said_of_it(with_budgets: Open) -> None:
+def test_listed_urls_over_budget_are_admitted_later_with_their_facts(with_budgets: Open) -> None:
     store = with_budgets(host_day=3)
     entries = [listed(f"http://www.a.test/{n}", modified=NOW - n, interval=DAY) for n in range(4)]
     read_sitemap(store, NOW, *entries)

@@ -35,7 +35,7 @@ def visit(store: Store, url: str, *links: str, **page: Any) -> None:
     store.commits.commit([visit_result(visited(leased, page=Page(links=found, **page), fetched=answer(url)))], [], NOW)
 
 
-def test_a_url_to_which_other_sites_link_is_more_important(store: Store) -> None:
+def test_in_links_from_other_sites_make_a_url_more_important(store: Store) -> None:
     levels = []
     for number in range(7):
         visit(store, f"http://s{number}.test/", TARGET)
@@ -44,13 +44,13 @@ def test_a_url_to_which_other_sites_link_is_more_important(store: Store) -> None
     assert levels == [level_of(PriorityInputs(1, inlinks)) for inlinks in range(1, 8)] == [2, 2, 1, 1, 1, 1, 0]
 
 
-def test_a_sites_own_links_do_not_recommend_it(store: Store) -> None:
+def test_links_within_a_site_are_no_in_links(store: Store) -> None:
     for host in ("www.target.test", "blog.target.test", "target.test"):
         visit(store, f"http://{host}/", TARGET)
     assert (row_of(store, TARGET).inlinks, row_of(store, TARGET).level) == (0, level_of(PriorityInputs(1)))
 
 
-def test_a_site_recommends_a_url_once_whatever_its_hosts_pages_and_words(store: Store, opener: Opener) -> None:
+def test_a_site_counts_as_one_in_link_whatever_its_hosts_pages_and_anchors(store: Store, opener: Opener) -> None:
     visit(store, "http://a.farm.test/", TARGET)
     visit(store, "http://b.farm.test/", TARGET, TARGET)
     again = opener()  # knows only what is written down
@@ -60,7 +60,7 @@ def test_a_site_recommends_a_url_once_whatever_its_hosts_pages_and_words(store: 
     assert row_of(store, TARGET).inlinks == 1
 
 
-def test_links_without_words_count_and_are_no_anchor_text(store: Store) -> None:
+def test_links_without_anchor_text_are_in_links(store: Store) -> None:
     store.urls.add([new_url("http://a.test/")], NOW)
     (leased,) = store.frontier.lease("me", [visit_to("http://a.test/")], NOW).granted
     store.commits.commit([visit_result(visited(leased, link(TARGET)))], [], NOW)
@@ -69,7 +69,7 @@ def test_links_without_words_count_and_are_no_anchor_text(store: Store) -> None:
     assert store.documents.anchors(key_of(TARGET)) == [("b.test", "words")]
 
 
-def test_a_host_comes_forward_with_its_most_important_url(store: Store) -> None:
+def test_a_host_is_activated_by_its_most_important_url(store: Store) -> None:
     for number in range(3):
         visit(store, f"http://s{number}.test/", TARGET)
         visit(store, f"http://s{number}.test/more", f"http://other{number}.test/")
@@ -78,7 +78,7 @@ def test_a_host_comes_forward_with_its_most_important_url(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("hint", "level"), [(None, 0), (0.5, 0), (0.0, 2), (0.25, 1), (1.0, 0)])
-def test_a_hint_moves_a_url(hint: float | None, level: int, store: Store) -> None:
+def test_a_hint_changes_the_level_of_a_url(hint: float | None, level: int, store: Store) -> None:
     store.urls.add([new_url(TARGET, hint=hint)], NOW)
     assert (row_of(store, TARGET).hint, row_of(store, TARGET).level) == (hint, level)
 
@@ -100,7 +100,7 @@ def test_a_page_that_changes_often_is_more_important_than_one_that_never_does(
     assert row.level == level_of(PriorityInputs(2)) + step
 
 
-def test_urgent_urls_of_active_hosts_are_told_once(store: Store) -> None:
+def test_active_hosts_with_urgent_urls_are_returned_once(store: Store) -> None:
     store.urls.add([new_url("http://a.test/1"), new_url("http://b.test/1")], NOW)
     active = {load.host for load in store.frontier.activate("me", NOW, 9, 9, ())}
     assert store.frontier.urgent(active, NOW) == []
@@ -111,13 +111,13 @@ def test_urgent_urls_of_active_hosts_are_told_once(store: Store) -> None:
     assert store.frontier.load(key_of("http://a.test/").host, NOW, 1)[0].url == "http://a.test/news"
 
 
-def test_an_urgent_host_that_is_activated_has_been_heard(store: Store) -> None:
+def test_a_host_that_was_activated_for_its_urgent_url_is_not_returned_as_urgent(store: Store) -> None:
     store.urls.add_seeds([new_url("http://a.test/news")], NOW, urgent=True)
     active = {load.host for load in store.frontier.activate("me", NOW, 9, 9, ())}
     assert store.frontier.urgent(active, NOW) == []
 
 
-def test_a_url_that_became_more_important_while_it_was_leased_is_not_lost_when_the_lease_is_given_back(
+def test_a_url_that_became_more_important_while_leased_is_not_lost_when_the_lease_is_returned(
     store: Store,
 ) -> None:
     visit(store, "http://s0.test/", TARGET)
@@ -130,7 +130,7 @@ def test_a_url_that_became_more_important_while_it_was_leased_is_not_lost_when_t
     assert [one.url for load in store.frontier.activate("me", NOW, 9, 9, ()) for one in load.visits] == [TARGET]
 
 
-def test_an_urgent_url_of_a_host_that_was_held_before_is_urgent(store: Store) -> None:
+def test_an_urgent_url_of_a_host_that_was_held_before_is_returned(store: Store) -> None:
     store.urls.add([new_url("http://a.test/1")], NOW)
     store.frontier.hold([(key_of("http://a.test/").host, NOW + 10)])
     active = {load.host for load in store.frontier.activate("me", NOW + 20, 9, 9, ())}
@@ -138,7 +138,7 @@ def test_an_urgent_url_of_a_host_that_was_held_before_is_urgent(store: Store) ->
     assert store.frontier.urgent(active, NOW + 20) == [key_of("http://a.test/").host]
 
 
-def test_a_page_with_very_many_links_recommends_each_once(store: Store) -> None:
+def test_links_inserted_ahead_of_the_commit_are_in_links_once(store: Store) -> None:
     store.urls.add([new_url("http://s0.test/")], NOW)
     (leased,) = store.frontier.lease("me", [visit_to("http://s0.test/")], NOW).granted
     links = [link(TARGET, "words")]

@@ -40,20 +40,20 @@ def held(store: Store) -> Validators:
 # ── what is held ──
 
 
-def test_after_a_fetch_the_validators_and_the_length_are_held(store: Store) -> None:
+def test_a_fetch_stores_validators_and_length(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
     assert held(store) == Validators('"a"', DATE, 5)
     assert leased(store, URL, NOW + WEEK).validators == Validators('"a"', DATE, 5)
 
 
-def test_a_page_without_validators_is_held_by_its_length(store: Store) -> None:
+def test_without_validators_the_length_is_stored(store: Store) -> None:
     fetch(store, URL, NOW, page=page(), body=b"")
     assert held(store) == Validators(length=0)
     assert leased(store, URL, NOW + WEEK).validators == Validators(length=0)
 
 
 @pytest.mark.parametrize("how", [UNCHANGED | {"page": page("")}, SAME_HEAD], ids=["304", "head"])
-def test_each_visit_that_took_the_hosts_word_is_counted(how: dict[str, Any], store: Store) -> None:
+def test_visits_that_found_the_page_unchanged_by_its_validators_are_counted(how: dict[str, Any], store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
     for times in (1, 2, 3):
         fetch(store, URL, NOW + times * WEEK, **how)
@@ -62,20 +62,20 @@ def test_each_visit_that_took_the_hosts_word_is_counted(how: dict[str, Any], sto
     assert held(store) == Validators('"b"', "", 3, 0)
 
 
-def test_a_304_may_bring_new_validators(store: Store) -> None:
+def test_a_304_may_replace_a_validator(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
     fetch(store, URL, NOW + WEEK, **UNCHANGED, page=page("", etag='"b"'))
     assert held(store) == Validators('"b"', DATE, 5, 1)
 
 
-def test_of_a_document_that_was_cut_nothing_is_held(store: Store) -> None:
+def test_a_truncated_document_has_no_validators(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE))
     fetch(store, URL, NOW + WEEK, page=page("b", etag='"b"', last_modified=DATE), reason=Reason.CUT_LENGTH)
     assert held(store) == NO_VALIDATORS
     assert leased(store, URL, NOW + 2 * WEEK).validators == NO_VALIDATORS
 
 
-def test_a_page_that_asks_not_to_be_found_is_held_all_the_same(store: Store) -> None:
+def test_a_noindex_page_has_validators(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"'), reason=Reason.NOINDEX, body=b"12345")
     assert held(store) == Validators('"a"', "", 5)
 
@@ -90,7 +90,7 @@ def test_a_page_that_asks_not_to_be_found_is_held_all_the_same(store: Store) -> 
     ],
     ids=["failed", "busy", "missing", "head"],
 )
-def test_what_brings_no_document_leaves_what_is_held(facts: dict[str, Any], store: Store) -> None:
+def test_a_visit_without_a_document_leaves_the_validators_as_they_are(facts: dict[str, Any], store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"', last_modified=DATE), body=b"12345")
     fetch(store, URL, NOW + WEEK, **facts)
     assert held(store) == Validators('"a"', DATE, 5)
@@ -99,7 +99,7 @@ def test_what_brings_no_document_leaves_what_is_held(facts: dict[str, Any], stor
 # ── where the body is ──
 
 
-def test_the_body_that_is_held_is_that_of_the_last_document(store: Store) -> None:
+def test_the_last_body_is_that_of_the_last_document(store: Store) -> None:
     assert store.archive.last_body(key_of(URL)) is None
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, page=page("b"))
@@ -113,13 +113,13 @@ def test_the_body_that_is_held_is_that_of_the_last_document(store: Store) -> Non
 ERROR = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}
 
 
-def test_the_body_of_an_error_is_not_held(store: Store) -> None:
+def test_the_body_of_an_error_is_not_the_last_body(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, **ERROR, page=page("error"))
     assert store.archive.last_body(key_of(URL)) == ArchivedBody(url=URL, started=NOW - 0.1, payload_digest=b"a")
 
 
-def test_an_error_between_is_neither_a_change_nor_a_lie(store: Store) -> None:
+def test_an_error_between_two_fetches_is_no_change(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a", etag='"a"'))
     fetch(store, URL, NOW + WEEK, **ERROR, page=page("error"))
     fetch(store, URL, NOW + 2 * WEEK, page=page("a", etag='"a"'))
@@ -127,7 +127,7 @@ def test_an_error_between_is_neither_a_change_nor_a_lie(store: Store) -> None:
     assert row_of(store, URL).changes == 0
 
 
-def test_what_counts_as_gone_must_come_back_whole(store: Store) -> None:
+def test_a_page_that_counts_as_gone_loses_its_validators(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"'))
     refused(store, URL, NOW + WEEK, Reason.NOT_FOUND, 404)
     assert held(store).etag == '"a"'
@@ -135,22 +135,20 @@ def test_what_counts_as_gone_must_come_back_whole(store: Store) -> None:
     assert held(store) == NO_VALIDATORS
 
 
-def test_what_has_an_end_must_come_whole(store: Store) -> None:
+def test_a_page_with_an_expiry_date_has_no_validators(store: Store) -> None:
     """Whether a page is over cannot be told from its being unchanged."""
     fetch(store, URL, NOW, page=page(etag='"a"', unavailable_after=NOW + DAY))
     assert held(store) == NO_VALIDATORS
 
 
-def test_an_empty_document_has_no_length_however_it_is_wrapped(store: Store) -> None:
+def test_an_empty_document_has_length_0_whatever_its_transfer_coding(store: Store) -> None:
     empty = Page(body_digest=hashlib.sha256(b"").digest())
     fetch(store, URL, NOW, page=empty, body=b"0\r\n\r\n")
     assert held(store) == Validators(length=0)
 
 
 @pytest.mark.parametrize("reason", [Reason.CLIENT_ERROR, Reason.BAD_LOCATION, Reason.REDIRECT_LOOP])
-def test_a_published_page_that_is_refused_in_another_way_is_looked_for_and_then_deleted(
-    reason: Reason, store: Store
-) -> None:
+def test_a_published_page_that_is_refused_twice_is_deleted(reason: Reason, store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     refused(store, URL, NOW + WEEK, reason, 400)
     assert (row_of(store, URL).state, told(store)) == (State.WAITING, ["upsert"])
@@ -158,13 +156,13 @@ def test_a_published_page_that_is_refused_in_another_way_is_looked_for_and_then_
     assert told(store) == ["upsert", "delete"]
 
 
-def test_a_published_page_that_is_of_another_type_now_is_deleted(store: Store) -> None:
+def test_a_published_page_that_now_has_an_unwanted_type_is_deleted_at_once(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     refused(store, URL, NOW + WEEK, Reason.UNWANTED_TYPE, 200, page=None)
     assert (row_of(store, URL).state, told(store)) == (State.PARKED, ["upsert", "delete"])
 
 
-def test_a_page_that_was_there_is_not_given_up_for_failures(store: Store) -> None:
+def test_failures_neither_park_nor_delete_a_published_page(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     for times in range(3):
         fetch(store, URL, NOW + WEEK + times * 100, **ERROR, page=None)
@@ -173,13 +171,13 @@ def test_a_page_that_was_there_is_not_given_up_for_failures(store: Store) -> Non
     assert told(store) == ["upsert", "meta"]
 
 
-def test_a_body_that_another_url_has_brought_is_held_there(store: Store) -> None:
+def test_the_last_body_may_be_archived_under_another_url(store: Store) -> None:
     fetch(store, OTHER, NOW, page=page("a"))
     fetch(store, URL, NOW + 5, page=page("a"), is_revisit=True)
     assert store.archive.last_body(key_of(URL)) == ArchivedBody(url=OTHER, started=NOW - 0.1, payload_digest=b"a")
 
 
-def test_what_is_unchanged_is_no_new_document(store: Store) -> None:
+def test_an_unchanged_page_adds_no_document(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, **UNCHANGED, page=page(""))
     fetch(store, URL, NOW + 2 * WEEK, **SAME_HEAD)
@@ -196,7 +194,7 @@ def told(store: Store) -> list[str]:
 
 
 @pytest.mark.parametrize("how", [UNCHANGED | {"page": page("")}, SAME_HEAD], ids=["304", "head"])
-def test_of_what_is_unchanged_an_indexer_hears_that_it_was_looked_at(how: dict[str, Any], store: Store) -> None:
+def test_an_unchanged_page_gets_a_meta_entry(how: dict[str, Any], store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, **how)
     assert told(store) == ["upsert", "meta"]
@@ -204,13 +202,13 @@ def test_of_what_is_unchanged_an_indexer_hears_that_it_was_looked_at(how: dict[s
     assert published.document == store.documents.versions(key_of(URL))[0]
 
 
-def test_of_what_was_never_published_nobody_hears_that_it_is_unchanged(store: Store) -> None:
+def test_an_unchanged_page_that_was_never_published_gets_no_entry(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"), reason=Reason.NOINDEX)
     fetch(store, URL, NOW + WEEK, **UNCHANGED, page=page(""))
     assert told(store) == []
 
 
-def test_of_what_was_deleted_nobody_hears_that_it_is_unchanged(store: Store) -> None:
+def test_an_unchanged_page_that_was_deleted_gets_no_entry(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, page=page("b"), reason=Reason.NOINDEX)
     fetch(store, URL, NOW + 2 * WEEK, **UNCHANGED, page=page(""))
@@ -238,7 +236,7 @@ def test_a_page_that_is_missing_twice_is_deleted_and_once_it_is_not(reason: Reas
     assert (told(store), row_of(store, URL).missing) == (["upsert", "delete", "upsert"], 0)
 
 
-def test_only_what_is_missing_twice_in_a_row_is_deleted(store: Store) -> None:
+def test_only_a_page_that_is_missing_twice_in_a_row_is_deleted(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     for times in range(3):
         refused(store, URL, NOW + (2 * times + 1) * WEEK, Reason.NOT_FOUND, 404)
@@ -246,7 +244,7 @@ def test_only_what_is_missing_twice_in_a_row_is_deleted(store: Store) -> None:
     assert told(store) == ["upsert", "meta", "meta", "meta"]
 
 
-def test_a_failure_between_does_not_bring_a_missing_page_back(store: Store) -> None:
+def test_a_failure_does_not_reset_the_count_of_missing_visits(store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     refused(store, URL, NOW + WEEK, Reason.NOT_FOUND, 404)
     fetch(store, URL, NOW + 2 * WEEK, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, page=None)
@@ -269,18 +267,18 @@ def test_a_failure_between_does_not_bring_a_missing_page_back(store: Store) -> N
     ],
     ids=lambda value: f"{value['reason'].name} {value.get('status', '')}" if isinstance(value, dict) else None,
 )
-def test_what_is_certain_deletes_at_once(facts: dict[str, Any], is_deleted: bool, store: Store) -> None:
+def test_only_certain_evidence_deletes_at_once(facts: dict[str, Any], is_deleted: bool, store: Store) -> None:
     fetch(store, URL, NOW, page=page("a"))
     fetch(store, URL, NOW + WEEK, **facts)
     assert told(store) == ["upsert"] + ["delete"] * is_deleted
 
 
-def test_what_was_never_published_is_not_deleted(store: Store) -> None:
+def test_a_page_that_was_never_published_is_not_deleted(store: Store) -> None:
     refused(store, URL, NOW, Reason.GONE, 410)
     assert told(store) == []
 
 
-def test_a_page_that_moved_for_a_while_is_looked_at_again(store: Store) -> None:
+def test_a_temporary_redirect_is_visited_again(store: Store) -> None:
     fetch(store, URL, NOW, **MOVED, status=302)
     assert row_of(store, URL).state is State.WAITING
     assert {URL, OTHER} <= due_at(store, NOW + WEEK)
@@ -319,7 +317,9 @@ RIGHT_SAME, WRONG_SAME = Trust(same_right=1), Trust(same_wrong=1)
         (page("a"), page("a"), None),
     ],
 )
-def test_validators_are_held_against_what_came(before: Page, after: Page, trust: Trust | None, store: Store) -> None:
+def test_validators_are_checked_against_the_next_body(
+    before: Page, after: Page, trust: Trust | None, store: Store
+) -> None:
     assert refetched(store, before, after) == ({Source.VALIDATORS: trust} if trust else {})
 
 
@@ -327,7 +327,7 @@ def test_validators_are_held_against_what_came(before: Page, after: Page, trust:
     ("length", "body", "trust"),
     [(5, "a", RIGHT_SAME), (5, "b", WRONG_SAME), (6, "a", WRONG_CHANGED), (6, "b", RIGHT_CHANGED)],
 )
-def test_where_there_is_nothing_but_the_length_it_stands_for_what_head_would_have_said(
+def test_without_validators_the_content_length_counts_as_the_answer_to_head(
     length: int, body: str, trust: Trust, store: Store
 ) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
@@ -335,7 +335,7 @@ def test_where_there_is_nothing_but_the_length_it_stands_for_what_head_would_hav
 
 
 @pytest.mark.parametrize("how", [UNCHANGED | {"page": page("", etag="1")}, SAME_HEAD], ids=["304", "head"])
-def test_only_what_was_fetched_whole_says_who_was_right(how: dict[str, Any], store: Store) -> None:
+def test_only_a_full_fetch_changes_trust(how: dict[str, Any], store: Store) -> None:
     fetch(store, URL, NOW, page=page("a", etag="1"))
     fetch(store, URL, NOW + WEEK, **how)
     assert store.urls.trust(HOST) == {}
@@ -381,7 +381,7 @@ def list_page(store: Store, lister: str, now: float, **facts: Any) -> None:
         (NOW - 50, "a", RIGHT_SAME),
     ],
 )
-def test_dates_of_lists_are_held_against_what_came(
+def test_dates_in_lists_are_checked_against_the_next_body(
     lister: str, witness: Source, modified: float, body: str, trust: Trust, store: Store
 ) -> None:
     fetch(store, URL, NOW, page=page("a"))
@@ -399,14 +399,16 @@ def test_dates_of_lists_are_held_against_what_came(
         (30 * DAY, "a", RIGHT_SAME),
     ],
 )
-def test_change_frequencies_are_held_against_what_came(interval: float, body: str, trust: Trust, store: Store) -> None:
+def test_change_frequencies_are_checked_against_the_next_body(
+    interval: float, body: str, trust: Trust, store: Store
+) -> None:
     fetch(store, URL, NOW, page=page("a"))
     list_page(store, SITEMAP, NOW + DAY, interval=interval)
     fetch(store, URL, NOW + WEEK, page=page(body))
     assert store.urls.trust(HOST) == {Source.CHANGEFREQ: trust}
 
 
-def test_a_list_that_was_not_read_since_the_last_visit_could_not_know(store: Store) -> None:
+def test_a_list_that_was_not_read_since_the_last_visit_is_not_checked(store: Store) -> None:
     list_page(store, SITEMAP, NOW, modified=NOW - 50, interval=DAY)
     fetch(store, URL, NOW + 50, page=page("a"))
     fetch(store, URL, NOW + WEEK, page=page("b"))
@@ -429,7 +431,9 @@ def test_a_list_that_was_not_read_since_the_last_visit_could_not_know(store: Sto
         (405, 404, RIGHT_CHANGED),  # it is not there, by whatever method
     ],
 )
-def test_what_head_has_said_is_held_against_what_get_says(headed: int, status: int, trust: Trust, store: Store) -> None:
+def test_the_answer_to_head_is_checked_against_the_answer_to_get(
+    headed: int, status: int, trust: Trust, store: Store
+) -> None:
     fetch(store, URL, NOW, **PROMISING, status=headed)
     visit = leased(store, URL, NOW + 5)
     assert visit.head_status == (headed or 1)
@@ -439,20 +443,20 @@ def test_what_head_has_said_is_held_against_what_get_says(headed: int, status: i
     assert [one.head_status for one in store.frontier.load(HOST, NOW + 9 * WEEK, 9)] == [0]
 
 
-def test_head_has_not_lied_where_get_was_not_answered(store: Store) -> None:
+def test_the_answer_to_head_is_not_checked_if_get_fails(store: Store) -> None:
     fetch(store, URL, NOW, **PROMISING, status=200)
     fetch(store, URL, NOW + 5, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, status=0, page=None)
     assert store.urls.trust(HOST) == {}
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_trouble_of_the_moment_is_no_lie(status: int, store: Store) -> None:
+def test_a_temporary_error_does_not_count_against_head(status: int, store: Store) -> None:
     fetch(store, URL, NOW, **PROMISING, status=200)
     fetch(store, URL, NOW + 5, outcome=Outcome.BUSY, reason=Reason.BUSY, status=status, page=None)
     assert store.urls.trust(HOST) == {}
 
 
-def test_a_look_at_the_head_is_no_visit_to_the_page(store: Store) -> None:
+def test_head_does_not_count_as_a_visit_to_the_page(store: Store) -> None:
     """Else nobody would know any more when the page was last seen, and what was said of it since."""
     fetch(store, URL, NOW, page=page("a"))
     list_page(store, SITEMAP, NOW + DAY, modified=NOW + 50)
@@ -503,7 +507,7 @@ def soft404(store: Store) -> bool | None:
     return row.soft404
 
 
-def test_a_host_that_has_given_so_many_pages_is_asked_once_for_one_that_it_cannot_have(probing: Open) -> None:
+def test_a_host_is_probed_once_after_a_number_of_pages(probing: Open) -> None:
     store = probing(3)
     fetch_pages(store, 2)
     assert (probes(store), soft404(store)) == ([], None)
@@ -519,7 +523,7 @@ def test_a_host_that_has_given_so_many_pages_is_asked_once_for_one_that_it_canno
     assert probes(store, NOW + 3) == [probe]
 
 
-def test_only_pages_count(probing: Open) -> None:
+def test_only_pages_count_towards_a_probe(probing: Open) -> None:
     store = probing(2)
     refused(store, URL, NOW, Reason.NOT_FOUND, 404)
     store.urls.add([new_url(FEED, kind=Kind.FEED)], NOW)
@@ -530,7 +534,7 @@ def test_only_pages_count(probing: Open) -> None:
     assert len(probes(store, NOW + 1)) == 1
 
 
-def test_without_a_number_nobody_is_asked(probing: Open) -> None:
+def test_with_probe_after_0_no_host_is_probed(probing: Open) -> None:
     store = probing(0)
     fetch_pages(store, 5)
     assert (probes(store), soft404(store)) == ([], None)
@@ -539,7 +543,7 @@ def test_without_a_number_nobody_is_asked(probing: Open) -> None:
 SKETCH = b"sketch of it"
 
 
-def test_what_a_host_shows_is_kept_with_it(probing: Open) -> None:
+def test_the_soft_404_sketch_of_a_host_is_stored(probing: Open) -> None:
     store = probing(1)
     fetch_pages(store, 1)
     (probe,) = probes(store)
@@ -566,7 +570,7 @@ def test_what_a_host_shows_is_kept_with_it(probing: Open) -> None:
     ],
     ids=["404", "redirect", "nothing to read"],
 )
-def test_a_host_that_shows_nothing_is_not_asked_again(facts: dict[str, Any], probing: Open) -> None:
+def test_a_host_without_a_soft_404_is_not_probed_again(facts: dict[str, Any], probing: Open) -> None:
     store = probing(1)
     fetch_pages(store, 1)
     (probe,) = probes(store)
@@ -587,7 +591,7 @@ def test_a_host_that_shows_nothing_is_not_asked_again(facts: dict[str, Any], pro
         (Outcome.FAILED, Reason.TIMEOUT),
     ],
 )
-def test_a_host_that_has_not_answered_is_asked_again(outcome: Outcome, reason: Reason, probing: Open) -> None:
+def test_a_probe_without_an_answer_is_repeated(outcome: Outcome, reason: Reason, probing: Open) -> None:
     store = probing(1)
     fetch_pages(store, 1)
     (probe,) = probes(store)

@@ -32,7 +32,7 @@ def sketches_of(store: Store) -> dict[str, bytes]:
     return found
 
 
-def test_originals_and_duplicates_alike_have_their_sketches(store: Store) -> None:
+def test_originals_and_duplicates_have_sketches(store: Store) -> None:
     pages = {A: page(ONE), B: page(EDITED), C: page(words_of(3))}
     for url, made in pages.items():
         fetch(store, url, NOW, page=made)
@@ -40,7 +40,7 @@ def test_originals_and_duplicates_alike_have_their_sketches(store: Store) -> Non
     assert store.similarity.count_sketches() == 3
 
 
-def test_blocks_follow_each_other_without_gap_or_overlap(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_sketches_have_neither_gaps_nor_overlaps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_BLOCK", 4)
     urls = [f"http://{number % 3}.test/{number}" for number in range(9)]
     random.Random(1).shuffle(urls)
@@ -52,7 +52,7 @@ def test_blocks_follow_each_other_without_gap_or_overlap(store: Store, monkeypat
     assert numbers == sorted(set(numbers))
 
 
-def test_a_page_that_is_gone_or_too_short_has_no_sketch(store: Store) -> None:
+def test_a_page_that_is_or_becomes_too_short_has_no_sketch(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     fetch(store, B, NOW, page=page(words_of(2, 10)))
     assert set(sketches_of(store)) == {A}
@@ -62,7 +62,7 @@ def test_a_page_that_is_gone_or_too_short_has_no_sketch(store: Store) -> None:
     assert store.similarity.find_sketched(number) is None
 
 
-def test_templates_come_with_what_they_were_taken_out_of(store: Store) -> None:
+def test_a_sketched_page_is_returned_with_the_template_of_its_host(store: Store) -> None:
     fetch(store, A, NOW, page=page(ONE))
     assert store.similarity.template(key_of(A).host) == b""
     store.similarity.store_template(TemplateResult(host=key_of(A).host, template=b"template", mark=5, sketches={}), NOW)
@@ -78,7 +78,7 @@ def urls_of(store: Store, like: Page, most: int = 10) -> list[str]:
     return [document.url for document in store.documents.with_digests(like.body_digest, like.text_digest, most)]
 
 
-def test_exact_copies_are_found_by_bytes_and_by_words(store: Store) -> None:
+def test_exact_copies_are_found_by_body_and_by_text(store: Store) -> None:
     short = page(words_of(2, 30))
     fetch(store, A, NOW, page=short)
     fetch(store, B, NOW, page=page(words_of(2, 30), body_digest=b"other bytes, the same words"))
@@ -88,7 +88,7 @@ def test_exact_copies_are_found_by_bytes_and_by_words(store: Store) -> None:
     assert store.documents.with_digests(b"", b"", 10) == []
 
 
-def test_only_what_a_url_shows_now_is_a_copy(store: Store) -> None:
+def test_only_current_pages_are_found_by_digest(store: Store) -> None:
     made = page(ONE)
     for url in (A, B, C):
         fetch(store, url, NOW, page=made)

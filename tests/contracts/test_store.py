@@ -71,14 +71,14 @@ def test_a_refused_url_is_known_and_parked(store: Store) -> None:
     assert lease_all(store) == []
 
 
-def test_a_seed_opens_what_was_out_of_scope(store: Store) -> None:
+def test_a_seed_that_was_out_of_scope_waits_again(store: Store) -> None:
     store.urls.add([new_url(A, refused=Refusal(Reason.OUT_OF_SCOPE), depth=3)], NOW)
     store.urls.add_seeds([new_url(A)], NOW)
     assert [visit.url for visit in lease_all(store)] == [A]
     assert [url for _, url in store.urls.seeds()] == [A]
 
 
-def test_seeds_are_read_from_where_one_stopped(store: Store) -> None:
+def test_seeds_are_listed_after_a_serial_number(store: Store) -> None:
     store.urls.add_seeds([new_url(A)], NOW)
     last = max(serial for serial, _ in store.urls.seeds())
     store.urls.add_seeds([new_url(A), new_url(B)], NOW)
@@ -159,7 +159,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("find", WAYS)
-def test_of_two_urls_with_one_key_the_first_is_kept_and_the_other_written_down(
+def test_of_two_urls_with_one_key_the_first_is_stored_and_the_other_is_a_collision(
     find: Callable[[Store], int], store: Store
 ) -> None:
     assert find(store) == 0
@@ -210,20 +210,20 @@ def test_a_link_that_was_seen_many_times_does_not_hide_another_with_its_key(stor
     assert row_of(store, A).url == A
 
 
-def test_a_colliding_url_of_another_host_does_not_make_that_host_known(store: Store) -> None:
+def test_a_colliding_url_does_not_add_its_host(store: Store) -> None:
     store.urls.add([new_url(A), double(ELSEWHERE)], NOW)
     assert store.urls.collisions(key_of(A)) == [ELSEWHERE]
     assert store.crawl.account().hosts == 1
 
 
-def test_a_seed_that_cannot_be_kept_opens_nothing_else(store: Store) -> None:
+def test_a_colliding_seed_does_not_reopen_the_stored_url(store: Store) -> None:
     store.urls.add([new_url(A, refused=Refusal(Reason.EXCLUDED, "exclude.txt:1"))], NOW)
     store.urls.add_seeds([double(reason=Reason.SEED)], NOW)
     assert store.urls.collisions(key_of(A)) == [DOUBLE]
     assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
 
 
-def test_words_about_a_url_that_cannot_be_kept_are_not_said_of_the_one_that_is(store: Store) -> None:
+def test_anchors_of_a_colliding_url_are_not_stored_for_the_first(store: Store) -> None:
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     (visit,) = store.frontier.lease("me", [visit_to(ELSEWHERE)], NOW).granted
     store.commits.commit(
@@ -235,7 +235,7 @@ def test_words_about_a_url_that_cannot_be_kept_are_not_said_of_the_one_that_is(s
 # ── hosts are activated ──
 
 
-def test_only_what_is_due_is_given_and_important_things_first(store: Store) -> None:
+def test_due_urls_are_loaded_the_most_important_first(store: Store) -> None:
     store.urls.add([new_url(B, depth=3), new_url(A, depth=1)], NOW)
     store.urls.add([new_url("http://a.test/later")], NOW + 50)
     (load,) = store.frontier.activate("me", NOW, 10, 10, ())
@@ -243,13 +243,13 @@ def test_only_what_is_due_is_given_and_important_things_first(store: Store) -> N
     assert load.name == "a.test"
 
 
-def test_important_hosts_come_first_and_active_ones_not_again(store: Store) -> None:
+def test_important_hosts_are_activated_first_and_excluded_ones_not_at_all(store: Store) -> None:
     store.urls.add([new_url(A, depth=2), new_url(ELSEWHERE, depth=0)], NOW)
     assert [load.name for load in store.frontier.activate("me", NOW, 10, 10, ())] == ["b.test", "a.test"]
     assert [load.name for load in store.frontier.activate("me", NOW, 10, 10, {key_of(ELSEWHERE).host})] == ["a.test"]
 
 
-def test_a_host_with_nothing_due_is_asked_for_no_more(store: Store) -> None:
+def test_a_host_without_due_urls_is_activated_when_its_next_is_due(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     store.commits.commit([visit_result(visited(visit))], [], NOW)
@@ -258,7 +258,7 @@ def test_a_host_with_nothing_due_is_asked_for_no_more(store: Store) -> None:
     assert len(store.frontier.activate("me", NOW + 8 * 86_400, 10, 10, ())) == 1
 
 
-def test_a_wrong_clock_does_not_hold_a_host_for_years(store: Store) -> None:
+def test_a_hold_in_the_far_future_is_clamped_after_the_clock_was_set_back(store: Store) -> None:
     store.urls.add([new_url(A), new_url(B)], NOW)
     (first, second) = lease_all(store)
     far = NOW + 1e9
@@ -270,7 +270,7 @@ def test_a_wrong_clock_does_not_hold_a_host_for_years(store: Store) -> None:
     assert load.clock.next_visit == NOW + 100
 
 
-def test_hosts_of_another_worker_are_not_given(store: Store) -> None:
+def test_hosts_of_another_worker_are_neither_activated_nor_leased(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     assert store.frontier.activate("you", NOW, 10, 10, ()) == []
     assert store.frontier.lease("you", [visit_to(A)], NOW).granted == []
@@ -283,7 +283,7 @@ def test_a_host_can_be_loaded_before_any_url_of_it_is_known(store: Store) -> Non
     assert (load.name, list(load.visits)) == ("a.test", [])
 
 
-def test_a_held_host_gives_nothing_until_its_hold_ends(store: Store) -> None:
+def test_a_host_held_by_a_commit_is_not_activated_until_the_hold_ends(store: Store) -> None:
     store.urls.add([new_url(A), new_url(B)], NOW)
     (first, second) = lease_all(store)
     busy = visited(first, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
@@ -297,7 +297,7 @@ def test_a_held_host_gives_nothing_until_its_hold_ends(store: Store) -> None:
     assert len(store.frontier.activate("me", NOW + 600, 10, 10, ())) == 1
 
 
-def test_postponed_urls_wait_until_their_time(store: Store) -> None:
+def test_postponed_urls_wait_until_their_due_time(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     store.frontier.postpone([(visit_to(A), NOW + 100)], Reason.ROBOTS_UNAVAILABLE)
     assert store.frontier.activate("me", NOW + 99, 10, 10, ()) == []
@@ -315,7 +315,7 @@ def test_a_url_is_leased_once(store: Store) -> None:
     assert store.frontier.outlook().leased == 1
 
 
-def test_a_lease_that_is_not_used_leaves_the_url_waiting(store: Store) -> None:
+def test_a_returned_lease_leaves_the_url_waiting(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     visits = lease_all(store)
     store.frontier.unlease(visits, NOW)
@@ -323,7 +323,7 @@ def test_a_lease_that_is_not_used_leaves_the_url_waiting(store: Store) -> None:
     assert [visit.url for visit in lease_all(store)] == [A]
 
 
-def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
+def test_a_robots_txt_is_added_when_it_is_leased(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
     assert store.frontier.lease("me", [robots], NOW).granted == [robots]
@@ -339,7 +339,7 @@ def test_a_robots_file_becomes_known_when_it_is_leased(store: Store) -> None:
     assert store.frontier.lease("me", [robots], NOW).granted == [robots]  # on demand, again
 
 
-def test_a_robots_file_that_was_given_as_a_page_is_still_one_url(store: Store) -> None:
+def test_a_robots_txt_that_was_added_as_a_page_is_the_same_url(store: Store) -> None:
     url = "http://a.test/robots.txt"
     store.urls.add([new_url(url)], NOW)
     assert store.frontier.lease("me", [visit_to(url, kind=Kind.ROBOTS)], NOW).granted
@@ -349,7 +349,7 @@ def test_a_robots_file_that_was_given_as_a_page_is_still_one_url(store: Store) -
 # ── commits ──
 
 
-def test_what_a_document_says_of_itself_is_kept(store: Store) -> None:
+def test_format_encoding_and_metadata_of_a_document_are_stored(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     page = Page(
@@ -393,7 +393,7 @@ def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
     assert (found.depth, found.via, found.reason) == (1, A, Reason.LINK)
 
 
-def test_a_redirect_makes_its_target_known_one_hop_further(store: Store) -> None:
+def test_a_redirect_adds_its_target_one_hop_further(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     moved = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "fetched": answer(A, status=301)}
@@ -431,7 +431,7 @@ def test_a_commit_under_an_old_epoch_is_late(store: Store) -> None:
     assert acquire(store, "me", 0, NOW + 122, 60, 60) == 0
 
 
-def test_a_page_that_is_gone_is_published_as_deleted_only_if_it_was_there(store: Store) -> None:
+def test_a_page_that_is_gone_is_deleted_only_if_it_was_published(store: Store) -> None:
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     here, never = sorted(lease_all(store), key=lambda visit: visit.url)
     gone = {"outcome": Outcome.REFUSED, "reason": Reason.GONE}
@@ -447,7 +447,7 @@ def test_a_page_that_is_gone_is_published_as_deleted_only_if_it_was_there(store:
     assert [(change, url) for change, url in store.changes.entries()] == [("upsert", A), ("delete", A)]
 
 
-def test_anchors_are_kept_once_and_not_without_end(store: Store) -> None:
+def test_anchors_are_stored_once_and_up_to_a_limit(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     links = [link(ELSEWHERE, f"text {n % 70}") for n in range(140)]
@@ -455,7 +455,7 @@ def test_anchors_are_kept_once_and_not_without_end(store: Store) -> None:
     assert len(store.documents.anchors(key_of(ELSEWHERE))) == 64
 
 
-def test_links_brought_early_are_the_same_links(store: Store) -> None:
+def test_links_inserted_ahead_of_the_commit_are_not_new_in_it(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     assert store.commits.add_links(visit, [link(B)], NOW).new_urls == 1
@@ -484,7 +484,7 @@ def found(url: str, **facts: Any) -> NewUrl:
 
 
 @pytest.mark.parametrize("reason", sorted(SCOPE_REASONS))
-def test_what_a_scope_had_parked_waits_when_the_scope_has_it(reason: Reason, store: Store) -> None:
+def test_a_url_parked_by_the_scope_waits_when_the_scope_admits_it(reason: Reason, store: Store) -> None:
     store.urls.add([found(A, refused=Refusal(reason, "so"), depth=3), found(B)], NOW)
     lease_all(store)
     assert store.frontier.outlook().next_due is None or store.frontier.load(key_of(A).host, NOW, 9) == []
@@ -498,7 +498,7 @@ def test_what_a_scope_had_parked_waits_when_the_scope_has_it(reason: Reason, sto
 
 
 @pytest.mark.parametrize("reason", [Reason.LINK, Reason.REDIRECT_TARGET])
-def test_what_was_found_and_not_visited_is_parked_when_the_scope_has_it_no_more(reason: Reason, store: Store) -> None:
+def test_an_unvisited_url_is_parked_when_the_scope_refuses_it(reason: Reason, store: Store) -> None:
     store.urls.add([found(A, reason=reason, hops=int(reason is Reason.REDIRECT_TARGET))], NOW)
     assert store.urls.review_scope(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
     row = row_of(store, A)
@@ -508,7 +508,7 @@ def test_what_was_found_and_not_visited_is_parked_when_the_scope_has_it_no_more(
     assert store.urls.review_scope(nothing, NOW + 2) == UNTOUCHED
 
 
-def test_a_redirects_target_that_is_opened_is_still_as_many_hops_away(store: Store) -> None:
+def test_a_reopened_redirect_target_keeps_its_hops(store: Store) -> None:
     source = visit_b(store)
     facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "detail": A}
     store.commits.commit([visit_result(visited(source, location=link(A, refused=Reason.EXCLUDED), **facts))], [], NOW)
@@ -518,21 +518,21 @@ def test_a_redirects_target_that_is_opened_is_still_as_many_hops_away(store: Sto
     assert row_of(store, B).reason is Reason.REDIRECTED
 
 
-def test_seeds_and_what_a_spider_asked_for_are_never_parked(store: Store) -> None:
+def test_seeds_and_requested_urls_are_never_parked(store: Store) -> None:
     store.urls.add_seeds([new_url(A)], NOW)
     store.urls.add([new_url(B, reason=Reason.REQUESTED)], NOW)
     assert store.urls.review_scope(nothing, NOW + 1) == UNTOUCHED
     assert {visit.url for visit in lease_all(store)} == {A, B}
 
 
-def test_a_seed_that_was_found_as_a_link_before_is_a_seed_all_the_same(store: Store) -> None:
+def test_a_seed_that_was_found_as_a_link_before_is_not_parked(store: Store) -> None:
     store.urls.add([found(A)], NOW)
     store.urls.add_seeds([new_url(A)], NOW)
     assert store.urls.review_scope(nothing, NOW + 1) == UNTOUCHED
     assert [visit.url for visit in lease_all(store)] == [A]
 
 
-def test_a_seed_that_was_in_flight_when_a_crawl_died_is_a_seed_all_the_same(store: Store) -> None:
+def test_a_seed_that_was_in_flight_when_a_worker_died_is_not_parked(store: Store) -> None:
     store.urls.add_seeds([new_url(A)], NOW)
     lease_all(store)
     store.partitions.recover([0], NOW, lambda name, clock: clock)
@@ -540,7 +540,7 @@ def test_a_seed_that_was_in_flight_when_a_crawl_died_is_a_seed_all_the_same(stor
     assert row_of(store, A).state is State.WAITING
 
 
-def test_what_is_leased_is_not_judged(store: Store) -> None:
+def test_leased_urls_are_not_reviewed(store: Store) -> None:
     store.urls.add([found(A)], NOW)
     (visit,) = lease_all(store)
     assert store.urls.review_scope(nothing, NOW + 1) == UNTOUCHED
@@ -564,7 +564,7 @@ def test_what_is_leased_is_not_judged(store: Store) -> None:
     ids=lambda after: f"{after.state.name} {after.reason.name}",
 )
 @pytest.mark.parametrize("judge", [everything, nothing])
-def test_what_was_visited_stays_as_it_is(judge: Judge, after: NextState, store: Store) -> None:
+def test_visited_urls_are_not_reviewed(judge: Judge, after: NextState, store: Store) -> None:
     store.urls.add([found(A)], NOW)
     (visit,) = lease_all(store)
     store.commits.commit([visit_result(visited(visit), next_state=after)], [], NOW)
@@ -573,7 +573,7 @@ def test_what_was_visited_stays_as_it_is(judge: Judge, after: NextState, store: 
     assert store.urls.find(key_of(A)) == before
 
 
-def test_a_link_that_was_in_flight_when_a_crawl_died_was_not_visited(store: Store) -> None:
+def test_a_link_that_was_in_flight_when_a_worker_died_counts_as_unvisited(store: Store) -> None:
     store.urls.add([found(A)], NOW)
     lease_all(store)
     store.partitions.recover([0], NOW, lambda name, clock: clock)
@@ -581,7 +581,7 @@ def test_a_link_that_was_in_flight_when_a_crawl_died_was_not_visited(store: Stor
     assert (row_of(store, A).state, row_of(store, A).reason) == (State.PARKED, Reason.EXCLUDED)
 
 
-def test_a_link_that_waits_for_its_origins_robots_file_was_not_visited(store: Store) -> None:
+def test_a_link_that_waits_for_its_robots_txt_counts_as_unvisited(store: Store) -> None:
     store.urls.add([found(A)], NOW)
     store.frontier.postpone([(visit_to(A), NOW + 100)], Reason.ROBOTS_UNAVAILABLE)
     assert store.urls.review_scope(nothing, NOW + 1) == ScopeReview(opened=0, closed=1)
@@ -591,7 +591,7 @@ def test_a_link_that_waits_for_its_origins_robots_file_was_not_visited(store: St
 ROBOTS = "http://a.test/robots.txt"
 
 
-def test_a_robots_file_is_not_judged(store: Store) -> None:
+def test_a_robots_txt_is_not_reviewed(store: Store) -> None:
     store.urls.add([new_url(B)], NOW)
     robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
     store.frontier.lease("me", [robots], NOW)
@@ -603,7 +603,7 @@ def test_a_robots_file_is_not_judged(store: Store) -> None:
 
 
 @pytest.mark.parametrize("change", ["scope", "seed"])
-def test_a_robots_file_that_was_also_a_refused_link_is_never_waiting(change: str, store: Store) -> None:
+def test_a_robots_txt_that_was_also_a_refused_link_never_waits(change: str, store: Store) -> None:
     store.urls.add([new_url(B), found(ROBOTS, refused=REFUSED)], NOW)
     robots = visit_to(ROBOTS, kind=Kind.ROBOTS, origin="http://a.test")
     assert store.frontier.lease("me", [robots], NOW).granted == [robots]
@@ -616,7 +616,7 @@ def test_a_robots_file_that_was_also_a_refused_link_is_never_waiting(change: str
     assert (row.kind, row.state) in [(Kind.ROBOTS, State.PARKED), (Kind.PAGE, State.WAITING)]
 
 
-def test_a_refusal_that_has_another_cause_now_says_so(store: Store) -> None:
+def test_a_url_that_is_now_refused_for_another_reason_gets_that_reason(store: Store) -> None:
     store.urls.add([found(A, refused=Refusal(Reason.OUT_OF_SCOPE, "hosts")), found(B, refused=REFUSED)], NOW)
     now_so = Refusal(Reason.EXCLUDED, "exclude.txt:7 ~test")
     assert store.urls.review_scope(lambda url, depth: now_so, NOW + 1) == UNTOUCHED
@@ -625,7 +625,7 @@ def test_a_refusal_that_has_another_cause_now_says_so(store: Store) -> None:
         assert (row.state, row.reason, row.detail) == (State.PARKED, *now_so), url
 
 
-def test_the_judge_is_told_how_far_a_url_is_from_a_seed_and_asked_once(store: Store) -> None:
+def test_the_judge_gets_each_url_once_with_its_depth(store: Store) -> None:
     store.urls.add([found(f"http://a.test/{depth}", depth=depth, refused=REFUSED) for depth in range(4)], NOW)
     store.urls.add([found(f"http://b.test/{depth}", depth=depth) for depth in range(4)], NOW)
     store.urls.add_seeds([new_url(A)], NOW)
@@ -641,7 +641,7 @@ def test_the_judge_is_told_how_far_a_url_is_from_a_seed_and_asked_once(store: St
 
 
 @pytest.mark.parametrize("target", ["http://a.test/target", "http://b.test/target"])
-def test_a_shorter_way_is_found_also_by_the_same_words_of_the_same_host(target: str, store: Store) -> None:
+def test_a_shorter_path_reopens_a_url_even_with_the_same_anchor_of_the_same_host(target: str, store: Store) -> None:
     store.urls.add([new_url(A), new_url("http://a.test/2")], NOW)
     first, second = lease_all(store)
     store.commits.commit([visit_result(visited(first, link(target, "words", Reason.TOO_FAR)))], [], NOW)
@@ -670,7 +670,7 @@ NO_PART_OF_IT = [
     ],
 )
 @pytest.mark.parametrize("is_wider", [True, False])
-def test_one_site_is_a_host_and_those_below_it(is_wider: bool, site: str, judged: list[str], store: Store) -> None:
+def test_a_site_is_a_host_and_its_subdomains(is_wider: bool, site: str, judged: list[str], store: Store) -> None:
     hosts = {*SITE, *NO_PART_OF_IT}
     refused, judge = (REFUSED, everything) if is_wider else (None, nothing)
     store.urls.add([found(f"http://{host}/{page}", refused=refused) for host in hosts for page in range(2)], NOW)
@@ -681,14 +681,14 @@ def test_one_site_is_a_host_and_those_below_it(is_wider: bool, site: str, judged
     assert waiting == (set(judged) if is_wider else hosts - set(judged))
 
 
-def test_an_address_is_a_site_of_its_own(store: Store) -> None:
+def test_an_ip_address_is_a_site_of_its_own(store: Store) -> None:
     urls = ["http://[::1]/", "http://[::1]:8080/", "http://[::2]/", "http://1.127.0.0.1.test/"]
     store.urls.add([found(url, refused=REFUSED) for url in urls], NOW)
     assert store.urls.review_scope(everything, NOW, "::1") == ScopeReview(opened=2, closed=0)
     assert {visit.url for visit in lease_all(store)} == set(urls[:2])
 
 
-def test_a_hold_on_the_host_is_not_undercut_by_what_is_opened(store: Store) -> None:
+def test_a_reopened_url_does_not_end_the_hold_of_its_host(store: Store) -> None:
     store.urls.add([found(A), found(B, refused=REFUSED)], NOW)
     (visit,) = lease_all(store)
     busy = visited(visit, outcome=Outcome.BUSY, reason=Reason.BUSY, page=None)
@@ -699,7 +699,7 @@ def test_a_hold_on_the_host_is_not_undercut_by_what_is_opened(store: Store) -> N
     assert [len(load.visits) for load in store.frontier.activate("me", NOW + 600, 9, 9, ())] == [2]
 
 
-def test_when_all_that_waited_is_parked_the_end_is_found(store: Store) -> None:
+def test_when_all_waiting_urls_are_parked_nothing_is_due(store: Store) -> None:
     hosts = [f"http://h{number}.test/" for number in range(30)]
     store.urls.add([found(url + page, depth=depth) for url in hosts for depth, page in enumerate("abc")], NOW)
     assert store.urls.review_scope(nothing, NOW + 1) == ScopeReview(opened=0, closed=90)
@@ -712,7 +712,7 @@ def test_when_all_that_waited_is_parked_the_end_is_found(store: Store) -> None:
     assert all(store.frontier.load(key_of(url).host, NOW + 1, 9) == [] for url in hosts)
 
 
-def test_hosts_with_nothing_left_do_not_hide_those_that_have_something(store: Store) -> None:
+def test_hosts_without_waiting_urls_do_not_hide_hosts_with_some(store: Store) -> None:
     store.urls.add([found(f"http://h{number}.test/") for number in range(30)], NOW)
     store.urls.add([found(A), found(B)], NOW + 1)
     store.urls.review_scope(lambda url, depth: None if url == B else REFUSED, NOW + 1)
@@ -722,7 +722,7 @@ def test_hosts_with_nothing_left_do_not_hide_those_that_have_something(store: St
     assert {visit.url for visit in visits} == {B}
 
 
-def test_what_was_loaded_before_it_was_parked_is_not_leased(store: Store) -> None:
+def test_a_url_that_was_parked_after_it_was_loaded_is_not_leased(store: Store) -> None:
     store.urls.add([found(A), found(B)], NOW)
     (load,) = store.frontier.activate("me", NOW, 9, 9, ())
     store.urls.review_scope(lambda url, depth: None if url == B else REFUSED, NOW)
@@ -730,7 +730,7 @@ def test_what_was_loaded_before_it_was_parked_is_not_leased(store: Store) -> Non
     assert states(store) == (2, 0, 1, 1)
 
 
-def test_judging_again_makes_nothing_known_and_loses_nothing(store: Store) -> None:
+def test_reviews_neither_add_nor_lose_urls(store: Store) -> None:
     urls = [f"http://h{host}.test/{page}" for host in range(3) for page in range(5)]
     store.urls.add([found(url, refused=REFUSED if number % 2 else None) for number, url in enumerate(urls)], NOW)
     rows = {url: row_of(store, url) for url in urls}
@@ -745,7 +745,7 @@ def test_judging_again_makes_nothing_known_and_loses_nothing(store: Store) -> No
         assert (now_so.state, now_so.depth, now_so.via, now_so.found) == (State.WAITING, row.depth, row.via, row.found)
 
 
-def test_facts_are_remembered(store: Store, opener: Opener) -> None:
+def test_facts_are_stored_for_later_processes(store: Store, opener: Opener) -> None:
     assert store.crawl.facts().keys() == {"identity"}
     store.crawl.set_facts({"url_scope": "1", "url_spelling": "ä\n"})
     store.crawl.set_facts({"url_scope": "2", "": ""})
@@ -774,7 +774,7 @@ def state_of(store: Store, url: str) -> tuple[State, Reason]:
     return row.state, row.reason
 
 
-def test_an_index_page_waits_only_until_its_directory_is_fetched_and_while_it_is_there(store: Store) -> None:
+def test_an_index_page_is_parked_while_its_directory_is_there(store: Store) -> None:
     store.urls.add([found(DIRECTORY), found(INDEX)], NOW)
     visit_directory(store)
     assert state_of(store, INDEX) == (State.PARKED, Reason.SAME_PAGE)
@@ -785,14 +785,14 @@ def test_an_index_page_waits_only_until_its_directory_is_fetched_and_while_it_is
     assert state_of(store, INDEX) == (State.WAITING, Reason.LINK)
 
 
-def test_an_index_page_that_the_scope_has_now_is_not_opened_where_its_directory_was_fetched(store: Store) -> None:
+def test_an_index_page_that_the_scope_admits_stays_parked_if_its_directory_was_fetched(store: Store) -> None:
     store.urls.add([found(DIRECTORY), found(INDEX, refused=REFUSED)], NOW)
     visit_directory(store)
     store.urls.review_scope(everything, NOW)
     assert row_of(store, INDEX).state is State.PARKED
 
 
-def test_an_index_page_that_the_scope_has_no_more_is_not_opened_when_its_directory_goes(store: Store) -> None:
+def test_an_index_page_that_the_scope_refuses_stays_parked_when_its_directory_is_gone(store: Store) -> None:
     store.urls.add([found(DIRECTORY), found(INDEX)], NOW)
     visit_directory(store)
     store.urls.review_scope(nothing, NOW)
@@ -801,7 +801,7 @@ def test_an_index_page_that_the_scope_has_no_more_is_not_opened_when_its_directo
 
 
 @pytest.mark.parametrize("was_found", [False, True])
-def test_an_index_page_that_is_a_seed_is_visited_all_the_same(was_found: bool, store: Store) -> None:
+def test_an_index_page_that_is_a_seed_is_not_parked(was_found: bool, store: Store) -> None:
     store.urls.add([found(DIRECTORY), *([found(INDEX)] if was_found else [])], NOW)
     store.urls.add_seeds([new_url(INDEX)], NOW)
     visit_directory(store)
@@ -830,7 +830,7 @@ def told(store: Store, after: int = 0) -> list[tuple[str, str | None]]:
     return [(row.url, row.document and row.document.title) for row in store.changes.published(after)]
 
 
-def test_each_url_is_published_once_as_it_is_now_in_the_order_of_the_changes(store: Store) -> None:
+def test_each_url_is_published_once_with_its_latest_change_in_order_of_versions(store: Store) -> None:
     assert (list(store.changes.published()), store.changes.version()) == ([], 0)
     for number, url in enumerate([A, B, ELSEWHERE, A]):
         publish(store, url, NOW + number, page=Page(title=f"title {number}"))
@@ -842,7 +842,7 @@ def test_each_url_is_published_once_as_it_is_now_in_the_order_of_the_changes(sto
     assert [row.key for row in store.changes.published()] == [key_of(ELSEWHERE), key_of(A), key_of(B)]
 
 
-def test_who_has_seen_a_version_is_told_what_came_after_it(store: Store) -> None:
+def test_a_reader_gets_the_changes_after_the_version_it_has(store: Store) -> None:
     publish(store, A)
     publish(store, B)
     seen = store.changes.version()
@@ -854,7 +854,7 @@ def test_who_has_seen_a_version_is_told_what_came_after_it(store: Store) -> None
     assert told(store, seen) == [(A, None), (ELSEWHERE, "")]
 
 
-def test_a_copy_is_published_with_the_url_that_had_it_first(store: Store) -> None:
+def test_a_copy_is_published_with_the_url_of_its_original(store: Store) -> None:
     page = Page(body_digest=b"same", payload_digest=b"same")
     for url in (A, B, ELSEWHERE):
         publish(store, url, page=page if url != B else Page(body_digest=b"other"))
@@ -862,7 +862,7 @@ def test_a_copy_is_published_with_the_url_that_had_it_first(store: Store) -> Non
 
 
 @pytest.mark.parametrize(("digest", "followed"), [(7, False), (8, True)])
-def test_a_copys_links_are_followed_only_if_they_differ(digest: int, followed: bool, store: Store) -> None:
+def test_links_of_a_copy_are_added_only_if_they_differ(digest: int, followed: bool, store: Store) -> None:
     page = Page(body_digest=b"same", payload_digest=b"same", links_digest=7)
     publish(store, A, page=page)
     publish(store, ELSEWHERE, page=replace(page, links_digest=digest, links=(link("http://new.test/", "words"),)))
@@ -870,7 +870,7 @@ def test_a_copys_links_are_followed_only_if_they_differ(digest: int, followed: b
     assert (store.urls.find(key_of("http://new.test/")) is not None) == followed
 
 
-def test_what_is_published_is_read_as_of_one_moment(opener: Opener, store: Store) -> None:
+def test_published_changes_are_read_from_one_snapshot(opener: Opener, store: Store) -> None:
     publish(store, A)
     publish(store, B)
     reader = opener()
@@ -895,7 +895,7 @@ def test_a_document_is_found_by_its_number(store: Store) -> None:
 # ── the dead ──
 
 
-def test_what_a_dead_worker_had_leased_waits_again_and_its_host_rests(store: Store) -> None:
+def test_urls_leased_by_a_dead_worker_wait_again_and_their_hosts_rest(store: Store) -> None:
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     (load, _) = store.frontier.activate("me", NOW, 10, 10, ())
     store.frontier.lease("me", load.visits, NOW)
@@ -914,7 +914,7 @@ def test_what_a_dead_worker_had_leased_waits_again_and_its_host_rests(store: Sto
     assert (host.clock.next_visit, other.clock.next_visit) == (NOW + 6, 0)
 
 
-def test_recovering_twice_does_no_harm(store: Store) -> None:
+def test_recovering_twice_changes_nothing(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     lease_all(store)
     store.partitions.recover([0], NOW, lambda name, clock: clock)
@@ -922,14 +922,14 @@ def test_recovering_twice_does_no_harm(store: Store) -> None:
     assert (again.returned, again.quarantined) == (0, 0)
 
 
-def test_a_living_workers_leases_are_not_touched(store: Store) -> None:
+def test_leases_of_other_slots_are_not_touched(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     lease_all(store)
     assert store.partitions.recover([1], NOW, lambda name, clock: clock).returned == 0
     assert states(store) == (1, 0, 1, 0)
 
 
-def test_a_url_that_kills_is_left_alone_only_after_a_death_alone(store: Store) -> None:
+def test_a_url_is_quarantined_only_after_a_worker_died_while_it_visited_nothing_else(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     for death in range(1, 7):
         acquire(store, "me", 0, NOW, 60, 60)
@@ -942,7 +942,7 @@ def test_a_url_that_kills_is_left_alone_only_after_a_death_alone(store: Store) -
     assert (row.state, row.reason) == (State.PARKED, Reason.CRASHED)
 
 
-def test_a_visit_that_ends_clears_the_blame(store: Store) -> None:
+def test_a_committed_visit_resets_the_crash_count(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     lease_all(store)
     store.partitions.recover([0], NOW, lambda name, clock: clock)
@@ -954,7 +954,7 @@ def test_a_visit_that_ends_clears_the_blame(store: Store) -> None:
     assert row.crashes == 0
 
 
-def test_a_robots_file_that_kills_holds_its_origin_for_an_hour(store: Store) -> None:
+def test_a_robots_txt_that_is_quarantined_holds_its_origin_for_an_hour(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, origin="http://a.test")
     for _ in range(6):
@@ -967,7 +967,7 @@ def test_a_robots_file_that_kills_holds_its_origin_for_an_hour(store: Store) -> 
     assert rules.held_until == NOW + 3_600
 
 
-def test_the_host_that_was_asked_rests_not_the_one_that_is_named(store: Store) -> None:
+def test_the_contacted_host_rests_and_not_the_host_of_the_key(store: Store) -> None:
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     robots = visit_to("http://a.test/robots.txt", kind=Kind.ROBOTS, host_key=key_of(ELSEWHERE).host)
     store.frontier.lease("me", [robots], NOW)
@@ -981,7 +981,7 @@ def test_the_host_that_was_asked_rests_not_the_one_that_is_named(store: Store) -
 # ── files ──
 
 
-def test_a_segments_length_grows_and_closing_stays(store: Store) -> None:
+def test_a_segment_grows_with_commits_and_can_be_closed(store: Store) -> None:
     store.commits.commit([], [SEGMENT], NOW)
     store.commits.commit([], [dataclasses.replace(SEGMENT, length=300, records=9)], NOW)
     store.archive.close_segment(SEGMENT.name)
@@ -992,7 +992,7 @@ def test_a_segments_length_grows_and_closing_stays(store: Store) -> None:
 # ── everything survives ──
 
 
-def test_what_was_committed_is_there_for_the_next_process(opener: Opener) -> None:
+def test_committed_rows_are_there_for_the_next_process(opener: Opener) -> None:
     store = opener()
     acquire(store, "me", 0, NOW, 60, 60)
     store.urls.add_seeds([new_url(A)], NOW)
@@ -1110,7 +1110,7 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
 # ── holds and crawl limits ──
 
 
-def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
+def test_a_held_host_is_not_loaded_until_the_hold_ends(store: Store) -> None:
     store.urls.add([new_url(A), new_url(ELSEWHERE)], NOW)
     store.frontier.hold([(key_of(A).host, NOW + 100)])
     assert [load.name for load in store.frontier.activate("me", NOW + 99, 9, 9, ())] == ["b.test"]
@@ -1132,7 +1132,7 @@ def test_a_host_that_is_held_gives_nothing_until_then(store: Store) -> None:
         ),
     ],
 )
-def test_what_a_site_asks_for_is_kept(limits: CrawlLimits, store: Store) -> None:
+def test_crawl_limits_are_stored_with_the_robots_txt_and_the_host(limits: CrawlLimits, store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
     rules = RobotsFile(

@@ -54,7 +54,7 @@ def least(seconds: float) -> Any:
 # ── one state ──
 
 
-def test_what_is_read_during_a_survey_is_of_one_moment(store: Store, opener: Opener) -> None:
+def test_a_survey_reads_one_snapshot(store: Store, opener: Opener) -> None:
     fetch(store, A, NOW)
     reader = opener(read_only=True)
     with reader.survey() as survey:
@@ -65,7 +65,7 @@ def test_what_is_read_during_a_survey_is_of_one_moment(store: Store, opener: Ope
     reader.close()
 
 
-def test_who_surveys_holds_up_nobody_who_writes(store: Store, opener: Opener) -> None:
+def test_a_survey_does_not_block_writers(store: Store, opener: Opener) -> None:
     reader = opener(read_only=True)
     with reader.survey() as survey:
         survey.span()
@@ -73,14 +73,14 @@ def test_who_surveys_holds_up_nobody_who_writes(store: Store, opener: Opener) ->
     reader.close()
 
 
-def test_an_error_during_a_survey_leaves_the_store_as_it_was(store: Store) -> None:
+def test_an_error_during_a_survey_leaves_the_store_usable(store: Store) -> None:
     with pytest.raises(ZeroDivisionError), store.survey():
         raise ZeroDivisionError
     fetch(store, A, NOW)
     assert store.crawl.account().known == 1
 
 
-def test_a_crawl_of_nothing_can_be_surveyed(survey: Survey) -> None:
+def test_an_empty_crawl_can_be_surveyed(survey: Survey) -> None:
     assert survey.span() is None
     assert (
         survey.history(NOW, 1.0) == survey.state_counts(3) == survey.outcome_counts(3) == survey.depth_counts(9) == []
@@ -100,14 +100,14 @@ def test_a_crawl_of_nothing_can_be_surveyed(survey: Survey) -> None:
 # ── over time ──
 
 
-def test_time_is_told_from_the_first_find_to_the_last_visit(store: Store, survey: Survey) -> None:
+def test_the_span_is_from_the_first_find_to_the_last_visit(store: Store, survey: Survey) -> None:
     store.urls.add([new_url(A), new_url(B)], NOW)
     commit(store, leased(store, A, NOW + 1), NOW + 20)
     assert survey.span() == (NOW, NOW + 20)
     assert survey.span(key_of(B).host) == (NOW, NOW)
 
 
-def test_finds_visits_and_answers_are_told_by_slices(store: Store, survey: Survey) -> None:
+def test_finds_visits_and_answers_are_counted_by_time_slice(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page(links=(link(B), link(C, refused=Reason.OUT_OF_SCOPE))))
     commit(store, leased(store, B, NOW + 10), NOW + 25, page=page("b"))
     assert survey.history(NOW, 10.0) == [
@@ -120,13 +120,13 @@ def test_finds_visits_and_answers_are_told_by_slices(store: Store, survey: Surve
     ]
 
 
-def test_a_page_is_first_visited_once(store: Store, survey: Survey) -> None:
+def test_a_page_counts_as_visited_only_at_its_first_visit(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, A, NOW + WEEK, page=page())
     assert [row.visited for row in survey.history(NOW, DAY)] == [1, 0]
 
 
-def test_a_robots_txt_is_no_find(store: Store, survey: Survey) -> None:
+def test_a_robots_txt_does_not_count_as_found(store: Store, survey: Survey) -> None:
     read_robots(store, A, NOW, [])
     assert survey.span() is None
 
@@ -134,7 +134,7 @@ def test_a_robots_txt_is_no_find(store: Store, survey: Survey) -> None:
 # ── reasons ──
 
 
-def test_states_are_told_with_examples(store: Store, survey: Survey) -> None:
+def test_states_are_counted_with_examples(store: Store, survey: Survey) -> None:
     urls = [f"http://a.test/{number}" for number in range(5)]
     store.urls.add([new_url(url) for url in urls], NOW)
     store.urls.add([new_url(B, refused=link(B, refused=Reason.TOO_FAR).refused)], NOW)
@@ -146,7 +146,7 @@ def test_states_are_told_with_examples(store: Store, survey: Survey) -> None:
     assert survey.state_counts(3, key_of(B).host) == [(State.PARKED, Reason.TOO_FAR, 1, [B])]
 
 
-def test_endings_count_urls_by_their_last_visit_and_answers_by_all(store: Store, survey: Survey) -> None:
+def test_outcomes_count_urls_by_their_last_visit_and_all_answers(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=page("b"))
     refused(store, A, NOW + WEEK, Reason.NOT_FOUND, 404, page=page("c"))
@@ -154,13 +154,13 @@ def test_endings_count_urls_by_their_last_visit_and_answers_by_all(store: Store,
     assert survey.outcome_counts(3, key_of(A).host) == [(Reason.NOT_FOUND, 1, 1, [A]), (Reason.OK, 0, 1, ())]
 
 
-def test_depths_are_told_up_to_the_deepest(store: Store, survey: Survey) -> None:
+def test_depths_are_counted_up_to_the_deepest(store: Store, survey: Survey) -> None:
     store.urls.add([new_url(f"http://a.test/{depth}", depth=depth) for depth in (0, 1, 7, 9)], NOW)
     commit(store, leased(store, "http://a.test/0", NOW), NOW)
     assert survey.depth_counts(5) == [DepthCount(0, 1, 1), DepthCount(1, 1, 0), DepthCount(5, 2, 0)]
 
 
-def test_refusals_are_told_by_site(store: Store, survey: Survey) -> None:
+def test_refused_urls_are_counted_by_site(store: Store, survey: Survey) -> None:
     deep = [
         new_url(f"http://{name}.a.test/x", refused=link("x", refused=Reason.PATH_TOO_DEEP).refused) for name in "pq"
     ]
@@ -198,19 +198,19 @@ def test_documents_are_counted_by_traits(
     assert [row.answers for row in survey.document_shares(trait, 9, key_of(A).host)] == [1]
 
 
-def test_sizes_double(store: Store, survey: Survey) -> None:
+def test_page_sizes_are_counted_by_powers_of_two(store: Store, survey: Survey) -> None:
     for number, length in enumerate((0, 1, 1023, 1024)):
         fetch(store, f"http://a.test/{number}", NOW, body=b"x" * length, page=page(str(number)))
     assert survey.page_sizes() == [(0, 1), (1, 1), (10, 1), (11, 1)]
 
 
-def test_files_of_the_archive_are_told_with_what_they_hold(store: Store, survey: Survey) -> None:
+def test_contents_of_archive_files_are_counted(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, A, NOW + WEEK, page=page(), is_revisit=True)
     assert survey.segment_fills() == [("x-000-00001.warc.gz", 2, 16, 60, 1)]
 
 
-def test_copies_are_told_by_tier_and_cluster(store: Store, survey: Survey) -> None:
+def test_copies_are_counted_by_tier_and_cluster(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page("same", title="the first"))
     for number in range(4):
         fetch(store, f"http://b.test/{number}", NOW, page=page("same"))
@@ -220,7 +220,7 @@ def test_copies_are_told_by_tier_and_cluster(store: Store, survey: Survey) -> No
     assert copied.largest == [(A, "the first", 4, [f"http://b.test/{number}" for number in range(3)])]
 
 
-def test_what_is_no_copy_any_more_is_not_counted(store: Store, survey: Survey) -> None:
+def test_a_page_that_is_no_longer_a_copy_is_not_counted(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page("same"))
     fetch(store, B, NOW, page=page("same"))
     fetch(store, B, NOW + WEEK, page=page("other"))
@@ -230,7 +230,7 @@ def test_what_is_no_copy_any_more_is_not_counted(store: Store, survey: Survey) -
 # ── politeness ──
 
 
-def test_gaps_are_from_the_end_of_an_answer_to_the_start_of_the_next(store: Store, survey: Survey) -> None:
+def test_rests_are_measured_from_the_end_of_an_answer_to_the_start_of_the_next(store: Store, survey: Survey) -> None:
     for number, at in enumerate((0.0, 1.0, 5.0)):  # each takes 0.1 s
         fetch(store, f"http://a.test/{number}", NOW + at, page=page(str(number)))
     gaps = survey.host_rests(key_of(A).host)
@@ -238,13 +238,13 @@ def test_gaps_are_from_the_end_of_an_answer_to_the_start_of_the_next(store: Stor
     assert (gaps.gaps, gaps.shortest, gaps.median) == (2, pytest.approx(0.9), pytest.approx(2.4))
 
 
-def test_one_answer_has_no_gap(store: Store, survey: Survey) -> None:
+def test_a_host_with_one_answer_has_no_rest(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW)
     assert survey.host_rests(key_of(A).host) is None
     assert survey.rests(least(1), 5).hosts == 0
 
 
-def test_the_hosts_with_the_least_time_to_spare_come_first(store: Store, survey: Survey) -> None:
+def test_hosts_with_the_least_margin_come_first(store: Store, survey: Survey) -> None:
     for name, gap in (("a", 9.0), ("b", 2.0), ("c", 5.0)):
         for number in range(2):
             fetch(store, f"http://{name}.test/{number}", NOW + number * gap, page=page(f"{name}{number}"))
@@ -259,7 +259,7 @@ def test_the_hosts_with_the_least_time_to_spare_come_first(store: Store, survey:
     assert survey.rests(least(3), 9).short == 1
 
 
-def test_the_gap_before_a_robots_txt_is_not_held_against_what_it_asks(store: Store, survey: Survey) -> None:
+def test_the_rest_before_a_robots_txt_is_not_measured(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
     commit(store, leased_robots(store, "http://a.test"), NOW + 0.2, page=page("rules"))
     fetch(store, "http://a.test/2", NOW + 5, page=page("2"))
@@ -288,7 +288,7 @@ def rules(store: Store, origin: str, **facts: Any) -> None:
     commit(store, visit, NOW, rules=known, page=None)
 
 
-def test_origins_are_told_by_their_robots_txt(store: Store, survey: Survey) -> None:
+def test_origins_are_counted_by_the_state_of_their_robots_txt(store: Store, survey: Survey) -> None:
     rules(store, "http://a.test", delay=3.0)
     rules(store, "http://b.test", status=404, body=None)
     rules(store, "http://c.test", status=503, body=None, held_until=NOW + 60)
@@ -301,7 +301,7 @@ def test_origins_are_told_by_their_robots_txt(store: Store, survey: Survey) -> N
 # ── hosts ──
 
 
-def test_the_last_visits_of_a_host_are_told_newest_first(store: Store, survey: Survey) -> None:
+def test_the_last_visits_of_a_host_are_returned_latest_first(store: Store, survey: Survey) -> None:
     for number in range(3):
         fetch(store, f"http://a.test/{number}", NOW + number, page=page(str(number), title=f"page {number}"))
     failed = {"outcome": Outcome.FAILED, "reason": Reason.CONNECT_FAILED, "page": None, "status": 0}
@@ -316,7 +316,7 @@ def test_the_last_visits_of_a_host_are_told_newest_first(store: Store, survey: S
 # ── coverage ──
 
 
-def test_pages_are_captured_by_links_and_by_lists(store: Store, survey: Survey) -> None:
+def test_coverage_counts_pages_found_by_links_and_by_lists(store: Store, survey: Survey) -> None:
     both, listed, linked = (f"http://a.test/{name}" for name in ("both", "listed", "linked"))
     fetch(store, A, NOW, page=page(links=(link(both), link(linked), link("http://x.test/elsewhere"))))
     sitemap = "http://a.test/sitemap.xml"
@@ -327,7 +327,7 @@ def test_pages_are_captured_by_links_and_by_lists(store: Store, survey: Survey) 
     assert survey.list_coverage() == ListCoverage(known=4, linked=2, listed=2, both=1)
 
 
-def test_a_listed_page_that_another_host_links_to_is_captured_by_both(store: Store, survey: Survey) -> None:
+def test_a_listed_page_that_another_host_links_to_counts_as_both(store: Store, survey: Survey) -> None:
     sitemap, listed = "http://a.test/sitemap.xml", "http://a.test/listed"
     read_robots(store, A, NOW, [link(sitemap)])
     entries = [ListedUrl(key_of(listed), listed, None)]
@@ -336,7 +336,7 @@ def test_a_listed_page_that_another_host_links_to_is_captured_by_both(store: Sto
     assert survey.list_coverage() == ListCoverage(known=1, linked=1, listed=1, both=1)
 
 
-def test_what_may_not_be_visited_is_not_captured(store: Store, survey: Survey) -> None:
+def test_coverage_does_not_count_refused_pages(store: Store, survey: Survey) -> None:
     sitemap, far = "http://a.test/sitemap.xml", "http://a.test/far"
     read_robots(store, A, NOW, [link(sitemap)])
     entries = [ListedUrl(key_of(far), far, link(far, refused=Reason.TOO_FAR).refused)]

@@ -43,7 +43,7 @@ def shared(opener: Opener) -> Store:
     return store
 
 
-def test_partitions_are_shared_and_each_host_is_one_workers(shared: Store) -> None:
+def test_partitions_are_shared_and_each_host_belongs_to_one_worker(shared: Store) -> None:
     assert len(kept(shared, ME).partitions) == len(kept(shared, YOU).partitions) == PARTITIONS // 2
     mine, yours = of(ME, shared), of(YOU, shared)
     assert mine | yours == set(HOSTS)
@@ -51,7 +51,7 @@ def test_partitions_are_shared_and_each_host_is_one_workers(shared: Store) -> No
     assert len(mine) > 50
 
 
-def test_who_is_alone_has_everything_until_somebody_comes(opener: Opener) -> None:
+def test_a_single_worker_holds_all_partitions_until_another_joins(opener: Opener) -> None:
     store = opener()
     assert len(kept(store, ME).partitions) == PARTITIONS
     late = kept(store, YOU)
@@ -65,7 +65,7 @@ def test_who_is_alone_has_everything_until_somebody_comes(opener: Opener) -> Non
     assert [worker.owner for worker in store.partitions.workers()] == [YOU]
 
 
-def test_workers_tell_each_other_what_they_have_done(shared: Store) -> None:
+def test_workers_see_the_status_of_each_other(shared: Store) -> None:
     tenure = kept(shared, ME)
     assert (tenure.workers, tenure.pages_of_others) == (2, 7)
     first, second = shared.partitions.workers()
@@ -73,7 +73,7 @@ def test_workers_tell_each_other_what_they_have_done(shared: Store) -> None:
     assert second.lease_end == NOW + 60
 
 
-def test_a_partition_with_something_on_its_way_is_not_given_back(shared: Store) -> None:
+def test_a_partition_with_a_leased_url_is_not_released(shared: Store) -> None:
     load = shared.frontier.activate(ME, NOW, 1, 1, ())[0]
     shared.frontier.lease(ME, load.visits, NOW)
     shared.partitions.release(ME, range(PARTITIONS))
@@ -81,7 +81,7 @@ def test_a_partition_with_something_on_its_way_is_not_given_back(shared: Store) 
     assert load.partition not in kept(shared, YOU).partitions
 
 
-def test_what_a_silent_worker_had_is_taken_over_when_its_requests_must_have_ended(shared: Store) -> None:
+def test_partitions_of_a_silent_worker_are_taken_over_when_its_requests_must_have_ended(shared: Store) -> None:
     load = shared.frontier.activate(ME, NOW, 1, 1, ())[0]
     (visit,) = shared.frontier.lease(ME, load.visits, NOW).granted
     assert len(kept(shared, YOU, NOW + 119).partitions) == PARTITIONS // 2
@@ -100,7 +100,7 @@ def test_what_a_silent_worker_had_is_taken_over_when_its_requests_must_have_ende
 # ── servers and groups ──
 
 
-def test_hosts_on_one_server_come_into_one_partition(shared: Store) -> None:
+def test_hosts_on_one_address_move_to_one_partition(shared: Store) -> None:
     mine, yours = sorted(of(ME, shared)), sorted(of(YOU, shared))
     first, second = host_key(mine[0]), host_key(mine[1])
     assert shared.partitions.claim_hosts(ME, [(first, SERVER)]) == {first}
@@ -116,7 +116,7 @@ def group_of(name: str) -> str:
     return "farm" if name.startswith("h1") else ""
 
 
-def test_a_group_is_in_one_partition_and_gets_the_server_that_it_needs(opener: Opener) -> None:
+def test_a_group_is_in_one_partition_and_gets_the_address_that_it_needs(opener: Opener) -> None:
     store = opener(group_of=group_of)
     store.urls.add([new_url(f"http://{host}/") for host in HOSTS], NOW)
     kept(store, ME, expected=2)
@@ -136,7 +136,7 @@ def test_a_group_is_in_one_partition_and_gets_the_server_that_it_needs(opener: O
     assert store.partitions.claim_hosts(other, [(guest, SERVER)]) == set()  # it follows its server
 
 
-def test_other_groups_bring_other_partitions(opener: Opener) -> None:
+def test_regrouping_moves_hosts_to_the_partition_of_their_group(opener: Opener) -> None:
     store = opener()
     store.urls.add([new_url(f"http://{host}/") for host in HOSTS], NOW)
     store.close()
@@ -156,7 +156,7 @@ def errand(origin: str, url: str) -> Visit:
     return Visit(key=home, url=url, kind=Kind.ROBOTS, epoch=0, origin=origin, host_key=key_of(url).host, hops=1)
 
 
-def test_an_errand_is_run_by_whoever_may_ask_that_host(shared: Store) -> None:
+def test_a_remote_robots_txt_is_queued_for_the_owner_of_its_host_until_it_is_fetched(shared: Store) -> None:
     mine, yours = sorted(of(ME, shared)), sorted(of(YOU, shared))
     shared.partitions.add_remote_robots([errand(f"http://{mine[0]}", f"http://{yours[0]}/rules")])
     assert shared.partitions.remote_robots(ME, NOW) == []
@@ -172,7 +172,7 @@ def test_an_errand_is_run_by_whoever_may_ask_that_host(shared: Store) -> None:
     assert shared.urls.find_robots(granted.origin) == rules
 
 
-def test_an_errand_to_a_host_that_is_held_holds_the_origin(shared: Store) -> None:
+def test_a_remote_robots_txt_on_a_held_host_holds_its_origin(shared: Store) -> None:
     mine, yours = sorted(of(ME, shared)), sorted(of(YOU, shared))
     shared.partitions.add_remote_robots([errand(f"http://{mine[0]}", f"http://{yours[0]}/rules")])
     shared.frontier.hold([(host_key(yours[0]), NOW + 500)])
@@ -183,7 +183,7 @@ def test_an_errand_to_a_host_that_is_held_holds_the_origin(shared: Store) -> Non
     assert shared.partitions.remote_robots(YOU, NOW + 600) == []  # it is answered
 
 
-def test_a_shorter_way_is_found_also_to_what_another_process_found_too_far(opener: Opener) -> None:
+def test_a_shorter_path_reopens_a_url_that_another_process_parked_as_too_far(opener: Opener) -> None:
     mine, yours = opener(), opener()
     kept(mine, ME)
     far, near = "http://a.test/far", "http://a.test/near"
@@ -198,7 +198,7 @@ def test_a_shorter_way_is_found_also_to_what_another_process_found_too_far(opene
     yours.close()
 
 
-def test_two_processes_keep_no_more_anchors_than_one(opener: Opener) -> None:
+def test_two_processes_store_no_more_anchors_than_one(opener: Opener) -> None:
     mine, yours = opener(), opener()
     kept(mine, ME)
     sources = [f"http://s{number}.test/" for number in range(90)]
