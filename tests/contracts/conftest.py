@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.frontier.budgets import Budgets
 from crawler.stores.contract.store import Store
 from tests.contracts.engines import ENGINES, Opener
 from tests.samples import NOW, acquire
@@ -18,8 +19,33 @@ def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
 
 
 @pytest.fixture
-def store(opener: Opener) -> Iterator[Store]:
-    opened = opener()
-    acquire(opened, "me", 0, NOW, 60, 60)
-    yield opened
-    opened.close()
+def open_as_worker(opener: Opener) -> Iterator[Opener]:
+    """Opens a store in which the worker "me" holds all partitions, and closes it after the test."""
+    stores: list[Store] = []
+
+    def open_it(**options: object) -> Store:
+        store = opener(**options)
+        acquire(store, "me", 0, NOW, 60, 60)
+        stores.append(store)
+        return store
+
+    yield open_it
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def store(open_as_worker: Opener) -> Store:
+    return open_as_worker()
+
+
+@pytest.fixture
+def with_budgets(open_as_worker: Opener) -> Opener:
+    """Opens a store with the given budgets; without limits where none are given."""
+    return lambda **limits: open_as_worker(budgets=Budgets(**limits))
+
+
+@pytest.fixture
+def with_probes(open_as_worker: Opener) -> Opener:
+    """Opens a store that probes a host after this many pages."""
+    return lambda probe_after: open_as_worker(probe_after=probe_after)

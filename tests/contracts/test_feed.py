@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from crawler.items import Kind, Outcome, Page, Reason
@@ -11,27 +9,22 @@ from crawler.stores.contract.changes import PublishedChange
 from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.contracts.visits import DAY, fetch, refused
+from tests.contracts.visits import REVISIT, fetch, fetch_refused, page
 from tests.samples import NOW, link
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
-WEEK = 8 * DAY  # after which what was fetched is certainly due
 
 
-def page(body: str = "a", **facts: Any) -> Page:
-    return Page(body_digest=body.encode(), payload_digest=body.encode(), **facts)
-
-
-def calls(url: str, words: str) -> Page:
+def page_linking_to(url: str, anchor: str) -> Page:
     """A page that calls another something."""
-    return page(f"{url} {words}", links=(link(url, words),))
+    return page(f"{url} {anchor}", links=(link(url, anchor),))
 
 
-def last(store: Store, url: str, after: int = 0) -> PublishedChange | None:
+def latest_change(store: Store, url: str, after: int = 0) -> PublishedChange | None:
     return next((row for row in store.changes.published(after) if row.url == url), None)
 
 
-def changes(store: Store, url: str) -> list[str]:
+def events(store: Store, url: str) -> list[str]:
     return [change for change, of in store.changes.entries() if of == url]
 
 
@@ -41,8 +34,8 @@ def changes(store: Store, url: str) -> list[str]:
 def test_a_page_that_was_fetched_again_unchanged_is_not_new(store: Store) -> None:
     fetch(store, A, NOW, page=page(title="one"))
     seen = store.changes.version()
-    fetch(store, A, NOW + WEEK, page=page(title="one"))
-    row = last(store, A, seen)
+    fetch(store, A, NOW + REVISIT, page=page(title="one"))
+    row = latest_change(store, A, seen)
     assert row is not None
     assert row.document is not None
     assert (row.is_new, row.seen) == (False, row.document.fetched)
@@ -52,46 +45,46 @@ def test_a_page_that_was_fetched_again_unchanged_is_not_new(store: Store) -> Non
 def test_a_page_that_changed_after_the_readers_version_is_new_whatever_came_last(store: Store) -> None:
     fetch(store, A, NOW, page=page("one"))
     seen = store.changes.version()
-    fetch(store, A, NOW + WEEK, page=page("two"))
-    fetch(store, A, NOW + 2 * WEEK, page=page("two"))
-    row = last(store, A, seen)
+    fetch(store, A, NOW + REVISIT, page=page("two"))
+    fetch(store, A, NOW + 2 * REVISIT, page=page("two"))
+    row = latest_change(store, A, seen)
     assert row is not None
     assert row.is_new
 
 
 def test_the_same_bytes_in_another_encoding_are_an_upsert(store: Store) -> None:
     fetch(store, A, NOW, page=page(encoding="UTF-8"))
-    fetch(store, A, NOW + WEEK, page=page(encoding="windows-1252"))
-    assert changes(store, A) == ["upsert", "upsert"]
+    fetch(store, A, NOW + REVISIT, page=page(encoding="windows-1252"))
+    assert events(store, A) == ["upsert", "upsert"]
 
 
 def test_a_page_that_becomes_a_copy_is_new(store: Store) -> None:
     fetch(store, A, NOW, page=page("a"))
     fetch(store, B, NOW + 1, page=page("b"))
     seen = store.changes.version()
-    fetch(store, B, NOW + WEEK, page=page("a"))
-    row = last(store, B, seen)
+    fetch(store, B, NOW + REVISIT, page=page("a"))
+    row = latest_change(store, B, seen)
     assert row is not None
     assert (row.is_new, row.duplicate_of) == (True, A)
 
 
 def test_a_304_confirms_the_published_document(store: Store) -> None:
     fetch(store, A, NOW, page=page())
-    before = last(store, A)
-    fetch(store, A, NOW + WEEK, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED, status=304, page=page(""))
-    after = last(store, A, before.version if before is not None else 0)
+    before = latest_change(store, A)
+    fetch(store, A, NOW + REVISIT, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED, status=304, page=page(""))
+    after = latest_change(store, A, before.version if before is not None else 0)
     assert before is not None
     assert after is not None
     assert after.document == before.document
-    assert (after.is_new, after.seen - before.seen) == (False, WEEK)
+    assert (after.is_new, after.seen - before.seen) == (False, REVISIT)
 
 
 def test_a_truncated_page_is_not_replaced_by_its_earlier_version(store: Store) -> None:
     fetch(store, A, NOW, page=page("same"))
     fetch(store, B, NOW + 1, page=page("same"))
-    fetch(store, B, NOW + WEEK, page=page("cut", title="new"), reason=Reason.CUT_LENGTH)
-    refused(store, A, NOW + 2 * WEEK, Reason.GONE, 410)
-    row = last(store, B)
+    fetch(store, B, NOW + REVISIT, page=page("cut", title="new"), reason=Reason.CUT_LENGTH)
+    fetch_refused(store, A, NOW + 2 * REVISIT, Reason.GONE, 410)
+    row = latest_change(store, B)
     assert row is not None
     assert row.document is not None
     assert (row.document.title, row.duplicate_of) == ("new", None)
@@ -100,8 +93,8 @@ def test_a_truncated_page_is_not_replaced_by_its_earlier_version(store: Store) -
 def test_a_page_is_no_longer_a_copy_when_its_original_comes_truncated(store: Store) -> None:
     fetch(store, A, NOW, page=page("same"))
     fetch(store, B, NOW + 1, page=page("same"))
-    fetch(store, A, NOW + WEEK, page=page("cut"), reason=Reason.CUT_LENGTH)
-    row = last(store, B)
+    fetch(store, A, NOW + REVISIT, page=page("cut"), reason=Reason.CUT_LENGTH)
+    row = latest_change(store, B)
     assert row is not None
     assert row.duplicate_of is None
 
@@ -116,8 +109,8 @@ def test_a_page_is_no_longer_a_copy_when_its_original_comes_truncated(store: Sto
 def test_a_deletion_is_published_with_its_reason(reason: Reason, status: int, visits: int, store: Store) -> None:
     fetch(store, A, NOW, page=page())
     for number in range(visits):
-        refused(store, A, NOW + (number + 1) * WEEK, reason, status)
-    row = last(store, A)
+        fetch_refused(store, A, NOW + (number + 1) * REVISIT, reason, status)
+    row = latest_change(store, A)
     assert row is not None
     assert (row.document, row.reason, row.detail) == (None, reason, "")
 
@@ -125,17 +118,17 @@ def test_a_deletion_is_published_with_its_reason(reason: Reason, status: int, vi
 def test_a_page_that_has_moved_is_deleted_with_its_new_url(store: Store) -> None:
     fetch(store, A, NOW, page=page())
     fetch(
-        store, A, NOW + WEEK, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, status=301, location=link(B), page=None
+        store, A, NOW + REVISIT, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, status=301, location=link(B), page=None
     )  # fmt: skip
-    row = last(store, A)
+    row = latest_change(store, A)
     assert row is not None
     assert (row.document, row.reason, row.detail) == (None, Reason.REDIRECTED, B)
 
 
 def test_a_page_that_has_become_a_feed_is_deleted_as_not_a_page(store: Store) -> None:
     fetch(store, A, NOW, page=page("a"))
-    fetch(store, A, NOW + WEEK, page=page("b", kind=Kind.FEED))
-    row = last(store, A)
+    fetch(store, A, NOW + REVISIT, page=page("b", kind=Kind.FEED))
+    row = latest_change(store, A)
     assert row is not None
     assert (row.document, row.reason) == (None, Reason.NOT_A_PAGE)
 
@@ -144,8 +137,8 @@ def test_a_temporary_error_never_deletes(store: Store) -> None:
     fetch(store, A, NOW, page=page())
     for number in range(5):
         failed = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}
-        fetch(store, A, NOW + (number + 1) * 4 * WEEK, **failed, page=None)
-    assert changes(store, A) == ["upsert"]
+        fetch(store, A, NOW + (number + 1) * 4 * REVISIT, **failed, page=None)
+    assert events(store, A) == ["upsert"]
 
 
 # ── what others call a page ──
@@ -153,11 +146,11 @@ def test_a_temporary_error_never_deletes(store: Store) -> None:
 
 def test_all_new_anchors_of_a_page_are_published_in_one_entry(store: Store) -> None:
     fetch(store, A, NOW, page=page())
-    fetch(store, B, NOW, page=calls(A, "one"))
-    fetch(store, C, NOW, page=calls(A, "two"))
+    fetch(store, B, NOW, page=page_linking_to(A, "one"))
+    fetch(store, C, NOW, page=page_linking_to(A, "two"))
     seen = store.changes.version()
     assert store.changes.publish_anchors() == 1
-    row = last(store, A, seen)
+    row = latest_change(store, A, seen)
     assert row is not None
     assert (row.is_new, store.documents.anchors(key_of(A))) == (False, [("b.test", "one"), ("c.test", "two")])
     assert row.document is not None
@@ -166,29 +159,29 @@ def test_all_new_anchors_of_a_page_are_published_in_one_entry(store: Store) -> N
 
 
 def test_anchors_found_before_the_page_are_published_with_it(store: Store) -> None:
-    fetch(store, B, NOW, page=calls(A, "one"))
-    fetch(store, A, NOW + WEEK, page=page())
+    fetch(store, B, NOW, page=page_linking_to(A, "one"))
+    fetch(store, A, NOW + REVISIT, page=page())
     assert store.changes.publish_anchors() == 0
-    assert changes(store, A) == ["upsert"]
+    assert events(store, A) == ["upsert"]
 
 
 def test_anchors_of_urls_without_a_document_are_not_published(store: Store) -> None:
     fetch(store, C, NOW, page=page())
-    refused(store, C, NOW + WEEK, Reason.GONE, 410)
-    fetch(store, B, NOW + WEEK, page=calls(C, "one"))
-    fetch(store, B, NOW + 2 * WEEK, page=calls("http://d.test/", "two"))
+    fetch_refused(store, C, NOW + REVISIT, Reason.GONE, 410)
+    fetch(store, B, NOW + REVISIT, page=page_linking_to(C, "one"))
+    fetch(store, B, NOW + 2 * REVISIT, page=page_linking_to("http://d.test/", "two"))
     assert store.changes.publish_anchors() == 0
 
 
 def test_a_link_without_anchor_text_publishes_nothing(store: Store) -> None:
     fetch(store, A, NOW, page=page())
-    fetch(store, B, NOW, page=calls(A, ""))
+    fetch(store, B, NOW, page=page_linking_to(A, ""))
     assert store.changes.publish_anchors() == 0
 
 
 def test_anchors_found_by_one_process_can_be_published_by_another(store: Store, opener: Opener) -> None:
     fetch(store, A, NOW, page=page())
-    fetch(store, B, NOW, page=calls(A, "one"))
+    fetch(store, B, NOW, page=page_linking_to(A, "one"))
     another = opener()
     assert another.changes.publish_anchors() == 1
     another.close()

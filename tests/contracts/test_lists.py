@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from crawler.frontier.budgets import Budgets, next_day
+from crawler.frontier.budgets import next_day
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.frontier.trust import Source, Trust
 from crawler.items import Kind, ListedUrl, Outcome, Page, Reason, Refusal, State
@@ -15,25 +15,24 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import FeedAnnouncement
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.contracts.visits import DAY, due_at, fetch, leased, read_robots, refused, row_of
-from tests.samples import NOW, acquire, link, new_url
+from tests.contracts.visits import DAY, due_urls, fetch, fetch_refused, fetch_robots, lease_url, row_of
+from tests.samples import NOW, link, new_url
 
-Open = Callable[..., Store]
-HOME, SITEMAP, FEED, PAGE = (f"http://www.a.test/{path}" for path in ("", "sitemap.xml", "feed", "page"))
-ELSEWHERE = "http://cdn.b.test/index.xml"
+FRONT_PAGE, SITEMAP, FEED, PAGE = (f"http://www.a.test/{path}" for path in ("", "sitemap.xml", "feed", "page"))
+OTHER_SITEMAP = "http://cdn.b.test/index.xml"
 
 
-def listed(url: str = PAGE, refusal: Reason | None = None, **facts: Any) -> ListedUrl:
+def listed_url(url: str = PAGE, refusal: Reason | None = None, **facts: Any) -> ListedUrl:
     return ListedUrl(key_of(url), url, Refusal(refusal, "so") if refusal else None)._replace(**facts)
 
 
-def read_sitemap(store: Store, now: float, *entries: ListedUrl, url: str = SITEMAP) -> Any:
+def fetch_sitemap(store: Store, now: float, *entries: ListedUrl, url: str = SITEMAP) -> Any:
     """A visit to a sitemap, which is made known if it is not."""
     store.urls.add([new_url(url, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], now)
     return fetch(store, url, now, page=Page(kind=Kind.SITEMAP, listed=entries))
 
 
-def read_feed(store: Store, now: float, *entries: ListedUrl, url: str = FEED) -> Any:
+def fetch_feed(store: Store, now: float, *entries: ListedUrl, url: str = FEED) -> Any:
     store.urls.add([new_url(url, kind=Kind.FEED, reason=Reason.FEED_FILE)], now)
     return fetch(store, url, now, page=Page(kind=Kind.FEED, listed=entries))
 
@@ -42,95 +41,99 @@ def read_feed(store: Store, now: float, *entries: ListedUrl, url: str = FEED) ->
 
 
 def test_sitemaps_named_by_a_robots_txt_are_added_once(store: Store) -> None:
-    store.urls.add([new_url(HOME)], NOW)
-    first = read_robots(store, HOME, NOW, [link(SITEMAP), link(ELSEWHERE)])
-    assert (first.new_urls, set(first.hosts_with_new)) == (2, {key_of(SITEMAP).host, key_of(ELSEWHERE).host})
+    store.urls.add([new_url(FRONT_PAGE)], NOW)
+    first = fetch_robots(store, FRONT_PAGE, NOW, [link(SITEMAP), link(OTHER_SITEMAP)])
+    assert (first.new_urls, set(first.hosts_with_new)) == (2, {key_of(SITEMAP).host, key_of(OTHER_SITEMAP).host})
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason, row.due) == (Kind.SITEMAP, State.WAITING, Reason.SITEMAP_FILE, NOW)
     assert (row.depth, row.level, row.via) == (0, 0, "http://www.a.test/robots.txt")
     before = row_of(store, SITEMAP), store.crawl.account()
-    again = read_robots(store, HOME, NOW + DAY, [link(SITEMAP), link(ELSEWHERE)])
+    again = fetch_robots(store, FRONT_PAGE, NOW + DAY, [link(SITEMAP), link(OTHER_SITEMAP)])
     assert (again.new_urls, set(again.hosts_with_new)) == (0, set())
     assert (row_of(store, SITEMAP), store.crawl.account()) == before
 
 
 def test_a_refused_sitemap_is_parked_with_the_reason(store: Store) -> None:
-    read_robots(store, HOME, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
+    fetch_robots(store, FRONT_PAGE, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason, row.detail) == (Kind.SITEMAP, State.PARKED, Reason.EXCLUDED, "so")
 
 
 def test_a_parked_sitemap_waits_when_it_is_no_longer_refused(store: Store) -> None:
-    read_robots(store, HOME, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
-    assert SITEMAP not in due_at(store, NOW)
-    committed = read_robots(store, HOME, NOW + DAY, [link(SITEMAP)])
+    fetch_robots(store, FRONT_PAGE, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
+    assert SITEMAP not in due_urls(store, NOW)
+    committed = fetch_robots(store, FRONT_PAGE, NOW + DAY, [link(SITEMAP)])
     row = row_of(store, SITEMAP)
     assert (row.state, row.reason, row.detail) == (State.WAITING, Reason.SITEMAP_FILE, "")
     assert set(committed.hosts_with_new) == {key_of(SITEMAP).host}
-    assert SITEMAP in due_at(store, NOW + DAY)
+    assert SITEMAP in due_urls(store, NOW + DAY)
 
 
-@pytest.mark.parametrize("why", [None, Reason.FILE_TYPE, Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE])
-def test_an_unvisited_page_that_is_named_as_a_sitemap_becomes_one_and_waits(why: Reason | None, store: Store) -> None:
-    store.urls.add([new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(why, "xml") if why else None, depth=4)], NOW)
-    committed = read_robots(store, HOME, NOW + 5, [link(SITEMAP)])
+@pytest.mark.parametrize("reason", [None, Reason.FILE_TYPE, Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE])
+def test_an_unvisited_page_that_is_named_as_a_sitemap_becomes_one_and_waits(
+    reason: Reason | None, store: Store
+) -> None:
+    store.urls.add(
+        [new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(reason, "xml") if reason else None, depth=4)], NOW
+    )
+    committed = fetch_robots(store, FRONT_PAGE, NOW + 5, [link(SITEMAP)])
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.detail) == (Kind.SITEMAP, State.WAITING, "")
-    assert row.reason is (Reason.SITEMAP_FILE if why else Reason.LINK)
+    assert row.reason is (Reason.SITEMAP_FILE if reason else Reason.LINK)
     assert set(committed.hosts_with_new) == {key_of(SITEMAP).host}
-    assert SITEMAP in due_at(store, NOW + 5)
-    assert leased(store, SITEMAP, NOW + 5).kind is Kind.SITEMAP
+    assert SITEMAP in due_urls(store, NOW + 5)
+    assert lease_url(store, SITEMAP, NOW + 5).kind is Kind.SITEMAP
 
 
 def test_a_parked_page_that_is_refused_as_a_sitemap_stays_a_page(store: Store) -> None:
     store.urls.add([new_url(SITEMAP, reason=Reason.LINK, refused=Refusal(Reason.FILE_TYPE, "xml"))], NOW)
-    read_robots(store, HOME, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
+    fetch_robots(store, FRONT_PAGE, NOW, [link(SITEMAP, refused=Reason.EXCLUDED)])
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason) == (Kind.PAGE, State.PARKED, Reason.FILE_TYPE)
 
 
 def test_a_fetched_page_that_is_named_as_a_list_stays_a_page(store: Store) -> None:
     """Anybody may name any URL: who names a page that is there must not take it away."""
-    fetch(store, HOME, NOW)
-    read_robots(store, "http://evil.test/", NOW, [link(HOME)])
-    fetch(store, "http://evil.test/", NOW, page=Page(feeds=[link(HOME)]))
-    assert row_of(store, HOME).kind is Kind.PAGE
+    fetch(store, FRONT_PAGE, NOW)
+    fetch_robots(store, "http://evil.test/", NOW, [link(FRONT_PAGE)])
+    fetch(store, "http://evil.test/", NOW, page=Page(feeds=[link(FRONT_PAGE)]))
+    assert row_of(store, FRONT_PAGE).kind is Kind.PAGE
 
 
 def test_a_page_that_names_itself_as_its_feed_stays_a_page(store: Store) -> None:
-    fetch(store, HOME, NOW, page=Page(feeds=[link(HOME)]))
-    assert row_of(store, HOME).kind is Kind.PAGE
+    fetch(store, FRONT_PAGE, NOW, page=Page(feeds=[link(FRONT_PAGE)]))
+    assert row_of(store, FRONT_PAGE).kind is Kind.PAGE
 
 
 def test_another_site_cannot_turn_a_page_into_a_sitemap(store: Store) -> None:
     store.urls.add([new_url(PAGE, reason=Reason.LINK)], NOW)
-    read_robots(store, "http://evil.test/", NOW, [link(PAGE)])
+    fetch_robots(store, "http://evil.test/", NOW, [link(PAGE)])
     assert row_of(store, PAGE).kind is Kind.PAGE
 
 
 def test_the_number_of_sitemaps_of_a_host_is_limited(store: Store) -> None:
     urls = [f"http://www.a.test/{number}.xml" for number in range(5_003)]
-    first = read_robots(store, HOME, NOW, [link(url) for url in urls[:5_000]])
-    again = read_robots(store, HOME, NOW + DAY, [link(url) for url in urls[5_000:]] + [link(ELSEWHERE)])
+    first = fetch_robots(store, FRONT_PAGE, NOW, [link(url) for url in urls[:5_000]])
+    again = fetch_robots(store, FRONT_PAGE, NOW + DAY, [link(url) for url in urls[5_000:]] + [link(OTHER_SITEMAP)])
     assert (first.new_urls, again.new_urls) == (5_000, 1)
 
 
 def test_known_sitemaps_do_not_count_again_towards_the_limit(store: Store) -> None:
     urls = [f"http://www.a.test/{number}.xml" for number in range(4_000)]
-    first = read_robots(store, HOME, NOW, [link(url) for url in urls])
-    again = read_robots(store, HOME, NOW + DAY, [link(url) for url in [*urls, SITEMAP]])
+    first = fetch_robots(store, FRONT_PAGE, NOW, [link(url) for url in urls])
+    again = fetch_robots(store, FRONT_PAGE, NOW + DAY, [link(url) for url in [*urls, SITEMAP]])
     assert (first.new_urls, again.new_urls) == (4_000, 1)
 
 
 def test_a_seed_that_is_named_as_a_sitemap_stays_a_page(store: Store) -> None:
-    store.urls.add_seeds([new_url(HOME)], NOW)
-    read_robots(store, "http://evil.test/", NOW, [link(HOME)])
-    assert row_of(store, HOME).kind is Kind.PAGE
+    store.urls.add_seeds([new_url(FRONT_PAGE)], NOW)
+    fetch_robots(store, "http://evil.test/", NOW, [link(FRONT_PAGE)])
+    assert row_of(store, FRONT_PAGE).kind is Kind.PAGE
 
 
 @pytest.mark.parametrize("kind", [Kind.FEED, Kind.SITEMAP])
 def test_a_url_whose_content_is_a_list_becomes_a_list(kind: Kind, store: Store) -> None:
-    fetch(store, FEED, NOW, page=Page(kind=kind, listed=[listed()]))
+    fetch(store, FEED, NOW, page=Page(kind=kind, listed=[listed_url()]))
     assert row_of(store, FEED).kind is kind
     assert list(store.changes.entries()) == []
     assert row_of(store, PAGE).reason is (Reason.IN_FEED if kind is Kind.FEED else Reason.IN_SITEMAP)
@@ -143,13 +146,13 @@ def test_a_published_page_whose_content_becomes_a_feed_is_deleted(store: Store) 
 
 
 def test_feeds_named_by_a_page_are_added(store: Store) -> None:
-    store.urls.add([new_url(HOME, depth=2)], NOW)
+    store.urls.add([new_url(FRONT_PAGE, depth=2)], NOW)
     committed = fetch(
-        store, HOME, NOW, page=Page(feeds=[link(FEED), link("http://b.test/feed", refused=Reason.OUT_OF_SCOPE)])
+        store, FRONT_PAGE, NOW, page=Page(feeds=[link(FEED), link("http://b.test/feed", refused=Reason.OUT_OF_SCOPE)])
     )
     row = row_of(store, FEED)
     assert committed.new_urls == 2
-    assert (row.kind, row.state, row.reason, row.via) == (Kind.FEED, State.WAITING, Reason.FEED_FILE, HOME)
+    assert (row.kind, row.state, row.reason, row.via) == (Kind.FEED, State.WAITING, Reason.FEED_FILE, FRONT_PAGE)
     assert (row.depth, row.level) == (2, level_of(PriorityInputs(2)))
     assert row_of(store, "http://b.test/feed").state is State.PARKED
 
@@ -163,18 +166,18 @@ def vouchers(store: Store, url: str, now: float) -> set[str]:
 
 
 def test_hosts_that_name_a_sitemap_of_another_host_vouch_for_it(store: Store) -> None:
-    read_robots(store, HOME, NOW, [link(ELSEWHERE), link(SITEMAP)])
-    read_robots(store, "http://c.test/", NOW, [link(ELSEWHERE)])
-    assert vouchers(store, ELSEWHERE, NOW) == {"www.a.test", "c.test"}
+    fetch_robots(store, FRONT_PAGE, NOW, [link(OTHER_SITEMAP), link(SITEMAP)])
+    fetch_robots(store, "http://c.test/", NOW, [link(OTHER_SITEMAP)])
+    assert vouchers(store, OTHER_SITEMAP, NOW) == {"www.a.test", "c.test"}
     assert vouchers(store, SITEMAP, NOW) == set()  # its own
     (load,) = [load for load in store.frontier.activate("me", NOW, 9, 9, ()) if load.name == "cdn.b.test"]
     assert set(load.visits[0].vouchers) == {"www.a.test", "c.test"}
 
 
 def test_sitemaps_of_an_index_inherit_its_vouchers(store: Store) -> None:
-    read_robots(store, HOME, NOW, [link(ELSEWHERE)])
+    fetch_robots(store, FRONT_PAGE, NOW, [link(OTHER_SITEMAP)])
     own, other, deeper = "http://cdn.b.test/1.xml", "http://files.b.test/2.xml", "http://files.b.test/3.xml"
-    fetch(store, ELSEWHERE, NOW, page=Page(kind=Kind.SITEMAP, sitemaps=[link(own), link(other)]))
+    fetch(store, OTHER_SITEMAP, NOW, page=Page(kind=Kind.SITEMAP, sitemaps=[link(own), link(other)]))
     assert vouchers(store, own, NOW) == {"www.a.test"}
     assert vouchers(store, other, NOW) == {"www.a.test"}  # hosts of one site need not vouch for each other
     assert (row_of(store, other).kind, row_of(store, other).depth) == (Kind.SITEMAP, 1)
@@ -184,17 +187,17 @@ def test_sitemaps_of_an_index_inherit_its_vouchers(store: Store) -> None:
 
 
 def test_the_target_of_a_redirected_sitemap_inherits_its_vouchers(store: Store) -> None:
-    read_robots(store, HOME, NOW, [link(ELSEWHERE)])
+    fetch_robots(store, FRONT_PAGE, NOW, [link(OTHER_SITEMAP)])
     moved = "http://new.test/index.xml"
     facts = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "status": 301, "page": None}
-    fetch(store, ELSEWHERE, NOW, location=link(moved), **facts)
+    fetch(store, OTHER_SITEMAP, NOW, location=link(moved), **facts)
     assert row_of(store, moved).kind is Kind.SITEMAP
     assert vouchers(store, moved, NOW) == {"www.a.test", "cdn.b.test"}
 
 
 def test_pages_have_no_vouchers(store: Store) -> None:
     store.urls.add([new_url(PAGE)], NOW)
-    read_robots(store, "http://c.test/", NOW, [link(PAGE, refused=Reason.EXCLUDED)])
+    fetch_robots(store, "http://c.test/", NOW, [link(PAGE, refused=Reason.EXCLUDED)])
     assert vouchers(store, PAGE, NOW) == set()
 
 
@@ -202,42 +205,47 @@ def test_pages_have_no_vouchers(store: Store) -> None:
 
 
 def test_urls_of_a_sitemap_are_added_with_their_facts(store: Store) -> None:
-    committed = read_sitemap(store, NOW, listed(modified=NOW - 50, interval=DAY, hint=1.0), listed(HOME))
+    committed = fetch_sitemap(store, NOW, listed_url(modified=NOW - 50, interval=DAY, hint=1.0), listed_url(FRONT_PAGE))
     assert (committed.new_urls, set(committed.hosts_with_new)) == (2, {key_of(PAGE).host})
     row = row_of(store, PAGE)
     assert (row.kind, row.state, row.reason, row.due) == (Kind.PAGE, State.WAITING, Reason.IN_SITEMAP, NOW)
     assert (row.lister, row.via, row.lastmod, row.interval) == (SITEMAP, SITEMAP, NOW - 50, DAY)
     assert (row.depth, row.hint, row.level) == (1, 1.0, level_of(PriorityInputs(1, hint=1.0)))
-    plain = row_of(store, HOME)
-    assert (plain.lister, plain.lastmod, plain.interval, plain.hint) == (SITEMAP, None, None, None)
-    assert plain.level == level_of(PriorityInputs(1)) > row.level
-    assert {PAGE, HOME} <= due_at(store, NOW)
+    without_facts = row_of(store, FRONT_PAGE)
+    assert (without_facts.lister, without_facts.lastmod, without_facts.interval, without_facts.hint) == (
+        SITEMAP,
+        None,
+        None,
+        None,
+    )
+    assert without_facts.level == level_of(PriorityInputs(1)) > row.level
+    assert {PAGE, FRONT_PAGE} <= due_urls(store, NOW)
 
 
 def test_a_listed_url_that_is_refused_is_parked(store: Store) -> None:
-    read_sitemap(store, NOW, listed(refusal=Reason.OUT_OF_SCOPE, modified=NOW - 50))
+    fetch_sitemap(store, NOW, listed_url(refusal=Reason.OUT_OF_SCOPE, modified=NOW - 50))
     row = row_of(store, PAGE)
     assert (row.state, row.reason, row.detail, row.lastmod) == (State.PARKED, Reason.OUT_OF_SCOPE, "so", NOW - 50)
 
 
 def test_a_parked_url_stays_parked_whatever_its_lastmod(store: Store) -> None:
-    refused(store, PAGE, NOW, Reason.GONE, 410)
-    read_sitemap(store, NOW + DAY, listed(modified=NOW + 50))
+    fetch_refused(store, PAGE, NOW, Reason.GONE, 410)
+    fetch_sitemap(store, NOW + DAY, listed_url(modified=NOW + 50))
     row = row_of(store, PAGE)
     assert (row.state, row.reason, row.lastmod) == (State.PARKED, Reason.GONE, NOW + 50)
-    assert PAGE not in due_at(store, NOW + DAY)
+    assert PAGE not in due_urls(store, NOW + DAY)
 
 
-@pytest.mark.parametrize("read", [read_sitemap, read_feed])
+@pytest.mark.parametrize("fetch_list", [fetch_sitemap, fetch_feed])
 @pytest.mark.parametrize(("ago", "is_due"), [(-50.0, True), (50.0, False), (0.0, False)])
 def test_a_page_listed_as_changed_since_its_visit_is_due_at_once(
-    read: Callable[..., Any], ago: float, is_due: bool, store: Store
+    fetch_list: Callable[..., Any], ago: float, is_due: bool, store: Store
 ) -> None:
     fetch(store, PAGE, NOW)
-    committed = read(store, NOW + DAY, listed(modified=NOW - ago, guid=1))
+    committed = fetch_list(store, NOW + DAY, listed_url(modified=NOW - ago, guid=1))
     assert (row_of(store, PAGE).due == NOW + DAY) is is_due
     assert (key_of(PAGE).host in committed.hosts_with_new) is is_due
-    assert (PAGE in due_at(store, NOW + DAY)) is is_due
+    assert (PAGE in due_urls(store, NOW + DAY)) is is_due
     assert (committed.new_urls, row_of(store, PAGE).lastmod) == (0, NOW - ago)
 
 
@@ -246,58 +254,58 @@ def test_a_page_that_waits_for_its_first_visit_keeps_its_due_time(store: Store) 
     store.frontier.postpone(
         [(visit, NOW + 9 * DAY) for visit in store.frontier.load(key_of(PAGE).host, NOW, 9)], Reason.LINK
     )
-    read_sitemap(store, NOW + DAY, listed(modified=NOW + 50))
+    fetch_sitemap(store, NOW + DAY, listed_url(modified=NOW + 50))
     assert row_of(store, PAGE).due == NOW + 9 * DAY
 
 
-def tell_lies(store: Store, read: Callable[..., Any], lies: int) -> float:
+def list_false_changes(store: Store, fetch_list: Callable[..., Any], times: int) -> float:
     """Say again and again that a page is new which is not; when it was last visited."""
     now = NOW
     fetch(store, PAGE, now)
-    for _ in range(lies):
-        read(store, now + DAY, listed(modified=now + 50, guid=1))
+    for _ in range(times):
+        fetch_list(store, now + DAY, listed_url(modified=now + 50, guid=1))
         now += DAY
         fetch(store, PAGE, now + 60)
         now += 60
     return now
 
 
-@pytest.mark.parametrize(("read", "witness"), [(read_sitemap, Source.LASTMOD), (read_feed, Source.FEED)])
+@pytest.mark.parametrize(("fetch_list", "source"), [(fetch_sitemap, Source.LASTMOD), (fetch_feed, Source.FEED)])
 def test_a_source_that_has_listed_false_changes_is_no_longer_trusted(
-    read: Callable[..., Any], witness: Source, store: Store
+    fetch_list: Callable[..., Any], source: Source, store: Store
 ) -> None:
-    now = tell_lies(store, read, 5)
-    assert store.urls.trust(key_of(PAGE).host) == {witness: Trust(changed_wrong=5)}
+    now = list_false_changes(store, fetch_list, 5)
+    assert store.urls.trust(key_of(PAGE).host) == {source: Trust(changed_wrong=5)}
     due = row_of(store, PAGE).due
-    read(store, now + DAY, listed(modified=now + 50, guid=1))
+    fetch_list(store, now + DAY, listed_url(modified=now + 50, guid=1))
     assert (row_of(store, PAGE).due, row_of(store, PAGE).lastmod) == (due, now + 50)
-    assert PAGE not in due_at(store, now + DAY)
+    assert PAGE not in due_urls(store, now + DAY)
 
 
 def test_false_changes_of_sitemaps_do_not_count_against_feeds(store: Store) -> None:
-    now = tell_lies(store, read_sitemap, 5)
-    read_feed(store, now + DAY, listed(modified=now + 50, guid=1))
-    assert PAGE in due_at(store, now + DAY)
+    now = list_false_changes(store, fetch_sitemap, 5)
+    fetch_feed(store, now + DAY, listed_url(modified=now + 50, guid=1))
+    assert PAGE in due_urls(store, now + DAY)
 
 
 def test_the_last_list_replaces_all_facts_except_the_interval(store: Store) -> None:
-    read_sitemap(store, NOW, listed(modified=NOW - 50, interval=DAY))
-    read_sitemap(store, NOW + DAY, listed(), url="http://www.a.test/other.xml")
+    fetch_sitemap(store, NOW, listed_url(modified=NOW - 50, interval=DAY))
+    fetch_sitemap(store, NOW + DAY, listed_url(), url="http://www.a.test/other.xml")
     row = row_of(store, PAGE)
     assert (row.lister, row.lastmod, row.interval) == ("http://www.a.test/other.xml", None, DAY)
 
 
 def test_facts_of_a_colliding_url_are_not_stored_for_the_first(store: Store) -> None:
     store.urls.add([new_url(PAGE)], NOW)
-    other = listed("http://www.a.test/double", modified=NOW - 50)._replace(key=key_of(PAGE))
-    assert read_sitemap(store, NOW, other).new_urls == 0
+    other = listed_url("http://www.a.test/double", modified=NOW - 50)._replace(key=key_of(PAGE))
+    assert fetch_sitemap(store, NOW, other).new_urls == 0
     assert (row_of(store, PAGE).url, row_of(store, PAGE).lastmod) == (PAGE, None)
     assert store.urls.collisions(key_of(PAGE)) == ["http://www.a.test/double"]
 
 
 def test_a_feed_that_is_listed_stays_a_feed(store: Store) -> None:
     store.urls.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
-    read_sitemap(store, NOW, listed(FEED, modified=NOW - 50, interval=5.0))
+    fetch_sitemap(store, NOW, listed_url(FEED, modified=NOW - 50, interval=5.0))
     assert (row_of(store, FEED).kind, row_of(store, FEED).interval) == (Kind.FEED, None)
 
 
@@ -305,9 +313,9 @@ def test_a_feed_that_is_listed_stays_a_feed(store: Store) -> None:
 
 
 def test_urls_listed_ahead_of_the_commit_are_added_once(store: Store) -> None:
-    entries = [listed(f"http://www.a.test/{n}", modified=NOW - n, interval=DAY, hint=0.7) for n in range(50)]
+    entries = [listed_url(f"http://www.a.test/{n}", modified=NOW - n, interval=DAY, hint=0.7) for n in range(50)]
     store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
-    visit = leased(store, SITEMAP, NOW)
+    visit = lease_url(store, SITEMAP, NOW)
     first = store.commits.add_listed(visit, entries, NOW)
     assert (first.new_urls, set(first.hosts_with_new)) == (50, {key_of(SITEMAP).host})
     row = row_of(store, entries[7].url)
@@ -321,30 +329,32 @@ def test_urls_listed_ahead_of_the_commit_are_added_once(store: Store) -> None:
 def test_changes_listed_ahead_of_the_commit_make_pages_due(store: Store) -> None:
     fetch(store, PAGE, NOW)
     store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
-    committed = store.commits.add_listed(leased(store, SITEMAP, NOW + DAY), [listed(modified=NOW + 50)], NOW + DAY)
+    committed = store.commits.add_listed(
+        lease_url(store, SITEMAP, NOW + DAY), [listed_url(modified=NOW + 50)], NOW + DAY
+    )
     assert set(committed.hosts_with_new) == {key_of(PAGE).host}
-    assert PAGE in due_at(store, NOW + DAY)
+    assert PAGE in due_urls(store, NOW + DAY)
 
 
 # ── feeds ──
 
 
 def test_feed_entries_are_stored_with_title_and_summary(store: Store) -> None:
-    read_feed(store, NOW, listed(modified=NOW - 50, guid=7, hint=1.0, title="New", summary="All of it"))
+    fetch_feed(store, NOW, listed_url(modified=NOW - 50, guid=7, hint=1.0, title="New", summary="All of it"))
     row = row_of(store, PAGE)
     assert (row.reason, row.lister, row.lastmod, row.hint) == (Reason.IN_FEED, FEED, NOW - 50, 1.0)
     assert store.urls.announcements(key_of(PAGE)) == [
         FeedAnnouncement(feed=FEED, title="New", summary="All of it", dated=NOW - 50)
     ]
-    assert store.urls.announcements(key_of(HOME)) == []
+    assert store.urls.announcements(key_of(FRONT_PAGE)) == []
 
 
 def test_a_known_feed_entry_is_ignored_even_with_another_url(store: Store) -> None:
-    read_feed(store, NOW, listed(guid=7, title="Old"))
-    assert read_feed(store, NOW + DAY, listed(HOME, guid=7, title="New")).new_urls == 0
-    assert store.urls.find(key_of(HOME)) is None
-    assert [told.title for told in store.urls.announcements(key_of(PAGE))] == ["Old"]
-    assert read_feed(store, NOW + 2 * DAY, listed(HOME, guid=8)).new_urls == 1
+    fetch_feed(store, NOW, listed_url(guid=7, title="Old"))
+    assert fetch_feed(store, NOW + DAY, listed_url(FRONT_PAGE, guid=7, title="New")).new_urls == 0
+    assert store.urls.find(key_of(FRONT_PAGE)) is None
+    assert [announcement.title for announcement in store.urls.announcements(key_of(PAGE))] == ["Old"]
+    assert fetch_feed(store, NOW + 2 * DAY, listed_url(FRONT_PAGE, guid=8)).new_urls == 1
 
 
 @pytest.mark.parametrize(
@@ -353,30 +363,30 @@ def test_a_known_feed_entry_is_ignored_even_with_another_url(store: Store) -> No
     ids=["same", "older", "none", "newer"],
 )
 def test_a_feed_entry_with_a_newer_date_replaces_the_stored_one(dated: float | None, title: str, store: Store) -> None:
-    read_feed(store, NOW - 5, listed(modified=NOW - 50, guid=7, title="Old"))
+    fetch_feed(store, NOW - 5, listed_url(modified=NOW - 50, guid=7, title="Old"))
     fetch(store, PAGE, NOW)
-    read_feed(store, NOW + DAY, listed(modified=dated, guid=7, title="New"))
-    assert [told.title for told in store.urls.announcements(key_of(PAGE))] == [title]
-    assert (PAGE in due_at(store, NOW + DAY)) is (title == "New")
+    fetch_feed(store, NOW + DAY, listed_url(modified=dated, guid=7, title="New"))
+    assert [announcement.title for announcement in store.urls.announcements(key_of(PAGE))] == [title]
+    assert (PAGE in due_urls(store, NOW + DAY)) is (title == "New")
 
 
 def test_only_the_newest_entries_of_a_feed_are_stored(store: Store) -> None:
     for times in range(4):
-        entries = [listed(f"http://www.a.test/{times}/{n}", guid=1_000 * times + n) for n in range(1_000)]
-        read_feed(store, NOW + times * DAY, *entries)
+        entries = [listed_url(f"http://www.a.test/{times}/{n}", guid=1_000 * times + n) for n in range(1_000)]
+        fetch_feed(store, NOW + times * DAY, *entries)
     remembered = [bool(store.urls.announcements(key_of(f"http://www.a.test/{times}/0"))) for times in range(4)]
     assert remembered == [False, False, True, True]
 
 
 def test_the_number_of_vouchers_of_a_sitemap_is_limited(store: Store) -> None:
     for number in range(30):
-        read_robots(store, f"http://www.a{number}.test/", NOW, [link(ELSEWHERE)])
-    assert len(vouchers(store, ELSEWHERE, NOW)) == 20
+        fetch_robots(store, f"http://www.a{number}.test/", NOW, [link(OTHER_SITEMAP)])
+    assert len(vouchers(store, OTHER_SITEMAP, NOW)) == 20
 
 
 def test_a_feed_url_whose_content_is_no_list_is_visited_as_a_page(store: Store) -> None:
     store.urls.add([new_url(FEED, kind=Kind.FEED, reason=Reason.FEED_FILE)], NOW)
-    refused(store, FEED, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.PAGE))
+    fetch_refused(store, FEED, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.PAGE))
     row = row_of(store, FEED)
     assert (row.kind, row.state, row.reason, row.due) == (Kind.PAGE, State.WAITING, Reason.LINK, NOW)
     fetch(store, FEED, NOW, page=Page(body_digest=b"a"))
@@ -385,61 +395,50 @@ def test_a_feed_url_whose_content_is_no_list_is_visited_as_a_page(store: Store) 
 
 def test_a_sitemap_url_that_may_not_be_a_page_stays_a_missing_sitemap(store: Store) -> None:
     store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], NOW)
-    refused(store, SITEMAP, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.SITEMAP))
+    fetch_refused(store, SITEMAP, NOW, Reason.NOT_A_LIST, 200, page=Page(kind=Kind.SITEMAP))
     row = row_of(store, SITEMAP)
     assert (row.kind, row.state, row.reason, row.missing) == (Kind.SITEMAP, State.WAITING, Reason.NOT_A_LIST, 1)
 
 
 def test_a_feed_entry_that_gets_its_first_date_replaces_the_stored_one(store: Store) -> None:
-    read_feed(store, NOW, listed(guid=7, title="Old"))
-    read_feed(store, NOW + DAY, listed(modified=NOW - 50, guid=7, title="New"))
-    assert [told.title for told in store.urls.announcements(key_of(PAGE))] == ["New"]
+    fetch_feed(store, NOW, listed_url(guid=7, title="Old"))
+    fetch_feed(store, NOW + DAY, listed_url(modified=NOW - 50, guid=7, title="New"))
+    assert [announcement.title for announcement in store.urls.announcements(key_of(PAGE))] == ["New"]
 
 
 def test_announcements_of_a_page_by_two_feeds_are_returned_latest_first(store: Store) -> None:
-    read_feed(store, NOW, listed(guid=7, title="Here"))
-    read_feed(store, NOW + 5, listed(guid=7, title="There"), url="http://b.test/feed")
-    told = store.urls.announcements(key_of(PAGE))
-    assert [(one.feed, one.title) for one in told] == [("http://b.test/feed", "There"), (FEED, "Here")]
+    fetch_feed(store, NOW, listed_url(guid=7, title="Here"))
+    fetch_feed(store, NOW + 5, listed_url(guid=7, title="There"), url="http://b.test/feed")
+    announcements = store.urls.announcements(key_of(PAGE))
+    assert [(announcement.feed, announcement.title) for announcement in announcements] == [
+        ("http://b.test/feed", "There"),
+        (FEED, "Here"),
+    ]
 
 
 # ── budgets ──
 
 
-@pytest.fixture
-def with_budgets(opener: Opener) -> Iterator[Open]:
-    stores: list[Store] = []
-
-    def open_it(**limits: float) -> Store:
-        stores.append(opener(Budgets(**limits)))
-        acquire(stores[-1], "me", 0, NOW, 60, 60)
-        return stores[-1]
-
-    yield open_it
-    for opened in stores:
-        opened.close()
-
-
-def test_sitemaps_over_budget_are_admitted_later_as_sitemaps(with_budgets: Open) -> None:
+def test_sitemaps_over_budget_are_admitted_later_as_sitemaps(with_budgets: Opener) -> None:
     store = with_budgets(host_day=2)
     sitemaps = [f"http://www.a.test/{n}.xml" for n in range(4)]
-    read_robots(store, HOME, NOW, [link(url) for url in sitemaps])
+    fetch_robots(store, FRONT_PAGE, NOW, [link(url) for url in sitemaps])
     states = [(row_of(store, url).kind, row_of(store, url).state) for url in sitemaps]
     assert states == [(Kind.SITEMAP, State.WAITING)] * 2 + [(Kind.SITEMAP, State.PARKED)] * 2
     assert row_of(store, sitemaps[3]).reason is Reason.OVER_BUDGET
-    due_at(store, next_day(NOW))
+    due_urls(store, next_day(NOW))
     assert [(row_of(store, url).kind, row_of(store, url).state) for url in sitemaps] == [
         (Kind.SITEMAP, State.WAITING)
     ] * 4
-    assert leased(store, sitemaps[3], next_day(NOW)).kind is Kind.SITEMAP
+    assert lease_url(store, sitemaps[3], next_day(NOW)).kind is Kind.SITEMAP
 
 
-def test_listed_urls_over_budget_are_admitted_later_with_their_facts(with_budgets: Open) -> None:
+def test_listed_urls_over_budget_are_admitted_later_with_their_facts(with_budgets: Opener) -> None:
     store = with_budgets(host_day=3)
-    entries = [listed(f"http://www.a.test/{n}", modified=NOW - n, interval=DAY) for n in range(4)]
-    read_sitemap(store, NOW, *entries)
+    entries = [listed_url(f"http://www.a.test/{n}", modified=NOW - n, interval=DAY) for n in range(4)]
+    fetch_sitemap(store, NOW, *entries)
     last = row_of(store, entries[3].url)
     assert (last.state, last.reason, last.lastmod) == (State.PARKED, Reason.OVER_BUDGET, NOW - 3)
-    assert entries[3].url in due_at(store, next_day(NOW))
+    assert entries[3].url in due_urls(store, next_day(NOW))
     last = row_of(store, entries[3].url)
     assert (last.state, last.lister, last.lastmod, last.interval) == (State.WAITING, SITEMAP, NOW - 3, DAY)

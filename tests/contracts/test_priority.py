@@ -9,36 +9,27 @@ from msgspec.structs import replace
 
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import Page, Reason
-from crawler.stores.contract.archive import ArchivePosition, SegmentState
 from crawler.stores.contract.store import Store
-from crawler.stores.contract.urls import UrlRow
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
+from tests.contracts.visits import POSITION, SEGMENT, row_of
 from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visit_to, visited
 
-SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
-PLACE = ArchivePosition(segment=SEGMENT.name, offset=40, length=30)
 TARGET = "http://target.test/page"
 
 
-def row_of(store: Store, url: str) -> UrlRow:
-    row = store.urls.find(key_of(url))
-    assert row is not None
-    return row
-
-
-def visit(store: Store, url: str, *links: str, **page: Any) -> None:
+def fetch_with_links(store: Store, url: str, *links: str, **page: Any) -> None:
     """Visit a URL that links to others."""
     store.urls.add([new_url(url)], NOW)
-    (leased,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
+    (visit,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
     found = [link(target, "words") for target in links]
-    store.commits.commit([visit_result(visited(leased, page=Page(links=found, **page), fetched=answer(url)))], [], NOW)
+    store.commits.commit([visit_result(visited(visit, page=Page(links=found, **page), fetched=answer(url)))], [], NOW)
 
 
 def test_in_links_from_other_sites_make_a_url_more_important(store: Store) -> None:
     levels = []
     for number in range(7):
-        visit(store, f"http://s{number}.test/", TARGET)
+        fetch_with_links(store, f"http://s{number}.test/", TARGET)
         levels.append(row_of(store, TARGET).level)
     assert row_of(store, TARGET).inlinks == 7
     assert levels == [level_of(PriorityInputs(1, inlinks)) for inlinks in range(1, 8)] == [2, 2, 1, 1, 1, 1, 0]
@@ -46,33 +37,33 @@ def test_in_links_from_other_sites_make_a_url_more_important(store: Store) -> No
 
 def test_links_within_a_site_are_no_in_links(store: Store) -> None:
     for host in ("www.target.test", "blog.target.test", "target.test"):
-        visit(store, f"http://{host}/", TARGET)
+        fetch_with_links(store, f"http://{host}/", TARGET)
     assert (row_of(store, TARGET).inlinks, row_of(store, TARGET).level) == (0, level_of(PriorityInputs(1)))
 
 
 def test_a_site_counts_as_one_in_link_whatever_its_hosts_pages_and_anchors(store: Store, opener: Opener) -> None:
-    visit(store, "http://a.farm.test/", TARGET)
-    visit(store, "http://b.farm.test/", TARGET, TARGET)
+    fetch_with_links(store, "http://a.farm.test/", TARGET)
+    fetch_with_links(store, "http://b.farm.test/", TARGET, TARGET)
     again = opener()  # knows only what is written down
     acquire(again, "me", 0, NOW, 60, 60)
-    visit(again, "http://c.farm.test/other", TARGET)
+    fetch_with_links(again, "http://c.farm.test/other", TARGET)
     again.close()
     assert row_of(store, TARGET).inlinks == 1
 
 
 def test_links_without_anchor_text_are_in_links(store: Store) -> None:
     store.urls.add([new_url("http://a.test/")], NOW)
-    (leased,) = store.frontier.lease("me", [visit_to("http://a.test/")], NOW).granted
-    store.commits.commit([visit_result(visited(leased, link(TARGET)))], [], NOW)
-    visit(store, "http://b.test/", TARGET)
+    (visit,) = store.frontier.lease("me", [visit_to("http://a.test/")], NOW).granted
+    store.commits.commit([visit_result(visited(visit, link(TARGET)))], [], NOW)
+    fetch_with_links(store, "http://b.test/", TARGET)
     assert row_of(store, TARGET).inlinks == 2
     assert store.documents.anchors(key_of(TARGET)) == [("b.test", "words")]
 
 
 def test_a_host_is_activated_by_its_most_important_url(store: Store) -> None:
     for number in range(3):
-        visit(store, f"http://s{number}.test/", TARGET)
-        visit(store, f"http://s{number}.test/more", f"http://other{number}.test/")
+        fetch_with_links(store, f"http://s{number}.test/", TARGET)
+        fetch_with_links(store, f"http://s{number}.test/more", f"http://other{number}.test/")
     names = [load.name for load in store.frontier.activate("me", NOW, 9, 9, ())]
     assert names[0] == "target.test"
 
@@ -92,9 +83,9 @@ def test_a_page_that_changes_often_is_more_important_than_one_that_never_does(
     store.urls.add([new_url(TARGET, depth=2, reason=Reason.LINK)], NOW)
     for day, body in enumerate(bodies):
         now = NOW + day * 8 * 86_400
-        (leased,) = store.frontier.lease("me", [visit_to(TARGET, depth=2)], now).granted
-        result = visited(leased, page=Page(body_digest=body.encode()), fetched=answer(TARGET, ended=now))
-        store.commits.commit([replace(visit_result(result), position=PLACE)], [SEGMENT], now)
+        (visit,) = store.frontier.lease("me", [visit_to(TARGET, depth=2)], now).granted
+        result = visited(visit, page=Page(body_digest=body.encode()), fetched=answer(TARGET, ended=now))
+        store.commits.commit([replace(visit_result(result), position=POSITION)], [SEGMENT], now)
     row = row_of(store, TARGET)
     assert (row.visits, row.changes) == (len(bodies), changes)
     assert row.level == level_of(PriorityInputs(2)) + step
@@ -120,14 +111,14 @@ def test_a_host_that_was_activated_for_its_urgent_url_is_not_returned_as_urgent(
 def test_a_url_that_became_more_important_while_leased_is_not_lost_when_the_lease_is_returned(
     store: Store,
 ) -> None:
-    visit(store, "http://s0.test/", TARGET)
-    (leased,) = [one for load in store.frontier.activate("me", NOW, 9, 9, ()) for one in load.visits]
-    assert store.frontier.lease("me", [leased], NOW).granted == [leased]
+    fetch_with_links(store, "http://s0.test/", TARGET)
+    (visit,) = [visit for load in store.frontier.activate("me", NOW, 9, 9, ()) for visit in load.visits]
+    assert store.frontier.lease("me", [visit], NOW).granted == [visit]
     for number in (1, 2):
-        visit(store, f"http://s{number}.test/", TARGET)
-    assert row_of(store, TARGET).level < leased.level
-    store.frontier.unlease([leased], NOW)
-    assert [one.url for load in store.frontier.activate("me", NOW, 9, 9, ()) for one in load.visits] == [TARGET]
+        fetch_with_links(store, f"http://s{number}.test/", TARGET)
+    assert row_of(store, TARGET).level < visit.level
+    store.frontier.unlease([visit], NOW)
+    assert [visit.url for load in store.frontier.activate("me", NOW, 9, 9, ()) for visit in load.visits] == [TARGET]
 
 
 def test_an_urgent_url_of_a_host_that_was_held_before_is_returned(store: Store) -> None:
@@ -140,11 +131,11 @@ def test_an_urgent_url_of_a_host_that_was_held_before_is_returned(store: Store) 
 
 def test_links_inserted_ahead_of_the_commit_are_in_links_once(store: Store) -> None:
     store.urls.add([new_url("http://s0.test/")], NOW)
-    (leased,) = store.frontier.lease("me", [visit_to("http://s0.test/")], NOW).granted
+    (visit,) = store.frontier.lease("me", [visit_to("http://s0.test/")], NOW).granted
     links = [link(TARGET, "words")]
-    store.commits.add_links(leased, links, NOW)
-    store.commits.commit([visit_result(visited(leased, *links))], [], NOW)
+    store.commits.add_links(visit, links, NOW)
+    store.commits.commit([visit_result(visited(visit, *links))], [], NOW)
     assert row_of(store, TARGET).inlinks <= 1
-    visit(store, "http://s1.test/", TARGET)
-    visit(store, "http://s2.test/", TARGET)
+    fetch_with_links(store, "http://s1.test/", TARGET)
+    fetch_with_links(store, "http://s2.test/", TARGET)
     assert row_of(store, TARGET).inlinks == 3

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import CrawlLimits, Kind, ListedUrl, Outcome, Page, Reason, RobotsFile, State, Tier, Visit
+from crawler.items import CrawlLimits, Kind, ListedUrl, Outcome, Reason, RobotsFile, State, Tier, Visit
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.survey import (
     CopyCounts,
@@ -20,33 +20,28 @@ from crawler.stores.contract.survey import (
 )
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.contracts.visits import DAY, commit, fetch, leased, read_robots, refused
+from tests.contracts.visits import DAY, REVISIT, commit, fetch, fetch_refused, fetch_robots, lease_url, page
 from tests.samples import NOW, link, new_url, visit_to
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
-WEEK = 8 * DAY
 
 
 @pytest.fixture
 def survey(store: Store) -> Any:
     """Asked after the test has made its crawl: each question opens a survey of its own."""
 
-    class Asked:
+    class FreshSurvey:
         def __getattr__(self, name: str) -> Any:
-            def ask(*words: Any, **facts: Any) -> Any:
+            def call(*arguments: Any, **facts: Any) -> Any:
                 with store.survey() as survey:
-                    return getattr(survey, name)(*words, **facts)
+                    return getattr(survey, name)(*arguments, **facts)
 
-            return ask
+            return call
 
-    return Asked()
-
-
-def page(body: str = "a", **facts: Any) -> Page:
-    return Page(body_digest=body.encode(), payload_digest=body.encode(), **facts)
+    return FreshSurvey()
 
 
-def least(seconds: float) -> Any:
+def same_rest(seconds: float) -> Any:
     """What every host is given."""
     return lambda name, clock: seconds
 
@@ -92,7 +87,7 @@ def test_an_empty_crawl_can_be_surveyed(survey: Survey) -> None:
         == survey.refused_counts([Reason.TOO_FAR], 3)
         == []
     )
-    assert survey.rests(least(1), 3) == (0, 0, [])
+    assert survey.rests(same_rest(1), 3) == (0, 0, [])
     assert survey.copy_counts(3, 3) == CopyCounts(0, [], 0, [])
     assert survey.list_coverage() == ListCoverage(0, 0, 0, 0)
 
@@ -102,14 +97,14 @@ def test_an_empty_crawl_can_be_surveyed(survey: Survey) -> None:
 
 def test_the_span_is_from_the_first_find_to_the_last_visit(store: Store, survey: Survey) -> None:
     store.urls.add([new_url(A), new_url(B)], NOW)
-    commit(store, leased(store, A, NOW + 1), NOW + 20)
+    commit(store, lease_url(store, A, NOW + 1), NOW + 20)
     assert survey.span() == (NOW, NOW + 20)
     assert survey.span(key_of(B).host) == (NOW, NOW)
 
 
 def test_finds_visits_and_answers_are_counted_by_time_slice(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page(links=(link(B), link(C, refused=Reason.OUT_OF_SCOPE))))
-    commit(store, leased(store, B, NOW + 10), NOW + 25, page=page("b"))
+    commit(store, lease_url(store, B, NOW + 10), NOW + 25, page=page("b"))
     assert survey.history(NOW, 10.0) == [
         TimeSlice(0, found=3, refused=1, visited=1, answers=1, pages=1, bytes=8),
         TimeSlice(2, visited=1, answers=1, pages=1, bytes=8),
@@ -122,12 +117,12 @@ def test_finds_visits_and_answers_are_counted_by_time_slice(store: Store, survey
 
 def test_a_page_counts_as_visited_only_at_its_first_visit(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
-    fetch(store, A, NOW + WEEK, page=page())
+    fetch(store, A, NOW + REVISIT, page=page())
     assert [row.visited for row in survey.history(NOW, DAY)] == [1, 0]
 
 
 def test_a_robots_txt_does_not_count_as_found(store: Store, survey: Survey) -> None:
-    read_robots(store, A, NOW, [])
+    fetch_robots(store, A, NOW, [])
     assert survey.span() is None
 
 
@@ -149,14 +144,14 @@ def test_states_are_counted_with_examples(store: Store, survey: Survey) -> None:
 def test_outcomes_count_urls_by_their_last_visit_and_all_answers(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
     fetch(store, B, NOW, page=page("b"))
-    refused(store, A, NOW + WEEK, Reason.NOT_FOUND, 404, page=page("c"))
+    fetch_refused(store, A, NOW + REVISIT, Reason.NOT_FOUND, 404, page=page("c"))
     assert survey.outcome_counts(3) == [(Reason.OK, 1, 2, [B]), (Reason.NOT_FOUND, 1, 1, [A])]
     assert survey.outcome_counts(3, key_of(A).host) == [(Reason.NOT_FOUND, 1, 1, [A]), (Reason.OK, 0, 1, ())]
 
 
 def test_depths_are_counted_up_to_the_deepest(store: Store, survey: Survey) -> None:
     store.urls.add([new_url(f"http://a.test/{depth}", depth=depth) for depth in (0, 1, 7, 9)], NOW)
-    commit(store, leased(store, "http://a.test/0", NOW), NOW)
+    commit(store, lease_url(store, "http://a.test/0", NOW), NOW)
     assert survey.depth_counts(5) == [DepthCount(0, 1, 1), DepthCount(1, 1, 0), DepthCount(5, 2, 0)]
 
 
@@ -192,7 +187,7 @@ def test_documents_are_counted_by_traits(
     fetch(store, A, NOW, page=page("a", content_type="text/html; charset=utf-8", **html))
     fetch(store, B, NOW, page=page("b", content_type="Text/HTML", **html))
     fetch(store, C, NOW, page=page("c", content_type="application/pdf", format="pdf"))
-    refused(store, "http://d.test/", NOW, Reason.NOT_FOUND, 404, page=page("d", language="xx"))
+    fetch_refused(store, "http://d.test/", NOW, Reason.NOT_FOUND, 404, page=page("d", language="xx"))
     assert survey.document_shares(trait, 9) == expected
     assert survey.document_shares(trait, 1) == expected[:1]
     assert [row.answers for row in survey.document_shares(trait, 9, key_of(A).host)] == [1]
@@ -206,7 +201,7 @@ def test_page_sizes_are_counted_by_powers_of_two(store: Store, survey: Survey) -
 
 def test_contents_of_archive_files_are_counted(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
-    fetch(store, A, NOW + WEEK, page=page(), is_revisit=True)
+    fetch(store, A, NOW + REVISIT, page=page(), is_revisit=True)
     assert survey.segment_fills() == [("x-000-00001.warc.gz", 2, 16, 60, 1)]
 
 
@@ -215,15 +210,15 @@ def test_copies_are_counted_by_tier_and_cluster(store: Store, survey: Survey) ->
     for number in range(4):
         fetch(store, f"http://b.test/{number}", NOW, page=page("same"))
     fetch(store, C, NOW, page=page("other"))
-    copied = survey.copy_counts(5, 3)
-    assert (copied.pages, copied.tiers, copied.clusters) == (6, [(Tier.BODY, 4)], 1)
-    assert copied.largest == [(A, "the first", 4, [f"http://b.test/{number}" for number in range(3)])]
+    counts = survey.copy_counts(5, 3)
+    assert (counts.pages, counts.tiers, counts.clusters) == (6, [(Tier.BODY, 4)], 1)
+    assert counts.largest == [(A, "the first", 4, [f"http://b.test/{number}" for number in range(3)])]
 
 
 def test_a_page_that_is_no_longer_a_copy_is_not_counted(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page("same"))
     fetch(store, B, NOW, page=page("same"))
-    fetch(store, B, NOW + WEEK, page=page("other"))
+    fetch(store, B, NOW + REVISIT, page=page("other"))
     assert survey.copy_counts(5, 3) == CopyCounts(2, [], 0, [])
 
 
@@ -233,42 +228,42 @@ def test_a_page_that_is_no_longer_a_copy_is_not_counted(store: Store, survey: Su
 def test_rests_are_measured_from_the_end_of_an_answer_to_the_start_of_the_next(store: Store, survey: Survey) -> None:
     for number, at in enumerate((0.0, 1.0, 5.0)):  # each takes 0.1 s
         fetch(store, f"http://a.test/{number}", NOW + at, page=page(str(number)))
-    gaps = survey.host_rests(key_of(A).host)
-    assert gaps is not None
-    assert (gaps.gaps, gaps.shortest, gaps.median) == (2, pytest.approx(0.9), pytest.approx(2.4))
+    rests = survey.host_rests(key_of(A).host)
+    assert rests is not None
+    assert (rests.gaps, rests.shortest, rests.median) == (2, pytest.approx(0.9), pytest.approx(2.4))
 
 
 def test_a_host_with_one_answer_has_no_rest(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW)
     assert survey.host_rests(key_of(A).host) is None
-    assert survey.rests(least(1), 5).hosts == 0
+    assert survey.rests(same_rest(1), 5).hosts == 0
 
 
 def test_hosts_with_the_least_margin_come_first(store: Store, survey: Survey) -> None:
-    for name, gap in (("a", 9.0), ("b", 2.0), ("c", 5.0)):
+    for name, rest in (("a", 9.0), ("b", 2.0), ("c", 5.0)):
         for number in range(2):
-            fetch(store, f"http://{name}.test/{number}", NOW + number * gap, page=page(f"{name}{number}"))
+            fetch(store, f"http://{name}.test/{number}", NOW + number * rest, page=page(f"{name}{number}"))
 
-    def asked(name: str, clock: HostClock) -> float:
+    def required_rest(name: str, clock: HostClock) -> float:
         assert clock.latency >= 0
         return 8.5 if name == "a.test" else 1.0
 
-    gaps = survey.rests(asked, 2)
-    assert (gaps.hosts, gaps.short) == (3, 0)
-    assert [(gap.host, gap.required, gap.gaps) for gap in gaps.worst] == [("a.test", 8.5, 1), ("b.test", 1.0, 1)]
-    assert survey.rests(least(3), 9).short == 1
+    rests = survey.rests(required_rest, 2)
+    assert (rests.hosts, rests.short) == (3, 0)
+    assert [(rest.host, rest.required, rest.gaps) for rest in rests.worst] == [("a.test", 8.5, 1), ("b.test", 1.0, 1)]
+    assert survey.rests(same_rest(3), 9).short == 1
 
 
 def test_the_rest_before_a_robots_txt_is_not_measured(store: Store, survey: Survey) -> None:
     fetch(store, A, NOW, page=page())
-    commit(store, leased_robots(store, "http://a.test"), NOW + 0.2, page=page("rules"))
+    commit(store, lease_robots(store, "http://a.test"), NOW + 0.2, page=page("rules"))
     fetch(store, "http://a.test/2", NOW + 5, page=page("2"))
-    gaps = survey.host_rests(key_of(A).host)
-    assert gaps is not None
-    assert (gaps.gaps, gaps.shortest) == (1, pytest.approx(4.7))
+    rests = survey.host_rests(key_of(A).host)
+    assert rests is not None
+    assert (rests.gaps, rests.shortest) == (1, pytest.approx(4.7))
 
 
-def leased_robots(store: Store, origin: str) -> Visit:
+def lease_robots(store: Store, origin: str) -> Visit:
     visit = visit_to(f"{origin}/robots.txt", kind=Kind.ROBOTS, origin=origin)
     assert store.frontier.lease("me", [visit], NOW).granted == [visit]
     return visit
@@ -277,8 +272,8 @@ def leased_robots(store: Store, origin: str) -> Visit:
 # ── robots.txt ──
 
 
-def rules(store: Store, origin: str, **facts: Any) -> None:
-    visit = leased_robots(store, origin)
+def commit_robots_file(store: Store, origin: str, **facts: Any) -> None:
+    visit = lease_robots(store, origin)
     given: dict[str, Any] = {
         "status": 200,
         "body": b"Disallow: /x",
@@ -289,10 +284,10 @@ def rules(store: Store, origin: str, **facts: Any) -> None:
 
 
 def test_origins_are_counted_by_the_state_of_their_robots_txt(store: Store, survey: Survey) -> None:
-    rules(store, "http://a.test", delay=3.0)
-    rules(store, "http://b.test", status=404, body=None)
-    rules(store, "http://c.test", status=503, body=None, held_until=NOW + 60)
-    rules(store, "http://d.test", status=200, body=b"")
+    commit_robots_file(store, "http://a.test", delay=3.0)
+    commit_robots_file(store, "http://b.test", status=404, body=None)
+    commit_robots_file(store, "http://c.test", status=503, body=None, held_until=NOW + 60)
+    commit_robots_file(store, "http://d.test", status=200, body=b"")
     assert survey.robots_counts() == (4, 2, 1, 1, 1, 1, 0, 0)
     (known,) = survey.robots_files(key_of(A).host)
     assert (known.origin, known.body, known.crawl_limits.crawl_delay) == ("http://a.test", b"Disallow: /x", 3.0)
@@ -320,25 +315,25 @@ def test_coverage_counts_pages_found_by_links_and_by_lists(store: Store, survey:
     both, listed, linked = (f"http://a.test/{name}" for name in ("both", "listed", "linked"))
     fetch(store, A, NOW, page=page(links=(link(both), link(linked), link("http://x.test/elsewhere"))))
     sitemap = "http://a.test/sitemap.xml"
-    read_robots(store, A, NOW, [link(sitemap)])
+    fetch_robots(store, A, NOW, [link(sitemap)])
     entries = [ListedUrl(key_of(url), url, None) for url in (both, listed)]
-    commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
+    commit(store, lease_url(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
     # The front page was asked for: it was neither found nor listed. The other host has no lists.
     assert survey.list_coverage() == ListCoverage(known=4, linked=2, listed=2, both=1)
 
 
 def test_a_listed_page_that_another_host_links_to_counts_as_both(store: Store, survey: Survey) -> None:
     sitemap, listed = "http://a.test/sitemap.xml", "http://a.test/listed"
-    read_robots(store, A, NOW, [link(sitemap)])
+    fetch_robots(store, A, NOW, [link(sitemap)])
     entries = [ListedUrl(key_of(listed), listed, None)]
-    commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
+    commit(store, lease_url(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
     fetch(store, B, NOW + 1, page=page("b", links=(link(listed, "look"),)))
     assert survey.list_coverage() == ListCoverage(known=1, linked=1, listed=1, both=1)
 
 
 def test_coverage_does_not_count_refused_pages(store: Store, survey: Survey) -> None:
     sitemap, far = "http://a.test/sitemap.xml", "http://a.test/far"
-    read_robots(store, A, NOW, [link(sitemap)])
+    fetch_robots(store, A, NOW, [link(sitemap)])
     entries = [ListedUrl(key_of(far), far, link(far, refused=Reason.TOO_FAR).refused)]
-    commit(store, leased(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
+    commit(store, lease_url(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
     assert survey.list_coverage() == ListCoverage(0, 0, 0, 0)
