@@ -1,78 +1,116 @@
-"""A commit answers for each visit: its document, what that is a duplicate of, what the feed says, the links it brought."""
+"""A commit acknowledges all visits of a batch in one transaction, or none."""
 
 from __future__ import annotations
 
-from crawler.items import ChangeEvent, Outcome, Reason, Tier
-from crawler.stores.contract.commits import CommitSummary, CommittedVisit
+import pytest
+from msgspec.structs import replace
+
+from crawler.frontier.politeness import HostClock
+from crawler.items import Outcome, Page, Reason, State
+from crawler.stores.contract.commits import LateCommit
 from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
-from tests.contracts.similar_texts import ONE, edited, text_page
-from tests.contracts.visits import DAY, POSITION, SEGMENT, fetch, fetch_refused, lease_url
-from tests.samples import NOW, answer, link, new_url, visit_result, visited
+from tests.contracts.visits import (
+    MOVED,
+    OTHER,
+    POSITION,
+    REVISIT,
+    SEGMENT,
+    URL,
+    due_urls,
+    fetch,
+    lease_all,
+    publish,
+    row_of,
+    states,
+)
+from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visited
 
-A_PRINT, B, C = "http://a.test/x?print=1", "http://b.test/copied", "http://c.test/one"
-LINKS = [link("http://a.test/1"), link("http://a.test/2"), link("http://d.test/")]
-
-
-def committed_visit(committed: CommitSummary, url: str) -> CommittedVisit:
-    return committed.visits[key_of(url)]
-
-
-def document_number(store: Store, url: str) -> int:
-    return store.documents.versions(key_of(url))[0].id
-
-
-def test_a_new_page_is_reported_with_its_document_and_its_new_links(store: Store) -> None:
-    first = committed_visit(fetch(store, A_PRINT, NOW, page=text_page(ONE, links=LINKS[:2])), A_PRINT)
-    assert first == CommittedVisit(document=document_number(store, A_PRINT), change=ChangeEvent.UPSERT, new_links=2)
-    second = committed_visit(fetch(store, C, NOW + 1, page=text_page(edited(ONE, 40), links=LINKS)), C)
-    assert second.new_links == 1
+A, A_PAGE, B = "http://a.test/", "http://a.test/b", "http://b.test/"
 
 
-def test_new_links_are_counted_for_the_visit_that_found_them_first(store: Store) -> None:
-    store.urls.add([new_url(A_PRINT), new_url(B)], NOW)
-    visits = [lease_url(store, url, NOW) for url in (A_PRINT, B)]
-    pages = [text_page(ONE, links=LINKS[:1]), text_page(edited(ONE, 40), links=LINKS)]
-    batch = [
-        visit_result(visited(visit, fetched=answer(visit.url), page=found), position=POSITION)
-        for visit, found in zip(visits, pages, strict=True)
-    ]
-    committed = store.commits.commit(batch, [SEGMENT], NOW)
-    assert [committed_visit(committed, url).new_links for url in (A_PRINT, B)] == [1, 2]
+def test_a_commit_acknowledges_everything_at_once(store: Store) -> None:
+    store.urls.add([new_url(A)], NOW)
+    (visit,) = lease_all(store)
+    page = Page(title="A title", body_digest=b"d", text_digest=b"t", content_type="text/html")
+    links = (link(A_PAGE, "inside"), link(B, "outside"), link("http://c.test/", refused=Reason.OUT_OF_SCOPE))
+    clock = HostClock(next_visit=NOW + 5, latency=0.1, last_end=NOW)
+    result = visited(visit, page=replace(page, links=links))
+    committed = store.commits.commit([visit_result(result, clock=clock, position=POSITION)], [SEGMENT], NOW)
     assert committed.new_urls == 3
+    assert set(committed.hosts_with_new) == {key_of(A).host, key_of(B).host}
+    assert states(store) == (4, 3, 0, 1)
+    row, host = store.urls.find(visit.key), store.urls.find_host(visit.key.host, NOW)
+    assert row is not None
+    assert host is not None
+    assert (row.state, row.reason, row.last_reason, row.status) == (State.WAITING, Reason.REVISIT, Reason.OK, 200)
+    assert (host.clock, host.visits, host.pages, host.known, host.address) == (clock, 1, 1, 2, "127.0.0.1")
+    (document,) = store.documents.versions(visit.key)
+    assert (document.title, document.position, document.status) == ("A title", POSITION, 200)
+    assert store.archive.segments() == [SEGMENT]
+    assert store.documents.anchors(key_of(B)) == [("a.test", "outside")]
+    assert store.documents.anchors(key_of(A_PAGE)) == []
+    linked = store.urls.find(key_of(A_PAGE))
+    assert linked is not None
+    assert (linked.depth, linked.via, linked.reason) == (1, A, Reason.LINK)
 
 
-def test_a_copy_is_reported_with_its_original_and_its_tier(store: Store) -> None:
-    fetch(store, C, NOW, page=text_page(ONE))
-    exact = committed_visit(fetch(store, B, NOW + 1, page=text_page(ONE)), B)
-    assert (exact.duplicate_of, exact.similarity, exact.tier) == (document_number(store, C), 1.0, Tier.BODY)
-    near = committed_visit(fetch(store, A_PRINT, NOW + 2, page=text_page(edited(ONE, 1))), A_PRINT)
-    assert (near.duplicate_of, near.tier) == (document_number(store, C), Tier.SKETCH)
+def test_a_redirect_adds_its_target_one_hop_further(store: Store) -> None:
+    store.urls.add([new_url(A)], NOW)
+    (visit,) = lease_all(store)
+    moved = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "fetched": answer(A, status=301)}
+    result = visited(visit, location=link(A_PAGE), detail=A_PAGE, **moved)
+    store.commits.commit([visit_result(result)], [], NOW)
+    target, source = store.urls.find(key_of(A_PAGE)), store.urls.find(key_of(A))
+    assert target is not None
+    assert source is not None
+    assert (target.hops, target.depth, target.reason) == (1, 0, Reason.REDIRECT_TARGET)
+    assert (source.state, source.detail) == (State.PARKED, A_PAGE)
 
 
-def test_a_copy_that_becomes_the_original_is_reported_without_an_original(store: Store) -> None:
-    better = A_PRINT.partition("?")[0]
-    fetch(store, A_PRINT, NOW, page=text_page(ONE))
-    committed = fetch(store, better, NOW + 1, page=text_page(ONE))
-    assert (committed_visit(committed, better).duplicate_of, committed_visit(committed, better).tier) == (
-        None,
-        Tier.BODY,
-    )
-    assert store.documents.duplicates(key_of(better)) == [A_PRINT]
-    assert committed.duplicates == 1
+def test_a_late_commit_changes_nothing(store: Store) -> None:
+    store.urls.add([new_url(A), new_url(B)], NOW)
+    first, second = lease_all(store)
+    store.frontier.unlease([first], NOW)
+    before = store.crawl.account()
+    batch = [visit_result(visited(first, link("http://new.test/"))), visit_result(visited(second))]
+    with pytest.raises(LateCommit) as caught:
+        store.commits.commit(batch, [SEGMENT], NOW)
+    assert caught.value.keys == {first.key}
+    assert store.crawl.account() == before
+    assert store.archive.segments() == []
 
 
-def test_the_entry_of_a_visit_in_the_change_feed_is_reported(store: Store) -> None:
-    fetch(store, A_PRINT, NOW, page=text_page(ONE))
-    same = committed_visit(fetch(store, A_PRINT, NOW + 8 * DAY, page=text_page(ONE)), A_PRINT)
-    changed = committed_visit(fetch(store, A_PRINT, NOW + 16 * DAY, page=text_page(edited(ONE, 40))), A_PRINT)
-    unchanged = committed_visit(
-        fetch(store, A_PRINT, NOW + 24 * DAY, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED), A_PRINT
-    )
-    gone = committed_visit(fetch_refused(store, A_PRINT, NOW + 32 * DAY, Reason.GONE, 410, page=None), A_PRINT)
-    assert [visit.change for visit in (same, changed, unchanged, gone)] == [
-        *(ChangeEvent.META, ChangeEvent.UPSERT, ChangeEvent.META, ChangeEvent.DELETE)
-    ]
-    assert unchanged.document is None
-    assert gone.document is None
-    assert committed_visit(fetch_refused(store, B, NOW, Reason.NOT_FOUND, 404), B).change is None
+def test_a_commit_under_an_old_epoch_is_late(store: Store) -> None:
+    store.urls.add([new_url(A)], NOW)
+    (visit,) = lease_all(store)
+    assert acquire(store, "you", 1, NOW + 119, 60, 60) == 0  # the lease is over, but a request may still be out
+    assert acquire(store, "you", 1, NOW + 121, 60, 60) > 0
+    (load,) = store.frontier.activate("you", NOW + 200, 10, 10, ())
+    assert store.frontier.lease("you", load.visits, NOW).granted
+    with pytest.raises(LateCommit):
+        store.commits.commit([visit_result(visited(visit))], [], NOW + 201)
+    assert acquire(store, "me", 0, NOW + 122, 60, 60) == 0
+
+
+def test_a_temporary_redirect_is_visited_again(store: Store) -> None:
+    fetch(store, URL, NOW, **MOVED, status=302)
+    assert row_of(store, URL).state is State.WAITING
+    assert {URL, OTHER} <= due_urls(store, NOW + REVISIT)
+
+
+def test_links_inserted_ahead_of_the_commit_are_not_new_in_it(store: Store) -> None:
+    store.urls.add([new_url(A)], NOW)
+    (visit,) = lease_all(store)
+    assert store.commits.add_links(visit, [link(A_PAGE)], NOW).new_urls == 1
+    assert store.commits.commit([visit_result(visited(visit, link(A_PAGE)))], [], NOW).new_urls == 0
+    assert states(store) == (2, 2, 0, 0)
+
+
+@pytest.mark.parametrize(("digest", "followed"), [(7, False), (8, True)])
+def test_links_of_a_copy_are_added_only_if_they_differ(digest: int, followed: bool, store: Store) -> None:
+    page = Page(body_digest=b"same", payload_digest=b"same", links_digest=7)
+    publish(store, A, page=page)
+    publish(store, B, page=replace(page, links_digest=digest, links=(link("http://new.test/", "words"),)))
+    assert store.documents.versions(key_of(B))[0].duplicate_of == store.documents.versions(key_of(A))[0].id
+    assert (store.urls.find(key_of("http://new.test/")) is not None) == followed

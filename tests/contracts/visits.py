@@ -8,8 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import Kind, Link, Outcome, Page, Reason, Visit
+from crawler.items import Kind, Link, Outcome, Page, Reason, Refusal, Visit
 from crawler.stores.contract.archive import ArchivePosition, SegmentState
+from crawler.stores.contract.changes import PublishedChange
 from crawler.stores.contract.commits import CommitSummary
 from crawler.stores.contract.partitions import Assignment, WorkerStatus
 from crawler.stores.contract.store import Store
@@ -17,14 +18,24 @@ from crawler.stores.contract.urls import NewUrl, UrlRow
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from tests.defaults import revisits_with
-from tests.samples import NOW, answer, new_url, visit_result, visit_to, visited
+from tests.samples import NOW, answer, link, new_url, visit_result, visit_to, visited
 
 DAY = 86_400.0
 REVISIT = 8 * DAY  # after which a fetched page is due again
 SEGMENT = SegmentState(name="x-000-00001.warc.gz", slot=0, length=100, records=4, closed=False)
 POSITION = ArchivePosition(segment=SEGMENT.name, offset=40, length=30)
 REVISIT_POLICY = revisits_with(interval=7 * DAY)
-ME, YOU = "me", "you"  # workers; `ME` has the slot 0
+ME, YOU = "me", "you"  # workers, in the slots 0 and 1
+URL, OTHER = "http://a.test/page", "http://a.test/other"
+REFUSAL = Refusal(Reason.EXCLUDED, "exclude.txt:1 http://a.test/")
+
+# Facts of visits that end in other ways than with a document; for `commit` and `fetch`.
+UNCHANGED = {"outcome": Outcome.UNCHANGED, "reason": Reason.NOT_MODIFIED, "status": 304, "body": b""}
+HEAD_REQUEST = {"page": None, "request": b"HEAD /page HTTP/1.1\r\n\r\n"}
+SAME_HEAD = UNCHANGED | HEAD_REQUEST | {"reason": Reason.SAME_HEAD, "status": 200}
+PROMISING = HEAD_REQUEST | {"outcome": Outcome.PROMISING, "reason": Reason.HEAD_SEEN}
+MOVED = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "location": link(OTHER)}
+SERVER_ERROR = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}
 
 
 # ── Rows ──
@@ -55,6 +66,15 @@ def states(store: Store) -> tuple[int, int, int, int]:
 def due_urls(store: Store, now: float) -> set[str]:
     """The URLs of all hosts that can be activated."""
     return {visit.url for load in store.frontier.activate("me", now, 100, 1_000, ()) for visit in load.visits}
+
+
+def events(store: Store, url: str) -> list[str]:
+    """The events of a URL in the change feed, in order."""
+    return [event for event, of in store.changes.entries() if of == url]
+
+
+def latest_change(store: Store, url: str, after: int = 0) -> PublishedChange | None:
+    return next((row for row in store.changes.published(after) if row.url == url), None)
 
 
 # ── Leases ──

@@ -1,34 +1,96 @@
-"""The change feed, as whoever keeps an index needs it: promises of every store."""
+"""The change feed lists the latest change of each URL, in the order of versions."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from crawler.items import Kind, Outcome, Page, Reason
-from crawler.stores.contract.changes import PublishedChange
+from crawler.frontier.next_state import NextState
+from crawler.items import Outcome, Page, Reason, State
 from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.contracts.visits import REVISIT, fetch, fetch_refused, page
-from tests.samples import NOW, link
+from tests.contracts.visits import (
+    POSITION,
+    REVISIT,
+    SAME_HEAD,
+    SEGMENT,
+    UNCHANGED,
+    URL,
+    events,
+    fetch,
+    fetch_refused,
+    latest_change,
+    page,
+    publish,
+)
+from tests.samples import NOW, answer, link, visit_result, visit_to, visited
 
-A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+A, A_PAGE, B, C = "http://a.test/", "http://a.test/b", "http://b.test/", "http://c.test/"
 
 
-def page_linking_to(url: str, anchor: str) -> Page:
-    """A page that calls another something."""
-    return page(f"{url} {anchor}", links=(link(url, anchor),))
+# ── Reading the feed ──
 
 
-def latest_change(store: Store, url: str, after: int = 0) -> PublishedChange | None:
-    return next((row for row in store.changes.published(after) if row.url == url), None)
+def delete(store: Store, url: str, now: float) -> None:
+    gone = answer(url, status=410)
+    waits = NextState(state=State.WAITING, reason=Reason.GONE, due=now)
+    (visit,) = store.frontier.lease("me", [visit_to(url)], NOW).granted
+    result = visited(visit, fetched=gone, outcome=Outcome.REFUSED, reason=Reason.GONE)
+    store.commits.commit([visit_result(result, next_state=waits, position=POSITION)], [SEGMENT], now)
 
 
-def events(store: Store, url: str) -> list[str]:
-    return [change for change, of in store.changes.entries() if of == url]
+def published_titles(store: Store, after: int = 0) -> list[tuple[str, str | None]]:
+    return [(row.url, row.document and row.document.title) for row in store.changes.published(after)]
 
 
-# ── what is new ──
+def test_each_url_is_published_once_with_its_latest_change_in_order_of_versions(store: Store) -> None:
+    assert (list(store.changes.published()), store.changes.version()) == ([], 0)
+    for number, url in enumerate([A, A_PAGE, B, A]):
+        publish(store, url, NOW + number, page=Page(title=f"title {number}"))
+    delete(store, A_PAGE, NOW + 9)
+    assert published_titles(store) == [(B, "title 2"), (A, "title 3"), (A_PAGE, None)]
+    versions = [row.version for row in store.changes.published()]
+    assert versions == sorted(versions)
+    assert store.changes.version() == versions[-1]
+    assert [row.key for row in store.changes.published()] == [key_of(B), key_of(A), key_of(A_PAGE)]
+
+
+def test_a_reader_gets_the_changes_after_the_version_it_has(store: Store) -> None:
+    publish(store, A)
+    publish(store, A_PAGE)
+    seen = store.changes.version()
+    assert published_titles(store, seen) == []
+    publish(store, A, NOW + 1, page=Page(title="new"))
+    assert published_titles(store, seen) == [(A, "new")]
+    delete(store, A, NOW + 2)
+    publish(store, B, NOW + 3)
+    assert published_titles(store, seen) == [(A, None), (B, "")]
+
+
+def test_a_copy_is_published_with_the_url_of_its_original(store: Store) -> None:
+    page = Page(body_digest=b"same", payload_digest=b"same")
+    for url in (A, A_PAGE, B):
+        publish(store, url, page=page if url != A_PAGE else Page(body_digest=b"other"))
+    assert [(row.url, row.duplicate_of) for row in store.changes.published()] == [(A, None), (A_PAGE, None), (B, A)]
+
+
+def test_published_changes_are_read_from_one_snapshot(opener: Opener, store: Store) -> None:
+    publish(store, A)
+    publish(store, A_PAGE)
+    reader = opener()
+    rows = reader.changes.published()
+    first = next(rows)
+    publish(store, B, page=Page(links=(link(A_PAGE, "new words"),)))
+    publish(store, A_PAGE, NOW + 1, page=Page(title="new"))
+    assert reader.documents.anchors(key_of(A_PAGE)) == []
+    assert [(row.url, row.document and row.document.title) for row in (first, *rows)] == [(A, ""), (A_PAGE, "")]
+    assert reader.documents.anchors(key_of(A_PAGE)) == [("b.test", "new words")]
+    reader.close()
+
+
+# ── New or confirmed ──
 
 
 def test_a_page_that_was_fetched_again_unchanged_is_not_new(store: Store) -> None:
@@ -99,49 +161,34 @@ def test_a_page_is_no_longer_a_copy_when_its_original_comes_truncated(store: Sto
     assert row.duplicate_of is None
 
 
-# ── what is gone ──
+@pytest.mark.parametrize("how", [UNCHANGED | {"page": page("")}, SAME_HEAD], ids=["304", "head"])
+def test_an_unchanged_page_gets_a_meta_entry(how: dict[str, Any], store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    fetch(store, URL, NOW + REVISIT, **how)
+    assert events(store, URL) == ["upsert", "meta"]
+    (published,) = store.changes.published()
+    assert published.document == store.documents.versions(key_of(URL))[0]
 
 
-@pytest.mark.parametrize(
-    ("reason", "status", "visits"),
-    [(Reason.GONE, 410, 1), (Reason.NOT_FOUND, 404, 2), (Reason.FORBIDDEN, 403, 2), (Reason.SOFT_404, 200, 2)],
-)
-def test_a_deletion_is_published_with_its_reason(reason: Reason, status: int, visits: int, store: Store) -> None:
-    fetch(store, A, NOW, page=page())
-    for number in range(visits):
-        fetch_refused(store, A, NOW + (number + 1) * REVISIT, reason, status)
-    row = latest_change(store, A)
-    assert row is not None
-    assert (row.document, row.reason, row.detail) == (None, reason, "")
+def test_an_unchanged_page_that_was_never_published_gets_no_entry(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"), reason=Reason.NOINDEX)
+    fetch(store, URL, NOW + REVISIT, **UNCHANGED, page=page(""))
+    assert events(store, URL) == []
 
 
-def test_a_page_that_has_moved_is_deleted_with_its_new_url(store: Store) -> None:
-    fetch(store, A, NOW, page=page())
-    fetch(
-        store, A, NOW + REVISIT, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, status=301, location=link(B), page=None
-    )  # fmt: skip
-    row = latest_change(store, A)
-    assert row is not None
-    assert (row.document, row.reason, row.detail) == (None, Reason.REDIRECTED, B)
+def test_an_unchanged_page_that_was_deleted_gets_no_entry(store: Store) -> None:
+    fetch(store, URL, NOW, page=page("a"))
+    fetch(store, URL, NOW + REVISIT, page=page("b"), reason=Reason.NOINDEX)
+    fetch(store, URL, NOW + 2 * REVISIT, **UNCHANGED, page=page(""))
+    assert events(store, URL) == ["upsert", "delete"]
 
 
-def test_a_page_that_has_become_a_feed_is_deleted_as_not_a_page(store: Store) -> None:
-    fetch(store, A, NOW, page=page("a"))
-    fetch(store, A, NOW + REVISIT, page=page("b", kind=Kind.FEED))
-    row = latest_change(store, A)
-    assert row is not None
-    assert (row.document, row.reason) == (None, Reason.NOT_A_PAGE)
+# ── Anchors ──
 
 
-def test_a_temporary_error_never_deletes(store: Store) -> None:
-    fetch(store, A, NOW, page=page())
-    for number in range(5):
-        failed = {"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}
-        fetch(store, A, NOW + (number + 1) * 4 * REVISIT, **failed, page=None)
-    assert events(store, A) == ["upsert"]
-
-
-# ── what others call a page ──
+def page_linking_to(url: str, anchor: str) -> Page:
+    """A page that calls another something."""
+    return page(f"{url} {anchor}", links=(link(url, anchor),))
 
 
 def test_all_new_anchors_of_a_page_are_published_in_one_entry(store: Store) -> None:
@@ -186,19 +233,3 @@ def test_anchors_found_by_one_process_can_be_published_by_another(store: Store, 
     assert another.changes.publish_anchors() == 1
     another.close()
     assert store.changes.publish_anchors() == 0
-
-
-# ── of the crawl itself ──
-
-
-def test_a_crawl_has_a_permanent_identity(store: Store, opener: Opener) -> None:
-    another = opener()
-    assert another.crawl.facts()["identity"] == store.crawl.facts()["identity"]
-    another.close()
-
-
-def test_summaries_of_runs_are_returned_in_order(store: Store) -> None:
-    assert store.crawl.runs() == []
-    store.crawl.add_run({"pages": 1, "finished": "dönè"}, NOW)
-    store.crawl.add_run({"pages": 2}, NOW + 1)
-    assert store.crawl.runs() == [{"pages": 1, "finished": "dönè", "ended": NOW}, {"pages": 2, "ended": NOW + 1}]

@@ -1,10 +1,10 @@
-"""Who may visit what: partitions, servers, groups and errands, for several workers."""
+"""Partitions, addresses and remote robots.txt files are shared by several workers."""
 
 from __future__ import annotations
 
 import pytest
 
-from crawler.items import Kind, Reason, Refusal, RobotsFile, State, Visit
+from crawler.items import Kind, Reason, RobotsFile, Visit
 from crawler.stores.contract.commits import LateCommit
 from crawler.stores.contract.store import Store
 from crawler.stores.sqlite.schema import PARTITIONS
@@ -12,7 +12,7 @@ from crawler.urls.hosts import partition_of
 from crawler.urls.keys import host_key, key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import ME, YOU, renew_lease
-from tests.samples import NOW, link, new_url, visit_result, visited
+from tests.samples import NOW, new_url, visit_result, visited
 
 ADDRESS = "192.0.2.1"
 HOSTS = [f"h{number}.test" for number in range(200)]
@@ -30,6 +30,9 @@ def shared_store(opener: Opener) -> Store:
     renew_lease(store, ME, expected=2)
     renew_lease(store, YOU)
     return store
+
+
+# ── Shares ──
 
 
 def test_partitions_are_shared_and_each_host_belongs_to_one_worker(shared_store: Store) -> None:
@@ -90,7 +93,7 @@ def test_partitions_of_a_silent_worker_are_taken_over_when_its_requests_must_hav
     assert not shared_store.frontier.lease(ME, load.visits, NOW + 122).granted
 
 
-# ── servers and groups ──
+# ── Addresses and groups ──
 
 
 def test_hosts_on_one_address_move_to_one_partition(shared_store: Store) -> None:
@@ -141,7 +144,7 @@ def test_regrouping_moves_hosts_to_the_partition_of_their_group(opener: Opener) 
     assert len({partitions[name] for name in HOSTS if not group_of(name)}) > 20
 
 
-# ── errands ──
+# ── Remote robots.txt files ──
 
 
 def remote_robots_visit(origin: str, url: str) -> Visit:
@@ -174,32 +177,3 @@ def test_a_remote_robots_txt_on_a_held_host_holds_its_origin(shared_store: Store
     assert rules is not None
     assert (rules.held_until, rules.expires, rules.fetched) == (NOW + 500, NOW + 500, NOW)
     assert shared_store.partitions.remote_robots(YOU, NOW + 600) == []  # it is answered
-
-
-def test_a_shorter_path_reopens_a_url_that_another_process_parked_as_too_far(opener: Opener) -> None:
-    mine, yours = opener(), opener()
-    renew_lease(mine, ME)
-    far, near = "http://a.test/far", "http://a.test/near"
-    too_far = Refusal(Reason.TOO_FAR, "9 links from a seed")
-    mine.urls.add([new_url(near, reason=Reason.LINK)], NOW)  # it has looked, and there was none
-    yours.urls.add([new_url(far, reason=Reason.LINK, refused=too_far)], NOW)
-    mine.urls.add([new_url("http://a.test/2", reason=Reason.LINK, refused=too_far)], NOW)
-    mine.urls.add([new_url(far, reason=Reason.LINK, depth=2)], NOW)
-    row = mine.urls.find(key_of(far))
-    assert row is not None
-    assert (row.state, row.depth) == (State.WAITING, 2)
-    yours.close()
-
-
-def test_two_processes_store_no_more_anchors_than_one(opener: Opener) -> None:
-    mine, yours = opener(), opener()
-    renew_lease(mine, ME)
-    sources = [f"http://s{number}.test/" for number in range(90)]
-    mine.urls.add([new_url(url) for url in sources], NOW)
-    visits = [visit for load in mine.frontier.activate(ME, NOW, 100, 1, ()) for visit in load.visits]
-    granted = mine.frontier.lease(ME, visits, NOW).granted
-    for number, visit in enumerate(granted):
-        page = visited(visit, link("http://target.test/", f"words {number}"))
-        (mine, yours)[number % 2].commits.commit([visit_result(page)], [], NOW)
-    assert len(mine.documents.anchors(key_of("http://target.test/"))) == 64
-    yours.close()

@@ -1,4 +1,4 @@
-"""How important URLs are, and how that changes with what is found: promises of every store."""
+"""In-links, hints, changes and urgent seeds decide the order of URLs and hosts."""
 
 from __future__ import annotations
 

@@ -1,15 +1,16 @@
-"""What one host and one site may have: promises of every store."""
+"""Hosts and sites have no more URLs and visits than their budgets allow."""
 
 from __future__ import annotations
 
 import pytest
 
-from crawler.frontier.budgets import DAY, next_day
+from crawler.frontier.budgets import next_day
 from crawler.items import Kind, Outcome, Reason, Refusal, State, Visited
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import NewUrl
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
+from tests.contracts.visits import DAY
 from tests.samples import NOW, link, new_url, visit_result, visit_to, visited
 
 SITE = [f"http://h{host}.site.test/{page}" for page in range(4) for host in range(3)]
