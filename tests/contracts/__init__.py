@@ -1,1 +1,1 @@
-"""Promises of contracts."""
+"""Tests of the store's contract, by role; every engine must pass them."""

@@ -1,4 +1,4 @@
-"""Every test of a contract runs on every engine."""
+"""Fixtures that run every test of the contract on every engine."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def store(open_as_worker: Opener) -> Store:
 
 @pytest.fixture
 def with_budgets(open_as_worker: Opener) -> Opener:
-    """Opens a store with the given budgets; without limits where none are given."""
+    """Opens a store with these budgets; those that are not given are unlimited."""
     return lambda **limits: open_as_worker(budgets=Budgets(**limits))
 
 

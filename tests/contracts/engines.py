@@ -1,4 +1,4 @@
-"""The engines that must keep the contracts. A further one joins by a line in `ENGINES`."""
+"""The engines on which the tests of the contract run; a further one is added to `ENGINES`."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def test_an_unchanged_page_that_was_deleted_gets_no_entry(store: Store) -> None:
 
 
 def page_linking_to(url: str, anchor: str) -> Page:
-    """A page that calls another something."""
+    """A page with one link, to a URL with this anchor."""
     return page(f"{url} {anchor}", links=(link(url, anchor),))
 
 
@@ -201,7 +201,7 @@ def test_all_new_anchors_of_a_page_are_published_in_one_entry(store: Store) -> N
     assert row is not None
     assert (row.is_new, store.documents.anchors(key_of(A))) == (False, [("b.test", "one"), ("c.test", "two")])
     assert row.document is not None
-    assert row.seen == row.document.fetched  # nobody has looked at it since
+    assert row.seen == row.document.fetched  # no visit has confirmed it since
     assert store.changes.publish_anchors() == 0
 
 

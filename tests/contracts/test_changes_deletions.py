@@ -46,9 +46,7 @@ def test_a_deletion_is_published_with_its_reason(reason: Reason, status: int, vi
 
 def test_a_page_that_has_moved_is_deleted_with_its_new_url(store: Store) -> None:
     fetch(store, A, NOW, page=page())
-    fetch(
-        store, A, NOW + REVISIT, outcome=Outcome.REDIRECTED, reason=Reason.REDIRECTED, status=301, location=link(B), page=None
-    )  # fmt: skip
+    fetch(store, A, NOW + REVISIT, **MOVED | {"location": link(B)}, status=301, page=None)
     row = latest_change(store, A)
     assert row is not None
     assert (row.document, row.reason, row.detail) == (None, Reason.REDIRECTED, B)

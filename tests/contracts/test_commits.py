@@ -84,7 +84,7 @@ def test_a_late_commit_changes_nothing(store: Store) -> None:
 def test_a_commit_under_an_old_epoch_is_late(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     (visit,) = lease_all(store)
-    assert acquire(store, "you", 1, NOW + 119, 60, 60) == 0  # the lease is over, but a request may still be out
+    assert acquire(store, "you", 1, NOW + 119, 60, 60) == 0  # the lease has ended, but a request may be in flight
     assert acquire(store, "you", 1, NOW + 121, 60, 60) > 0
     (load,) = store.frontier.activate("you", NOW + 200, 10, 10, ())
     assert store.frontier.lease("you", load.visits, NOW).granted

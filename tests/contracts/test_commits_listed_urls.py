@@ -26,7 +26,7 @@ def listed_url(url: str = PAGE, refusal: Reason | None = None, **facts: Any) -> 
 
 
 def fetch_sitemap(store: Store, now: float, *entries: ListedUrl, url: str = SITEMAP) -> Any:
-    """A visit to a sitemap, which is made known if it is not."""
+    """Visit a sitemap, which is added if it is new."""
     store.urls.add([new_url(url, kind=Kind.SITEMAP, reason=Reason.SITEMAP_FILE)], now)
     return fetch(store, url, now, page=Page(kind=Kind.SITEMAP, listed=entries))
 
@@ -102,7 +102,7 @@ def test_a_page_that_waits_for_its_first_visit_keeps_its_due_time(store: Store) 
 
 
 def list_false_changes(store: Store, fetch_list: Callable[..., Any], times: int) -> float:
-    """Say again and again that a page is new which is not; when it was last visited."""
+    """List a page as changed though it is not, several times; return when it was last visited."""
     now = NOW
     fetch(store, PAGE, now)
     for _ in range(times):

@@ -73,7 +73,7 @@ def test_a_parked_page_that_is_refused_as_a_sitemap_stays_a_page(store: Store) -
 
 
 def test_a_fetched_page_that_is_named_as_a_list_stays_a_page(store: Store) -> None:
-    """Anybody may name any URL: who names a page that is there must not take it away."""
+    """Any site may name any URL as a list, so that must not remove a page."""
     fetch(store, FRONT_PAGE, NOW)
     fetch_robots(store, "http://evil.test/", NOW, [link(FRONT_PAGE)])
     fetch(store, "http://evil.test/", NOW, page=Page(feeds=[link(FRONT_PAGE)]))
@@ -174,7 +174,7 @@ def test_hosts_that_name_a_sitemap_of_another_host_vouch_for_it(store: Store) ->
     fetch_robots(store, FRONT_PAGE, NOW, [link(OTHER_SITEMAP), link(SITEMAP)])
     fetch_robots(store, "http://c.test/", NOW, [link(OTHER_SITEMAP)])
     assert vouchers(store, OTHER_SITEMAP, NOW) == {"www.a.test", "c.test"}
-    assert vouchers(store, SITEMAP, NOW) == set()  # its own
+    assert vouchers(store, SITEMAP, NOW) == set()  # a sitemap of its own host needs none
     (load,) = [load for load in store.frontier.activate("me", NOW, 9, 9, ()) if load.name == "cdn.b.test"]
     assert set(load.visits[0].vouchers) == {"www.a.test", "c.test"}
 

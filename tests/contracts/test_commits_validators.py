@@ -96,7 +96,7 @@ def test_a_page_that_counts_as_gone_loses_its_validators(store: Store) -> None:
 
 
 def test_a_page_with_an_expiry_date_has_no_validators(store: Store) -> None:
-    """Whether a page is over cannot be told from its being unchanged."""
+    """A 304 does not show whether the page has expired."""
     fetch(store, URL, NOW, page=page(etag='"a"', unavailable_after=NOW + DAY))
     assert validators(store) == NO_VALIDATORS
 

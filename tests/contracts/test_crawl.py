@@ -19,8 +19,8 @@ from tests.samples import NOW, acquire, link, new_url, visit_result, visited
 
 A, A_PAGE = "http://a.test/", "http://a.test/b"
 URLS = [f"http://h{host}.test/{page}" for host in range(3) for page in range(4)]
-urls_given = st.lists(st.sampled_from(URLS), max_size=6)
-AFTER = {
+url_lists = st.lists(st.sampled_from(URLS), max_size=6)
+NEXT_STATES = {
     Outcome.FETCHED: NextState(state=State.WAITING, reason=Reason.REVISIT, due=NOW),
     Outcome.FAILED: NextState(state=State.WAITING, reason=Reason.TIMEOUT, due=NOW, tries=1),
     Outcome.REFUSED: NextState(state=State.PARKED, reason=Reason.GONE),
@@ -40,7 +40,7 @@ def test_facts_are_stored_for_later_processes(store: Store, opener: Opener) -> N
     assert store.crawl.facts().keys() == {"identity"}
     store.crawl.set_facts({"url_scope": "1", "url_spelling": "ä\n"})
     store.crawl.set_facts({"url_scope": "2", "": ""})
-    store.commits.commit([], [], NOW)  # the store's own notes are none of them
+    store.commits.commit([], [], NOW)  # the time of the commit is not among the facts
     expected = {"identity": store.crawl.facts()["identity"], "url_scope": "2", "url_spelling": "ä\n", "": ""}
     assert store.crawl.facts() == expected
     assert store.commits.last() == NOW
@@ -91,68 +91,70 @@ def test_known_is_waiting_plus_leased_plus_parked_whatever_happens(
             acquire(self.store, "me", 0, NOW, 60, 60)
             self.known: set[str] = set()
             self.seeds: set[str] = set()
-            self.out: list[Visit] = []
+            self.leased: list[Visit] = []
 
-        @rule(urls=urls_given, parked=st.booleans())
+        @rule(urls=url_lists, parked=st.booleans())
         def add(self, urls: list[str], parked: bool) -> None:
             new = self.store.urls.add([found_url(url, refused=REFUSAL if parked else None) for url in urls], NOW)
             assert new == len(set(urls) - self.known)
             self.known |= set(urls)
 
-        @rule(urls=urls_given)
+        @rule(urls=url_lists)
         def seed(self, urls: list[str]) -> None:
             assert self.store.urls.add_seeds([new_url(url) for url in urls], NOW) == len(set(urls) - self.known)
             self.known |= set(urls)
             self.seeds |= set(urls)
 
         @rule(refused=st.sets(st.sampled_from(URLS)), site=st.sampled_from([None, "h0.test", "test"]))
-        def change_the_scope(self, refused: set[str], site: str | None) -> None:
+        def review_scope(self, refused: set[str], site: str | None) -> None:
             before = {url: row_of(self.store, url) for url in self.known}
             judge = refuse_only(refused)
-            judged = self.store.urls.review_scope(judge, NOW, site)
+            review = self.store.urls.review_scope(judge, NOW, site)
             after = {url: row_of(self.store, url) for url in self.known}
             changed = {url for url in self.known if before[url] != after[url]}
             assert all(site in (None, "test", host_of(url)) for url in changed)
             assert not any(after[url].state is State.PARKED for url in changed & self.seeds)
             if site != "h0.test":
                 assert {url for url, row in after.items() if row.reason in SCOPE_REASONS} <= refused - self.seeds
-                never = {url for url, row in after.items() if row.visited is None and row.state is State.WAITING}
-                assert never & refused <= self.seeds
+                unvisited = {url for url, row in after.items() if row.visited is None and row.state is State.WAITING}
+                assert unvisited & refused <= self.seeds
             states = [(before[url].state, after[url].state) for url in changed]
-            assert judged.opened == states.count((State.PARKED, State.WAITING))
-            assert judged.closed == states.count((State.WAITING, State.PARKED))
+            assert review.opened == states.count((State.PARKED, State.WAITING))
+            assert review.closed == states.count((State.WAITING, State.PARKED))
 
         @rule(hosts=st.integers(1, 3), urls=st.integers(1, 3))
         def lease(self, hosts: int, urls: int) -> None:
-            loads = self.store.frontier.activate("me", NOW, hosts, urls, {visit.key.host for visit in self.out})
-            self.out += self.store.frontier.lease("me", [visit for load in loads for visit in load.visits], NOW).granted
+            loads = self.store.frontier.activate("me", NOW, hosts, urls, {visit.key.host for visit in self.leased})
+            self.leased += self.store.frontier.lease(
+                "me", [visit for load in loads for visit in load.visits], NOW
+            ).granted
 
-        @rule(outcome=st.sampled_from(list(AFTER)), links=urls_given)
+        @rule(outcome=st.sampled_from(list(NEXT_STATES)), links=url_lists)
         def commit(self, outcome: Outcome, links: list[str]) -> None:
             batch = [
-                visit_result(visited(visit, *map(link, links), outcome=outcome), next_state=AFTER[outcome])
-                for visit in self.out
+                visit_result(visited(visit, *map(link, links), outcome=outcome), next_state=NEXT_STATES[outcome])
+                for visit in self.leased
             ]
             self.store.commits.commit(batch, [], NOW)
             self.known |= set(links) if batch else set()
-            self.out = []
+            self.leased = []
 
         @rule()
-        def give_back(self) -> None:
-            self.store.frontier.unlease(self.out, NOW)
-            self.out = []
+        def unlease(self) -> None:
+            self.store.frontier.unlease(self.leased, NOW)
+            self.leased = []
 
         @rule()
-        def die(self) -> None:
+        def recover(self) -> None:
             self.store.partitions.recover([0], NOW, lambda name, clock: clock)
             acquire(self.store, "me", 0, NOW, 60, 60)
-            self.out = []
+            self.leased = []
 
         @invariant()
-        def adds_up(self) -> None:
+        def states_add_up(self) -> None:
             account = self.store.crawl.account()
             assert account.known == account.waiting + account.leased + account.parked == len(self.known)
-            assert account.leased == len(self.out) == self.store.frontier.outlook().leased
+            assert account.leased == len(self.leased) == self.store.frontier.outlook().leased
 
         def teardown(self) -> None:
             self.store.close()

@@ -29,11 +29,11 @@ def published_since(store: Store, version: int) -> list[tuple[str, str | None]]:
 
 
 def assert_copies_have_originals(store: Store) -> None:
-    """No copy of a copy, of itself, or of what is not there."""
-    originals_now = originals(store)
-    for url, original in originals_now.items():
+    """No page is a copy of itself, of another copy, or of a page that is not published."""
+    published = originals(store)
+    for url, original in published.items():
         assert original != url
-        assert original is None or originals_now.get(original, "gone") is None
+        assert original is None or published.get(original, "gone") is None
 
 
 # ── Originals ──
@@ -126,7 +126,7 @@ def test_an_original_that_becomes_a_copy_takes_its_copies_along(store: Store) ->
     ((candidate,),) = store.similarity.candidates([undecided]).values()
     store.commits.commit([replace(undecided, compared={candidate.id: 0.89}, comparisons=1)], [SEGMENT], NOW + 2)
     assert originals(store) == {A: None, C: A, B: None}
-    fetch(store, A, NOW + 9 * DAY, page=text_page(UNDECIDED))  # now it has the words of B
+    fetch(store, A, NOW + 9 * DAY, page=text_page(UNDECIDED))  # the text of B
     assert_copies_have_originals(store)
     assert originals(store)[A] == B
 

@@ -129,7 +129,7 @@ def test_a_robots_txt_is_added_when_it_is_leased(store: Store) -> None:
     )
     assert states(store) == (2, 1, 0, 1)
     assert store.urls.find_robots("http://a.test") == replace(rules, crawl_limits=CrawlLimits(crawl_delay=3.0))
-    assert store.frontier.lease("me", [robots], NOW).granted == [robots]  # on demand, again
+    assert store.frontier.lease("me", [robots], NOW).granted == [robots]  # it can be leased again at any time
 
 
 def test_a_robots_txt_that_was_added_as_a_page_is_the_same_url(store: Store) -> None:

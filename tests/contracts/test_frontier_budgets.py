@@ -94,7 +94,7 @@ def test_each_day_admits_its_budget(with_budgets: Opener) -> None:
     tomorrow = next_day(NOW)
     assert store.frontier.next_due(NOW + 60) == tomorrow
     for day, expected in [(0, 10), (1, 12), (2, 12)]:
-        for _ in range(3):  # looked at more than once
+        for _ in range(3):  # further calls on the same day admit nothing more
             store.frontier.activate("me", tomorrow + day * DAY, 9, 9, ())
         assert len(waiting(store)) == expected
         assert states_add_up(store)
@@ -149,7 +149,7 @@ def test_a_larger_budget_takes_effect_after_a_review(with_budgets: Opener) -> No
 
 def test_daily_visits_are_counted_when_they_are_leased(with_budgets: Opener) -> None:
     store = with_budgets(domain_day=3)
-    store.urls.add_seeds(map(new_url, SITE), NOW)  # all let in
+    store.urls.add_seeds(map(new_url, SITE), NOW)  # all are admitted
     leased = store.frontier.lease("me", [visit_to(url) for url in SITE[:5]], NOW)
     assert [visit.url for visit in leased.granted] == SITE[:3]
     assert leased.held_until == {key_of(url).host: next_day(NOW) for url in SITE[3:5]}
@@ -199,7 +199,8 @@ def test_urls_that_the_scope_admits_again_must_fit_the_budget(with_budgets: Open
 def test_hosts_without_budget_do_not_block_other_hosts_of_their_site(with_budgets: Opener) -> None:
     store = with_budgets(domain_day=150, host=1)
     hosts = [f"http://h{number}.site.test/" for number in range(150)]
-    store.urls.add([found_on_seed(url + page) for url in hosts for page in "ab"], NOW)  # each has a URL too many
+    # One URL of each host is over budget.
+    store.urls.add([found_on_seed(url + page) for url in hosts for page in "ab"], NOW)
     later = [f"http://x{number}.site.test/" for number in range(20)]
     store.urls.add([found_on_seed(url) for url in later], NOW)
     assert waiting(store, later) == []

@@ -44,7 +44,7 @@ def test_links_within_a_site_are_no_in_links(store: Store) -> None:
 def test_a_site_counts_as_one_in_link_whatever_its_hosts_pages_and_anchors(store: Store, opener: Opener) -> None:
     fetch_with_links(store, "http://a.farm.test/", TARGET)
     fetch_with_links(store, "http://b.farm.test/", TARGET, TARGET)
-    again = opener()  # knows only what is written down
+    again = opener()  # with empty caches
     acquire(again, "me", 0, NOW, 60, 60)
     fetch_with_links(again, "http://c.farm.test/other", TARGET)
     again.close()

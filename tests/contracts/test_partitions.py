@@ -19,7 +19,7 @@ HOSTS = [f"h{number}.test" for number in range(200)]
 
 
 def hosts_of(owner: str, store: Store) -> set[str]:
-    """The hosts that one may visit."""
+    """The names of the hosts that a worker may visit."""
     return {load.name for load in store.frontier.activate(owner, NOW, 10_000, 1, ())}
 
 
@@ -53,7 +53,7 @@ def test_a_single_worker_holds_all_partitions_until_another_joins(opener: Opener
     joined = renew_lease(store, YOU)
     assert (len(joined.partitions), joined.workers, joined.share) == (0, 2, PARTITIONS // 2)
     mine = renew_lease(store, ME)
-    assert len(mine.partitions) - mine.share == PARTITIONS // 2  # to be given back
+    assert len(mine.partitions) - mine.share == PARTITIONS // 2  # to be released
     store.partitions.release(ME, sorted(mine.partitions)[: PARTITIONS // 2])
     assert len(renew_lease(store, YOU).partitions) == PARTITIONS // 2
     store.partitions.leave(ME)
@@ -124,12 +124,12 @@ def test_a_group_is_in_one_partition_and_gets_the_address_that_it_needs(opener: 
     assert farm <= hosts_of(owner, store)
     host, other_host = host_key(min(farm)), host_key(min(hosts_of(other, store)))
     assert store.partitions.claim_hosts(other, [(other_host, ADDRESS)]) == {other_host}
-    assert store.partitions.claim_hosts(owner, [(host, ADDRESS)]) == set()  # not moved, for its group is not
+    assert store.partitions.claim_hosts(owner, [(host, ADDRESS)]) == set()  # it stays with its group
     assert min(farm) in hosts_of(owner, store)
     assert renew_lease(store, other).wanted == [ADDRESS]
     store.partitions.hand_over_addresses(other, [ADDRESS])
     assert store.partitions.claim_hosts(owner, [(host, ADDRESS)]) == {host}
-    assert store.partitions.claim_hosts(other, [(other_host, ADDRESS)]) == set()  # it follows its server
+    assert store.partitions.claim_hosts(other, [(other_host, ADDRESS)]) == set()  # it moves with its address
 
 
 def test_regrouping_moves_hosts_to_the_partition_of_their_group(opener: Opener) -> None:
@@ -160,7 +160,7 @@ def test_a_remote_robots_txt_is_queued_for_the_owner_of_its_host_until_it_is_fet
     assert (found.origin, found.url, found.hops) == (f"http://{mine[0]}", f"http://{yours[0]}/rules", 1)
     (granted,) = shared_store.frontier.lease(YOU, [found], NOW).granted
     shared_store.frontier.unlease([granted], NOW)
-    assert shared_store.partitions.remote_robots(YOU, NOW) == [found]  # until there is an answer
+    assert shared_store.partitions.remote_robots(YOU, NOW) == [found]  # until its visit is committed
     (granted,) = shared_store.frontier.lease(YOU, [found], NOW).granted
     rules = RobotsFile(host=granted.key.host, origin=granted.origin, status=200, body=b"", fetched=NOW, expires=NOW + 9)
     shared_store.commits.commit([visit_result(visited(granted, rules=rules))], [], NOW)
@@ -176,4 +176,4 @@ def test_a_remote_robots_txt_on_a_held_host_holds_its_origin(shared_store: Store
     rules = shared_store.urls.find_robots(f"http://{mine[0]}")
     assert rules is not None
     assert (rules.held_until, rules.expires, rules.fetched) == (NOW + 500, NOW + 500, NOW)
-    assert shared_store.partitions.remote_robots(YOU, NOW + 600) == []  # it is answered
+    assert shared_store.partitions.remote_robots(YOU, NOW + 600) == []  # its origin has an answer

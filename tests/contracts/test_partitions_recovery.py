@@ -50,12 +50,12 @@ def test_leases_of_other_slots_are_not_touched(store: Store) -> None:
 
 def test_a_url_is_quarantined_only_after_a_worker_died_while_it_visited_nothing_else(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
-    for death in range(1, 7):
+    for crash in range(1, 7):
         acquire(store, "me", 0, NOW, 60, 60)
         (visit,) = lease_all(store)
-        assert visit.crashes == death - 1
+        assert visit.crashes == crash - 1
         recovered = store.partitions.recover([0], NOW, lambda name, clock: clock)
-        assert recovered.quarantined == (death == 6)
+        assert recovered.quarantined == (crash == 6)
     row = store.urls.find(key_of(A))
     assert row is not None
     assert (row.state, row.reason) == (State.PARKED, Reason.CRASHED)

@@ -216,7 +216,7 @@ def test_near_duplicates_are_found_again_after_a_run_with_threshold_0(opener: Op
 
 
 def test_a_band_never_has_more_than_64_pages(store: Store, tmp_path: Path) -> None:
-    """Pages that share a band and are not alike."""
+    """The pages share a band, though their texts are not similar."""
     common = words_of(5, 40)
     for number in range(90):
         fetch(store, f"http://a.test/{number}", NOW + number, page=text_page(common + words_of(100 + number, 60)))
@@ -230,7 +230,7 @@ def test_a_band_never_has_more_than_64_pages(store: Store, tmp_path: Path) -> No
 
 
 def sketches_of(store: Store) -> dict[str, bytes]:
-    """By URL."""
+    """URL → sketch; each is also found by its number."""
     found = {}
     for number, document, sketch in (row for block in store.similarity.sketches() for row in block):
         row = store.documents.find(document)
@@ -278,5 +278,5 @@ def test_sketches_can_be_read_while_a_crawl_writes(store: Store, opener: Opener)
     reading = reader.similarity.sketches()
     assert len(next(reading)) == 1
     fetch(store, B, NOW, page=text_page(words_of(3)))
-    assert [len(block) for block in reading] == [1]  # it came after, and has the next number
+    assert [len(block) for block in reading] == [1]  # the page committed meanwhile, by its higher number
     reader.close()

@@ -20,7 +20,7 @@ TEMPLATE_WORDS = words_of(99, 700)
 
 
 def words_with_template(seed: int, own: int = 60) -> list[str]:
-    """A page in the dress of its site."""
+    """The words of a page: its own, inside those of the template."""
     return [*TEMPLATE_WORDS[:350], *words_of(seed, own), *TEMPLATE_WORDS[350:]]
 
 
@@ -29,7 +29,7 @@ def shop_url(number: int) -> str:
 
 
 def run_template_jobs(store: Store, host: int, texts: Mapping[str, list[str]]) -> int:
-    """Learn all there is of a host, as a content process would; in how many lessons."""
+    """Do all template jobs of a host, as a content process would; return how many."""
     count = 0
     while (job := store.similarity.next_template_job(host)) is not None:
         count += 1
@@ -95,7 +95,7 @@ def test_pages_that_were_in_flight_when_the_template_was_found_are_sketched_agai
 
 
 def test_an_undecided_page_is_in_the_next_template_job_until_it_is_decided(store: Store) -> None:
-    """Pages whose own words are in doubt, once those of their site are known."""
+    """The own texts of two pages are undecided once the template is removed."""
     own = words_of(50, 400)
     texts = {shop_url(number): words_with_template(number, own=400) for number in range(8)}
     texts[B], texts[shop_url(7)] = own, [*TEMPLATE_WORDS[:350], *edited(own, 3), *TEMPLATE_WORDS[350:]]

@@ -1,4 +1,4 @@
-"""A crawl counted, as reports need it: promises of every store."""
+"""A survey counts the rows of one snapshot of the store, for reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
 @pytest.fixture
 def survey(store: Store) -> Any:
-    """Asked after the test has made its crawl: each question opens a survey of its own."""
+    """Opens a new survey of the store for each method that is called."""
 
     class FreshSurvey:
         def __getattr__(self, name: str) -> Any:
@@ -42,11 +42,11 @@ def survey(store: Store) -> Any:
 
 
 def same_rest(seconds: float) -> Any:
-    """What every host is given."""
+    """The same required rest for all hosts."""
     return lambda name, clock: seconds
 
 
-# ── one state ──
+# ── Snapshots ──
 
 
 def test_a_survey_reads_one_snapshot(store: Store, opener: Opener) -> None:
@@ -92,7 +92,7 @@ def test_an_empty_crawl_can_be_surveyed(survey: Survey) -> None:
     assert survey.list_coverage() == ListCoverage(0, 0, 0, 0)
 
 
-# ── over time ──
+# ── Time ──
 
 
 def test_the_span_is_from_the_first_find_to_the_last_visit(store: Store, survey: Survey) -> None:
@@ -126,7 +126,7 @@ def test_a_robots_txt_does_not_count_as_found(store: Store, survey: Survey) -> N
     assert survey.span() is None
 
 
-# ── reasons ──
+# ── Reasons ──
 
 
 def test_states_are_counted_with_examples(store: Store, survey: Survey) -> None:
@@ -168,7 +168,7 @@ def test_refused_urls_are_counted_by_site(store: Store, survey: Survey) -> None:
     assert len(survey.refused_counts(reasons, 1)) == 1
 
 
-# ── documents ──
+# ── Documents ──
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_page_that_is_no_longer_a_copy_is_not_counted(store: Store, survey: Su
     assert survey.copy_counts(5, 3) == CopyCounts(2, [], 0, [])
 
 
-# ── politeness ──
+# ── Politeness ──
 
 
 def test_rests_are_measured_from_the_end_of_an_answer_to_the_start_of_the_next(store: Store, survey: Survey) -> None:
@@ -293,7 +293,7 @@ def test_origins_are_counted_by_the_state_of_their_robots_txt(store: Store, surv
     assert (known.origin, known.body, known.crawl_limits.crawl_delay) == ("http://a.test", b"Disallow: /x", 3.0)
 
 
-# ── hosts ──
+# ── Hosts ──
 
 
 def test_the_last_visits_of_a_host_are_returned_latest_first(store: Store, survey: Survey) -> None:
@@ -308,7 +308,7 @@ def test_the_last_visits_of_a_host_are_returned_latest_first(store: Store, surve
     ]
 
 
-# ── coverage ──
+# ── Coverage ──
 
 
 def test_coverage_counts_pages_found_by_links_and_by_lists(store: Store, survey: Survey) -> None:
@@ -318,7 +318,7 @@ def test_coverage_counts_pages_found_by_links_and_by_lists(store: Store, survey:
     fetch_robots(store, A, NOW, [link(sitemap)])
     entries = [ListedUrl(key_of(url), url, None) for url in (both, listed)]
     commit(store, lease_url(store, sitemap, NOW), NOW, page=page("map", kind=Kind.SITEMAP, listed=entries))
-    # The front page was asked for: it was neither found nor listed. The other host has no lists.
+    # The front page is a seed, neither linked nor listed; the other host has no lists.
     assert survey.list_coverage() == ListCoverage(known=4, linked=2, listed=2, both=1)
 
 

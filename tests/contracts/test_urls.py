@@ -64,7 +64,7 @@ def test_a_shorter_path_reopens_a_url_that_another_process_parked_as_too_far(ope
     renew_lease(mine, ME)
     far, near = "http://a.test/far", "http://a.test/near"
     too_far = Refusal(Reason.TOO_FAR, "9 links from a seed")
-    mine.urls.add([new_url(near, reason=Reason.LINK)], NOW)  # it has looked, and there was none
+    mine.urls.add([new_url(near, reason=Reason.LINK)], NOW)  # caches that no URL was parked as too far
     yours.urls.add([new_url(far, reason=Reason.LINK, refused=too_far)], NOW)
     mine.urls.add([new_url("http://a.test/2", reason=Reason.LINK, refused=too_far)], NOW)
     mine.urls.add([new_url(far, reason=Reason.LINK, depth=2)], NOW)

@@ -16,7 +16,7 @@ from tests.contracts.visits import add_and_lease, row_of, states
 from tests.samples import NOW, link, new_url, visit_result, visit_to, visited
 
 A, A_PAGE, B = "http://a.test/", "http://a.test/b", "http://b.test/"
-COLLIDING = "http://a.test/double"  # given the key of A by hand: nobody knows two real ones
+COLLIDING = "http://a.test/double"  # gets the key of A by hand, for no real collision is known
 
 
 def colliding_url(url: str = COLLIDING, **facts: Any) -> NewUrl:
@@ -117,7 +117,7 @@ def test_several_urls_may_collide_with_one(store: Store) -> None:
     others = [f"http://a.test/double{number}" for number in range(3)]
     store.urls.add([colliding_url(url) for url in others], NOW)
     store.urls.add([new_url(A)], NOW)
-    assert row_of(store, A).url == others[0]  # whichever came first
+    assert row_of(store, A).url == others[0]  # the first that was added
     assert sorted(store.urls.collisions(key_of(A))) == sorted([A, *others[1:]])
     assert (states(store)[0], store.crawl.account().collisions) == (1, 3)
 

@@ -32,7 +32,7 @@ def admit_all(url: str, depth: int) -> Refusal | None:
 
 
 def refuse_all(url: str, depth: int) -> Refusal | None:
-    """One to which none does."""
+    """A scope to which no URL belongs."""
     return REFUSAL
 
 
@@ -247,7 +247,7 @@ def test_when_all_waiting_urls_are_parked_nothing_is_due(store: Store) -> None:
     hosts = [f"http://h{number}.test/" for number in range(30)]
     store.urls.add([found_url(url + page, depth=depth) for url in hosts for depth, page in enumerate("abc")], NOW)
     assert store.urls.review_scope(refuse_all, NOW + 1) == ScopeReview(opened=0, closed=90)
-    for _ in range(30):  # a look takes only some hosts, but it takes them for good
+    for _ in range(30):  # each call removes a few hosts without waiting URLs
         assert store.frontier.activate("me", NOW + 1, 5, 9, ()) == []
         if store.frontier.outlook().next_due is None:
             break
@@ -300,7 +300,7 @@ DIRECTORY, INDEX = "http://a.test/dir/", "http://a.test/dir/index.html"
 
 
 def visit_directory(store: Store, **facts: Any) -> None:
-    """It is fetched, unless the facts say something else."""
+    """Visit the directory; it is fetched unless the facts differ."""
     (visit,) = store.frontier.lease("me", [visit_to(DIRECTORY)], NOW).granted
     store.commits.commit([visit_result(visited(visit, **facts))], [], NOW)
 

@@ -53,13 +53,13 @@ def trust_after_refetch(store: Store, before: Page, after: Page, **facts: Any) -
         (page("a", etag="1"), page("b", etag="1"), WRONG_SAME),
         (page("a", etag="1"), page("a", etag="2"), WRONG_CHANGED),
         (page("a", etag="1"), page("b", etag="2"), RIGHT_CHANGED),
-        # without an ETag the date speaks, and with one it does not
+        # Last-Modified counts only without an ETag
         (page("a", last_modified=DATE), page("a", last_modified=DATE), RIGHT_SAME),
         (page("a", last_modified=DATE), page("b", last_modified=DATE), WRONG_SAME),
         (page("a", last_modified=DATE), page("a", last_modified=LATER), WRONG_CHANGED),
         (page("a", etag="1", last_modified=DATE), page("a", etag="1", last_modified=LATER), RIGHT_SAME),
         (page("a", etag="1", last_modified=DATE), page("b", last_modified=LATER), RIGHT_CHANGED),
-        # who has said nothing was neither right nor wrong
+        # without a validator in both answers nothing is counted
         (page("a", etag="1"), page("b"), None),
         (page("a"), page("b", etag="1"), None),
         (page("a"), page("a"), None),
@@ -182,12 +182,12 @@ def test_a_list_that_was_not_read_since_the_last_visit_is_not_checked(store: Sto
         (404, 200, WRONG_SAME),
         (200, 404, WRONG_SAME),
         (500, 200, WRONG_SAME),
-        # who refuses once does it always
+        # a host that refuses HEAD counts double
         (405, 200, Trust(same_wrong=2)),
         (501, 200, Trust(same_wrong=2)),
         (0, 200, Trust(same_wrong=2)),
         (405, 405, RIGHT_CHANGED),
-        (405, 404, RIGHT_CHANGED),  # it is not there, by whatever method
+        (405, 404, RIGHT_CHANGED),  # it is missing for both methods
     ],
 )
 def test_the_answer_to_head_is_checked_against_the_answer_to_get(
@@ -216,7 +216,7 @@ def test_a_temporary_error_does_not_count_against_head(status: int, store: Store
 
 
 def test_head_does_not_count_as_a_visit_to_the_page(store: Store) -> None:
-    """Else nobody would know any more when the page was last seen, and what was said of it since."""
+    """Dates in lists are compared with the last visit to the page itself."""
     fetch(store, URL, NOW, page=page("a"))
     fetch_list(store, SITEMAP, NOW + DAY, modified=NOW + 50)
     fetch(store, URL, NOW + REVISIT, **PROMISING, status=200)

@@ -1,1 +1,1 @@
-"""What the engines of the store promise beyond the contract."""
+"""Tests of store engines beyond the contract."""

@@ -1,4 +1,4 @@
-"""How the SQLite file is opened, brought forward, shared and refused."""
+"""How the SQLite file is opened, migrated, shared and refused."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ def files(path: Path) -> dict[str, bytes]:
     return {found.name: found.read_bytes() for found in path.parent.iterdir()}
 
 
-def made_by_another_program(path: Path, statements: str) -> None:
+def execute_outside(path: Path, statements: str) -> None:
     connection = apsw.Connection(str(path))
     connection.execute(statements)
     connection.close()
 
 
-# ── opening ──
+# ── Opening ──
 
 
-def test_commits_survive_a_power_cut_and_readers_do_not_wait(connection: apsw.Connection) -> None:
+def test_commits_are_synced_and_readers_do_not_wait(connection: apsw.Connection) -> None:
     assert connection.pragma("journal_mode") == "wal"
     assert connection.pragma("synchronous") == 2  # FULL: each commit is synced before it is acknowledged
     assert connection.pragma("foreign_keys") == 1
 
 
-def test_a_new_file_says_whose_it_is_and_explains_its_codes(connection: apsw.Connection) -> None:
+def test_a_new_file_has_an_application_id_and_a_table_of_reasons(connection: apsw.Connection) -> None:
     assert connection.pragma("application_id") == APPLICATION_ID
     assert connection.pragma("user_version") == SCHEMA_VERSION
     reasons = {code: (name, meaning) for code, name, meaning in connection.execute("SELECT * FROM reasons")}
@@ -73,7 +73,7 @@ def test_opening_again_changes_nothing(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-# ── refusing ──
+# ── Refusing ──
 
 
 @pytest.mark.parametrize("open_it", [open_for_writing, open_for_reading])
@@ -89,7 +89,7 @@ def test_opening_again_changes_nothing(path: Path) -> None:
 def test_a_database_of_another_program_is_refused_and_not_touched(
     path: Path, statements: str, open_it: Callable[[Path], apsw.Connection]
 ) -> None:
-    made_by_another_program(path, statements)
+    execute_outside(path, statements)
     before = files(path)
     with pytest.raises(StoreUnreachable, match=r"crawl\.db: .*another program.*Nothing was changed"):
         open_it(path).close()
@@ -99,7 +99,7 @@ def test_a_database_of_another_program_is_refused_and_not_touched(
 @pytest.mark.parametrize("open_it", [open_for_writing, open_for_reading])
 def test_a_newer_crawl_is_refused_and_not_touched(path: Path, open_it: Callable[[Path], apsw.Connection]) -> None:
     open_for_writing(path).close()
-    made_by_another_program(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    execute_outside(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     before = path.read_bytes()
     with pytest.raises(StoreUnreachable, match=rf"newer Orbweaver \(schema {SCHEMA_VERSION + 1}.*Nothing was changed"):
         open_it(path)
@@ -130,7 +130,7 @@ def test_damage_is_found_before_anything_is_written(path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b""])
-def test_where_there_is_no_crawl_there_is_nothing_to_read(path: Path, content: bytes | None) -> None:
+def test_a_missing_or_empty_file_cannot_be_read(path: Path, content: bytes | None) -> None:
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(StoreUnreachable, match="there is no crawl here"):
@@ -138,15 +138,15 @@ def test_where_there_is_no_crawl_there_is_nothing_to_read(path: Path, content: b
     assert path.exists() == (content is not None)
 
 
-def test_a_directory_that_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_directory_is_reported_as_disk_trouble(tmp_path: Path) -> None:
     with pytest.raises(DiskTrouble, match="cannot be read or written"):
         open_for_writing(tmp_path / "missing" / "crawl.db")
 
 
-# ── reading ──
+# ── Reading ──
 
 
-def test_readers_see_what_is_committed_and_cannot_write(path: Path, connection: apsw.Connection) -> None:
+def test_readers_see_committed_rows_and_cannot_write(path: Path, connection: apsw.Connection) -> None:
     reader = open_for_reading(path)
     connection.execute("INSERT INTO crawl VALUES ('x', 1)")
     assert reader.execute("SELECT value FROM crawl WHERE name = 'x'").get == 1
@@ -165,7 +165,7 @@ def test_a_store_opened_for_reading_cannot_write(path: Path, connection: apsw.Co
     store.close()
 
 
-# ── bringing forward ──
+# ── Migrations ──
 
 NEXT = SCHEMA_VERSION + 1
 MIGRATIONS = {
@@ -175,26 +175,24 @@ MIGRATIONS = {
 
 
 def dump(connection: apsw.Connection) -> tuple[Any, ...]:
-    """Version, tables and what the small ones hold."""
+    """Version, schema and facts."""
     tables = connection.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
     return connection.pragma("user_version"), tables, connection.execute("SELECT * FROM crawl").fetchall()
 
 
 @pytest.mark.parametrize("version", [NEXT, NEXT + 1])
-def test_an_older_crawl_is_brought_forward_and_a_copy_kept(
-    path: Path, connection: apsw.Connection, version: int
-) -> None:
-    connection.execute("INSERT INTO crawl VALUES ('kept', 'yes')")
+def test_an_older_crawl_is_migrated_and_backed_up(path: Path, connection: apsw.Connection, version: int) -> None:
+    connection.execute("INSERT INTO crawl VALUES ('fact', 'yes')")
     before = dump(connection)
     create_or_migrate(connection, path, version=version, migrations=MIGRATIONS)
     assert connection.pragma("user_version") == version
     assert connection.execute("SELECT value FROM crawl WHERE name = 'step'").get == version - SCHEMA_VERSION
-    assert connection.execute("SELECT value FROM crawl WHERE name = 'kept'").get == "yes"
+    assert connection.execute("SELECT value FROM crawl WHERE name = 'fact'").get == "yes"
     copy = open_for_reading(path.with_name(f"crawl.db.schema{SCHEMA_VERSION}"))
     assert dump(copy) == before
     assert copy.pragma("application_id") == APPLICATION_ID
     copy.close()
-    create_or_migrate(connection, path, version=version, migrations={})  # it is there already
+    create_or_migrate(connection, path, version=version, migrations={})  # nothing is left to migrate
 
 
 @pytest.mark.parametrize(
@@ -208,17 +206,17 @@ def test_an_older_crawl_is_brought_forward_and_a_copy_kept(
 def test_a_migration_that_fails_changes_nothing(
     path: Path, connection: apsw.Connection, migrations: dict[int, str], error: type[Exception]
 ) -> None:
-    connection.execute("INSERT INTO crawl VALUES ('kept', 'yes')")
+    connection.execute("INSERT INTO crawl VALUES ('fact', 'yes')")
     before = dump(connection)
     with pytest.raises(error):
         create_or_migrate(connection, path, version=NEXT + 1, migrations=migrations)
     assert dump(connection) == before
     assert not connection.in_transaction
-    create_or_migrate(connection, path, version=NEXT + 1, migrations=MIGRATIONS)  # and can be repeated
+    create_or_migrate(connection, path, version=NEXT + 1, migrations=MIGRATIONS)  # it can be repeated
     assert connection.pragma("user_version") == NEXT + 1
 
 
-def test_nobody_sees_half_a_migration(path: Path, connection: apsw.Connection) -> None:
+def test_readers_see_a_migration_all_at_once(path: Path, connection: apsw.Connection) -> None:
     reader = open_for_reading(path)
     before = dump(reader)
     seen = []
@@ -234,16 +232,16 @@ def test_nobody_sees_half_a_migration(path: Path, connection: apsw.Connection) -
     reader.close()
 
 
-# ── the first version ──
+# ── The first version ──
 
 
 def everything_in(path: Path, schema: str = "") -> dict[str, list[tuple[Any, ...]]]:
-    """Table → rows, of a file or of the tables in one."""
+    """Table → rows of a file, to which a schema may be applied first."""
     connection = apsw.Connection(str(path))
     connection.execute(schema)
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
-    # Columns that were added stand at the end, so of tables the columns are compared, not the text.
+    # Migrations append columns, so columns are compared and not the text of the statements.
     rows["the schema"] = sorted(
         [
             *connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE type <> 'table'").fetchall(),
@@ -262,11 +260,13 @@ def columns_of(connection: apsw.Connection, table: str) -> list[tuple[Any, ...]]
 
 
 def content_of(path: Path, table: str, like: Path) -> list[tuple[Any, ...]]:
-    """The rows of a table, of the columns that it has in another file; levels and sources are another matter, and validators
-    were never filled."""
+    """The rows of a table, with the columns that it has in another file.
+
+    Migrations compute levels and sources anew; the first version never filled validators.
+    """
     connection = apsw.Connection(str(like))
-    other = {"level", "via_host", "via_rest", "etag", "last_modified", "asked"}
-    names = [name for name, *_ in columns_of(connection, table) if name not in other]
+    changed = {"level", "via_host", "via_rest", "etag", "last_modified", "asked"}
+    names = [name for name, *_ in columns_of(connection, table) if name not in changed]
     connection.close()
     return columns_in(path, table, ", ".join(names))
 
@@ -278,7 +278,7 @@ def columns_in(path: Path, table: str, columns: str) -> list[tuple[Any, ...]]:
     return rows
 
 
-def test_inside_a_level_the_smaller_step_comes_first_and_then_what_was_due_first(path: Path) -> None:
+def test_urls_of_a_level_are_loaded_by_step_and_then_by_due_time(path: Path) -> None:
     store = open_store(f"sqlite:{path}")
     acquire(store, "me", 0, NOW, 60, 60)
     urls = [f"http://a.test/{number}" for number in range(4)]
@@ -295,7 +295,7 @@ def test_inside_a_level_the_smaller_step_comes_first_and_then_what_was_due_first
 
 @pytest.fixture
 def version_1(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """What a crawl of the first version holds, in a file at `path`."""
+    """The rows of a crawl of the first version, in a file at `path`."""
     store = open_store(f"sqlite:{path}")
     acquire(store, "me", 0, NOW, 60, 60)
     store.urls.add_seeds([new_url(A), new_url(B)], NOW)
@@ -308,29 +308,29 @@ def version_1(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     return everything_in(path)
 
 
-def test_a_crawl_of_the_first_version_is_brought_forward_with_all_it_holds(
+def test_a_crawl_of_the_first_version_is_migrated_with_all_rows(
     path: Path, version_1: dict[str, list[tuple[Any, ...]]]
 ) -> None:
     assert version_1["the version"] == [(1, APPLICATION_ID)]
     assert "collisions" not in version_1
     open_for_writing(path, check=True).close()
-    now_so = everything_in(path)
-    assert now_so["the version"] == [(SCHEMA_VERSION, APPLICATION_ID)]
-    assert now_so["the schema"] == everything_in(Path(":memory:"), TABLES)["the schema"]
-    assert now_so["collisions"] == []
-    assert now_so["reasons"] == [(reason.value, reason.name, reason.meaning) for reason in sorted(Reason)]
-    assert len(version_1["reasons"]) < len(now_so["reasons"])
-    kept = version_1.keys() - {"reasons", "the schema", "the version", "sketches"}  # that was never filled
-    assert {"urls", "hosts", "seeds", "partitions", "crawl", "anchors"} <= kept
+    migrated = everything_in(path)
+    assert migrated["the version"] == [(SCHEMA_VERSION, APPLICATION_ID)]
+    assert migrated["the schema"] == everything_in(Path(":memory:"), TABLES)["the schema"]
+    assert migrated["collisions"] == []
+    assert migrated["reasons"] == [(reason.value, reason.name, reason.meaning) for reason in sorted(Reason)]
+    assert len(version_1["reasons"]) < len(migrated["reasons"])
+    filled = version_1.keys() - {"reasons", "the schema", "the version", "sketches"}  # which was never filled
+    assert {"urls", "hosts", "seeds", "partitions", "crawl", "anchors"} <= filled
     copy = path.with_name("crawl.db.schema1")
     assert everything_in(copy) == version_1
-    for name in kept - {"crawl"}:
+    for name in filled - {"crawl"}:
         assert content_of(path, name, like=copy) == content_of(copy, name, like=copy)
-    assert [row for row in now_so["crawl"] if row[0] != "identity"] == version_1["crawl"]
+    assert [row for row in migrated["crawl"] if row[0] != "identity"] == version_1["crawl"]
     sources = columns_in(path, "urls u LEFT JOIN urls v ON v.id = u.via", "u.url, v.url")
     ((source,),) = columns_in(path, "urls WHERE visits > 0", "url")
     assert dict(sources) == {A: None, B: None, "http://c.test/": source, "http://d.test/": source}
-    assert {row[1]: row[2] for row in now_so["sites"]} == {"a.test": 1, "b.test": 1, "c.test": 0, "d.test": 0}
+    assert {row[1]: row[2] for row in migrated["sites"]} == {"a.test": 1, "b.test": 1, "c.test": 0, "d.test": 0}
     levels = {A: 0, B: 0, "http://c.test/": 2, "http://d.test/": 2}  # each has an in-link
     assert dict(columns_in(path, "urls", "url, level")) == levels
     assert dict(columns_in(path, "hosts WHERE due IS NOT NULL", "name, level")) == {
@@ -340,7 +340,7 @@ def test_a_crawl_of_the_first_version_is_brought_forward_with_all_it_holds(
     }
 
 
-def test_what_the_first_version_parked_can_be_judged_again(
+def test_urls_parked_by_the_first_version_can_be_reviewed(
     path: Path, version_1: dict[str, list[tuple[Any, ...]]]
 ) -> None:
     store = open_store(f"sqlite:{path}")
@@ -352,89 +352,85 @@ def test_what_the_first_version_parked_can_be_judged_again(
     store.close()
 
 
-def test_readers_say_what_brings_an_older_crawl_forward_and_change_nothing(
+def test_readers_name_the_command_that_migrates_and_change_nothing(
     path: Path, version_1: dict[str, list[tuple[Any, ...]]]
 ) -> None:
     before = path.read_bytes()
-    with pytest.raises(
-        StoreUnreachable,
-        match=rf"crawl\.db: .*older Orbweaver \(schema 1, now {SCHEMA_VERSION}\)\. `scrapy crawl web` brings it forward",
-    ):
+    message = rf"crawl\.db: .*older Orbweaver \(schema 1, now {SCHEMA_VERSION}\)\. `scrapy crawl web` brings it forward"
+    with pytest.raises(StoreUnreachable, match=message):
         open_store(f"sqlite:{path}", read_only=True)
     assert path.read_bytes() == before
     assert not path.with_name("crawl.db.schema1").exists()
 
 
-def test_codes_that_came_later_are_explained_in_a_file_of_this_version_too(path: Path) -> None:
+def test_the_table_of_reasons_is_updated_at_opening(path: Path) -> None:
     open_for_writing(path).close()
-    made_by_another_program(
-        path, "DELETE FROM reasons WHERE code > 90; UPDATE reasons SET meaning = 'old' WHERE code = 1"
-    )
+    execute_outside(path, "DELETE FROM reasons WHERE code > 90; UPDATE reasons SET meaning = 'old' WHERE code = 1")
     open_for_writing(path).close()
     expected = [(reason.value, reason.name, reason.meaning) for reason in sorted(Reason)]
     assert everything_in(path)["reasons"] == expected
 
 
-# ── a change of the scope, in several transactions ──
+# ── A review of the scope in several transactions ──
 
-STRETCHES = [f"http://h{host}.test/{page}" for host in range(3) for page in range(4)]
+REVIEWED = [f"http://h{host}.test/{page}" for host in range(3) for page in range(4)]
 
 
 @pytest.fixture
 def parked(path: Path) -> Iterator[Store]:
-    """A store with twelve URLs of three hosts that a scope has parked."""
+    """A store with twelve URLs of three hosts, all parked by the scope."""
     store = open_store(f"sqlite:{path}")
     refused = Refusal(Reason.OUT_OF_SCOPE, "hosts")
-    store.urls.add([new_url(url, reason=Reason.LINK, refused=refused, via=key_of(A)) for url in STRETCHES], NOW)
+    store.urls.add([new_url(url, reason=Reason.LINK, refused=refused, via=key_of(A)) for url in REVIEWED], NOW)
     yield store
     store.close()
 
 
 def waiting_in(store: Store) -> set[str]:
-    rows = [store.urls.find(key_of(url)) for url in STRETCHES]
+    rows = [store.urls.find(key_of(url)) for url in REVIEWED]
     return {row.url for row in rows if row is not None and row.state is State.WAITING}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 11, 12, 13])
-def test_all_are_judged_once_however_many_fit_in_a_transaction(
+def test_each_url_is_judged_once_whatever_the_size_of_a_transaction(
     size: int, parked: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scope, "_URLS_PER_REVIEW", size)
-    asked: list[str] = []
+    judged: list[str] = []
 
     def judge(url: str, depth: int) -> Refusal | None:
-        asked.append(url)
+        judged.append(url)
         return None if url.endswith(("1", "2")) else Refusal(Reason.EXCLUDED)
 
     assert parked.urls.review_scope(judge, NOW) == ScopeReview(opened=6, closed=0)
-    assert sorted(asked) == STRETCHES
-    assert waiting_in(parked) == {url for url in STRETCHES if url.endswith(("1", "2"))}
+    assert sorted(judged) == REVIEWED
+    assert waiting_in(parked) == {url for url in REVIEWED if url.endswith(("1", "2"))}
     assert parked.urls.review_scope(lambda url, depth: Refusal(Reason.EXCLUDED), NOW) == ScopeReview(opened=0, closed=6)
-    asked.clear()
+    judged.clear()
     assert parked.urls.review_scope(judge, NOW, "h1.test").opened == 2
-    assert sorted(asked) == STRETCHES[4:8]
+    assert sorted(judged) == REVIEWED[4:8]
 
 
-def test_who_is_interrupted_does_it_again(parked: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_review_that_was_interrupted_can_be_repeated(parked: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope, "_URLS_PER_REVIEW", 5)
-    asked: list[str] = []
+    judged: list[str] = []
 
     def judge(url: str, depth: int) -> Refusal | None:
-        asked.append(url)
-        if len(asked) == 8:
+        judged.append(url)
+        if len(judged) == 8:
             raise KeyboardInterrupt
         return None
 
     with pytest.raises(KeyboardInterrupt):
         parked.urls.review_scope(judge, NOW)
-    assert waiting_in(parked) == set(asked[:5])  # a transaction is undone as a whole
+    assert waiting_in(parked) == set(judged[:5])  # the second transaction was rolled back
     assert parked.urls.review_scope(judge, NOW) == ScopeReview(opened=7, closed=0)
-    assert parked.urls.add([new_url(STRETCHES[0]), new_url("http://new.test/")], NOW) == 1
+    assert parked.urls.add([new_url(REVIEWED[0]), new_url("http://new.test/")], NOW) == 1
     account = parked.crawl.account()
     assert (account.known, account.waiting, account.parked) == (13, 13, 0)
 
 
-# ── several processes ──
+# ── Several processes ──
 
 SEED = """
 import sys
@@ -461,8 +457,8 @@ def test_two_processes_may_write_at_once(path: Path) -> None:
         assert other.stdout.readline() == "open\n"
         for visit in visits:
             store.commits.commit([visit_result(visited(visit))], [], NOW)
-        _, complaint = other.communicate()
-    assert (other.returncode, complaint) == (0, "")
+        _, error = other.communicate()
+    assert (other.returncode, error) == (0, "")
     account = store.crawl.account()
     assert (account.known, account.waiting, account.leased, account.parked) == (400, 400, 0, 0)
     assert len(list(store.urls.seeds())) == 200
@@ -474,8 +470,8 @@ def test_several_processes_may_create_a_crawl_at_once(path: Path) -> None:
     create = "import sys; from crawler.stores.open import open_store; open_store('sqlite:' + sys.argv[1]).close()"
     command = [sys.executable, "-c", create, str(path)]
     others = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
-    complaints = [other.communicate()[1] for other in others]
-    assert complaints == [""] * 4
+    errors = [other.communicate()[1] for other in others]
+    assert errors == [""] * 4
     connection = open_for_reading(path)
     assert connection.execute("SELECT count(*) FROM partitions").get == PARTITIONS
     connection.close()

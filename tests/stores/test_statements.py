@@ -1,4 +1,4 @@
-"""Statements of the SQLite engine name their codes by enums and use the partial indexes that were made for them."""
+"""Statements of the SQLite engine take codes from enums, and use the partial indexes that were made for them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from crawler.stores.sqlite import document_writer, frontier, ledger, listed_urls
 from crawler.stores.sqlite.connection import open_for_writing
 
 FOLDER = Path(*sqlite.__path__)
-# Migrations keep the numbers that they had when they were written.
+# Migrations are frozen, with the numbers of their time.
 MODULES = sorted(path for path in FOLDER.glob("*.py") if path.stem != "migrations")
 CODE = re.compile(r"\b(state|kind|(last_)?reason|tier)\)?(, \d+\))? ?(=|<>|<=?|>=?|(NOT )?IN|BETWEEN|WHEN) ?\(?\d")
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
-def test_codes_stand_in_statements_by_the_names_of_their_enums(path: Path) -> None:
+def test_codes_in_statements_come_from_enums(path: Path) -> None:
     assert [line for line in path.read_text(encoding="utf-8").splitlines() if CODE.search(line)] == []
 
 

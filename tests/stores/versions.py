@@ -6,11 +6,11 @@ from pathlib import Path
 
 import apsw
 
-_FIRST_REASONS = (*range(1, 77), *range(80, 85))  # codes that the first version knew
+_FIRST_REASONS = (*range(1, 77), *range(80, 85))  # codes of the first version
 
 
 def as_version_1(path: Path) -> None:
-    """Make of a store's file, written now, one that the first version could have written."""
+    """Turn the file of a current store into one that the first version could have written."""
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
@@ -123,8 +123,10 @@ def _undo_5(connection: apsw.Connection) -> None:
     view = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'accounting'").get
     connection.execute("DROP VIEW accounting")
     connection.execute(_URLS_4)
-    same = "host rest url state reason kind level due depth hops tries crashes epoch asked found visited last_reason status"
-    columns = ", ".join([*same.split(), "detail, etag, last_modified, visits, changes, inlinks, hint"])
+    columns = (
+        "host, rest, url, state, reason, kind, level, due, depth, hops, tries, crashes, epoch, asked, found, visited, "
+        "last_reason, status, detail, etag, last_modified, visits, changes, inlinks, hint"
+    )
     connection.execute(f"INSERT INTO urls_4 ({columns}) SELECT {columns} FROM urls")
     connection.execute(
         """UPDATE urls_4 SET (via_host, via_rest) = (
