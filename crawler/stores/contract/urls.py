@@ -135,7 +135,7 @@ class UrlStore(Protocol):
         """
 
     def review_budgets(self, now: float) -> None:
-        """After budgets were changed, make sites with parked URLs due for review, and release hosts held for the day."""
+        """After a change of budgets, make sites with parked URLs due for review and release hosts held for the day."""
 
     def collisions(self, key: Key) -> list[str]:
         """Return the URLs that were dropped because another URL has this key."""

@@ -75,7 +75,7 @@ class SqliteCommits:
         segments: Sequence[SegmentState],
         now: float,
     ) -> CommitSummary:
-        """Write in this order: 1. states of URLs and hosts, 2. documents one by one, 3. new URLs and in-links, together."""
+        """Write 1. states of URLs and hosts, 2. documents one by one, 3. new URLs and in-links together."""
         seen_cache = self._database.seen_cache
         urls = _move_urls(connection, ledger, batch, now)
         _write_segments(connection, segments)
@@ -211,7 +211,7 @@ def _move_urls(
 
 
 def _facts_values(result: VisitResult, urls: Mapping[Key, _VisitedUrl]) -> tuple[object, ...] | None:
-    """Return the row of `url_facts` for the next visit; None if nothing changes, as with most first visits that fail."""
+    """Return the row of `url_facts` for the next visit; None if nothing changes, as after most failed first visits."""
     visited, missing = result.visited, result.next_state.missing
     visit, validators = visited.visit, _validators_after(visited, missing)
     interval = visited.page.interval if visited.page is not None else None

@@ -26,7 +26,7 @@ class NewDocument(NamedTuple):
 
 
 class DocumentColumn(NamedTuple):
-    """A column of `documents`: how its value is made for a new document, and how `DocumentRow` reads it; None = not read."""
+    """A column of `documents`: how its value is made for a new document, and how `DocumentRow` reads it, if it does."""
 
     name: str
     of: Callable[[NewDocument], object]

@@ -133,7 +133,7 @@ class DocumentWriter:
             self._index.remove(number)
 
     def _original(self, number: int, result: VisitResult, page: Page) -> OriginalPage | None:
-        """Return the original of a page: the current page of another URL with the same body, the same text, or a similar one."""
+        """Return the original of a page: the current page of another URL with the same body or a similar text."""
         visited, digests = result.visited, self._digests
         if not is_complete_page(visited):
             return None
@@ -159,7 +159,7 @@ class DocumentWriter:
         return OriginalPage(verdict.original.document, links, verdict.similarity, verdict.tier)
 
     def _exact_original(self, condition: str, digest: bytes, key: Key, tier: Tier) -> OriginalPage | None:
-        """Return the original of the current pages of other URLs with a digest; the first of these pages points to it."""
+        """Return the original of other URLs' current pages with a digest; the first of these pages points to it."""
         row = self._connection.execute(
             f"""SELECT d.id, d.links_digest, d.duplicate_of, d.similarity, d.tier FROM documents d
                 LEFT JOIN documents o ON o.id = d.duplicate_of

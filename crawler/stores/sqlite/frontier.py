@@ -25,7 +25,7 @@ from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, VISIT_COLUM
 
 
 def _of_each(name: str, count: int, statement: str) -> str:
-    """Return one statement for all levels or steps in order: it reads a range of the index for each, and sorts nothing."""
+    """Return one statement for all levels or steps in order: it reads an index range for each, and sorts nothing."""
     return " UNION ALL ".join(f"SELECT * FROM ({statement.replace(name, str(number))})" for number in range(count))
 
 
@@ -50,7 +50,8 @@ SELECT min(due) FROM ({
     _of_each(
         "STEP",
         STEPS,
-        f"SELECT min(due) AS due FROM urls WHERE host = ?1 AND state = {State.WAITING:d} AND level = ?2 AND step = STEP",
+        f'''SELECT min(due) AS due FROM urls
+            WHERE host = ?1 AND state = {State.WAITING:d} AND level = ?2 AND step = STEP''',
     )
 })
 """

@@ -1,7 +1,7 @@
 """Links from other hosts: their anchor text, the in-links of their targets, and the endorsements of sites.
 
-Anchor text of links inside a host is navigation and is not stored. A link from another site raises the priority of a URL
-and the budget of its site: once for each linking site, however many of its pages link.
+Anchor text of links inside a host is navigation and is not stored. A link from another site raises the priority of a
+URL and the budget of its site: once for each linking site, however many of its pages link.
 """
 
 from __future__ import annotations

@@ -30,14 +30,16 @@ WHERE lister IS NOT excluded.lister OR lastmod IS NOT excluded.lastmod OR interv
 # A page is due at once if a trusted list states that it has changed since its last visit.
 _MAKE_DUE = f"""
 UPDATE urls SET due = ?1
-WHERE host = ?2 AND rest = ?3 AND url = ?4 AND kind = {Kind.PAGE:d} AND state = {State.WAITING:d} AND due > ?1 AND ?5 > visited
+WHERE host = ?2 AND rest = ?3 AND url = ?4 AND kind = {Kind.PAGE:d} AND state = {State.WAITING:d}
+  AND due > ?1 AND ?5 > visited
 RETURNING host, level
 """
 
-# A URL that was found as a page, or was out of scope, is named as a sitemap or feed. Any page may name any URL, so one that
-# was visited as a page, or is a seed, keeps its kind until its content shows that it is a list.
+# A URL that was found as a page, or was out of scope, is named as a sitemap or feed. Any page may name any URL, so one
+# that was visited as a page, or is a seed, keeps its kind until its content shows that it is a list.
 _MAKE_LIST = f"""
-UPDATE urls SET kind = ?1, reason = iif(state = {State.PARKED:d}, ?2, reason), due = iif(state = {State.PARKED:d}, ?3, due),
+UPDATE urls SET kind = ?1, reason = iif(state = {State.PARKED:d}, ?2, reason),
+                due = iif(state = {State.PARKED:d}, ?3, due),
                 state = iif(state = {State.PARKED:d}, {State.WAITING:d}, state), detail = '', depth = min(depth, ?7)
 WHERE host = ?4 AND rest = ?5 AND url = ?6
   AND (state = {State.WAITING:d} AND kind = {Kind.PAGE:d} AND visits = 0

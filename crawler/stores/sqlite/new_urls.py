@@ -83,7 +83,7 @@ WHERE host = ? AND rest = ? AND url = ? AND state = {State.WAITING:d} AND kind <
 
 
 class SeenCache:
-    """A cache of rows that exist for certain, so that links need not be looked up one by one: most are known already."""
+    """A cache of rows that certainly exist, so that links need not be looked up one by one: most are known already."""
 
     def __init__(
         self,

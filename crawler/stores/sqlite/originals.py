@@ -53,8 +53,8 @@ IS_COMPLETE = f"d.kind = {Kind.PAGE:d} AND d.reason = {Reason.OK:d}"
 # A complete page that is the current document of its URL in the change feed.
 IS_SHOWN = f"""
 {IS_COMPLETE} AND d.id = (
-    SELECT iif(c.change = '{ChangeEvent.DELETE}', NULL, c.document) FROM changes c WHERE c.host = d.host AND c.rest = d.rest
-    ORDER BY c.version DESC LIMIT 1)
+    SELECT iif(c.change = '{ChangeEvent.DELETE}', NULL, c.document) FROM changes c
+    WHERE c.host = d.host AND c.rest = d.rest ORDER BY c.version DESC LIMIT 1)
 """
 _COPIES = f"""
 JOIN documents o ON o.id = d.duplicate_of
@@ -110,7 +110,7 @@ class Originals:
             originals += self._assign_original(copies[claim], originals)
 
     def judge_again(self, number: int, compared: Mapping[int, float] = _NOT_COMPARED) -> None:
-        """Find the original and the copies of a page again, after its sketch was replaced by one without the template."""
+        """Find the original and the copies of a page again, after the template was removed from its sketch."""
         row = self._connection.execute(
             """SELECT d.id, d.tier, o.host, o.rest FROM sketches s JOIN documents d ON d.id = s.document
                LEFT JOIN documents o ON o.id = d.duplicate_of WHERE s.id = ?""",
@@ -128,7 +128,7 @@ class Originals:
             self.reassign_copies(page.key)
 
     def _assign_original(self, page: _Page, originals: Sequence[_Page]) -> list[_Page]:
-        """Make a page a copy of one of the originals, or of another similar page; else it is an original, and returned."""
+        """Make a page a copy of one of the originals or of another similar page; else return it as an original."""
         for original in originals:
             same = self._same_content(page, original)
             if same is not None:
@@ -173,7 +173,7 @@ class Originals:
         self._index.set_indexed(page.id, indexed=True)
 
     def _write_original(self, page: _Page, original: int | None, share: float | None, tier: Tier | None) -> None:
-        """Write the original of a page, with an entry in the change feed if original, similarity or tier have changed."""
+        """Write the original of a page, and a change entry if its original, similarity or tier has changed."""
         before = self._published_original(page.document)
         self._connection.execute(
             "UPDATE documents SET duplicate_of = ?, similarity = ?, tier = ? WHERE id = ?",

@@ -1,8 +1,8 @@
 """The role `partitions` on SQLite: which worker may visit which hosts, and recovery from workers that died.
 
-Every clock has one owner: a host's clock belongs to its partition. Hosts of a politeness group are in one partition from
-the beginning. Hosts on one IP address are moved to one partition when a worker first visits them: the address belongs to
-the partition of its first host.
+Every clock has one owner: a host's clock belongs to its partition. Hosts of a politeness group are in one partition
+from the beginning. Hosts on one IP address are moved to one partition when a worker first visits them: the address
+belongs to the partition of its first host.
 """
 
 from __future__ import annotations
@@ -67,8 +67,9 @@ class SqlitePartitions:
         self, worker: WorkerStatus, now: float, lease: float, longest_request: float, full_rest: FullRest
     ) -> Assignment:
         with self._database.changing(now) as (connection, ledger):
+            places = ", ".join("?" * len(_WORKER_COLUMNS.split(", ")))
             connection.execute(
-                f"INSERT OR REPLACE INTO workers ({_WORKER_COLUMNS}) VALUES ({', '.join('?' * len(_WORKER_COLUMNS.split(', ')))})",
+                f"INSERT OR REPLACE INTO workers ({_WORKER_COLUMNS}) VALUES ({places})",
                 (
                     *(worker.slot, worker.owner, worker.pid, worker.since, now + lease),
                     *(worker.visits, worker.pages, worker.new_urls, worker.late, worker.rate, worker.store_share),

@@ -67,7 +67,7 @@ def _rate_of(requests: int, seconds: int, *window: int) -> RequestRate:
 
 
 def crawl_limits_values(crawl_limits: CrawlLimits) -> tuple[float | None, str, str]:
-    """Return Crawl-delay, Request-rate and Visit-time; the last two as numbers with spaces between, empty if not set."""
+    """Return Crawl-delay, Request-rate and Visit-time; the last two as numbers with spaces between, empty if unset."""
     rate = crawl_limits.request_rate
     numbers = (rate.requests, rate.seconds, *(rate.window or ())) if rate is not None else ()
     return crawl_limits.crawl_delay, " ".join(map(str, numbers)), " ".join(map(str, crawl_limits.visit_time or ()))

@@ -2,8 +2,8 @@
 
 Read as a table of rows with column groups: the row is the URL (`host`, `rest`: fingerprints, so a host's rows lie
 together); its groups are what the frontier knows (`urls`, `url_facts`), what was archived and when (`documents`,
-several versions a URL) and what others say of it (`anchors`). `changes` is the change feed: whoever has read version v
-never later finds a new row below v.
+several versions a URL) and the text of links to it (`anchors`). `changes` is the change feed: a reader that has version
+v never finds a new row below v later.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 from crawler.frontier.priority import LEVELS, STEPS
 from crawler.items import ChangeEvent, Kind, Reason, State
 
-APPLICATION_ID = 0x4F524257  # "ORBW": says of a database file that it is ours
+APPLICATION_ID = 0x4F524257  # "ORBW": marks a database file as one of Orbweaver
 SCHEMA_VERSION = 10
 PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
 
 # The condition of partial indexes of documents: SQLite uses them for statements that repeat it with the same literals.
 COMPLETE_PAGE = f"kind = {Kind.PAGE:d} AND reason = {Reason.OK:d}"
+_OVER_BUDGET = f"state = {State.PARKED:d} AND reason = {Reason.OVER_BUDGET:d}"
 
 TABLES = f"""
 CREATE TABLE crawl (
@@ -49,7 +50,7 @@ CREATE TABLE hosts (
     due REAL,                           -- none is due earlier; NULL = none waits
     next_visit REAL NOT NULL DEFAULT 0, -- the clock: not visited before
     held_until REAL NOT NULL DEFAULT 0, -- nor before this: Retry-After, failures, the budget of a day
-    crawl_delay REAL,                   -- what its robots.txt asks for
+    crawl_delay REAL,                   -- from its robots.txt, like the next two
     request_rate TEXT NOT NULL DEFAULT '',  -- requests, seconds; and from, to in minutes of the day UTC
     visit_time TEXT NOT NULL DEFAULT '',    -- from, to
     backoff INTEGER NOT NULL DEFAULT 0,
@@ -81,15 +82,15 @@ CREATE TABLE sites (                    -- registered domains; a host without on
     name TEXT NOT NULL,
     seeded INTEGER NOT NULL DEFAULT 0,  -- whether a seed lies in it
     endorsers INTEGER NOT NULL DEFAULT 0,   -- other sites that link to it
-    admitted INTEGER NOT NULL DEFAULT 0,    -- URLs that its budget let in
-    excess INTEGER NOT NULL DEFAULT 0,  -- URLs that it did not, and are parked
+    admitted INTEGER NOT NULL DEFAULT 0,    -- URLs that its budget admitted
+    excess INTEGER NOT NULL DEFAULT 0,  -- URLs that are parked over budget
     day INTEGER NOT NULL DEFAULT 0,     -- days since the epoch, for the next two
     admitted_today INTEGER NOT NULL DEFAULT 0,
     visits_today INTEGER NOT NULL DEFAULT 0,
-    review REAL                         -- when what is parked is looked at again; NULL = nothing is
+    review REAL                         -- when parked URLs are reviewed; NULL = there are none
 );
 CREATE INDEX sites_to_review ON sites (review) WHERE review IS NOT NULL;
-CREATE TABLE site_links (               -- who endorses whom
+CREATE TABLE site_links (               -- which site links to which
     target INTEGER NOT NULL,
     source INTEGER NOT NULL,
     PRIMARY KEY (target, source)
@@ -104,7 +105,7 @@ CREATE TABLE origins (
     expires REAL NOT NULL,
     held_until REAL NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0,
-    location TEXT NOT NULL DEFAULT '',  -- where a redirect says robots.txt is
+    location TEXT NOT NULL DEFAULT '',  -- target of a redirect of the robots.txt
     hops INTEGER NOT NULL DEFAULT 0,
     crawl_delay REAL,
     request_rate TEXT NOT NULL DEFAULT '',
@@ -120,7 +121,7 @@ CREATE TABLE urls (
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
     url TEXT NOT NULL,
-    state INTEGER NOT NULL CHECK (state IN ({State.WAITING:d}, {State.LEASED:d}, {State.PARKED:d})),  -- waiting, leased, parked
+    state INTEGER NOT NULL CHECK (state IN ({State.WAITING:d}, {State.LEASED:d}, {State.PARKED:d})),
     reason INTEGER NOT NULL,
     kind INTEGER NOT NULL,
     level INTEGER NOT NULL CHECK (level BETWEEN 0 AND {LEVELS - 1}),
@@ -131,7 +132,7 @@ CREATE TABLE urls (
     crashes INTEGER NOT NULL DEFAULT 0,
     epoch INTEGER,                      -- while leased
     leased_host INTEGER,                -- while leased: the host that is visited, which may differ for a robots.txt
-    via INTEGER,                        -- on whose page it was found; NULL = somebody asked for it, 0 = unknown
+    via INTEGER,                        -- the page on which it was found; NULL = a seed or requested, 0 = unknown
     found REAL NOT NULL,
     visited REAL,
     last_reason INTEGER,
@@ -140,26 +141,26 @@ CREATE TABLE urls (
     visits INTEGER NOT NULL DEFAULT 0,
     changes INTEGER NOT NULL DEFAULT 0, -- how often it was found changed
     inlinks INTEGER NOT NULL DEFAULT 0, -- other sites that link to it, when they were last counted
-    hint REAL,                          -- from 0 to 1: how important others say it is
+    hint REAL,                          -- importance by a sitemap or a spider, from 0 to 1
     step INTEGER NOT NULL DEFAULT 0 CHECK (step BETWEEN 0 AND {STEPS - 1}),  -- order inside a level; less is sooner
     UNIQUE (host, rest)
 );
 CREATE INDEX urls_waiting ON urls (host, level, step, due) WHERE state = {State.WAITING:d};
 CREATE INDEX urls_leased ON urls (host) WHERE state = {State.LEASED:d};
-CREATE INDEX urls_over_budget ON urls (host, level, due) WHERE state = {State.PARKED:d} AND reason = {Reason.OVER_BUDGET:d};
+CREATE INDEX urls_over_budget ON urls (host, level, due) WHERE {_OVER_BUDGET};
 CREATE INDEX urls_sitemaps ON urls (host) WHERE kind = {Kind.SITEMAP:d};
 
 -- Apart from `urls`, because most URLs have none of it and each column costs every row a byte.
-CREATE TABLE url_facts (                -- validators of a URL's document, and what sitemaps and feeds say of the URL
+CREATE TABLE url_facts (                -- validators of a URL's document, and facts from sitemaps and feeds
     id INTEGER PRIMARY KEY,             -- as in urls
     etag TEXT NOT NULL DEFAULT '',      -- of its last document
     last_modified TEXT NOT NULL DEFAULT '',
     length INTEGER,                     -- of that, as on the wire
-    reused INTEGER NOT NULL DEFAULT 0,  -- visits in a row that took the server's word for it
+    reused INTEGER NOT NULL DEFAULT 0,  -- visits in a row that found it unchanged by its validators
     missing INTEGER NOT NULL DEFAULT 0, -- visits in a row that did not find it
     lister INTEGER,                     -- the sitemap or feed that lists it
-    lastmod REAL,                       -- when it changed, says that
-    interval REAL                       -- between two changes, says that; of a feed, between two visits
+    lastmod REAL,                       -- when it changed, by that list
+    interval REAL                       -- between two changes, by that list; of a feed, between two visits
 );
 
 CREATE TABLE collisions (               -- URLs that are not in `urls`, because another URL has their key
@@ -188,9 +189,9 @@ CREATE TABLE workers (                  -- the processes of this crawl
     late INTEGER NOT NULL DEFAULT 0,    -- visits whose commit was refused
     rate REAL NOT NULL DEFAULT 0,       -- visits a second, lately
     store_share REAL NOT NULL DEFAULT 0,    -- of the time, lately, in which its thread for the store worked
-    limited_by TEXT NOT NULL DEFAULT '' -- what keeps it from being faster
+    limited_by TEXT NOT NULL DEFAULT '' -- its bottleneck
 );
-CREATE TABLE addresses (                -- servers, once there are several workers: their hosts are in one partition
+CREATE TABLE addresses (                -- IP addresses, if there are several workers: hosts of one are in one partition
     address TEXT PRIMARY KEY,
     partition INTEGER NOT NULL,
     wanted INTEGER                      -- the partition of a group of hosts that needs it
@@ -208,7 +209,7 @@ CREATE TABLE seeds (
     added REAL NOT NULL
 );
 
-CREATE TABLE segments (                 -- archive files, and how far each is good
+CREATE TABLE segments (                 -- archive files with their committed lengths
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     slot INTEGER NOT NULL,
@@ -239,15 +240,15 @@ CREATE TABLE documents (
     body_bytes INTEGER NOT NULL,
     started REAL NOT NULL,              -- as in the record's WARC-Date
     body_of INTEGER,                    -- the document whose record holds the body, if this one's does not
-    duplicate_of INTEGER,               -- the document of another URL that had this content first
-    format TEXT NOT NULL DEFAULT '',    -- as it turned out: html, pdf, docx, text …; empty = nothing that is read
+    duplicate_of INTEGER,               -- the original: a document of another URL
+    format TEXT NOT NULL DEFAULT '',    -- as detected: html, pdf, docx, text …; empty = not read
     encoding_source TEXT NOT NULL DEFAULT '',   -- bom, header, meta, xml, utf-8, detected, fallback
-    problem TEXT NOT NULL DEFAULT '',   -- what kept us from reading all of it: encrypted, corrupt, bomb …
-    published REAL,                     -- when it was, as it says itself
-    metadata TEXT NOT NULL DEFAULT '{{}}', -- JSON: what else it says of itself
+    problem TEXT NOT NULL DEFAULT '',   -- what could not be read: encrypted, corrupt, bomb …
+    published REAL,                     -- publication date, by the document
+    metadata TEXT NOT NULL DEFAULT '{{}}', -- JSON: author, description …
     similarity REAL,                    -- to the document that it is a duplicate of
-    tier INTEGER,                       -- how that is known
-    weights BLOB NOT NULL DEFAULT x''   -- what each piece of its text is worth: its main text is had again by them
+    tier INTEGER,                       -- how the duplicate was found
+    weights BLOB NOT NULL DEFAULT x''   -- of the blocks of its text, for extracting its main text again
 );
 -- Only whole pages can be copies, or have them.
 CREATE INDEX documents_by_body ON documents (body_digest) WHERE {COMPLETE_PAGE} AND body_bytes > 0;
@@ -258,7 +259,7 @@ CREATE TABLE anchors (
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
     source INTEGER NOT NULL,            -- the host on which the link stands
-    text TEXT NOT NULL,                 -- empty: a link without words
+    text TEXT NOT NULL,                 -- empty = a link without anchor text
     site INTEGER NOT NULL DEFAULT 0,    -- the site of the source
     PRIMARY KEY (host, rest, source, text)
 ) WITHOUT ROWID;
@@ -267,8 +268,8 @@ CREATE TABLE sketches (                 -- of pages that may have near-duplicate
     id INTEGER PRIMARY KEY,             -- as in urls
     document INTEGER NOT NULL,
     host INTEGER NOT NULL,
-    template INTEGER NOT NULL,          -- fingerprint of the template that was taken out of it before; 0 = none
-    indexed INTEGER NOT NULL,           -- it stands in bands: it is no duplicate of another
+    template INTEGER NOT NULL,          -- fingerprint of the template removed before sketching; 0 = none
+    indexed INTEGER NOT NULL,           -- whether it is in bands: originals only
     sketch BLOB NOT NULL                -- MinHash, 200 marks of 2 bytes, and simhash, 8 bytes
 );
 CREATE INDEX sketches_of_host ON sketches (host);
@@ -277,7 +278,7 @@ CREATE TABLE bands (                    -- which pages are worth comparing: thos
     id INTEGER NOT NULL,                -- as in urls
     PRIMARY KEY (band, id)
 ) WITHOUT ROWID;
-CREATE TABLE template_jobs (            -- hosts whose template is to be learned, or taken out of older sketches
+CREATE TABLE template_jobs (            -- hosts whose template is to be extracted, or removed from older sketches
     host INTEGER PRIMARY KEY
 );
 
@@ -285,11 +286,12 @@ CREATE TABLE changes (
     version INTEGER PRIMARY KEY AUTOINCREMENT,
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
-    change TEXT NOT NULL CHECK (change IN ('{ChangeEvent.UPSERT}', '{ChangeEvent.META}', '{ChangeEvent.DELETE}')),  -- meta: looked at again, and unchanged
+    -- upsert: new content or another original; meta: a new visit or new anchors only
+    change TEXT NOT NULL CHECK (change IN ('{ChangeEvent.UPSERT}', '{ChangeEvent.META}', '{ChangeEvent.DELETE}')),
     document INTEGER,
-    at REAL NOT NULL,                   -- when the document was last seen as it is told of here, or not at all
-    reason INTEGER,                     -- of a deletion: how it is known that the document is gone
-    detail TEXT NOT NULL DEFAULT ''     -- and where it has moved
+    at REAL NOT NULL,                   -- when a visit last confirmed the entry
+    reason INTEGER,                     -- of a deletion: why the document was deleted
+    detail TEXT NOT NULL DEFAULT ''     -- of a deletion: the URL to which it has moved
 );
 CREATE INDEX changes_of_url ON changes (host, rest, version);
 
@@ -304,7 +306,7 @@ CREATE TABLE trust (                    -- how often each source of a host was r
 ) WITHOUT ROWID;
 CREATE TABLE announcements (            -- entries of feeds
     feed INTEGER NOT NULL,              -- the feed's number in `urls`
-    guid INTEGER NOT NULL,              -- fingerprint of what the entry calls itself
+    guid INTEGER NOT NULL,              -- fingerprint of the entry's identifier
     host INTEGER NOT NULL,              -- the URL that it announces
     rest INTEGER NOT NULL,
     title TEXT NOT NULL,
@@ -314,7 +316,7 @@ CREATE TABLE announcements (            -- entries of feeds
     PRIMARY KEY (feed, guid)
 ) WITHOUT ROWID;
 CREATE INDEX announcements_of_url ON announcements (host, rest);
-CREATE TABLE vouchers (                 -- hosts whose robots.txt names a sitemap that lies elsewhere
+CREATE TABLE vouchers (                 -- hosts whose robots.txt names a sitemap of another host
     host INTEGER NOT NULL,              -- the sitemap
     rest INTEGER NOT NULL,
     voucher TEXT NOT NULL,
@@ -326,12 +328,12 @@ CREATE TABLE pending_anchors (          -- pages with new anchor text that the c
     version INTEGER NOT NULL,           -- of the feed when they were found: later entries include them already
     targets BLOB NOT NULL               -- host and rest of each, 8 bytes each
 );
-CREATE TABLE runs (                     -- what crawls said of themselves when they ended
+CREATE TABLE runs (                     -- summaries of ended runs
     id INTEGER PRIMARY KEY,
     ended REAL NOT NULL,
     summary TEXT NOT NULL               -- JSON
 );
-INSERT INTO crawl VALUES ('identity', lower(hex(randomblob(8))));   -- versions of one crawl say nothing about another
+INSERT INTO crawl VALUES ('identity', lower(hex(randomblob(8))));   -- versions of different crawls are not comparable
 
 CREATE VIEW accounting AS
     SELECT (SELECT coalesce(sum(known), 0) FROM hosts) AS known,

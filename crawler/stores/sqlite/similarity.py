@@ -34,7 +34,7 @@ class SqliteSimilarity:
             return found
 
     def index_for_commit(self, connection: apsw.Connection) -> SimilarityIndex:
-        """Return the index that `candidates` filled for this batch, or a new one if another process has written since."""
+        """Return the index that `candidates` filled for this batch, or a new one if another process has written."""
         looked_up, self._looked_up = self._looked_up, None
         if looked_up is not None and looked_up[0] == connection.pragma("data_version"):
             return looked_up[1]

@@ -141,7 +141,7 @@ def _with_old_sketches(connection: apsw.Connection, host: int, fingerprint: int)
 def _needs_job(
     connection: apsw.Connection, host: int, pages: int, template: bytes | None, fingerprints: Sequence[int]
 ) -> bool:
-    """Whether a host needs a template job: to extract a template, or because these pages were sketched with another one.
+    """Whether a host needs a template job: to extract a template, or because pages were sketched with another one.
 
     Until a template is found, it is tried each time that the number of the host's pages has doubled.
     """

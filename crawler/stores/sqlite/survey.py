@@ -60,7 +60,8 @@ class SqliteSurvey:
 
     def span(self, host: int | None = None) -> tuple[float, float] | None:
         first, found, visited = self._one(
-            f"SELECT min(found), max(found), max(visited) FROM urls WHERE {_of('host', host)} AND kind <> {Kind.ROBOTS:d}",
+            f"""SELECT min(found), max(found), max(visited) FROM urls
+                WHERE {_of("host", host)} AND kind <> {Kind.ROBOTS:d}""",
             (host,),
         )
         return (first, max(found, visited or found)) if first is not None else None
@@ -77,7 +78,8 @@ class SqliteSurvey:
             (
                 ("visited",),
                 f"""SELECT cast(({_FIRST_VISIT} - ?2) / ?3 AS INTEGER), count(*)
-                    FROM urls u WHERE {_of("u.host", host)} AND u.visited IS NOT NULL AND kind <> {Kind.ROBOTS:d} GROUP BY 1""",
+                    FROM urls u
+                    WHERE {_of("u.host", host)} AND u.visited IS NOT NULL AND kind <> {Kind.ROBOTS:d} GROUP BY 1""",
             ),
             (
                 ("answers", "pages", "bytes"),
@@ -241,7 +243,8 @@ class SqliteSurvey:
                                  OR EXISTS (SELECT 1 FROM announcements n WHERE n.host = u.host AND n.rest = u.rest)
                                  AS listed
                           FROM urls u LEFT JOIN url_facts t ON t.id = u.id LEFT JOIN urls v ON v.id = u.via
-                          WHERE u.kind = {Kind.PAGE:d} AND NOT (u.state = {State.PARKED:d} AND u.reason IN ({_OUT_OF_SCOPE}))
+                          WHERE u.kind = {Kind.PAGE:d}
+                            AND NOT (u.state = {State.PARKED:d} AND u.reason IN ({_OUT_OF_SCOPE}))
                             AND u.host IN (SELECT m.host FROM url_facts l JOIN urls m ON m.id = l.id
                                            WHERE l.lister IS NOT NULL))"""
             )
