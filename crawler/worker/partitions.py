@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.items import Visit
-from crawler.stores.contract.partitions import Assignment
-from crawler.stores.sqlite.schema import PARTITIONS
+from crawler.stores.contract.partitions import PARTITIONS, Assignment
 
 
 class PartitionShare:

@@ -6,8 +6,8 @@ import pytest
 
 from crawler.items import Kind, Reason, RobotsFile, Visit
 from crawler.stores.contract.commits import LateCommit
+from crawler.stores.contract.partitions import PARTITIONS
 from crawler.stores.contract.store import Store
-from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import partition_of
 from crawler.urls.keys import host_key, key_of
 from tests.contracts.engines import Opener

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import random
-from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 from msgspec.structs import replace
 
@@ -14,7 +11,6 @@ from crawler.duplicates.cascade import DuplicateRule
 from crawler.items import Tier
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.store import Store
-from crawler.stores.sqlite import similarity_index
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.similar_texts import (
@@ -215,17 +211,6 @@ def test_near_duplicates_are_found_again_after_a_run_with_threshold_0(opener: Op
     store.close()
 
 
-def test_a_band_never_has_more_than_64_pages(store: Store, tmp_path: Path) -> None:
-    """The pages share a band, though their texts are not similar."""
-    common = words_of(5, 40)
-    for number in range(90):
-        fetch(store, f"http://a.test/{number}", NOW + number, page=text_page(common + words_of(100 + number, 60)))
-    store.similarity.rebuild_index()
-    connection = apsw.Connection(str(tmp_path / "crawl.db"))
-    assert connection.execute("SELECT max(c) FROM (SELECT count(*) c FROM bands GROUP BY band)").get <= 64
-    connection.close()
-
-
 # ── Reading sketches ──
 
 
@@ -248,18 +233,6 @@ def test_originals_and_duplicates_have_sketches(store: Store) -> None:
         fetch(store, url, NOW, page=page)
     assert sketches_of(store) == {url: page.sketch for url, page in pages.items()}
     assert store.similarity.count_sketches() == 3
-
-
-def test_blocks_of_sketches_have_neither_gaps_nor_overlaps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similarity_index, "_BLOCK", 4)
-    urls = [f"http://{number % 3}.test/{number}" for number in range(9)]
-    random.Random(1).shuffle(urls)
-    for number, url in enumerate(urls):
-        fetch(store, url, NOW, page=text_page(words_of(number)))
-    found = list(store.similarity.sketches())
-    assert [len(block) for block in found] == [4, 4, 1]
-    numbers = [number for block in found for number, _, _ in block]
-    assert numbers == sorted(set(numbers))
 
 
 def test_a_page_that_is_or_becomes_too_short_has_no_sketch(store: Store) -> None:

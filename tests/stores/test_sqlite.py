@@ -13,12 +13,13 @@ import pytest
 
 from crawler.errors import CrawlError, DiskTrouble, StoreUnreachable
 from crawler.items import Reason, Refusal, State
+from crawler.stores.contract.partitions import PARTITIONS
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import ScopeReview
 from crawler.stores.open import open_store
 from crawler.stores.sqlite import scope
 from crawler.stores.sqlite.connection import create_or_migrate, open_for_reading, open_for_writing
-from crawler.stores.sqlite.schema import APPLICATION_ID, PARTITIONS, SCHEMA_VERSION, TABLES
+from crawler.stores.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES
 from crawler.urls.keys import key_of
 from tests.samples import NOW, acquire, link, new_url, visit_result, visited
 from tests.stores.versions import as_version_1

@@ -9,6 +9,8 @@ from typing import Protocol
 from crawler.frontier.politeness import HostClock
 from crawler.items import Visit
 
+PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
+
 FullRest = Callable[[str, HostClock], HostClock]  # host name, clock → the clock after its worker died during a visit
 
 

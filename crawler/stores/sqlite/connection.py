@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from crawler.errors import CrawlError, DiskTrouble, NoCrawl, StoreUnreachable
+from crawler.stores.contract.partitions import PARTITIONS
 from crawler.stores.sqlite import schema
 from crawler.stores.sqlite.migrations import MIGRATIONS
 from crawler.urls.hosts import host_of, registered_domain
@@ -109,7 +110,7 @@ def create_or_migrate(
         found = connection.pragma("user_version")
         if found == 0:
             connection.execute(schema.TABLES)
-            connection.executemany("INSERT INTO partitions (id) VALUES (?)", [(n,) for n in range(schema.PARTITIONS)])
+            connection.executemany("INSERT INTO partitions (id) VALUES (?)", [(n,) for n in range(PARTITIONS)])
             connection.pragma("application_id", schema.APPLICATION_ID)
         elif found < version:
             _back_up(path, found)

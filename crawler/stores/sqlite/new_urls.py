@@ -10,10 +10,10 @@ import apsw
 
 from crawler.frontier.priority import PriorityInputs, level_of
 from crawler.items import Key, Kind, Link, Reason, Refusal, State
+from crawler.stores.contract.partitions import PARTITIONS
 from crawler.stores.contract.urls import NewUrl
 from crawler.stores.sqlite.index_pages import fetched_twin, park_twins
 from crawler.stores.sqlite.ledger import HostLedger
-from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import host_of, partition_of, registered_domain, reversed_name
 from crawler.urls.keys import host_key
 from crawler.urls.scope import SCOPE_REASONS

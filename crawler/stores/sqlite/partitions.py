@@ -14,11 +14,10 @@ import apsw
 
 from crawler.frontier.frontier import SOLO_AFTER_CRASHES
 from crawler.items import Key, Kind, Reason, State, Visit
-from crawler.stores.contract.partitions import Assignment, FullRest, Recovery, WorkerStatus
+from crawler.stores.contract.partitions import PARTITIONS, Assignment, FullRest, Recovery, WorkerStatus
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, clock_of
-from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.hosts import origin_of, partition_of
 from crawler.urls.keys import key_of
 

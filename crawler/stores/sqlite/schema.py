@@ -13,7 +13,6 @@ from crawler.items import ChangeEvent, Kind, Reason, State
 
 APPLICATION_ID = 0x4F524257  # "ORBW": marks a database file as one of Orbweaver
 SCHEMA_VERSION = 10
-PARTITIONS = 64  # work is divided by these; fixed when a crawl is created
 
 # The condition of partial indexes of documents: SQLite uses them for statements that repeat it with the same literals.
 COMPLETE_PAGE = f"kind = {Kind.PAGE:d} AND reason = {Reason.OK:d}"
