@@ -15,10 +15,11 @@ PART = ".part"  # ending of a file's name until the file is complete
 
 
 @contextmanager
-def write_atomically(path: Path) -> Iterator[BinaryIO]:
+def write_atomically(path: Path, *, is_durable: bool = True) -> Iterator[BinaryIO]:
     """Open a file that replaces `path` when the block ends, complete and on the disk.
 
-    If the block fails, what was at `path` stays as it was. `OSError` is the caller's to explain.
+    If the block fails, what was at `path` stays as it was. If it need not be durable, a power cut may bring that back,
+    and the directory need not be readable. `OSError` is the caller's to explain.
     """
     part = path.with_name(path.name + PART)
     try:
@@ -29,13 +30,14 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+    if is_durable:
+        sync_directory(path.parent)
 
 
 def write_text_atomically(path: Path, text: str) -> None:
     """Write a text file that no reader ever sees half of; `DiskTrouble` if that fails."""
     try:
-        with write_atomically(path) as file:
+        with write_atomically(path, is_durable=False) as file:
             file.write(text.encode("utf-8"))
     except OSError as error:
         raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error

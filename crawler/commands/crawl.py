@@ -71,7 +71,7 @@ class CrawlCommand(BaseRunSpiderCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--workers", type=int, metavar="N", default=1, help="crawl with N worker processes (default: 1)"
+            "--workers", type=int, metavar="N", default=1, help="crawl with N worker processes (default 1)"
         )
         parser.add_argument(
             "--join", action="store_true", help="start one more worker for a crawl that is running in this CRAWL_DIR"

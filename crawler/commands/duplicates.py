@@ -111,27 +111,31 @@ class DuplicatesCommand(ScrapyCommand):
             "--most",
             type=int,
             metavar="N",
-            help=f"show at most N documents or clusters ({MOST}; clusters with --json: all)",
+            help=f"show at most N documents or clusters ({MOST}; all clusters with --json)",
         )
         add(
             "--features",
             choices=[features.value for features in ComparedFeatures],
-            help="find, clusters: compare words, or tokens of source code, so that names, comments and spacing do not "
+            help="for find and clusters, compare words, or tokens of source code, so that names, comments and spacing do not "
             "count; code reads all source code and plain text of the collection again",
         )
         add(
             "--by-sketch",
             action="store_true",
-            help="clusters: compare the sketches only, without reading texts: faster, and less exact",
+            help="for clusters, compare the sketches only, without reading texts; faster, and less exact",
         )
         add(
             "--documents",
             type=Path,
             metavar="FILE",
-            help="evaluate: the texts of the documents to which the pairs refer",
+            help="for evaluate, the texts of the documents to which the pairs refer",
         )
-        add("--plot", type=Path, metavar="FILE.png", help="evaluate: draw precision and recall by threshold")
-        add("--json", action="store_true", help="print one JSON object per line: a document, a cluster, or a threshold")
+        add("--plot", type=Path, metavar="FILE.png", help="for evaluate, draw precision and recall by threshold")
+        add(
+            "--json",
+            action="store_true",
+            help="print one JSON object per line, for a document, a cluster, or a threshold",
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         verbs = {"find": self._find, "clusters": self._clusters, "evaluate": self._evaluate}

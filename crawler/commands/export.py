@@ -76,7 +76,7 @@ class ExportCommand(ScrapyCommand):
             type=int,
             default=0,
             metavar="N",
-            help="commit to the target after every N changes (default: depends on the target)",
+            help="commit to the target after every N changes (default depends on the target)",
         )
         add(
             "--host",
@@ -95,12 +95,12 @@ class ExportCommand(ScrapyCommand):
         add(
             "--duplicates",
             choices=(KEEP, FOLD),
-            help="keep: export duplicates, marked with duplicate_of; fold: export originals only (default: fold for "
+            help="keep exports duplicates, marked with duplicate_of; fold exports originals only (default fold for "
             "search engines, keep for files)",
         )
-        add("--fields", default="", metavar="TARGET_NAMES", help="export only these fields, separated by commas")
+        add("--fields", default="", metavar="NAMES", help="export only these fields, separated by commas")
         add("--blocks", action="store_true", help="add the text in blocks, each with its importance (0 to 1)")
-        add("--links", action="store_true", help="add the links of each document: id, url, anchor, rel")
+        add("--links", action="store_true", help="add the links of each document (id, url, anchor, rel)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         name, _, place = (opts.to or "").partition(":")

@@ -73,7 +73,7 @@ class InspectCommand(ScrapyCommand):
         parser.add_argument(
             "--method",
             metavar="NAME",
-            help=f"extract the main text by this method: {', '.join(EXTRACTORS)} (EXTRACTOR)",
+            help=f"extract the main text by one of {', '.join(EXTRACTORS)} (EXTRACTOR)",
         )
         parser.add_argument("--url", metavar="URL", help="the URL of a file, against which its links are resolved")
         parser.add_argument("--type", metavar="TYPE", help="the Content-Type of a file")

@@ -54,13 +54,13 @@ class ReportCommand(ScrapyCommand):
             "--output",
             type=Path,
             metavar="FILE",
-            help="file to write (default: CRAWL_DIR/report.html, or report-NAME.html for a host)",
+            help="file to write (default CRAWL_DIR/report.html, or report-NAME.html for a host)",
         )
         parser.add_argument(
             "--json", action="store_true", help="write the numbers as one JSON object; print it if no FILE is named"
         )
         parser.add_argument(
-            "--host", metavar="NAME", help="report on one host, named without scheme and port: www.example.com"
+            "--host", metavar="NAME", help="report on one host, named without scheme and port, as www.example.com"
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -64,7 +64,7 @@ class SearchCommand(ScrapyCommand):
             help=f"show at most N documents of each host ({PER_HOST}); 0 = all",
         )
         add("--host", default="", metavar="NAME", help="only documents of this host")
-        add("--language", default="", metavar="CODE", help="only documents in this language: en, ja …")
+        add("--language", default="", metavar="CODE", help="only documents in this language, such as en or ja")
         add("--json", action="store_true", help="print one JSON object per document, one per line")
         add("--index", type=Path, metavar="DIR", help="directory of the index (CRAWL_DIR/search)")
         add("--no-update", action="store_true", help="search the index as it is, without adding new documents")

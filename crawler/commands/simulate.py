@@ -102,7 +102,7 @@ class SimulateCommand(ScrapyCommand):
             type=_number(0, 1),
             default=0.0,
             metavar="SHARE",
-            help="share of responses with status 429 and Retry-After: 60 (0)",
+            help="share of responses with status 429 and a Retry-After of 60 s (0)",
         )
         add("--dead", type=_number(0, 1), default=0.0, metavar="SHARE", help="share of hosts that never respond (0)")
         add(
@@ -119,7 +119,7 @@ class SimulateCommand(ScrapyCommand):
             type=int,
             default=plan.seed,
             metavar="N",
-            help="seed of the random numbers: another one gives another web (%(default)s)",
+            help="seed of the random numbers; another one gives another web (%(default)s)",
         )
         add(
             "--plot",

@@ -47,7 +47,7 @@ class StatusCommand(ScrapyCommand):
         parser.add_argument(
             "--host",
             metavar="NAME",
-            help="show one host instead: its counts, its delay, and how often its hints were right",
+            help="show one host instead, with its counts, its delay, and how often its hints were right",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from crawler.content.readers import READERS, ReadAnswer, UnpackedAnswer
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.page_sketch import page_sketch
 from crawler.duplicates.template import template_fingerprint
+from crawler.fetch.answers import meaning_of
 from crawler.items import Fetched, Kind, Link, Outcome, Page, Reason, Visit, Visited
 from crawler.parse import directives
 from crawler.parse.coding import MOST_DECODED, plain_body
@@ -131,7 +132,10 @@ def _validator(headers: list[tuple[str, str]], wanted: str) -> str:
 
 def _judge_redirect(visited: Visited, scope: Scope) -> Visited:
     """Fill in the target of a redirect, to be visited by itself, or refuse one that leads to no page."""
-    visit, location = visited.visit, visited.redirect or ""
+    visit, location = visited.visit, visited.redirect
+    if location is None and visited.fetched is not None:  # a spider has made the result by itself
+        location = meaning_of(visited.fetched).location
+    location = location or ""
     url = scope.policy.canonicalize(location, visit.url)
     if url is None:
         return replace(visited, reason=Reason.BAD_LOCATION, outcome=Outcome.REFUSED, detail=location)

@@ -12,9 +12,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from crawler.engine.client import FetchClient
-from crawler.engine.meta import FETCHED, HEADERS, MEANING, METHOD, VISIT, FetchedResponse
+from crawler.engine.meta import FETCHED, HEADERS, METHOD, VISIT, FetchedResponse
 from crawler.engine.session import components_of
-from crawler.fetch.answers import meaning_of
 from crawler.fetch.limits import FetchLimits
 from crawler.fetch.robots import LARGEST_FILE
 from crawler.items import Fetched, Kind, Reason, Visit
@@ -85,7 +84,7 @@ class CurlHandler(BaseDownloadHandler):
         except Exception as error:
             now = self._session.now()
             fetched = Fetched(url=visit.url, reason=Reason.INTERNAL_ERROR, detail=repr(error), started=now, ended=now)
-        request.meta[FETCHED], request.meta[MEANING] = fetched, meaning_of(fetched)
+        request.meta[FETCHED] = fetched
         return FetchedResponse(request.url, status=fetched.status, body=fetched.body, request=request, fetched=fetched)
 
     async def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
+from crawler.fetch.answers import AnswerMeaning, meaning_of
 from crawler.items import Fetched, Link, Reason
 
 VISIT = "visit"  # the Visit that the request stands for; its URL is the one that is requested
@@ -17,6 +18,14 @@ HEADERS = "headers"  # (name, value) pairs to be sent besides the usual ones
 METHOD = "method"  # GET, if it is not HEAD
 MEANING = "meaning"  # the AnswerMeaning of the Fetched; the HEAD middleware has its own for answers to HEAD
 SITEMAPS = "sitemaps"  # Links to the sitemaps that a robots.txt names
+
+
+def meaning_in(meta: dict[str, Any], fetched: Fetched) -> AnswerMeaning:
+    """Return the meaning of a visit's answer: found once, whether a handler or a middleware has answered."""
+    if MEANING not in meta:
+        meta[MEANING] = meaning_of(fetched)
+    meaning: AnswerMeaning = meta[MEANING]
+    return meaning
 
 
 class VisitDenied(IgnoreRequest):  # type: ignore[misc, unused-ignore]

@@ -11,8 +11,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.utils.spider import iterate_spider_output
 
-from crawler.engine.meta import FETCHED, MEANING, RULES, SITEMAPS, VISIT, FetchedResponse, VisitDenied
-from crawler.fetch.answers import AnswerMeaning
+from crawler.engine.meta import FETCHED, RULES, SITEMAPS, VISIT, FetchedResponse, VisitDenied, meaning_in
 from crawler.items import Fetched, Kind, Outcome, Reason, RobotsFile, Visit, Visited
 
 logger = logging.getLogger(__name__)
@@ -24,7 +23,7 @@ def visited_of(response: FetchedResponse) -> Visited:
     fetched = response.fetched
     if fetched.reason is Reason.INTERNAL_ERROR:
         return broken(response.meta, fetched.detail)
-    meaning: AnswerMeaning = response.meta[MEANING]
+    meaning = meaning_in(response.meta, fetched)
     return Visited(
         visit=visit,
         outcome=meaning.outcome,

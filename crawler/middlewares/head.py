@@ -14,7 +14,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from crawler.engine.meta import FETCHED, MEANING, METHOD, TRUST, VISIT
+from crawler.engine.meta import FETCHED, MEANING, METHOD, TRUST, VISIT, meaning_in
 from crawler.engine.session import session_of
 from crawler.fetch.answers import AnswerMeaning
 from crawler.fetch.types import READABLE_EXTENSIONS, SkippedTypes, essence_of, extension_of
@@ -85,7 +85,8 @@ class HeadMiddleware:
             )
             self._record_type(visit, is_wanted=is_wanted)
         if is_head:
-            request.meta[MEANING] = self._meaning_of_head(visit, fetched, request.meta[MEANING], request.meta[TRUST])
+            meaning = meaning_in(request.meta, fetched)
+            request.meta[MEANING] = self._meaning_of_head(visit, fetched, meaning, request.meta[TRUST])
         return response
 
     def _record_type(self, visit: Visit, *, is_wanted: bool) -> None:

@@ -17,7 +17,7 @@ from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
 from crawler.content.lists import list_link
-from crawler.engine.meta import FETCHED, MEANING, RULES, SITEMAPS, VISIT, VisitDenied
+from crawler.engine.meta import FETCHED, RULES, SITEMAPS, VISIT, VisitDenied, meaning_in
 from crawler.engine.session import session_of
 from crawler.fetch.answers import AnswerMeaning
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
@@ -82,7 +82,7 @@ class RobotsMiddleware:
         visit: Visit = request.meta[VISIT]
         fetched: Fetched | None = request.meta.get(FETCHED)
         if visit.kind is Kind.ROBOTS and fetched is not None:
-            meaning: AnswerMeaning = request.meta[MEANING]
+            meaning = meaning_in(request.meta, fetched)
             # A visit that we or a dead connection aborted says nothing about the file.
             is_aborted = meaning.outcome is Outcome.ABORTED
             previous: RobotsFile | None = request.meta[RULES]

@@ -137,7 +137,7 @@ def digest_of(value: object) -> str:
 def apply_groups(store: Store, politeness: Politeness) -> None:
     """Assign hosts that count as one to one partition, if POLITENESS_GROUPS has changed."""
     current = {"groups_digest": digest_of(sorted(politeness.groups))}
-    if store.crawl.facts().get("groups_digest") != current["groups_digest"]:
+    if store.crawl.facts().get("groups_digest", digest_of([])) != current["groups_digest"]:
         if store.partitions.workers():
             raise Misconfigured("POLITENESS_GROUPS is not what the crawl that is running has; give it the same.")
         store.partitions.regroup()
@@ -187,9 +187,9 @@ def apply_scope(
         "judged_seed": str(last_seed),
         "budgets_digest": digest_of(options.budgets),
     }
-    is_new = "scope_digest" not in facts and store.commits.last() is None
-    # Crawls before schema 10 kept these under other names, and in another form.
+    # Crawls before schema 10 stored the scope in another form, as "url_scope".
     is_comparable = "scope_digest" in facts or "url_scope" not in facts
+    is_new = is_comparable and "scope_digest" not in facts and store.commits.last() is None
     if not is_new and is_comparable and facts.get("spelling_digest") != current["spelling_digest"]:
         logger.warning(
             "URLs are spelled by other rules than in the last crawl: pages that are known under another spelling are "

@@ -6,7 +6,7 @@ from typing import Any
 
 from crawler.parse.documents.draft import Draft
 from crawler.parse.documents.xml_tree import attribute, local_name, parse_xml_with_problem
-from crawler.urls.schemes import WEB_PREFIXES
+from crawler.urls.schemes import WEB_SCHEMES
 
 _TITLES = ("title", "Title", "book-title", "entry_title")
 
@@ -32,6 +32,6 @@ def _add(element: Any, draft: Draft) -> None:
             draft.title = draft.title or text
         draft.paragraph(text)
         href = attribute(element, "href")
-        if href.startswith(WEB_PREFIXES):
+        if href.startswith(WEB_SCHEMES):
             draft.link(href, text)
     draft.paragraph((element.tail or "").strip())

@@ -321,6 +321,14 @@ ALTER TABLE urls RENAME COLUMN asked TO leased_host;
 ALTER TABLE urls ADD COLUMN step INTEGER NOT NULL DEFAULT 0 CHECK (step BETWEEN 0 AND 7);
 DROP INDEX urls_waiting;
 CREATE INDEX urls_waiting ON urls (host, level, step, due) WHERE state = 0;
+INSERT INTO crawl SELECT 'politeness_settings', json_object(
+    'min_delay', value -> 'floor', 'latency_factor', value -> 'factor', 'latency_cap', value -> 'cap',
+    'own_hosts', value -> 'own_hosts', 'groups', value -> 'groups',
+    'address_connections', value -> 'address_connections', 'address_gap', value -> 'address_gap',
+    'bandwidth_host_limit', value -> 'bandwidth'
+) FROM crawl WHERE name = 'politeness';
+INSERT INTO crawl SELECT 'groups_digest', '' FROM crawl WHERE name = 'groups';    -- hosts are assigned again
+DELETE FROM crawl WHERE name IN ('politeness', 'groups');
 """
 
 # Version → the statements that lead to it. A crawl that is older is brought forward when it is opened for writing.
