@@ -1,4 +1,4 @@
-"""User spiders, pipelines and hooks that fail, in every place where they can."""
+"""Spiders, pipelines and middlewares of users fail in every place where they can."""
 
 from __future__ import annotations
 

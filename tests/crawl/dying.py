@@ -1,4 +1,4 @@
-"""A hook that the crawl process can import and a content process cannot: it dies before its first page."""
+"""A CONTENT_HOOK kills every content process that imports it; the crawl process can import it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A fork server for `scrapy`: commands run in processes of their own, which need not import the program again.
+"""A fork server runs `scrapy` commands in processes of their own that need not import the program again.
 
 Importing Scrapy and this project takes a second, and a command of a test a few milliseconds. So one process imports
-everything once and forks for each command. What a command gets is what a started interpreter gives it: its words, its
-directory's path, its environment, its three streams, and an interpreter that ends as any other. It differs in this: all
-modules are imported, in one order; and all commands of one server have the same hash seed. Tests that are about either
-start an interpreter (`runner.started`, `runner.crawling`).
+everything once and forks for each command. A command gets what a started interpreter would have: its arguments, its
+directory's path, its environment, its three streams, and an interpreter that ends as any other. There are two
+differences: all modules are imported, in one order; and all commands of one server have the same hash seed. Tests that
+depend on either start an interpreter (`runner.started`, `runner.crawling`).
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _PACKAGES = ("commands", "engine", "extensions", "middlewares", "pipelines", "sp
 
 
 class ForkServer:
-    """The test's side: starts the server when there is a first command, and asks it for one command after another."""
+    """The client of the fork server: starts it for the first command, and sends it one command after another."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, words: Sequence[str], streams: tuple[int, int, int], timeout: float) -> int:
-        """Run `scrapy` with these words and streams (stdin, stdout, stderr) to its end, and return its exit code."""
+        """Run `scrapy` with these arguments and streams (stdin, stdout, stderr), and return its exit code."""
         if self._process is None:
             self._start()
-        asked = json.dumps({"words": list(words), "environment": dict(os.environ)}).encode()
+        request = json.dumps({"words": list(words), "environment": dict(os.environ)}).encode()
         self._socket.settimeout(None)
-        socket.send_fds(self._socket, [len(asked).to_bytes(8, "big")], list(streams))
-        self._socket.sendall(asked)
+        socket.send_fds(self._socket, [len(request).to_bytes(8, "big")], list(streams))
+        self._socket.sendall(request)
         pid = 0
         try:
             pid = int(self._answers.readline())
@@ -70,14 +70,14 @@ class ForkServer:
             self._process = subprocess.Popen(words, cwd=_ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
     def _give_up(self, pid: int) -> None:
-        """End a command whose answer nobody waits for any more, and the server with it."""
+        """Kill a command that timed out or was interrupted, and end the server."""
         if pid:
             os.kill(pid, signal.SIGKILL)
         self.close()
 
 
 def load() -> None:
-    """Import what any command may need, but no reactor: each command installs its own."""
+    """Import all that a command may need, except a reactor: each command installs its own."""
     for name in _PACKAGES:
         package = importlib.import_module(f"crawler.{name}")
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
@@ -89,22 +89,22 @@ def load() -> None:
 
 
 def serve(server: socket.socket) -> None:
-    """Fork for each command, until the test's side is closed. Returns in the forked processes, ready for the command."""
+    """Fork for each command until the client closes its socket. Returns in the forked processes only."""
     while True:
         head, streams, _, _ = socket.recv_fds(server, 8, 3)
         if not head:
             sys.exit()
-        asked = json.loads(_received(server, int.from_bytes(head, "big")))
+        request = json.loads(_received(server, int.from_bytes(head, "big")))
         pid = os.fork()
         if pid == 0:
             server.close()
-            _become(asked["words"], asked["environment"], streams)
+            _become(request["words"], request["environment"], streams)
             return
         for stream in streams:
             os.close(stream)
         server.sendall(f"{pid}\n".encode())
         _, status = os.waitpid(pid, 0)
-        with suppress(BrokenPipeError):  # nobody waits for it any more
+        with suppress(BrokenPipeError):  # the client has given up
             server.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 

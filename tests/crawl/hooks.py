@@ -1,4 +1,4 @@
-"""A CONTENT_HOOK that harms its content process on purpose, as a hostile page could."""
+"""Hooks harm or delay a content process, or fill the disk, on purpose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from crawler.items import Visited
 
 
-def suffer(visited: Visited) -> None:
+def harm(visited: Visited) -> None:
+    """A CONTENT_HOOK that harms its content process, as a hostile page could."""
     url = visited.visit.url
     if url.endswith("/abort"):
         os.abort()
@@ -27,7 +28,7 @@ def suffer(visited: Visited) -> None:
 
 
 def wait_at_the_gate(visited: Visited) -> None:
-    """Examine the page /gate only once the file TMPDIR/open exists."""
+    """A CONTENT_HOOK that waits at the page /gate until the file TMPDIR/open exists."""
     if visited.visit.url.endswith("/gate"):
         while not (Path(os.environ["TMPDIR"]) / "open").exists():
             time.sleep(0.02)
@@ -37,7 +38,7 @@ _appends = 0
 
 
 def fill_the_disk(step: str) -> None:
-    """A COMMIT_STEP_HOOK: the disk is full from the third batch on."""
+    """A COMMIT_STEP_HOOK that reports a full disk from the third batch on."""
     global _appends
     _appends += step == "before append"
     if step == "before append" and _appends >= 3:

@@ -1,4 +1,4 @@
-"""A server for pages that a test defines: host name → path → body, or a whole response."""
+"""A server sends pages that a test defines: host name → path → body, or a whole response."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Pages = Mapping[str, Mapping[str, bytes | str | Answer]]
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     pages: ClassVar[Pages] = {}
-    asked: list[str]  # host and path of each request, with HEAD before those by this method
+    requests: list[str]  # host and path of each request; "HEAD " stands before those of HEAD requests
     sent: list[int]  # bytes of each response
 
     def do_HEAD(self) -> None:
@@ -37,9 +37,9 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         is_head = self.command == "HEAD"
         host = self.headers["Host"].partition(":")[0]
-        self.asked.append(f"{'HEAD ' if is_head else ''}{host}{self.path}")
-        said = self.pages.get(host, {}).get(self.path, Answer(status=404))
-        body, status, headers, status_of_head = said if isinstance(said, Answer) else Answer(said)
+        self.requests.append(f"{'HEAD ' if is_head else ''}{host}{self.path}")
+        answer = self.pages.get(host, {}).get(self.path, Answer(status=404))
+        body, status, headers, status_of_head = answer if isinstance(answer, Answer) else Answer(answer)
         if is_head and status_of_head:
             body, status = b"", status_of_head
         if headers.get("ETag") and self.headers["If-None-Match"] == headers["ETag"]:
@@ -63,9 +63,10 @@ class Handler(BaseHTTPRequestHandler):
 def pages_served(
     pages: Pages, directory: Path, sent: list[int] | None = None
 ) -> Iterator[tuple[dict[str, object], list[str]]]:
-    """Yield settings for a crawl of these pages, and the requests in order; bytes sent are appended to `sent`."""
-    asked: list[str] = []
-    handler = type("Pages", (Handler,), {"pages": pages, "asked": asked, "sent": sent if sent is not None else []})
+    """Serve pages; yield settings for a crawl of them, and the requests in order; bytes sent are appended to `sent`."""
+    requests: list[str] = []
+    attributes = {"pages": pages, "requests": requests, "sent": sent if sent is not None else []}
+    handler = type("Pages", (Handler,), attributes)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -85,11 +86,11 @@ def pages_served(
         "LOG_LEVEL": "WARNING",
         "SITEMAPS": False,
         "PROBE_AFTER": 0,
-        "CONTENT_PROCESSES": 0,  # each takes most of a second to start; tests that are about them ask for some
+        "CONTENT_PROCESSES": 0,  # each takes most of a second to start; tests of them set a number
         "port": port,
     }
     try:
-        yield settings, asked
+        yield settings, requests
     finally:
         server.shutdown()
         thread.join()

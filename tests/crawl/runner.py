@@ -1,6 +1,6 @@
-"""Run `scrapy` as a user does: a process of its own, in the project, with settings on the command line.
+"""Run `scrapy` as a user does: in a process of its own, in the project, with settings on the command line.
 
-Most commands come from a fork server, which has imported the program; `started` and `crawling` start an interpreter.
+Most commands run in a fork server that has imported the program; `started` and `crawling` start an interpreter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ atexit.register(FORK_SERVER.close)
 
 
 def scrapy(*words: str, timeout: float = 60, **settings: object) -> subprocess.CompletedProcess[str]:
-    """A command that ends by itself."""
+    """Run a command to its end."""
     ended = scrapy_bytes(*words, timeout=timeout, **settings)
     return subprocess.CompletedProcess(ended.args, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
@@ -34,7 +34,7 @@ def scrapy(*words: str, timeout: float = 60, **settings: object) -> subprocess.C
 def scrapy_bytes(
     *words: str, given: bytes = b"", stdout: int | None = None, timeout: float = 60, **settings: object
 ) -> subprocess.CompletedProcess[bytes]:
-    """A command that ends by itself, and what it wrote, byte by byte; `stdout` is a file for its output, if given."""
+    """Run a command to its end, and return its output as bytes; `stdout` is a file for its output, if given."""
     arguments = command(*words, **settings)[3:]
     with TemporaryFile() as stdin, TemporaryFile() as output, TemporaryFile() as errors:
         stdin.write(given)
@@ -47,7 +47,7 @@ def scrapy_bytes(
 
 
 def started(*words: str, timeout: float = 60, **settings: object) -> subprocess.CompletedProcess[str]:
-    """A command that ends by itself, in an interpreter that was started for it."""
+    """Run a command to its end in an interpreter that is started for it."""
     return subprocess.run(
         command(*words, **settings), cwd=ROOT, timeout=timeout, capture_output=True, text=True, check=False
     )
@@ -74,7 +74,7 @@ def polite_to(served: Served, directory: Path, **settings: object) -> dict[str, 
         "LOG_LEVEL": "WARNING",
         "SITEMAPS": False,  # this web has none
         "PROBE_AFTER": 0,
-        "CONTENT_PROCESSES": 0,  # each takes most of a second to start; tests that are about them ask for some
+        "CONTENT_PROCESSES": 0,  # each takes most of a second to start; tests of them set a number
     } | settings
 
 
@@ -113,7 +113,7 @@ def rows(directory: Path, statement: str, values: Sequence[object] = ()) -> list
 
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill a crawl and all its workers at the same moment."""
+    """Kill a crawl and all its workers at the same time."""
     try:
         workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     except OSError:

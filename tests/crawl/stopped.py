@@ -17,7 +17,7 @@ def stop() -> None:
 
 
 class Stop:
-    """As an extension: stops when the components are built, or at one of Scrapy's signals."""
+    """An extension that stops the crawl when the components are built, or at one of Scrapy's signals."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Stop:
@@ -30,9 +30,9 @@ class Stop:
 
 
 def on_collection(phase: str, information: dict[str, int]) -> None:
-    """The crawl command collects garbage once, when it is ready and the loop does not run yet."""
-    heard = signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    if heard and phase == "stop" and information["generation"] == 2:
+    """Stop when the crawl command collects garbage, which it does once, just before the event loop runs."""
+    is_handled = signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    if is_handled and phase == "stop" and information["generation"] == 2:
         gc.callbacks.remove(on_collection)
         stop()
 

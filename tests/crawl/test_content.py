@@ -1,4 +1,4 @@
-"""Pages that kill, hang or bloat their content process cost attempts of their own URLs and nothing else."""
+"""A page that kills, hangs or bloats its content process costs attempts of its own URL and nothing else."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ WORDS = " ".join(f"word{n}" for n in range(60))
 
 
 def crawl(pages: Pages, tmp_path: Path, **settings: object) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """Crawl; return URL path → reasons of its state and of its last visit, and the requests."""
-    with pages_served(pages, tmp_path) as (given, asked):
+    """Crawl the pages; return URL path → reasons of its state and of its last visit, and the requests."""
+    with pages_served(pages, tmp_path) as (given, requests):
         port = given.pop("port")
         result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", timeout=100, **given | settings)
     assert result.returncode == 0, result.stderr
@@ -26,11 +26,11 @@ def crawl(pages: Pages, tmp_path: Path, **settings: object) -> tuple[dict[str, t
         "SELECT u.url, r.name, coalesce(l.name, '') FROM urls u JOIN reasons r ON r.code = u.reason "
         "LEFT JOIN reasons l ON l.code = u.last_reason WHERE u.kind = 0",
     )
-    return {str(url).partition(f":{port}")[2]: (str(reason), str(last)) for url, reason, last in found}, asked
+    return {str(url).partition(f":{port}")[2]: (str(reason), str(last)) for url, reason, last in found}, requests
 
 
 @pytest.mark.parametrize(
-    ("fate", "reason", "patience"),
+    ("fate", "reason", "timeout"),
     [
         ("abort", "CONTENT_DIED", 20),
         ("hang", "CONTENT_HUNG", 3),
@@ -38,23 +38,23 @@ def crawl(pages: Pages, tmp_path: Path, **settings: object) -> tuple[dict[str, t
         ("swell", "CONTENT_DIED", 20),
     ],
 )
-def test_a_page_that_ends_its_process_is_left_alone_after_three_attempts(
-    fate: str, reason: str, patience: int, tmp_path: Path
+def test_a_page_that_kills_its_content_process_is_quarantined_after_three_attempts(
+    fate: str, reason: str, timeout: int, tmp_path: Path
 ) -> None:
     good = [f"/{n}" for n in range(20)]
     links = "".join(f'<a href="{path}">{path}</a>' for path in [f"/{fate}", *good])
     pages = {"a.test": {"/": links, f"/{fate}": "bad"} | dict.fromkeys(good, "good"), "b.test": {"/": "<p>other"}}
-    known, asked = crawl(
-        pages, tmp_path, CONTENT_HOOK="tests.crawl.hooks:suffer", CONTENT_TIMEOUT=patience, CONTENT_CPU_TIME=1,
+    known, requests = crawl(
+        pages, tmp_path, CONTENT_HOOK="tests.crawl.hooks:harm", CONTENT_TIMEOUT=timeout, CONTENT_CPU_TIME=1,
         CONTENT_PROCESSES=2, CONTENT_MAX_MEMORY=512 * 1024**2,
     )  # fmt: skip
     assert known[f"/{fate}"] == ("QUARANTINED", reason)
-    assert asked.count(f"a.test/{fate}") == 3
+    assert requests.count(f"a.test/{fate}") == 3
     assert all(known[path] == ("REVISIT", "OK") for path in ["/", *good])
-    assert len(asked) == len(set(asked)) + 2
+    assert len(requests) == len(set(requests)) + 2
 
 
-def test_a_crawl_whose_content_processes_cannot_start_says_so_and_ends(tmp_path: Path) -> None:
+def test_a_crawl_whose_content_processes_cannot_start_reports_it_and_ends(tmp_path: Path) -> None:
     pages = {"a.test": {"/": "page"}}
     with pages_served(pages, tmp_path) as (given, _):
         port = given.pop("port")
@@ -66,7 +66,7 @@ def test_a_crawl_whose_content_processes_cannot_start_says_so_and_ends(tmp_path:
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM documents") == [(0,)]
 
 
-def test_hostile_pages_end_with_the_right_reason_and_their_links(tmp_path: Path) -> None:
+def test_hostile_pages_get_the_right_reason_and_their_links_are_found(tmp_path: Path) -> None:
     deep = "<div>" * 100_000 + '<a href="/at-the-bottom">down here</a>'
     many = "".join(f'<a href="/many/{n}">{n}</a>' for n in range(200_000))
     wide = f'<p title="{"x" * 7_000_000}">wide</p><a href="/beside">beside</a>'
@@ -86,7 +86,7 @@ def test_hostile_pages_end_with_the_right_reason_and_their_links(tmp_path: Path)
     assert "/many/5000" not in known
 
 
-def test_an_attribute_longer_than_a_document_may_be_is_cut_with_it(tmp_path: Path) -> None:
+def test_a_page_with_an_attribute_beyond_the_size_limit_is_cut(tmp_path: Path) -> None:
     pages = {"a.test": {"/": '<a href="/before">x</a><p title="' + "x" * 20_000_000 + '">'}}
     known, _ = crawl(pages, tmp_path, CONTENT_PROCESSES=1)
     assert known["/"] == ("REVISIT", "CUT_LENGTH")
@@ -105,8 +105,8 @@ def test_an_exact_copy_is_archived_once_and_marked(tmp_path: Path) -> None:
         seeds = f"http://a.test:{port}/,http://b.test:{port}/"
         given["CONTENT_PROCESSES"] = 1
         assert scrapy("crawl", "web", "-a", f"seeds={seeds}", **given).returncode == 0
-        told = [scrapy("why", f"http://a.test:{port}/{name}", **given).stdout for name in ("one", "two")]
-    assert any("a duplicate of http://" in answer for answer in told)
+        explanations = [scrapy("why", f"http://a.test:{port}/{name}", **given).stdout for name in ("one", "two")]
+    assert any("a duplicate of http://" in answer for answer in explanations)
     directory = tmp_path / "crawl"
     documents = rows(
         directory,

@@ -13,8 +13,8 @@ from tests.crawl.runner import rows, scrapy
 pytestmark = pytest.mark.crawl
 
 
-def test_what_asks_not_to_be_found_is_deleted_and_its_links_are_followed(tmp_path: Path) -> None:
-    """A page that turns noindex, one that always was, a text file with X-Robots-Tag, a directive for another crawler."""
+def test_a_noindex_page_is_deleted_and_its_links_are_followed(tmp_path: Path) -> None:
+    """One page becomes noindex, one always was, a text file has X-Robots-Tag, one has rules for another crawler."""
     first = {
         "/": '<a href="/turns">t</a><a href="/hidden">h</a><a href="/file">f</a><a href="/other">o</a>',
         "/turns": "<p>words",
@@ -25,11 +25,11 @@ def test_what_asks_not_to_be_found_is_deleted_and_its_links_are_followed(tmp_pat
         "/beyond": Answer('<a href="/never">n</a>', headers={"X-Robots-Tag": "orbweaver: nofollow"}),
     }
     pages: dict[str, dict[str, str | Answer]] = {"a.test": dict(first)}
-    with pages_served(pages, tmp_path) as (settings, asked):
+    with pages_served(pages, tmp_path) as (settings, requests):
         port = settings.pop("port")
         settings |= {"REVISIT_INTERVAL": 10, "CONTENT_PROCESSES": 1}
         assert crawled(pages, port, settings) == {"/", "/turns", "/behind", "/other", "/beyond"}
-        assert "a.test/never" not in asked
+        assert "a.test/never" not in requests
         exported = map(json.loads, scrapy("export", "--to", "jsonl", **settings).stdout.splitlines())
         assert [line["noarchive"] for line in exported if line["url"].endswith("/behind")] == [True]
         pages["a.test"]["/turns"] = Answer("<p>words", headers={"X-Robots-Tag": "noindex"})
@@ -45,7 +45,7 @@ def test_what_asks_not_to_be_found_is_deleted_and_its_links_are_followed(tmp_pat
     assert reasons == [(3,)]
 
 
-def test_a_page_that_names_its_last_day_is_looked_at_after_it(tmp_path: Path) -> None:
+def test_a_page_with_unavailable_after_is_due_just_after_that_date(tmp_path: Path) -> None:
     tag = {"X-Robots-Tag": "unavailable_after: 1 Jan 2090 00:00:00 GMT"}
     pages: Pages = {"a.test": {"/": Answer("<p>words", headers=tag | {"Cache-Control": "max-age=7200"})}}
     with pages_served(pages, tmp_path) as (settings, _):
@@ -56,7 +56,7 @@ def test_a_page_that_names_its_last_day_is_looked_at_after_it(tmp_path: Path) ->
     assert due == 3_786_912_001.0
 
 
-def test_robots_txt_is_kept_as_long_as_its_server_says(tmp_path: Path) -> None:
+def test_robots_txt_is_cached_for_the_max_age_of_its_response(tmp_path: Path) -> None:
     rules = Answer("User-agent: *", headers={"Cache-Control": "max-age=7200"})
     pages: Pages = {"a.test": {"/robots.txt": rules, "/": "<p>words"}}
     with pages_served(pages, tmp_path) as (settings, _):
@@ -66,7 +66,7 @@ def test_robots_txt_is_kept_as_long_as_its_server_says(tmp_path: Path) -> None:
 
 
 def crawled(pages: Pages, port: object, settings: dict[str, object]) -> set[str]:
-    """Crawl once more; return the paths that an indexer has."""
+    """Crawl once more; return the paths of the exported pages."""
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", **settings)
     assert result.returncode == 0, result.stderr
     exported = scrapy("export", "--to", "jsonl", **settings)

@@ -1,4 +1,4 @@
-"""A command from the fork server does what one in an interpreter of its own does."""
+"""A command that the fork server runs behaves as one in an interpreter of its own."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ pytestmark = pytest.mark.crawl
     [(("status",), 69), (("urls", "--rules"), 0), (("why",), 2), (("crawl", "nobody"), 78)],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
 )
-def test_a_forked_command_ends_and_speaks_as_a_started_one(words: tuple[str, ...], code: int, tmp_path: Path) -> None:
+def test_a_forked_command_has_the_output_and_exit_code_of_a_started_one(
+    words: tuple[str, ...], code: int, tmp_path: Path
+) -> None:
     forked, alone = (run(*words, CRAWL_DIR=tmp_path / "x") for run in (scrapy, started))
     assert (forked.returncode, forked.stdout, forked.stderr) == (alone.returncode, alone.stdout, alone.stderr)
     assert forked.returncode == code
 
 
-def test_a_forked_command_has_the_environment_of_its_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forked_command_has_the_current_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRAPY_PROJECT", "of another name")
     assert scrapy("status", CRAWL_DIR=tmp_path).returncode != 69
     monkeypatch.delenv("SCRAPY_PROJECT")
     assert scrapy("status", CRAWL_DIR=tmp_path).returncode == 69
 
 
-def test_a_forked_command_reads_what_it_is_given_and_writes_where_it_is_told(tmp_path: Path) -> None:
+def test_a_forked_command_reads_and_writes_the_given_streams(tmp_path: Path) -> None:
     with (tmp_path / "output").open("wb") as file:
         done = scrapy_bytes("urls", "-", given=b"http://a.example/", stdout=file.fileno(), CONTACT="me@a.example")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -1,4 +1,4 @@
-"""Documents that are not HTML are crawled: read in content processes, archived as received, and isolated."""
+"""Documents that are not HTML are read in content processes and archived as received."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def as_file(body: bytes, kind: str) -> Answer:
     return Answer(body, headers={"Content-Type": kind})
 
 
-def test_files_are_read_and_kept_whatever_is_in_them(tmp_path: Path) -> None:
-    """Links in them are followed; those that cannot be read have a problem code and harm no other document."""
+def test_documents_of_all_formats_are_read_and_archived(tmp_path: Path) -> None:
+    """Their links are followed; a document that cannot be read gets a problem code and affects no other document."""
     link = '<w:hyperlink r:id="rId9"><w:r><w:t>more</w:t></w:r></w:hyperlink>'
     letter = docx(
         paragraph("Spiders weave.", "Heading1") + f"<w:p>{link}</w:p>",
@@ -45,7 +45,7 @@ def test_files_are_read_and_kept_whatever_is_in_them(tmp_path: Path) -> None:
         "/cut.pdf": as_file(whole[: len(whole) // 2], OFFICE["pdf"]),
         "/bomb.docx": as_file(BOMB, OFFICE["docx"]),
         "/macro.docm": as_file(MACRO, "application/vnd.ms-word.document.macroEnabled.12"),
-        "/lie.html": as_file(whole, "text/html"),
+        "/mislabelled.html": as_file(whole, "text/html"),
         "/table.xlsx": as_file(SAMPLES["a.xlsx"], OFFICE["xlsx"]),
         "/koi8.txt": as_file("Паук плетёт свою сеть каждый вечер и ест её утром.".encode("koi8-r"), "text/plain"),
     }
@@ -53,7 +53,7 @@ def test_files_are_read_and_kept_whatever_is_in_them(tmp_path: Path) -> None:
     pages: Pages = {"a.test": {"/": index, **answers}}
     with pages_served(pages, tmp_path) as (settings, _):
         port = settings.pop("port")
-        settings |= {"CRAWL_HORIZON": 0, "CONTENT_PROCESSES": 1}  # the letter names another port, on which nobody is
+        settings |= {"CRAWL_HORIZON": 0, "CONTENT_PROCESSES": 1}  # no server listens on the port that the letter names
         result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", **settings)
         assert result.returncode == 0, result.stderr
         known = rows(
@@ -69,14 +69,14 @@ def test_files_are_read_and_kept_whatever_is_in_them(tmp_path: Path) -> None:
             "/cut.pdf": ("pdf", "truncated"),
             "/bomb.docx": ("docx", "bomb"),
             "/macro.docm": ("docx", ""),
-            "/lie.html": ("pdf", ""),
+            "/mislabelled.html": ("pdf", ""),
             "/table.xlsx": ("xlsx", ""),
             "/koi8.txt": ("text", ""),
         }
         assert found["/koi8.txt"][2:4] == ("KOI8-R", "detected")
         assert found["/letter.docx"][4] == "Spiders weave."
         assert json.loads(str(found["/macro.docm"][5]))["has_macro"] == "true"
-        assert json.loads(str(found["/lie.html"][5]))["declared"] == "text/html"
+        assert json.loads(str(found["/mislabelled.html"][5]))["declared"] == "text/html"
         assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE url = 'http://a.test/more'") == [(1,)]
         raw = scrapy_bytes("show", f"http://a.test:{port}/bomb.docx", **settings).stdout
         assert raw.endswith(b"\r\n\r\n" + BOMB)
@@ -91,7 +91,8 @@ def test_the_blocks_of_documents_are_exported_with_their_weight(tmp_path: Path) 
     words = "Spiders weave their webs in the evening, and eat them in the morning when they are wet with dew. " * 4
     pages: Pages = {
         "a.test": {
-            "/": f'<nav><a href="/t.csv">table</a></nav><main><h1>Spiders</h1><p>{words}<p>{words}</main><footer>Imprint</footer>',
+            "/": f'<nav><a href="/t.csv">table</a></nav><main><h1>Spiders</h1><p>{words}<p>{words}</main>'
+            "<footer>Imprint</footer>",
             "/t.csv": as_file(b"name,legs\nspider,8\n", "text/csv"),
         }
     }
@@ -108,8 +109,8 @@ def test_the_blocks_of_documents_are_exported_with_their_weight(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("path", ["a.docx", "a.pdf", "a.xlsx"])
-def test_readers_keep_to_the_limits_of_a_content_process(path: str) -> None:
-    """They write no file, start no thread that takes address space, and read no clock."""
+def test_readers_work_within_the_limits_of_a_content_process(path: str) -> None:
+    """The readers write no file and need less than 1 GiB of address space."""
     program = (
         "import resource, sys\n"
         "from crawler.parse.documents import convert\n"

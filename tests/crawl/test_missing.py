@@ -18,7 +18,7 @@ SORRY = (
 
 
 class Everything(dict[str, str | Answer]):
-    """A host that answers every path with a page."""
+    """The pages of a host that answers every path with status 200."""
 
     def get(self, path: str, default: object = None) -> str | Answer:  # type: ignore[override]
         return self[path] if path in self else SORRY.replace("{}", path)
@@ -29,7 +29,7 @@ def reasons(directory: Path) -> dict[str, str]:
     return {"/" + str(url).split("/", 3)[3]: str(name) for url, name in found}
 
 
-def test_what_a_host_shows_for_missing_pages_is_no_page(tmp_path: Path) -> None:
+def test_pages_that_a_host_serves_for_missing_urls_are_soft_404s(tmp_path: Path) -> None:
     texts = {
         f"/{n}": f"<p>Text number {n} about something else entirely, with words of its own {n * 'and more '}"
         for n in range(8)
@@ -38,7 +38,7 @@ def test_what_a_host_shows_for_missing_pages_is_no_page(tmp_path: Path) -> None:
     site: dict[str, str | Answer] = {"/robots.txt": "", "/": links, **texts, "/last": "<p>Last"}
     site["/7"] = texts["/7"] + "".join(f'<a href="/late/{n}">x</a>' for n in range(20)) + '<a href="/last">y</a>'
     pages: Pages = {"a.test": Everything(site), "b.test": {"/": "<p>b", **{f"/{n}": "<p>{n}" for n in range(3)}}}
-    with pages_served(pages, tmp_path) as (settings, asked):
+    with pages_served(pages, tmp_path) as (settings, requests):
         settings |= {"PROBE_AFTER": 3, "POLITENESS_MIN_DELAY": 0.1, "CONTENT_PROCESSES": 1}
         result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, settings['port'])}", **settings)
         assert result.returncode == 0, result.stderr
@@ -54,7 +54,7 @@ def test_what_a_host_shows_for_missing_pages_is_no_page(tmp_path: Path) -> None:
     assert (
         sum(
             str(probes[0][0]).endswith(entry.partition("/")[2])
-            for entry in asked
+            for entry in requests
             if entry.startswith("a.test/") and len(entry) > 20
         )
         == 1
@@ -66,7 +66,7 @@ def test_what_a_host_shows_for_missing_pages_is_no_page(tmp_path: Path) -> None:
     )
 
 
-def test_a_page_that_only_asks_for_a_password_is_private(tmp_path: Path) -> None:
+def test_a_page_with_little_but_a_password_field_is_a_login_wall(tmp_path: Path) -> None:
     form = "<h1>Members only</h1><form><input name=u><input type=PASSWORD name=p></form>"
     pages: Pages = {
         "a.test": {

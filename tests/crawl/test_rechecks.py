@@ -1,4 +1,4 @@
-"""Revisits: conditional requests, HEAD, and what the change feed says; checked by the server's log."""
+"""Revisits use conditional requests and HEAD, and their changes are in the change feed; the server's log proves it."""
 
 from __future__ import annotations
 
@@ -31,32 +31,33 @@ def make_due(directory: Path) -> None:
 def changes(directory: Path) -> list[tuple[object, ...]]:
     return rows(
         directory,
-        "SELECT change, replace(url, rtrim(url, replace(url, '/', '')), '/') FROM changes JOIN urls USING (host, rest) ORDER BY version",
+        "SELECT change, replace(url, rtrim(url, replace(url, '/', '')), '/') "
+        "FROM changes JOIN urls USING (host, rest) ORDER BY version",
     )
 
 
-def test_what_has_not_changed_is_not_sent_again(tmp_path: Path) -> None:
+def test_an_unchanged_page_is_not_transferred_again(tmp_path: Path) -> None:
     tags = {f"/{n}": Answer("word " * 2_000 + str(n), headers={"ETag": f'"{n}"'}) for n in range(50)}
     links = "".join(f'<a href="{path}">x</a>' for path in tags)
     pages: dict[str, dict[str, Answer | str]] = {"a.test": {"/": Answer(links, headers={"ETag": '"home"'}), **tags}}
     sent: list[int] = []
-    with pages_served(pages, tmp_path, sent) as (settings, asked):
+    with pages_served(pages, tmp_path, sent) as (settings, requests):
         settings["CONTENT_PROCESSES"] = 1
         crawl(pages, settings)
-        first, before = sum(sent), len(asked)
+        first, before = sum(sent), len(requests)
         make_due(tmp_path / "crawl")
         result = crawl(pages, settings)
-        assert sorted(asked[before:]) == sorted(f"a.test{path}" for path in pages["a.test"])  # each, once
+        assert sorted(requests[before:]) == sorted(f"a.test{path}" for path in pages["a.test"])  # each, once
         assert sum(sent) - first < 0.05 * first
         assert "Unchanged    51 pages: " in result.stdout
-        before = len(asked)
+        before = len(requests)
         pages["a.test"]["/7"] = Answer("other words", headers={"ETag": '"seven"'})
         make_due(tmp_path / "crawl")
         crawl(pages, settings)
-    told = changes(tmp_path / "crawl")
-    assert [change for change, _ in told[:51]] == ["upsert"] * 51
-    assert [change for change, _ in told[51:102]] == ["meta"] * 51
-    assert sorted(told[102:]) == sorted(
+    recorded = changes(tmp_path / "crawl")
+    assert [change for change, _ in recorded[:51]] == ["upsert"] * 51
+    assert [change for change, _ in recorded[51:102]] == ["meta"] * 51
+    assert sorted(recorded[102:]) == sorted(
         [("upsert", "/7")] + [("meta", path) for path in pages["a.test"] if path != "/7"]
     )
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM documents WHERE kind = 0") == [(52,)]
@@ -73,8 +74,8 @@ def test_what_has_not_changed_is_not_sent_again(tmp_path: Path) -> None:
     assert all(profile.endswith("server-not-modified") for profile in profiles)
 
 
-def test_every_so_often_the_whole_is_fetched_and_who_lies_is_not_believed(tmp_path: Path) -> None:
-    """A server that always answers 304."""
+def test_a_host_that_sends_wrong_304s_is_found_by_full_fetches_and_not_trusted(tmp_path: Path) -> None:
+    """The server answers every conditional request with 304, though the page changes."""
     pages: dict[str, dict[str, Answer | str]] = {"a.test": {"/": Answer("first", headers={"ETag": '"always"'})}}
     with pages_served(pages, tmp_path) as (settings, _):
         settings["REVISIT_FULL_EVERY"] = 2
@@ -87,28 +88,24 @@ def test_every_so_often_the_whole_is_fetched_and_who_lies_is_not_believed(tmp_pa
     assert statuses == [200, 304, 200, 304, 200, 200, 200]
     ((wrong,),) = rows(tmp_path / "crawl", "SELECT same_wrong FROM trust")
     assert wrong == 4
-    assert [document for (document,) in rows(tmp_path / "crawl", "SELECT count(*) FROM documents WHERE kind = 0")] == [
-        5
-    ]
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM documents WHERE kind = 0") == [(5,)]
 
 
-def test_a_304_that_nobody_asked_for_is_no_answer(tmp_path: Path) -> None:
+def test_a_304_to_an_unconditional_request_is_a_failure(tmp_path: Path) -> None:
     pages: Pages = {"a.test": {"/": Answer(status=304)}}
-    with pages_served(pages, tmp_path) as (settings, asked):
+    with pages_served(pages, tmp_path) as (settings, requests):
         crawl(pages, settings)
-    assert asked.count("a.test/") == 3
+    assert requests.count("a.test/") == 3
     assert rows(tmp_path / "crawl", "SELECT name FROM urls JOIN reasons ON code = reason WHERE kind = 0") == [
         ("QUARANTINED",)
     ]
 
 
-def test_what_is_missing_is_deleted_when_that_is_certain(tmp_path: Path) -> None:
-    here = {
-        "/": '<a href="/lost">x</a><a href="/gone">x</a><a href="/moved">x</a><a href="/away">x</a><a href="/shut">x</a>'
-    }
+def test_a_missing_page_is_deleted_once_that_is_certain(tmp_path: Path) -> None:
     others = {path: f"<p>page {path}" for path in ("/lost", "/gone", "/moved", "/away", "/shut")}
-    pages: dict[str, dict[str, Answer | str]] = {"a.test": {**here, **others}}
-    with pages_served(pages, tmp_path) as (settings, asked):
+    links = "".join(f'<a href="{path}">x</a>' for path in others)
+    pages: dict[str, dict[str, Answer | str]] = {"a.test": {"/": links, **others}}
+    with pages_served(pages, tmp_path) as (settings, requests):
         crawl(pages, settings)
         to_new = {"Location": "/new"}
         pages["a.test"] |= {
@@ -121,22 +118,23 @@ def test_what_is_missing_is_deleted_when_that_is_certain(tmp_path: Path) -> None
         }
         make_due(tmp_path / "crawl")
         crawl(pages, settings)
-        told = changes(tmp_path / "crawl")
-        assert sorted(told[6:]) == [("delete", "/gone"), ("delete", "/moved"), ("meta", "/"), ("upsert", "/new")]
+        recorded = changes(tmp_path / "crawl")
+        assert sorted(recorded[6:]) == [("delete", "/gone"), ("delete", "/moved"), ("meta", "/"), ("upsert", "/new")]
         make_due(tmp_path / "crawl")
         crawl(pages, settings)
-        again = changes(tmp_path / "crawl")[len(told) :]
+        again = changes(tmp_path / "crawl")[len(recorded) :]
         assert [entry for entry in again if entry[0] == "delete"] == [("delete", "/lost"), ("delete", "/shut")]
         pages["a.test"]["/lost"] = "<p>back"
         make_due(tmp_path / "crawl")
         crawl(pages, settings)
-    assert ("upsert", "/lost") in changes(tmp_path / "crawl")[len(told) + len(again) :]
-    assert "a.test/user/login?next=/shut" not in asked
-    counted = {path: asked.count(f"a.test{path}") for path in ("/gone", "/moved", "/away", "/shut", "/lost")}
+    assert ("upsert", "/lost") in changes(tmp_path / "crawl")[len(recorded) + len(again) :]
+    assert "a.test/user/login?next=/shut" not in requests
+    counted = {path: requests.count(f"a.test{path}") for path in ("/gone", "/moved", "/away", "/shut", "/lost")}
     assert counted == {"/gone": 2, "/moved": 2, "/away": 4, "/shut": 4, "/lost": 4}
     states = rows(
         tmp_path / "crawl",
-        "SELECT substr(url, -5), state, name FROM urls JOIN reasons ON code = reason WHERE kind = 0 AND status BETWEEN 300 AND 499 ORDER BY 1",
+        "SELECT substr(url, -5), state, name FROM urls JOIN reasons ON code = reason "
+        "WHERE kind = 0 AND status BETWEEN 300 AND 499 ORDER BY 1",
     )
     assert states == [
         ("/away", 0, "REDIRECTED"),
@@ -159,39 +157,39 @@ def test_an_empty_answer_is_no_new_version_of_a_page(tmp_path: Path) -> None:
     assert changes(tmp_path / "crawl") == [("upsert", "/"), ("delete", "/")]
 
 
-def test_a_body_that_is_not_read_is_not_fetched(tmp_path: Path) -> None:
-    """By its headers, and under `auto` by HEAD once the host has shown what is under such paths."""
+def test_the_body_of_an_unsupported_type_is_not_fetched(tmp_path: Path) -> None:
+    """The headers decide; under `auto`, HEAD is sent once the host has sent unsupported types under similar paths."""
     big = Answer(b"\0" * 3_000_000, headers={"Content-Type": "application/octet-stream"})
     files = {f"/files/{n}": big for n in range(20)}
     texts = {f"/texts/{n}": f"<p>text {n}" for n in range(20)}
     links = "".join(f'<a href="{path}">x</a>' for path in {**files, **texts})
     pages: Pages = {"a.test": {"/": links, **files, **texts}}
-    requests = {}
+    request_counts = {}
     for policy in ("never", "auto", "always"):
         directory = tmp_path / policy
         directory.mkdir()
-        with pages_served(pages, directory) as (settings, asked):
+        with pages_served(pages, directory) as (settings, requests):
             result = crawl(pages, settings | {"HEAD_POLICY": policy})
-        requests[policy] = len(asked)
+        request_counts[policy] = len(requests)
         assert "bodies of 60.0 MB not fetched" in result.stdout
         states = rows(
             directory / "crawl",
             "SELECT name, count(*) FROM urls JOIN reasons ON code = last_reason WHERE kind = 0 GROUP BY 1 ORDER BY 1",
         )
         assert states == [("OK", 21), ("UNWANTED_TYPE", 20)]
-        heads = sum(entry.startswith("HEAD ") for entry in asked)
+        heads = sum(entry.startswith("HEAD ") for entry in requests)
         assert heads == {"never": 0, "auto": 19, "always": 41}[policy]
-    assert requests == {"never": 42, "auto": 42, "always": 63}
+    assert request_counts == {"never": 42, "auto": 42, "always": 63}
 
 
-def test_a_host_that_refuses_head_is_not_asked_by_it_again(tmp_path: Path) -> None:
+def test_a_host_that_refuses_head_gets_no_further_head_requests(tmp_path: Path) -> None:
     texts = {f"/{n}.dat": Answer(f"<p>text {n}", status_of_head=405) for n in range(5)}
     links = "".join(f'<a href="{path}">x</a>' for path in texts)
     pages: Pages = {"a.test": {"/": Answer(links, status_of_head=405), **texts}}
-    with pages_served(pages, tmp_path) as (settings, asked):
+    with pages_served(pages, tmp_path) as (settings, requests):
         crawl(pages, settings | {"HEAD_POLICY": "always"})
-        assert [entry for entry in asked if entry.startswith("HEAD ")] == ["HEAD a.test/"]
+        assert [entry for entry in requests if entry.startswith("HEAD ")] == ["HEAD a.test/"]
         make_due(tmp_path / "crawl")
-        crawl(pages, settings | {"HEAD_POLICY": "always"})  # nor in the next crawl
-    assert [entry for entry in asked if entry.startswith("HEAD ")] == ["HEAD a.test/"]
+        crawl(pages, settings | {"HEAD_POLICY": "always"})  # not in the next crawl either
+    assert [entry for entry in requests if entry.startswith("HEAD ")] == ["HEAD a.test/"]
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE last_reason = 20 AND kind = 0") == [(6,)]

@@ -1,6 +1,6 @@
-"""The request line that a server gets is the URL in the store, byte by byte, however the link was written.
+"""The request line that a server receives is the stored URL, byte by byte, however the link was written.
 
-Every link carries a mark that no canonical form can lose, so that it can be found again in whatever became of it.
+Every link contains a mark that no canonical form loses, so that its stored URL can be found.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ PIECES = [
 ]  # fmt: skip
 
 
-class Asked(NamedTuple):
-    """The request line and the Host header, with their line ends."""
+class Received(NamedTuple):
+    """The request line and the Host header of a request, with their line ends."""
 
     request_line: bytes
     host: bytes
@@ -69,7 +69,7 @@ class Handler(socketserver.StreamRequestHandler):
             while lines[-1] not in (b"\r\n", b""):
                 lines.append(self.rfile.readline())
             host = next((line for line in lines if line.lower().startswith(b"host:")), b"")
-            self.server.log.append(Asked(first, host))
+            self.server.log.append(Received(first, host))
             is_rules = first.startswith(b"GET /robots.txt ")
             body = self.server.pages.get(host, b"<p>Here") if first == b"GET / HTTP/1.1\r\n" else b"<p>Here"
             status = b"404 Not Found" if is_rules else b"200 OK"
@@ -84,7 +84,7 @@ class Server(socketserver.ThreadingTCPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.log: list[Asked] = []
+        self.log: list[Received] = []
         self.pages: dict[bytes, bytes] = {}  # by Host header
 
 
@@ -101,7 +101,7 @@ def serving() -> Iterator[Server]:
 
 
 def spellings() -> list[str]:
-    """All links, each with its own mark."""
+    """Return all links, each with its own mark."""
     chance = Random(9309)
     generated = ["/n" + "".join(chance.choices(PIECES, k=chance.randint(1, 12))) + "MARK" for _ in range(GENERATED)]
     return [href.replace("MARK", mark(number)) for number, href in enumerate([*TABLE, *generated])]
@@ -116,10 +116,10 @@ def page(links: list[str]) -> bytes:
     return "\n".join(["<!DOCTYPE html><meta charset=utf-8><title>Links</title>", *anchors]).encode()
 
 
-def demanded_by(url: str) -> Asked:
-    """The request that must be sent for a URL, computed from its text alone."""
+def demanded_by(url: str) -> Received:
+    """Return the request that must be sent for a URL, computed from its text alone."""
     authority, _, target = url.removeprefix("http://").partition("/")
-    return Asked(f"GET /{target} HTTP/1.1\r\n".encode(), f"Host: {authority}\r\n".encode())
+    return Received(f"GET /{target} HTTP/1.1\r\n".encode(), f"Host: {authority}\r\n".encode())
 
 
 def test_the_request_line_is_the_path_and_query_of_the_stored_url(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_request_line_is_the_path_and_query_of_the_stored_url(tmp_path: Path
     assert [url for url, _, visits in known if visits not in (0, 1)] == []
     done = [str(url) for url, state, visits in known if visits or state == PARKED]
     assert [href for number, href in enumerate(hrefs) if sum(mark(number) in url for url in done) != 1] == []
-    assert_that_it_was_hard(log, len(hrefs))
+    assert_that_links_were_difficult(log, len(hrefs))
 
 
 def crawl(tmp_path: Path, port: int) -> None:
@@ -161,9 +161,9 @@ def crawl(tmp_path: Path, port: int) -> None:
     assert result.returncode == 0, result.stderr
 
 
-def assert_that_it_was_hard(log: list[Asked], links: int) -> None:
-    """No difficult link was left out."""
-    targets = {asked.request_line.removeprefix(b"GET ").removesuffix(b" HTTP/1.1\r\n") for asked in log}
+def assert_that_links_were_difficult(log: list[Received], links: int) -> None:
+    """Assert that most links were requested, with every difficult character."""
+    targets = {received.request_line.removeprefix(b"GET ").removesuffix(b" HTTP/1.1\r\n") for received in log}
     assert len(targets) > 0.8 * links
     assert max(map(len, targets)) > 1500
     text = b"\n".join(targets)

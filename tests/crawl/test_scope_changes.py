@@ -1,4 +1,4 @@
-"""Crawls whose scope, filters or canonicalization change between two runs, or by new seeds while they run."""
+"""The scope, filters or canonicalization of a crawl may change between two runs, or by new seeds while it runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Runs:
         self.served = served
         self.directory = directory
         self.settings = polite_to(served, directory / "crawl", LOG_LEVEL="INFO")
-        self.told = ""
+        self.messages = ""
         self.logs: list[list[Entry]] = []
 
     def crawl(self, seeds: str = "", **settings: object) -> set[str]:
@@ -39,7 +39,7 @@ class Runs:
         words = ("-a", f"seeds={seeds}") if seeds else ()
         result = scrapy("crawl", "web", *words, **self.settings | settings)
         assert result.returncode == 0, result.stderr
-        self.told = result.stderr
+        self.messages = result.stderr
         self.logs.append(self.served.log()[before:])
         return {entry.url for entry in self.logs[-1] if not entry.is_robots}
 
@@ -72,7 +72,7 @@ def part_of(urls: set[str]) -> set[str]:
 # ── filters ──
 
 
-def test_what_is_no_longer_excluded_is_fetched_and_nothing_else_again(runs: Runs, seeds: str) -> None:
+def test_urls_that_are_no_longer_excluded_are_fetched_and_no_others_again(runs: Runs, seeds: str) -> None:
     pages = set(runs.served.web.urls())
     first = runs.crawl(seeds, URL_EXCLUDE=runs.write("exclude.txt", PART))
     assert part_of(first) == set()
@@ -80,17 +80,17 @@ def test_what_is_no_longer_excluded_is_fetched_and_nothing_else_again(runs: Runs
     parked = runs.urls("state = 2 AND name = 'EXCLUDED'")
     assert parked
     assert parked == part_of(parked)
-    told = scrapy("why", min(parked), **runs.settings).stdout
-    assert f"parked: a pattern of URL_EXCLUDE fits it (excluded) [{runs.directory}/exclude.txt:1 {PART}]" in told
+    explanation = scrapy("why", min(parked), **runs.settings).stdout
+    assert f"parked: a pattern of URL_EXCLUDE fits it (excluded) [{runs.directory}/exclude.txt:1 {PART}]" in explanation
     second = runs.crawl()
-    assert JUDGED in runs.told
-    assert f"{len(parked)} {OPENED}, 0 are not and are parked" in runs.told
+    assert JUDGED in runs.messages
+    assert f"{len(parked)} {OPENED}, 0 are not and are parked" in runs.messages
     assert second & pages == pages - first
     assert runs.refetched() == {}
     assert pages_in(runs.directory) == len(pages)
 
 
-def test_what_was_found_and_is_excluded_now_is_never_asked_for(runs: Runs, seeds: str) -> None:
+def test_urls_found_before_they_were_excluded_are_never_requested(runs: Runs, seeds: str) -> None:
     first = runs.crawl(seeds, CRAWL_MAX_PAGES=12)
     found = runs.urls("state = 0 AND visits = 0 AND name <> 'SEED'")
     assert part_of(found)
@@ -104,7 +104,7 @@ def test_what_was_found_and_is_excluded_now_is_never_asked_for(runs: Runs, seeds
     assert runs.refetched() == {}
 
 
-def test_a_limit_on_the_depth_that_is_lifted_lets_the_rest_in(runs: Runs, seeds: str) -> None:
+def test_urls_beyond_the_depth_limit_are_fetched_once_it_is_lifted(runs: Runs, seeds: str) -> None:
     first = runs.crawl(seeds, CRAWL_MAX_DEPTH=1)
     far = runs.urls("name = 'TOO_FAR'")
     assert far
@@ -121,20 +121,20 @@ def test_a_page_far_from_one_seed_and_near_another_is_visited(tmp_path: Path) ->
         "a.test": {"/": '<a href="/1">1</a>', "/1": '<a href="/2">2</a>', "/2": "the end"},
         "b.test": {"/": '<a href="http://a.test:PORT/2">2</a>'},
     }
-    with pages_served(pages, tmp_path) as (settings, asked):
+    with pages_served(pages, tmp_path) as (settings, requests):
         port = settings.pop("port")
         pages["b.test"]["/"] = str(pages["b.test"]["/"]).replace("PORT", str(port))  # type: ignore[index]
         for host in ("a.test", "b.test"):
             seeds = f"seeds=http://{host}:{port}/"
             assert scrapy("crawl", "web", "-a", seeds, **settings, CRAWL_MAX_DEPTH=1).returncode == 0
-    assert "b.test/" in asked
-    assert "a.test/2" in asked
+    assert "b.test/" in requests
+    assert "a.test/2" in requests
 
 
 # ── new seeds ──
 
 
-def test_a_site_that_is_seeded_brings_all_links_to_it_that_were_found_before(runs: Runs) -> None:
+def test_seeding_a_site_opens_all_links_to_it_that_were_found_before(runs: Runs) -> None:
     pages = Counter(map(origin_of, runs.served.web.urls()))
     (first, _), *_ = pages.most_common()
     runs.crawl(f"{first}/", SCOPE="hosts")
@@ -144,25 +144,25 @@ def test_a_site_that_is_seeded_brings_all_links_to_it_that_were_found_before(run
     assert count > 3
     seed = max(links)
     assert scrapy("seed", str(runs.write("more.txt", seed)), **runs.settings).returncode == 0
-    asked = runs.crawl(SCOPE="hosts")
-    assert f"{count - 1} {OPENED}, 0 are not" in runs.told
-    assert JUDGED not in runs.told
-    assert links <= asked | runs.urls("name = 'ROBOTS_DENIED'")
-    assert {origin_of(url) for url in asked} <= {first, second}
+    requests = runs.crawl(SCOPE="hosts")
+    assert f"{count - 1} {OPENED}, 0 are not" in runs.messages
+    assert JUDGED not in runs.messages
+    assert links <= requests | runs.urls("name = 'ROBOTS_DENIED'")
+    assert {origin_of(url) for url in requests} <= {first, second}
     assert runs.urls("state = 2 AND name = 'OUT_OF_SCOPE'") >= parked - links
     assert runs.refetched() == {}
     assert runs.crawl(SCOPE="hosts") == set()
-    assert OPENED not in runs.told
+    assert OPENED not in runs.messages
 
 
-@pytest.mark.parametrize("where", ["before the seed came", "while the seed came"])
-def test_a_site_that_is_seeded_while_a_crawl_runs_brings_all_links_to_it(where: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["before the seed was added", "while the seed was added"])
+def test_seeding_a_site_while_a_crawl_runs_opens_all_links_to_it(where: str, tmp_path: Path) -> None:
     """Some links were committed when the seed was added; others were just being extracted, from the page /gate."""
     links = "".join(f'<a href="http://b.test:PORT/{number}">x</a>' for number in range(3))
-    early, late = (links, "") if where == "before the seed came" else ("", links)
+    early, late = (links, "") if where == "before the seed was added" else ("", links)
     a = {"/": f'<a href="/gate">g</a><a href="http://b.test:PORT/known">x</a>{early}', "/gate": f"<p>gate{late}"}
     pages: Pages = {"a.test": a, "b.test": dict.fromkeys(("/", "/0", "/1", "/2", "/known"), "<p>nothing")}
-    with pages_served(pages, tmp_path) as (settings, asked):
+    with pages_served(pages, tmp_path) as (settings, requests):
         port = settings.pop("port")
         a |= {path: body.replace("PORT", str(port)) for path, body in a.items()}
         settings |= {"SCOPE": "hosts", "CONTENT_PROCESSES": 1}
@@ -170,21 +170,20 @@ def test_a_site_that_is_seeded_while_a_crawl_runs_brings_all_links_to_it(where: 
         directory, words = tmp_path / "crawl", ("crawl", "web", "-a", f"seeds=http://a.test:{port}/")
         environment = os.environ | {"TMPDIR": str(tmp_path)}
         with crawling(*words, output=tmp_path / "output.txt", environment=environment, **settings) as process:
-            wait_for(lambda: "a.test/gate" in asked)
+            wait_for(lambda: "a.test/gate" in requests)
             (tmp_path / "more.txt").write_text(f"http://b.test:{port}/")
             assert scrapy("seed", str(tmp_path / "more.txt"), **settings).returncode == 0
             judged = "SELECT 1 FROM crawl WHERE name = 'judged_seed' AND value = '2'"
             wait_for(lambda: rows(directory, judged) != [])
             (tmp_path / "open").touch()
             assert process.wait(timeout=60) == 0, (tmp_path / "output.txt").read_text()
-        assert (
-            scrapy("crawl", "web", **settings | {"CONTENT_HOOK": ""}).returncode == 0
-        )  # nothing remains for a later run
-    assert {"b.test/", "b.test/0", "b.test/1", "b.test/2", "b.test/known"} <= set(asked)
-    assert len(asked) == len(set(asked))
+        # Nothing remains for a later run.
+        assert scrapy("crawl", "web", **settings | {"CONTENT_HOOK": ""}).returncode == 0
+    assert {"b.test/", "b.test/0", "b.test/1", "b.test/2", "b.test/known"} <= set(requests)
+    assert len(requests) == len(set(requests))
 
 
-# ── a crawl that is done ──
+# ── a finished crawl ──
 
 
 @pytest.fixture(scope="module")
@@ -198,27 +197,27 @@ def finished(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def again(finished: Path, runs: Runs) -> Runs:
-    """A finished crawl, to be run again."""
+    """Copy a finished crawl, to be run again."""
     shutil.copytree(finished, runs.directory / "crawl")
     return runs
 
 
-def test_the_same_settings_change_nothing_and_say_nothing(again: Runs) -> None:
+def test_a_run_with_the_same_settings_changes_and_logs_nothing(again: Runs) -> None:
     before = rows(again.directory / "crawl", "SELECT * FROM urls")
     assert again.crawl() == set()
     assert again.crawl(str(again.served.web.seeds()[0])) == set()
-    for said in (JUDGED, OPENED, "spelled"):
-        assert said not in again.told
+    for message in (JUDGED, OPENED, "spelled"):
+        assert message not in again.messages
     assert rows(again.directory / "crawl", "SELECT * FROM urls") == before
 
 
 @pytest.mark.parametrize("setting", ["URL_SORT_QUERY", "URL_RULES"])
-def test_urls_that_are_spelled_by_other_rules_are_warned_of(setting: str, again: Runs) -> None:
+def test_changed_canonicalization_rules_are_warned_of_once(setting: str, again: Runs) -> None:
     value = again.write("rules.txt", "site0.test drop x") if setting == "URL_RULES" else False
-    for is_told in (True, False):
+    for is_warned in (True, False):
         again.crawl(**{setting: value, "LOG_LEVEL": "WARNING"})
-        assert ("URLs are spelled by other rules than in the last crawl" in again.told) == is_told
-        assert JUDGED not in again.told
+        assert ("URLs are spelled by other rules than in the last crawl" in again.messages) == is_warned
+        assert JUDGED not in again.messages
 
 
 # ── starts that are refused ──
@@ -232,21 +231,21 @@ BROKEN = {
 
 @pytest.mark.parametrize("setting", BROKEN)
 @pytest.mark.parametrize("command", ["crawl", "seed"])
-def test_a_broken_file_stops_the_start_before_anything_happens(
+def test_an_invalid_file_of_rules_or_patterns_is_refused_before_anything_happens(
     command: str, setting: str, runs: Runs, seeds: str
 ) -> None:
-    text, said = BROKEN[setting]
+    text, message = BROKEN[setting]
     before = len(runs.served.log())
     words = ("crawl", "web", "-a", f"seeds={seeds}") if command == "crawl" else ("seed", seeds)
     result = scrapy(*words, **runs.settings | {setting: runs.write("broken.txt", text)})
     assert (result.returncode, result.stdout) == (78, "")
     assert "Traceback" not in result.stderr
-    assert f"orbweaver: {runs.directory}/broken.txt{said}" in result.stderr
+    assert f"orbweaver: {runs.directory}/broken.txt{message}" in result.stderr
     assert len(runs.served.log()) == before
     assert not (runs.directory / "crawl").exists()
 
 
-def test_a_broken_file_leaves_a_crawl_as_it_is(again: Runs) -> None:
+def test_an_invalid_file_of_patterns_leaves_the_store_as_it_was(again: Runs) -> None:
     store = again.directory / "crawl" / "crawl.db"
     before = store.read_bytes()
     broken = again.write("broken.txt", "~(")
@@ -254,7 +253,7 @@ def test_a_broken_file_leaves_a_crawl_as_it_is(again: Runs) -> None:
     assert store.read_bytes() == before
 
 
-def test_a_start_that_is_refused_for_want_of_a_contact_parks_nothing(runs: Runs, seeds: str) -> None:
+def test_a_start_that_is_refused_without_a_contact_parks_nothing(runs: Runs, seeds: str) -> None:
     runs.crawl(seeds, CRAWL_MAX_PAGES=5)
     before = rows(runs.directory / "crawl", "SELECT * FROM urls")
     nameless = runs.settings | {"OWN_HOSTS": "", "POLITENESS_MIN_DELAY": 5}

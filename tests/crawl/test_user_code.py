@@ -1,4 +1,4 @@
-"""Whatever user code does, every visit ends with exactly one result, and no URL is lost."""
+"""Every visit ends with exactly one result and no URL is lost, whatever user code does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def crawl(served: Served, tmp_path: Path, spider: str, **settings: object) -> in
 
 
 def outcomes(tmp_path: Path) -> dict[str, tuple[str, str]]:
-    """URL → reasons of its state and of its last visit, for all visited pages."""
+    """Return URL → reasons of its state and of its last visit, for all visited pages."""
     found = rows(
         tmp_path / "crawl",
         "SELECT u.url, r.name, l.name FROM urls u JOIN reasons r ON r.code = u.reason "
@@ -64,7 +64,7 @@ def test_a_visit_on_which_user_code_fails_is_an_internal_error(
 
 
 @pytest.mark.parametrize("spider", ["raises_late", "repeats", "extras"])
-def test_user_code_that_gives_the_result_may_do_what_it_likes_besides(
+def test_user_code_that_yields_the_result_may_repeat_it_add_items_or_raise_afterwards(
     spider: str, served: Served, tmp_path: Path
 ) -> None:
     assert crawl(served, tmp_path, spider) == 0

@@ -20,7 +20,7 @@ from tests.webgraph.server import Served
 pytestmark = pytest.mark.crawl
 
 
-def test_a_crawl_fetches_every_page_once_politely_and_says_so(served: Served, tmp_path: Path) -> None:
+def test_a_crawl_fetches_every_page_once_politely_and_prints_their_number(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", CONTENT_PROCESSES=2)
     before = len(served.log())
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
@@ -54,7 +54,7 @@ def test_the_limit_on_pages_is_not_exceeded_and_the_next_run_goes_on(served: Ser
     assert (second.returncode, pages_in(tmp_path)) == (0, 60)
 
 
-def test_the_limit_on_time_ends_a_crawl_well(served: Served, tmp_path: Path) -> None:
+def test_at_the_time_limit_a_crawl_ends_and_releases_its_leases(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=2, CRAWL_MAX_SECONDS=1)
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
     assert result.returncode == 0
@@ -63,7 +63,7 @@ def test_the_limit_on_time_ends_a_crawl_well(served: Served, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_crawl_well_within_twenty_seconds(number: int, served: Served, tmp_path: Path) -> None:
+def test_a_signal_ends_a_crawl_cleanly_within_twenty_seconds(number: int, served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=0.5, CONTENT_PROCESSES=1)
     words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
     before = len(served.log())
@@ -71,12 +71,12 @@ def test_a_signal_ends_a_crawl_well_within_twenty_seconds(number: int, served: S
         wait_for(lambda: len(served.log()) > before + 8)
         process.send_signal(number)
         assert process.wait(timeout=20) == 0
-    left_in_order(tmp_path / "crawl")
+    assert_clean_end(tmp_path / "crawl")
     assert scrapy("crawl", "web", **settings | {"POLITENESS_MIN_DELAY": 0.05}).returncode == 0
     assert pages_in(tmp_path) == 60
 
 
-def test_a_second_signal_ends_it_at_once_and_harms_nothing(served: Served, tmp_path: Path) -> None:
+def test_a_second_signal_ends_a_crawl_at_once_and_loses_nothing(served: Served, tmp_path: Path) -> None:
     proof = Proof(served, tmp_path)
     before = len(served.log())
     with crawling(*proof.words, output=tmp_path / "output.txt", **proof.settings) as process:
@@ -86,30 +86,30 @@ def test_a_second_signal_ends_it_at_once_and_harms_nothing(served: Served, tmp_p
         process.wait(timeout=15)  # the orderly end may take twenty
     assert scrapy(*proof.words, **proof.settings).returncode == 0
     assert pages_in(tmp_path) == 60
-    left_in_order(tmp_path / "crawl")
+    assert_clean_end(tmp_path / "crawl")
 
 
-def test_what_hangs_is_cut_off_when_the_crawl_is_stopped(tmp_path: Path) -> None:
+def test_hanging_fetches_are_aborted_when_a_crawl_is_stopped(tmp_path: Path) -> None:
     web = {"seed": 2, "hosts": 2, "pages": 10, "slow_share": 1.0, "slow": 30.0, "robots": False}
     with Served(web, tmp_path) as slow:
         settings = polite_to(slow, tmp_path / "crawl")
         words = ("crawl", "web", "-a", f"seeds={seeds_file(slow, tmp_path)}")
         with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
-            # Leased, and the delay of its host ended a second ago: it was sent.
+            # Leased, and the delay of its host ended a second ago: its request was sent.
             sent = (
                 "SELECT 1 FROM urls u JOIN hosts h USING (host) WHERE u.state = 1 AND u.kind = 0 AND h.next_visit < ?"
             )
             wait_for(lambda: rows(tmp_path / "crawl", sent, (time.time() - 1,)) != [])
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=20) == 0
-        left_in_order(tmp_path / "crawl")
+        assert_clean_end(tmp_path / "crawl")
         stopped = "SELECT count(*), sum(tries) FROM urls JOIN reasons ON code = reason WHERE name = 'STOPPED'"
         ((count, tries),) = rows(tmp_path / "crawl", stopped)
         assert count
         assert tries == 0
 
 
-def test_seeds_added_while_a_crawl_runs_are_taken_up(served: Served, tmp_path: Path) -> None:
+def test_seeds_added_while_a_crawl_runs_are_crawled(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", SCOPE="hosts", CRAWL_HORIZON="inf", CONTENT_PROCESSES=1)
     first, *others = served.web.seeds()
     words = ("crawl", "web", "-a", f"seeds={first}")
@@ -136,7 +136,7 @@ def test_only_one_crawl_runs_in_a_directory(served: Served, tmp_path: Path) -> N
         assert process.poll() is None
 
 
-def test_nobody_listens_while_we_crawl(served: Served, tmp_path: Path) -> None:
+def test_a_crawl_listens_on_no_port(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", POLITENESS_MIN_DELAY=1, CRAWL_HORIZON="inf", CONTENT_PROCESSES=1)
     words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
     with crawling(*words, output=tmp_path / "output.txt", **settings) as process:
@@ -153,10 +153,10 @@ def test_a_full_disk_ends_the_crawl_and_the_next_one_completes_it(served: Served
     assert "What was committed is kept" in full.stderr
     assert scrapy("crawl", "web", **settings).returncode == 0
     assert pages_in(tmp_path) == 60
-    left_in_order(tmp_path / "crawl")
+    assert_clean_end(tmp_path / "crawl")
 
 
-def test_a_visit_that_user_code_lost_is_settled_when_the_crawl_is_stopped(served: Served, tmp_path: Path) -> None:
+def test_a_visit_that_user_code_lost_is_released_when_the_crawl_is_stopped(served: Served, tmp_path: Path) -> None:
     pipelines = '{"crawler.pipelines.extract.ExtractPipeline": 100, "crawler.pipelines.commit.CommitPipeline": 900, '
     settings = polite_to(
         served,
@@ -171,22 +171,22 @@ def test_a_visit_that_user_code_lost_is_settled_when_the_crawl_is_stopped(served
         wait_for(lambda: any(is_third(entry.url) and entry.status == 200 for entry in served.log()[before:]))
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=20) in (0, 3)
-    left_in_order(tmp_path / "crawl")
+    assert_clean_end(tmp_path / "crawl")
 
 
 @pytest.mark.parametrize("moment", ["before the loop", "components", "spider_opened", "engine_started"])
-def test_a_signal_during_the_start_stops_it_as_well(moment: str, served: Served, tmp_path: Path) -> None:
+def test_a_signal_during_the_start_stops_a_crawl_cleanly(moment: str, served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", CONTENT_PROCESSES=1)
     python, m, _, *words = command("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings)
     stopped = [python, m, "tests.crawl.stopped", moment, *words]
     result = subprocess.run(stopped, cwd=ROOT, timeout=60, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert pages_in(tmp_path) == 0
-    left_in_order(tmp_path / "crawl")
+    assert_clean_end(tmp_path / "crawl")
 
 
 def listening(pid: int) -> list[str]:
-    """The sockets on which a process accepts connections."""
+    """Return the sockets on which a process accepts connections."""
     mine = {Path(f"/proc/{pid}/fd/{name}").resolve().name for name in map(str, range(200)) if exists(pid, name)}
     found = []
     for table in ("tcp", "tcp6"):
@@ -207,7 +207,7 @@ def pages_in(tmp_path: Path) -> int:
     return int(str(count))
 
 
-def left_in_order(directory: Path) -> None:
+def assert_clean_end(directory: Path) -> None:
     """Assert that nothing is leased, and that every archive file is closed, complete, and as in the store."""
     assert rows(directory, "SELECT count(*) FROM urls WHERE state = 1") == [(0,)]
     names = archive.closed_files(directory)
@@ -216,13 +216,13 @@ def left_in_order(directory: Path) -> None:
     assert archive.broken_files(directory, names) == []
 
 
-def wait_for(happened: object, patience: float = 60) -> None:
-    """Until something is so; a generous limit keeps a broken crawl from hanging the tests."""
-    assert callable(happened)
-    end = time.monotonic() + patience
+def wait_for(condition: object, timeout: float = 60) -> None:
+    """Wait until a condition holds; a generous timeout keeps a broken crawl from hanging the tests."""
+    assert callable(condition)
+    end = time.monotonic() + timeout
     while time.monotonic() < end:
-        with suppress(Exception):  # what it looks at is not there yet
-            if happened():
+        with suppress(Exception):  # the store or file that it reads may not exist yet
+            if condition():
                 return
         time.sleep(0.02)
-    raise AssertionError("it did not happen")
+    raise AssertionError("the condition did not come true in time")
