@@ -27,16 +27,16 @@ COMMANDS = {"crawl": crawl, "seed": seed, "status": status, "urls": urls, "why":
 
 
 @pytest.fixture(scope="module")
-def done(served: Served, tmp_path_factory: pytest.TempPathFactory) -> tuple[Served, dict[str, object]]:
-    """A finished crawl."""
-    directory = tmp_path_factory.mktemp("done")
+def finished(served: Served, tmp_path_factory: pytest.TempPathFactory) -> tuple[Served, dict[str, object]]:
+    """Crawl a generated web to its end."""
+    directory = tmp_path_factory.mktemp("finished")
     settings = polite_to(served, directory / "crawl")
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, directory)}", **settings)
     assert result.returncode == 0, result.stderr
     return served, settings
 
 
-def tell(url: str, settings: dict[str, object]) -> str:
+def why(url: str, settings: dict[str, object]) -> str:
     result = scrapy("why", url, **settings)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
@@ -47,7 +47,7 @@ def tell(url: str, settings: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_teaches_with_an_example(name: str) -> None:
+def test_help_contains_an_example(name: str) -> None:
     result = started(name, "--help")
     assert result.returncode == 0
     assert f"Example: scrapy {name}" in " ".join(result.stdout.split())
@@ -73,9 +73,9 @@ def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> N
 # ── why ──
 
 
-def test_why_a_page_was_fetched(done: tuple[Served, dict[str, object]]) -> None:
-    served, settings = done
-    told = tell(next(url for url in served.web.urls() if url not in served.web.seeds()), settings)
+def test_why_a_page_was_fetched(finished: tuple[Served, dict[str, object]]) -> None:
+    served, settings = finished
+    output = why(next(url for url in served.web.urls() if url not in served.web.seeds()), settings)
     for part in (
         "as a link on",
         "waiting: fetched before, due again (revisit)",
@@ -84,52 +84,52 @@ def test_why_a_page_was_fetched(done: tuple[Served, dict[str, object]]) -> None:
         "read as html, in UTF-8 by",
         "robots.txt of",
     ):
-        assert part in told
+        assert part in output
 
 
-def test_why_a_seed_is_known(done: tuple[Served, dict[str, object]]) -> None:
-    served, settings = done
-    assert "as a seed" in tell(served.web.seeds()[0], settings)
+def test_why_a_seed_is_known(finished: tuple[Served, dict[str, object]]) -> None:
+    served, settings = finished
+    assert "as a seed" in why(served.web.seeds()[0], settings)
 
 
-def test_why_a_redirects_source_is_parked(done: tuple[Served, dict[str, object]]) -> None:
-    served, settings = done
+def test_why_a_redirects_source_is_parked(finished: tuple[Served, dict[str, object]]) -> None:
+    served, settings = finished
     followed = {str(url) for (url,) in rows(Path(str(settings["CRAWL_DIR"])), "SELECT url FROM urls WHERE reason = 30")}
     source, target = next((a, b) for a, b in served.web.redirects().items() if a in followed)
-    told = tell(source, settings)
-    assert f"(redirected) → {target}" in told
-    assert "by 1 redirects or preferred hosts, the last from" in tell(target, settings) or "as a link on" in tell(
+    output = why(source, settings)
+    assert f"(redirected) → {target}" in output
+    assert "by 1 redirects or preferred hosts, the last from" in why(target, settings) or "as a link on" in why(
         target, settings
     )
 
 
-def test_why_a_disallowed_url_was_not_fetched(done: tuple[Served, dict[str, object]]) -> None:
-    served, settings = done
-    told = tell(min(served.web.forbidden()), settings)
-    assert "parked: robots.txt forbids it (robots_denied)" in told
-    assert "forbids it (status 200" in told
+def test_why_a_disallowed_url_was_not_fetched(finished: tuple[Served, dict[str, object]]) -> None:
+    served, settings = finished
+    output = why(min(served.web.forbidden()), settings)
+    assert "parked: robots.txt forbids it (robots_denied)" in output
+    assert "forbids it (status 200" in output
 
 
-def test_why_a_link_out_of_scope_was_not_followed(done: tuple[Served, dict[str, object]]) -> None:
-    _, settings = done
+def test_why_a_link_out_of_scope_was_not_followed(finished: tuple[Served, dict[str, object]]) -> None:
+    _, settings = finished
     outside = rows(Path(str(settings["CRAWL_DIR"])), "SELECT url FROM urls WHERE reason IN (72, 73)")
-    told = tell(str(outside[0][0]), settings)
-    assert "parked: not an own host, and no CONTACT is given (no_contact)" in told
-    assert "as a link on" in told
+    output = why(str(outside[0][0]), settings)
+    assert "parked: not an own host, and no CONTACT is given (no_contact)" in output
+    assert "as a link on" in output
 
 
 def test_why_a_url_is_waiting(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl")
     assert scrapy("seed", str(seeds_file(served, tmp_path)), **settings).returncode == 0
-    told = tell(served.web.seeds()[0], settings)
-    assert "waiting: given as a seed (seed); due now" in told
-    assert "priority: level 0 of 0 to 7: a seed, or what one redirects to (+0)" in told
-    assert "robots.txt of" in told
-    assert "not fetched yet" in told
-    assert "may be visited now" in told
+    output = why(served.web.seeds()[0], settings)
+    assert "waiting: given as a seed (seed); due now" in output
+    assert "priority: level 0 of 0 to 7: a seed, or what one redirects to (+0)" in output
+    assert "robots.txt of" in output
+    assert "not fetched yet" in output
+    assert "may be visited now" in output
 
 
-def test_why_names_the_parts_of_a_priority_and_what_budgets_say(tmp_path: Path) -> None:
+def test_why_shows_the_parts_of_a_priority_and_the_budgets(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     directory.mkdir()
     store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(domain=2))
@@ -141,16 +141,16 @@ def test_why_names_the_parts_of_a_priority_and_what_budgets_say(tmp_path: Path) 
         store.commits.commit([visit_result(visited(visit, *targets))], [], NOW)
     store.close()
     settings = {"CRAWL_DIR": directory, "BUDGET_DOMAIN": 2, "BUDGET_GROWTH": 0.25}
-    told = tell("http://far.test/0", settings)
-    assert "priority: level 2 of 0 to 7: 1 links from a seed (+3), 2 other domains link to it (-1)" in told
-    assert "far.test may be visited now" in told
-    over = tell("http://far.test/3", settings)
+    output = why("http://far.test/0", settings)
+    assert "priority: level 2 of 0 to 7: 1 links from a seed (+3), 2 other domains link to it (-1)" in output
+    assert "far.test may be visited now" in output
+    over = why("http://far.test/3", settings)
     assert "parked: its host or its domain has had its budget" in over
     assert "the domain far.test has 2 of 3 URLs; 2 more are parked" in over
     assert "2 other domains link to far.test; each raises its budgets by 25%" in over
 
 
-def test_why_says_that_a_host_has_had_its_visits_of_today(tmp_path: Path) -> None:
+def test_why_reports_a_host_whose_visits_of_today_are_used(tmp_path: Path) -> None:
     directory, now = tmp_path / "crawl", time.time()
     directory.mkdir()
     store = open_store(f"sqlite:{directory / 'crawl.db'}", budgets=Budgets(host_day=1))
@@ -158,20 +158,20 @@ def test_why_says_that_a_host_has_had_its_visits_of_today(tmp_path: Path) -> Non
     store.urls.add_seeds([new_url("http://a.test/1"), new_url("http://a.test/2")], now)
     store.frontier.lease("me", [visit_to("http://a.test/1"), visit_to("http://a.test/2")], now)
     store.close()
-    told = tell("http://a.test/2", {"CRAWL_DIR": directory, "BUDGET_HOST_DAY": 1})
-    assert "a.test is visited again tomorrow: it has used its 1 visits for today; not before" in told
+    output = why("http://a.test/2", {"CRAWL_DIR": directory, "BUDGET_HOST_DAY": 1})
+    assert "a.test is visited again tomorrow: it has used its 1 visits for today; not before" in output
 
 
-def test_why_an_unknown_url_is_unknown(done: tuple[Served, dict[str, object]]) -> None:
-    served, settings = done
-    told = tell(served.web.seeds()[0] + "nobody/links/here", settings)
-    assert "is not known" in told
-    assert "inside the scope" in told
-    assert "would be parked" in tell("http://another.example/", settings)
+def test_why_reports_an_unknown_url(finished: tuple[Served, dict[str, object]]) -> None:
+    served, settings = finished
+    output = why(served.web.seeds()[0] + "nobody/links/here", settings)
+    assert "is not known" in output
+    assert "inside the scope" in output
+    assert "would be parked" in why("http://another.example/", settings)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("no url at all", "is not a URL"),
         ("", "is not a URL"),
@@ -179,21 +179,21 @@ def test_why_an_unknown_url_is_unknown(done: tuple[Served, dict[str, object]]) -
         ("http://", "not a URL"),
     ],
 )
-def test_why_a_non_url_is_none(text: str, said: str, done: tuple[Served, dict[str, object]]) -> None:
-    assert said in tell(text, done[1])
+def test_why_reports_a_text_that_is_no_url(text: str, message: str, finished: tuple[Served, dict[str, object]]) -> None:
+    assert message in why(text, finished[1])
 
 
-def test_why_shows_the_canonical_form(done: tuple[Served, dict[str, object]]) -> None:
-    served, settings = done
+def test_why_shows_the_canonical_form(finished: tuple[Served, dict[str, object]]) -> None:
+    served, settings = finished
     spelled = served.web.seeds()[0].replace("http://h", "HTTP://H") + "#top"
-    assert f"is the canonical form of {spelled}" in tell(spelled, settings)
+    assert f"is the canonical form of {spelled}" in why(spelled, settings)
 
 
-def test_why_tells_what_each_rule_did_to_a_url(done: tuple[Served, dict[str, object]]) -> None:
-    served, settings = done
+def test_why_shows_what_each_rule_changed_in_a_url(finished: tuple[Served, dict[str, object]]) -> None:
+    served, settings = finished
     front = served.web.seeds()[0]
-    told = tell(front.replace("http://", "HTTP://") + "a/..//?utm_source=mail#top", settings)
-    assert [line.split()[:2] for line in told.splitlines() if "→" in line] == [
+    output = why(front.replace("http://", "HTTP://") + "a/..//?utm_source=mail#top", settings)
+    assert [line.split()[:2] for line in output.splitlines() if "→" in line] == [
         ["scheme_case", "→"],
         ["dot_segments", "→"],
         ["fragment", "→"],
@@ -201,13 +201,13 @@ def test_why_tells_what_each_rule_did_to_a_url(done: tuple[Served, dict[str, obj
         ["empty_query", "→"],
         ["slashes", "→"],
     ]
-    assert told.startswith(f"{front}\n")
-    assert f"slashes            → {front}\n" in told
-    assert "as a seed" in told
-    assert "→" not in tell(front, settings)
+    assert output.startswith(f"{front}\n")
+    assert f"slashes            → {front}\n" in output
+    assert "as a seed" in output
+    assert "→" not in why(front, settings)
 
 
-def test_why_names_what_of_a_url_was_refused(tmp_path: Path) -> None:
+def test_why_shows_the_detail_of_a_refusal(tmp_path: Path) -> None:
     refused = {
         "http://a.example/x": Refusal(Reason.EXCLUDED, "exclude.txt:1 http://a.example/"),
         "http://a.example:81/": Refusal(Reason.PORT_DENIED, "81"),
@@ -217,23 +217,23 @@ def test_why_names_what_of_a_url_was_refused(tmp_path: Path) -> None:
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
     store.urls.add([new_url(url, reason=Reason.LINK, refused=why_not) for url, why_not in refused.items()], NOW)
     store.close()
-    told = {url: tell(url, {"CRAWL_DIR": tmp_path}) for url in refused}
-    said = "parked: a pattern of URL_EXCLUDE fits it (excluded) [exclude.txt:1 http://a.example/]\n"
-    assert said in told["http://a.example/x"]
-    assert "(port_denied) [81]\n" in told["http://a.example:81/"]
-    assert "(no_contact)\n" in told["http://b.example/"]
-    assert "[long.txt:1 ~aaa" in told["http://b.example/long"]
+    outputs = {url: why(url, {"CRAWL_DIR": tmp_path}) for url in refused}
+    message = "parked: a pattern of URL_EXCLUDE fits it (excluded) [exclude.txt:1 http://a.example/]\n"
+    assert message in outputs["http://a.example/x"]
+    assert "(port_denied) [81]\n" in outputs["http://a.example:81/"]
+    assert "(no_contact)\n" in outputs["http://b.example/"]
+    assert "[long.txt:1 ~aaa" in outputs["http://b.example/long"]
 
 
-def test_why_an_unknown_url_would_be_refused_is_told_with_what_of_it(tmp_path: Path) -> None:
+def test_why_shows_the_detail_for_an_unknown_url_that_would_be_refused(tmp_path: Path) -> None:
     (tmp_path / "seeds").write_text("http://a.example/")
     (tmp_path / "exclude.txt").write_text("\n~/x/")
     settings = {"CRAWL_DIR": tmp_path, "CONTACT": "me@a.example", "URL_EXCLUDE": tmp_path / "exclude.txt"}
     assert scrapy("seed", str(tmp_path / "seeds"), **settings).returncode == 0
-    assert f"would be parked: a pattern of URL_EXCLUDE fits it: {tmp_path / 'exclude.txt'}:2 ~/x/ (excluded)." in tell(
+    assert f"would be parked: a pattern of URL_EXCLUDE fits it: {tmp_path / 'exclude.txt'}:2 ~/x/ (excluded)." in why(
         "http://a.example/x/y", settings
     )
-    assert "would be parked: outside the scope of the seeds: domains (out_of_scope)." in tell(
+    assert "would be parked: outside the scope of the seeds: domains (out_of_scope)." in why(
         "http://b.example/", settings
     )
 
@@ -245,7 +245,7 @@ FIRST, DOUBLE = "http://a.example/first", "http://a.example/double"
 
 @pytest.fixture
 def collided(tmp_path: Path) -> Path:
-    """A crawl in which two URLs have the same key, inserted by hand."""
+    """Make a store in which two URLs have the same key."""
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
     store.urls.add([new_url(FIRST, key=key_of(DOUBLE))], NOW)
     store.urls.add([new_url(DOUBLE)], NOW)
@@ -253,24 +253,24 @@ def collided(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_why_a_url_could_not_be_kept_names_the_one_that_was(collided: Path) -> None:
-    told = tell(DOUBLE + "#top", {"CRAWL_DIR": collided})
-    assert f"  cannot be kept: it has the same key as {FIRST}, which was found first.\n" in told
-    assert told.startswith(f"{DOUBLE}\n  is the canonical form of {DOUBLE}#top\n")
-    assert "waiting" not in told
-    assert "seed" not in told
+def test_why_names_the_url_with_which_another_collides(collided: Path) -> None:
+    output = why(DOUBLE + "#top", {"CRAWL_DIR": collided})
+    assert f"  cannot be kept: it has the same key as {FIRST}, which was found first.\n" in output
+    assert output.startswith(f"{DOUBLE}\n  is the canonical form of {DOUBLE}#top\n")
+    assert "waiting" not in output
+    assert "seed" not in output
 
 
-def test_status_tells_of_urls_that_could_not_be_kept_and_still_adds_up(collided: Path) -> None:
-    told = scrapy("status", CRAWL_DIR=collided).stdout
-    assert "1 URLs of 1 hosts known = 1 waiting + 0 leased + 0 parked" in told
-    assert "1 more could not be kept, because another URL has the same key" in told
+def test_status_reports_colliding_urls_and_still_adds_up(collided: Path) -> None:
+    output = scrapy("status", CRAWL_DIR=collided).stdout
+    assert "1 URLs of 1 hosts known = 1 waiting + 0 leased + 0 parked" in output
+    assert "1 more could not be kept, because another URL has the same key" in output
     data = json.loads(scrapy("status", "--json", CRAWL_DIR=collided).stdout)
     assert (data["known"], data["waiting"], data["collisions"]) == (1, 1, 1)
 
 
-def test_status_does_not_speak_of_collisions_where_there_are_none(done: tuple[Served, dict[str, object]]) -> None:
-    _, settings = done
+def test_status_mentions_no_collisions_where_there_are_none(finished: tuple[Served, dict[str, object]]) -> None:
+    _, settings = finished
     assert "could not be kept" not in scrapy("status", **settings).stdout
     assert json.loads(scrapy("status", "--json", **settings).stdout)["collisions"] == 0
 
@@ -278,8 +278,8 @@ def test_status_does_not_speak_of_collisions_where_there_are_none(done: tuple[Se
 # ── status ──
 
 
-def test_status_adds_up(done: tuple[Served, dict[str, object]]) -> None:
-    _, settings = done
+def test_status_adds_up(finished: tuple[Served, dict[str, object]]) -> None:
+    _, settings = finished
     data = json.loads(scrapy("status", "--json", **settings).stdout)
     assert data["known"] == data["waiting"] + data["leased"] + data["parked"]
     assert data["pages"] == 60
@@ -288,10 +288,10 @@ def test_status_adds_up(done: tuple[Served, dict[str, object]]) -> None:
 
 
 @pytest.mark.parametrize("words", [("status",), ("why", "http://a.example/")])
-def test_reading_where_there_is_no_crawl_says_so_and_makes_none(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_reading_without_a_crawl_is_refused_and_creates_none(words: tuple[str, ...], tmp_path: Path) -> None:
     result = scrapy(*words, CRAWL_DIR=tmp_path / "nowhere")
     assert (result.returncode, result.stdout) == (69, "")
-    assert "there is no crawl here" in one_sentence(result.stderr)
+    assert "there is no crawl here" in error_line(result.stderr)
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -314,7 +314,7 @@ MESSY = b"\r\n".join(
 )
 
 
-def test_a_messy_seeds_file_gives_what_is_good_and_reports_the_rest_by_line(tmp_path: Path) -> None:
+def test_good_lines_of_a_seeds_file_are_seeded_and_bad_ones_reported_by_line(tmp_path: Path) -> None:
     (tmp_path / "seeds").write_bytes(MESSY)
     result = scrapy("seed", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path / "crawl")
     assert result.returncode == 0
@@ -342,7 +342,7 @@ def test_a_hundred_thousand_seeds_are_streamed(tmp_path: Path) -> None:
     assert rows(tmp_path / "crawl", "SELECT known, waiting FROM accounting") == [(100_000, 100_000)]
 
 
-def test_a_long_list_is_loaded_and_does_not_widen_the_scope(tmp_path: Path) -> None:
+def test_bulk_seeding_loads_a_long_list_and_does_not_widen_the_scope(tmp_path: Path) -> None:
     file, crawl_dir = tmp_path / "list.txt", tmp_path / "crawl"
     file.write_text("".join(f"http://h{number % 7}.test/{number}\n" for number in range(30_000)) + "no url\n")
     result = scrapy("seed", "--bulk", str(file), CRAWL_DIR=crawl_dir)
@@ -356,13 +356,13 @@ def test_a_long_list_is_loaded_and_does_not_widen_the_scope(tmp_path: Path) -> N
     assert scrapy("seed", "--bulk", "--now", str(file), CRAWL_DIR=crawl_dir).returncode == 2
 
 
-def test_a_seeds_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_seeds_file_is_refused(tmp_path: Path) -> None:
     result = scrapy("seed", str(tmp_path / "nothing"), CRAWL_DIR=tmp_path / "crawl")
     assert result.returncode == 65
-    assert "cannot be read (No such file or directory)" in one_sentence(result.stderr)
+    assert "cannot be read (No such file or directory)" in error_line(result.stderr)
 
 
-def test_seeds_on_the_command_line_that_are_neither_file_nor_url(tmp_path: Path) -> None:
+def test_seeds_that_are_neither_a_file_nor_a_url_are_refused(tmp_path: Path) -> None:
     result = scrapy("crawl", "web", "-a", "seeds=nothing.txt", CRAWL_DIR=tmp_path / "crawl")
     assert result.returncode == 65
     assert "Traceback" not in result.stderr
@@ -398,43 +398,43 @@ def test_seeds_on_the_command_line_that_are_neither_file_nor_url(tmp_path: Path)
         ("CRAWL_MAX_DEPTH", "-1"),
     ],
 )
-def test_a_setting_that_cannot_be_obeyed_stops_the_start(name: str, value: str, tmp_path: Path) -> None:
+def test_an_invalid_setting_is_refused_by_name(name: str, value: str, tmp_path: Path) -> None:
     result = scrapy("crawl", "web", **{"CRAWL_DIR": tmp_path / "crawl", name: value})
     assert result.returncode == 78
-    assert name in one_sentence(result.stderr)
+    assert name in error_line(result.stderr)
 
 
 def test_without_a_contact_only_own_hosts_are_crawled(tmp_path: Path) -> None:
     result = scrapy("crawl", "web", "-a", "seeds=http://somebody.example/", CRAWL_DIR=tmp_path / "crawl")
     assert result.returncode == 78
-    assert "CONTACT" in one_sentence(result.stderr)
+    assert "CONTACT" in error_line(result.stderr)
     assert rows(tmp_path / "crawl", "SELECT leased FROM accounting") == [(0,)]
 
 
-def test_a_spider_that_is_not_there(tmp_path: Path) -> None:
+def test_an_unknown_spider_is_refused(tmp_path: Path) -> None:
     result = scrapy("crawl", "nobody", CRAWL_DIR=tmp_path / "crawl")
     assert result.returncode == 78
-    assert "no spider 'nobody'" in one_sentence(result.stderr)
+    assert "no spider 'nobody'" in error_line(result.stderr)
 
 
 # ── directories and stores that cannot be used ──
 
 
-def test_a_crawl_dir_that_is_a_file(tmp_path: Path) -> None:
+def test_a_crawl_dir_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("precious")
     result = scrapy("crawl", "web", CRAWL_DIR=tmp_path / "file")
     assert result.returncode == 78
-    assert "is not a directory" in one_sentence(result.stderr)
+    assert "is not a directory" in error_line(result.stderr)
     assert (tmp_path / "file").read_text() == "precious"
 
 
 @pytest.mark.parametrize("words", [("crawl", "web"), ("seed", "data/seeds/example.txt")])
-def test_a_crawl_dir_that_cannot_be_written(words: tuple[str, ...], tmp_path: Path) -> None:
-    # Root may write anywhere but in the kernel's own file systems.
+def test_a_crawl_dir_that_cannot_be_written_is_refused(words: tuple[str, ...], tmp_path: Path) -> None:
+    # Root can write everywhere except in the kernel's own file systems.
     directory = Path("/proc/self/nowhere") if os.geteuid() == 0 else read_only(tmp_path)
     result = scrapy(*words, CRAWL_DIR=directory)
     assert result.returncode == 74
-    assert "cannot be written" in one_sentence(result.stderr)
+    assert "cannot be written" in error_line(result.stderr)
 
 
 def read_only(tmp_path: Path) -> Path:
@@ -452,7 +452,7 @@ def read_only(tmp_path: Path) -> Path:
         ("seed", "data/seeds/example.txt"),
     ],
 )
-def test_a_newer_schema_is_refused_and_nothing_changed(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_newer_schema_is_refused_and_not_changed(words: tuple[str, ...], tmp_path: Path) -> None:
     assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
     connection = apsw.Connection(str(tmp_path / "crawl.db"))
     connection.pragma("user_version", SCHEMA_VERSION + 1)
@@ -460,7 +460,7 @@ def test_a_newer_schema_is_refused_and_nothing_changed(words: tuple[str, ...], t
     before = (tmp_path / "crawl.db").read_bytes()
     result = scrapy(*words, CRAWL_DIR=tmp_path)
     assert result.returncode == 69
-    assert "written by a newer Orbweaver" in one_sentence(result.stderr)
+    assert "written by a newer Orbweaver" in error_line(result.stderr)
     assert (tmp_path / "crawl.db").read_bytes() == before
 
 
@@ -474,18 +474,20 @@ READERS = [
 
 
 @pytest.mark.parametrize("words", READERS)
-def test_reading_an_older_crawl_says_what_to_do_and_changes_nothing(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_reading_an_older_crawl_is_refused_with_advice_and_changes_nothing(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
     as_version_1(tmp_path / "crawl.db")
     before = (tmp_path / "crawl.db").read_bytes()
     result = scrapy(*words, CRAWL_DIR=tmp_path)
     assert (result.returncode, result.stdout) == (69, "")
-    assert "`scrapy crawl web` brings it forward, and keeps a copy." in one_sentence(result.stderr)
+    assert "`scrapy crawl web` brings it forward, and keeps a copy." in error_line(result.stderr)
     assert (tmp_path / "crawl.db").read_bytes() == before
     assert not (tmp_path / "crawl.db.schema1").exists()
 
 
-def test_seeding_an_older_crawl_brings_it_forward_and_keeps_a_copy(tmp_path: Path) -> None:
+def test_seeding_an_older_crawl_migrates_it_and_keeps_a_copy(tmp_path: Path) -> None:
     assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
     as_version_1(tmp_path / "crawl.db")
     (tmp_path / "seeds").write_text("http://new.example/")
@@ -498,13 +500,13 @@ def test_seeding_an_older_crawl_brings_it_forward_and_keeps_a_copy(tmp_path: Pat
 @pytest.mark.parametrize(
     "words", [("crawl", "web"), ("status",), ("urls", "http://a.example/"), ("seed", "data/seeds/example.txt")]
 )
-def test_a_store_of_garbage_is_refused_and_nothing_changed(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_damaged_store_is_refused_and_not_changed(words: tuple[str, ...], tmp_path: Path) -> None:
     assert scrapy("seed", "data/seeds/example.txt", CRAWL_DIR=tmp_path).returncode == 0
     garbage = os.urandom(50_000)
     (tmp_path / "crawl.db").write_bytes(garbage)
     result = scrapy(*words, CRAWL_DIR=tmp_path)
     assert result.returncode == 69
-    assert "the store is damaged" in one_sentence(result.stderr)
+    assert "the store is damaged" in error_line(result.stderr)
     assert (tmp_path / "crawl.db").read_bytes() == garbage
 
 
@@ -518,7 +520,7 @@ def test_a_damaged_page_is_found_after_an_unclean_stop(tmp_path: Path) -> None:
     (tmp_path / "workers" / "0.lock").write_text('{"pid": 1, "since": 0}')
     result = scrapy("crawl", "web", CRAWL_DIR=tmp_path, OWN_HOSTS="*")
     assert result.returncode == 69
-    assert "the store is damaged" in one_sentence(result.stderr)
+    assert "the store is damaged" in error_line(result.stderr)
     assert database.read_bytes() == damaged
 
 
@@ -532,16 +534,16 @@ def test_an_archive_file_that_lost_acknowledged_bytes_stops_the_start(served: Se
     os.truncate(segment, 1000)
     result = scrapy("crawl", "web", **settings)
     assert result.returncode == 74
-    assert "bytes that were acknowledged are missing" in one_sentence(result.stderr)
+    assert "bytes that were acknowledged are missing" in error_line(result.stderr)
     assert segment.stat().st_size == 1000
 
 
-def one_sentence(stderr: str) -> str:
+def error_line(stderr: str) -> str:
     """Return the error message: one line that begins with the name of the program, and no traceback."""
     assert "Traceback" not in stderr
     (line,) = [line for line in stderr.splitlines() if line.startswith("orbweaver: ")]
     return line
 
 
-def test_the_sample_seeds_are_good(tmp_path: Path) -> None:
+def test_the_sample_seeds_are_valid(tmp_path: Path) -> None:
     assert scrapy("seed", "--strict", "data/seeds/example.txt", CRAWL_DIR=tmp_path / "crawl").returncode == 0

@@ -23,7 +23,7 @@ from crawler.duplicates.template import pack_template
 from crawler.stores.contract.similarity import TemplateResult
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
-from tests.commands.test_show_export import Collection, one_sentence
+from tests.commands.test_show_export import Collection, error_line
 from tests.crawl.runner import scrapy, started
 from tests.samples import NOW
 
@@ -107,7 +107,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def told(directory: Path, *words: object, code: int = 0) -> str:
+def printed(directory: Path, *words: object, code: int = 0) -> str:
     result = scrapy("duplicates", *map(str, words), CRAWL_DIR=directory)
     assert result.returncode == code, result.stderr
     assert "Traceback" not in result.stderr
@@ -115,13 +115,13 @@ def told(directory: Path, *words: object, code: int = 0) -> str:
 
 
 def data(directory: Path, *words: object) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in told(directory, *words, "--json").splitlines()]
+    return [json.loads(line) for line in printed(directory, *words, "--json").splitlines()]
 
 
 # ── find ──
 
 
-def test_near_duplicates_of_a_url_are_found_by_what_they_say(crawled: Path) -> None:
+def test_near_duplicates_of_a_url_are_found_with_similarity_and_differences(crawled: Path) -> None:
     copy, near = data(crawled, "find", A)
     assert (copy["url"], copy["similarity"], copy["tier"]) == (C, 1.0, "body")
     assert (copy["added"], copy["removed"]) == ([], [])
@@ -132,8 +132,8 @@ def test_near_duplicates_of_a_url_are_found_by_what_they_say(crawled: Path) -> N
     assert near["removed"] == [ONE[80], ONE[160], ONE[240], ONE[320]]
 
 
-def test_people_are_told_how_it_is_known_and_what_the_crawl_takes_it_for(crawled: Path) -> None:
-    text = told(crawled, "find", A)
+def test_the_text_output_names_the_evidence_and_the_verdict_of_the_crawl(crawled: Path) -> None:
+    text = printed(crawled, "find", A)
     assert f"100.0%  {C}" in text
     assert f"the same bytes; in the crawl a duplicate of {A} (100.0%)" in text
     assert "almost the same words, both texts compared; in the crawl " in text
@@ -141,7 +141,7 @@ def test_people_are_told_how_it_is_known_and_what_the_crawl_takes_it_for(crawled
     assert "\x1b" not in text
 
 
-def test_a_file_is_looked_for_as_a_page_would_be(crawled: Path, tmp_path: Path) -> None:
+def test_near_duplicates_of_a_file_are_found_as_those_of_a_page(crawled: Path, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(html(NEAR, "another title"))
     found = data(crawled, "find", path)
@@ -149,40 +149,40 @@ def test_a_file_is_looked_for_as_a_page_would_be(crawled: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("threshold", "count"), [("0.95", 1), ("0.85", 2), ("0.001", 2)])
-def test_any_threshold_will_do(crawled: Path, threshold: str, count: int) -> None:
+def test_any_threshold_may_be_given(crawled: Path, threshold: str, count: int) -> None:
     assert len(data(crawled, "find", A, "--threshold", threshold)) == count
 
 
-def test_no_more_are_shown_than_are_wanted(crawled: Path) -> None:
+def test_no_more_results_are_shown_than_requested(crawled: Path) -> None:
     assert len(data(crawled, "find", A, "--most", "1")) == 1
-    assert "and about 1 more: --most" in told(crawled, "find", A, "--most", "1")
+    assert "and about 1 more: --most" in printed(crawled, "find", A, "--most", "1")
 
 
-def test_nothing_found_is_no_failure(crawled: Path) -> None:
-    assert told(crawled, "find", D) == f"Nothing in the collection is 80% or more like {D}.\n"
+def test_a_document_without_near_duplicates_is_no_failure(crawled: Path) -> None:
+    assert printed(crawled, "find", D) == f"Nothing in the collection is 80% or more like {D}.\n"
     assert data(crawled, "find", D) == []
 
 
-def test_of_short_documents_exact_copies_are_found_and_that_is_said(crawled: Path) -> None:
-    text = told(crawled, "find", SHORT)
+def test_of_short_documents_only_exact_copies_are_found_which_is_reported(crawled: Path) -> None:
+    text = printed(crawled, "find", SHORT)
     assert f"{SHORT} has fewer than 40 words: only exact copies were looked for." in text
     assert f"100.0%  {SHORT_COPY}" in text
     assert "the same words" in text
 
 
-def test_what_is_not_archived_or_not_there_is_one_sentence(crawled: Path, tmp_path: Path) -> None:
+def test_a_missing_page_file_or_crawl_is_an_error_of_one_line(crawled: Path, tmp_path: Path) -> None:
     result = scrapy("duplicates", "find", "http://nowhere.test/", CRAWL_DIR=crawled)
     assert result.returncode == 1
-    assert "not archived" in one_sentence(result.stderr)
+    assert "not archived" in error_line(result.stderr)
     result = scrapy("duplicates", "find", str(tmp_path / "nowhere"), CRAWL_DIR=crawled)
     assert result.returncode == 65
-    assert "cannot be read" in one_sentence(result.stderr)
+    assert "cannot be read" in error_line(result.stderr)
     result = scrapy("duplicates", "find", A, CRAWL_DIR=tmp_path)
     assert result.returncode == 69
-    assert "there is no crawl here" in one_sentence(result.stderr)
+    assert "there is no crawl here" in error_line(result.stderr)
 
 
-def test_what_all_pages_of_a_host_have_in_common_does_not_count(tmp_path: Path) -> None:
+def test_the_template_of_a_host_does_not_count_as_similarity(tmp_path: Path) -> None:
     shared, own = words_of(7, 300), words_of(8, 200)
     collection = Collection(tmp_path)
     collection.add(A, html(shared + own), Content_Type="text/html")
@@ -210,8 +210,8 @@ def test_all_clusters_of_the_collection_are_found(crawled: Path) -> None:
     assert "added" not in found["documents"][0]
 
 
-def test_people_get_a_table_of_clusters(crawled: Path) -> None:
-    lines = told(crawled, "clusters", "--threshold", "0.85").splitlines()
+def test_the_text_output_is_a_table_of_clusters(crawled: Path) -> None:
+    lines = printed(crawled, "clusters", "--threshold", "0.85").splitlines()
     assert lines[0].startswith("1 cluster with 3 of ")
     assert lines[2:4] == ["   1  3 documents", f"{'':14}{A}"]
     assert lines[4].split() == [lines[4].split()[0], B]
@@ -220,13 +220,13 @@ def test_people_get_a_table_of_clusters(crawled: Path) -> None:
     assert lines[6].split() == ["100.0%", C]
 
 
-def test_the_setting_is_the_threshold_where_none_is_given(crawled: Path) -> None:
+def test_the_threshold_is_that_of_the_setting_unless_given(crawled: Path) -> None:
     assert [row["size"] for row in data(crawled, "clusters", "-s", "DUPLICATE_THRESHOLD=0.85")] == [3]
     assert [row["size"] for row in data(crawled, "clusters", "-s", "DUPLICATE_THRESHOLD=0.97")] == [2]
 
 
-def test_sketches_alone_read_no_texts(crawled: Path, tmp_path: Path) -> None:
-    """So the command works without the archive."""
+def test_clusters_by_sketch_need_no_archive(crawled: Path, tmp_path: Path) -> None:
+    """With --by-sketch no text is read; without it, missing archive files are reported."""
     for name in ("crawl.db", "crawl.db-wal"):
         if (crawled / name).exists():
             (tmp_path / name).write_bytes((crawled / name).read_bytes())
@@ -236,19 +236,19 @@ def test_sketches_alone_read_no_texts(crawled: Path, tmp_path: Path) -> None:
     result = scrapy("duplicates", "clusters", "--threshold", "0.8", CRAWL_DIR=tmp_path)
     assert result.returncode == 74
     assert f"{A}: not read: " in result.stderr
-    assert "could not be read" in one_sentence(result.stderr)
+    assert "could not be read" in error_line(result.stderr)
     assert "3 documents" in result.stdout
 
 
-def test_a_collection_without_near_duplicates_says_so(tmp_path: Path) -> None:
+def test_a_collection_without_near_duplicates_has_no_clusters(tmp_path: Path) -> None:
     collection = Collection(tmp_path)
     collection.add(A, html(ONE), Content_Type="text/html")
     collection.close()
-    assert told(tmp_path, "clusters") == "No two of 1 documents are 90% or more alike.\n"
+    assert printed(tmp_path, "clusters") == "No two of 1 documents are 90% or more alike.\n"
     assert data(tmp_path, "clusters") == []
 
 
-def test_a_collection_without_sketches_says_so(tmp_path: Path) -> None:
+def test_a_collection_without_sketches_is_reported(tmp_path: Path) -> None:
     collection = Collection(tmp_path)
     collection.add(SHORT, html(words_of(5, 30)), Content_Type="text/html")
     collection.close()
@@ -270,7 +270,7 @@ def files(tmp_path: Path) -> Path:
     return directory
 
 
-def test_files_are_searched_as_far_as_directories_go(files: Path, tmp_path: Path) -> None:
+def test_directories_of_files_are_searched_recursively(files: Path, tmp_path: Path) -> None:
     (found,) = data(tmp_path / "no crawl", "clusters", files)
     assert [document["url"] for document in found["documents"]] == [
         str(files / "below" / "near.txt"),
@@ -281,25 +281,25 @@ def test_files_are_searched_as_far_as_directories_go(files: Path, tmp_path: Path
     assert result.stderr == "1 documents have fewer than 40 words and were left out.\n"
 
 
-def test_files_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
+def test_missing_files_are_an_error_of_one_line(tmp_path: Path) -> None:
     for name in (tmp_path / "nothing", tmp_path):
         result = scrapy("duplicates", "clusters", str(name))
         assert result.returncode == 65
-        assert str(name) in one_sentence(result.stderr)
+        assert str(name) in error_line(result.stderr)
 
 
-def test_names_of_files_cannot_steer_a_terminal(tmp_path: Path) -> None:
+def test_control_characters_in_file_names_are_not_printed(tmp_path: Path) -> None:
     for name in ("a\x1b[2Jone", "b\nsecond", "c\x9b31m"):
         (tmp_path / name).write_text(" ".join(ONE))
-    text = told(tmp_path, "clusters", tmp_path)
+    text = printed(tmp_path, "clusters", tmp_path)
     assert "3 documents" in text
     assert all(line.isprintable() for line in text.splitlines())
-    text = told(tmp_path, "clusters", tmp_path, "--json")
+    text = printed(tmp_path, "clusters", tmp_path, "--json")
     assert text.removesuffix("\n").isprintable()
     assert json.loads(text)["documents"][0]["url"].endswith("a\x1b[2Jone")
 
 
-def test_temporary_files_are_gone_afterwards(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_files_are_deleted(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
@@ -310,7 +310,7 @@ def test_temporary_files_are_gone_afterwards(files: Path, tmp_path: Path, monkey
 # ── code ──
 
 
-def test_programs_are_the_same_under_other_names(crawled: Path) -> None:
+def test_renamed_identifiers_do_not_make_programs_different(crawled: Path) -> None:
     found = data(crawled, "find", PROGRAM, "--features", "code")
     assert [(row["url"], row["similarity"]) for row in found] == [(RENAMED, 1.0)]
     assert "adds" in found[0]["added"]
@@ -349,12 +349,12 @@ def test_pairs_with_their_own_texts_are_evaluated(tmp_path: Path) -> None:
     (chosen,) = [row for row in rows if row["chosen"]]
     assert chosen["sketch"] == chosen["cascade"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
     assert rows[-1]["cascade"]["recall"] == 0.0  # none of them is a copy
-    text = told(tmp_path, "evaluate", path)
+    text = printed(tmp_path, "evaluate", path)
     assert "20 pairs of 30 documents; at 0.9, 10 are near-duplicates" in text
     assert "cascade           1.0000  1.0000  1.0000" in text
 
 
-def test_pairs_may_name_documents_of_another_file_both_packed(tmp_path: Path) -> None:
+def test_pairs_may_refer_to_documents_in_another_file_and_both_may_be_compressed(tmp_path: Path) -> None:
     texts = {"x": ONE, "y": edited(ONE, 1), "z": words_of(2)}
     with gzip.open(tmp_path / "texts.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in texts.items())
@@ -367,7 +367,7 @@ def test_pairs_may_name_documents_of_another_file_both_packed(tmp_path: Path) ->
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_names_without_documents_are_noticed(tmp_path: Path) -> None:
+def test_pairs_that_refer_to_missing_documents_are_warned_of(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text('{"a": "x", "b": "y"}\n')
     result = scrapy("duplicates", "evaluate", str(path))
@@ -383,21 +383,21 @@ def test_names_without_documents_are_noticed(tmp_path: Path) -> None:
         (b"\xff\xfe", "is not UTF-8"),
     ],
 )
-def test_bad_files_are_refused(tmp_path: Path, content: bytes, complaint: str) -> None:
+def test_invalid_files_of_pairs_are_refused(tmp_path: Path, content: bytes, complaint: str) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_bytes(content)
     result = scrapy("duplicates", "evaluate", str(path))
     assert result.returncode == 65
-    assert complaint in one_sentence(result.stderr)
+    assert complaint in error_line(result.stderr)
 
 
-def test_what_is_not_packed_though_it_is_called_so_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_decompressed_or_is_missing_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl.gz"
     path.write_bytes(b"{}")
     for named in (path, tmp_path / "nowhere"):
         result = scrapy("duplicates", "evaluate", str(named))
         assert result.returncode == 65
-        assert "cannot be read" in one_sentence(result.stderr)
+        assert "cannot be read" in error_line(result.stderr)
 
 
 # ── usage ──
@@ -421,7 +421,7 @@ def test_what_is_not_packed_though_it_is_called_so_is_refused(tmp_path: Path) ->
         (("evaluate", "x", "--plot", "x.gif"), "must end in"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], complaint: str) -> None:
+def test_wrong_usage_is_refused(words: tuple[str, ...], complaint: str) -> None:
     command, parser = DuplicatesCommand(), ArgumentParser(conflict_handler="resolve")
     command.settings = Settings()
     command.add_options(parser)
@@ -430,7 +430,7 @@ def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], complaint: str)
         command.run(args, opts)
 
 
-def test_misuse_has_its_exit_code() -> None:
+def test_an_unknown_verb_is_exit_code_2() -> None:
     result = scrapy("duplicates", "search")
     assert result.returncode == 2
     assert "name what to do: find, clusters, evaluate" in result.stdout + result.stderr
@@ -443,7 +443,7 @@ def test_every_verb_is_explained_with_an_example() -> None:
         assert f"Example: scrapy duplicates {verb} " in " ".join(paragraph.split())
 
 
-def test_a_crawl_may_go_on_meanwhile(tmp_path: Path) -> None:
+def test_the_commands_work_while_a_crawl_writes(tmp_path: Path) -> None:
     collection = Collection(tmp_path)
     collection.add(A, html(ONE), Content_Type="text/html")
     collection.add(B, html(NEAR), Content_Type="text/html")
@@ -458,7 +458,7 @@ def test_a_crawl_may_go_on_meanwhile(tmp_path: Path) -> None:
     assert len(data(tmp_path, "find", A)) == 2
 
 
-def test_sketches_of_other_runs_of_words_cannot_be_compared(crawled: Path, tmp_path: Path) -> None:
+def test_sketches_with_another_shingle_length_are_refused(crawled: Path, tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     shutil.copytree(crawled, directory)
     store = open_store(f"sqlite:{directory / 'crawl.db'}")

@@ -34,7 +34,7 @@ def inspected(*words: object) -> str:
 
 
 def test_a_file_is_read_as_in_a_crawl(page: Path) -> None:
-    told = inspected(page, "--url", "http://a.test/tiere/")
+    output = inspected(page, "--url", "http://a.test/tiere/")
     for part in (
         "html, 483 bytes; Content-Type: text/html",
         "windows-1252 by its meta element",
@@ -44,43 +44,43 @@ def test_a_file_is_read_as_in_a_crawl(page: Path) -> None:
         "2 in navigation, 1 in content",
         "content    http://a.test/tiere/netz.html  so sieht es aus  (",
     ):
-        assert part in told
-    (paragraph,) = [line for line in told.splitlines() if "Die Kreuzspinne" in line]
-    (footer,) = [line for line in told.splitlines() if "Impressum" in line]
+        assert part in output
+    (paragraph,) = [line for line in output.splitlines() if "Die Kreuzspinne" in line]
+    (footer,) = [line for line in output.splitlines() if "Impressum" in line]
     assert paragraph.split()[0] > "0.5" > footer.split()[0]
-    assert "\x1b" not in told  # colours on a terminal only
+    assert "\x1b" not in output  # colours on a terminal only
 
 
-def test_everything_is_there_for_programs(page: Path) -> None:
-    told = json.loads(inspected(page, "--json"))
-    assert (told["format"], told["encoding"], told["encoding_source"]) == ("html", "windows-1252", "meta")
-    assert told["text"].startswith("Die Kreuzspinne")
-    assert [link["position"] for link in told["links"]] == ["navigation", "navigation", "content"]
-    assert {"text", "tag", "position", "importance"} == set(told["blocks"][0])
-    assert told["metadata"]["headings"] == [{"level": 1, "text": "Spinnen"}]
-    assert told["metadata"]["bold"] == ["kaum eine Stunde"]
+def test_the_json_output_is_complete(page: Path) -> None:
+    data = json.loads(inspected(page, "--json"))
+    assert (data["format"], data["encoding"], data["encoding_source"]) == ("html", "windows-1252", "meta")
+    assert data["text"].startswith("Die Kreuzspinne")
+    assert [link["position"] for link in data["links"]] == ["navigation", "navigation", "content"]
+    assert {"text", "tag", "position", "importance"} == set(data["blocks"][0])
+    assert data["metadata"]["headings"] == [{"level": 1, "text": "Spinnen"}]
+    assert data["metadata"]["bold"] == ["kaum eine Stunde"]
 
 
-def test_parts_can_be_had_alone(page: Path) -> None:
+def test_text_links_and_blocks_can_be_printed_alone(page: Path) -> None:
     assert inspected(page, "--text").startswith("Die Kreuzspinne baut")
     assert "http://file.invalid/netz.html" in inspected(page, "--links")
     blocks = inspected(page, "--blocks")
-    assert "frisst es am Morgen wieder auf." in blocks  # in full, however long
+    assert "frisst es am Morgen wieder auf." in blocks  # blocks are not cut
     assert "Encoding" not in blocks
 
 
-def test_methods_can_be_compared_and_the_curve_drawn(page: Path, tmp_path: Path) -> None:
+def test_another_method_can_be_chosen_and_the_slope_curve_drawn(page: Path, tmp_path: Path) -> None:
     picture = tmp_path / "curve.png"
-    told = inspected(page, "--method", "everything", "--plot", picture)
-    assert "by everything" in told
+    output = inspected(page, "--method", "everything", "--plot", picture)
+    assert "by everything" in output
     assert "Impressum" in inspected(page, "--text", "--method", "everything")
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_file_of_another_format(tmp_path: Path) -> None:
-    told = inspected(DEMO / "museum" / "files" / "keepers-handbook.docx")
+def test_documents_of_other_formats_are_inspected(tmp_path: Path) -> None:
+    output = inspected(DEMO / "museum" / "files" / "keepers-handbook.docx")
     for part in ("docx, ", "Una Marsh", "h2         Trimming the wick", "/exhibits/fresnel-lens.html  the exhibit"):
-        assert part in told
+        assert part in output
     table = json.loads(inspected(DEMO / "museum" / "files" / "volunteers-rota.xlsx", "--json"))
     assert "Ebba Finn" in table["text"]
     result = scrapy("inspect", str(DEMO / "museum" / "images" / "prisms.png"))
@@ -91,13 +91,13 @@ def test_a_file_of_another_format(tmp_path: Path) -> None:
     assert (result.returncode, "only pages have a slope curve" in result.stderr) == (65, True)
 
 
-def test_an_archived_page(served: Served, tmp_path: Path) -> None:
+def test_an_archived_page_is_inspected(served: Served, tmp_path: Path) -> None:
     settings = polite_to(served, tmp_path / "crawl", CRAWL_MAX_PAGES=3)
     assert scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", **settings).returncode == 0
     archived = "SELECT url FROM urls u JOIN documents d ON d.host = u.host AND d.rest = u.rest WHERE d.format = 'html'"
     url = str(rows(tmp_path / "crawl", archived)[0][0])
-    told = scrapy("inspect", url, CRAWL_DIR=tmp_path / "crawl")
-    assert (told.returncode, f"{url}, archived 20" in told.stdout) == (0, True)
+    result = scrapy("inspect", url, CRAWL_DIR=tmp_path / "crawl")
+    assert (result.returncode, f"{url}, archived 20" in result.stdout) == (0, True)
     other = scrapy("inspect", "http://nowhere.test/", CRAWL_DIR=tmp_path / "crawl")
     assert (other.returncode, "not archived and not known" in other.stderr) == (1, True)
 
@@ -107,7 +107,7 @@ def test_wrong_usage_is_exit_code_2(words: tuple[str, ...]) -> None:
     assert scrapy("inspect", *words).returncode == 2
 
 
-def test_a_file_that_is_not_there_is_said_to_be_that(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     result = scrapy("inspect", str(tmp_path / "none.html"))
     assert result.returncode == 65
     assert "cannot be read (No such file or directory)" in result.stderr

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from crawler.search.index import TantivyIndex
-from tests.commands.test_show_export import Collection, one_sentence
+from tests.commands.test_show_export import Collection, error_line
 from tests.crawl.runner import ROOT, command, scrapy
 
 pytestmark = pytest.mark.crawl
@@ -48,15 +48,15 @@ def on_a_terminal(*words: str, **settings: object) -> str:
     ours, theirs = pty.openpty()
     with subprocess.Popen(command(*words, **settings), cwd=ROOT, stdout=theirs, stderr=subprocess.DEVNULL) as process:
         os.close(theirs)
-        said = b""
+        output = b""
         try:
             while part := os.read(ours, 65536):
-                said += part
-        except OSError:  # the other end is closed
+                output += part
+        except OSError:  # the command has closed the terminal
             pass
         os.close(ours)
     assert process.returncode == 0
-    return said.decode()
+    return output.decode()
 
 
 def test_the_index_follows_the_collection(collection: Collection, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_the_index_follows_the_collection(collection: Collection, tmp_path: Path
     assert found(tmp_path, "paraffin") == set()
 
 
-def test_a_hit_has_everything_under_its_name(collection: Collection, tmp_path: Path) -> None:
+def test_a_hit_in_json_has_all_fields(collection: Collection, tmp_path: Path) -> None:
     collection.add(LAMP, page("The lamp", "It burns paraffin, and smells of it."), **HTML)
     (hit,) = searched(tmp_path, "paraffin")
     assert [hit[name] for name in ("rank", "url", "title", "host", "format", "more_from_host")] == [
@@ -91,7 +91,7 @@ def test_a_copy_is_not_in_the_index(collection: Collection, tmp_path: Path) -> N
     assert found(tmp_path, "paraffin") == {LAMP}
 
 
-def test_options_narrow_the_answer(collection: Collection, tmp_path: Path) -> None:
+def test_options_limit_the_hits(collection: Collection, tmp_path: Path) -> None:
     for number in range(5):
         collection.add(
             f"{LAMP}/{number}", page(f"Lamp {number}", f"Paraffin is burnt here, as number {number}."), **HTML
@@ -105,7 +105,7 @@ def test_options_narrow_the_answer(collection: Collection, tmp_path: Path) -> No
     assert found(tmp_path, "paraffin", "--language", "xx") == set()
 
 
-def test_the_index_may_be_elsewhere_and_be_built_anew(collection: Collection, tmp_path: Path) -> None:
+def test_the_index_may_be_in_another_directory_and_be_rebuilt(collection: Collection, tmp_path: Path) -> None:
     collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
     elsewhere = tmp_path / "else" / "where"
     assert found(tmp_path, "paraffin", "--index", str(elsewhere)) == {LAMP}
@@ -113,7 +113,7 @@ def test_the_index_may_be_elsewhere_and_be_built_anew(collection: Collection, tm
     (elsewhere / "schema.json").write_text("{}")
     refused = scrapy("search", "paraffin", "--index", str(elsewhere), CRAWL_DIR=tmp_path)
     assert refused.returncode == 65
-    assert "--full builds it anew" in one_sentence(refused.stderr)
+    assert "--full builds it anew" in error_line(refused.stderr)
     assert found(tmp_path, "paraffin", "--index", str(elsewhere), "--full") == {LAMP}
 
 
@@ -126,10 +126,12 @@ def test_an_index_of_another_crawl_is_not_mixed_with_this_one(collection: Collec
     second.close()
     refused = scrapy("search", "paraffin", "--index", str(tmp_path / "search"), CRAWL_DIR=other)
     assert refused.returncode == 65
-    assert "--full" in one_sentence(refused.stderr)
+    assert "--full" in error_line(refused.stderr)
 
 
-def test_while_another_fills_the_index_what_it_had_is_searched(collection: Collection, tmp_path: Path) -> None:
+def test_while_another_process_updates_the_index_its_last_state_is_searched(
+    collection: Collection, tmp_path: Path
+) -> None:
     collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
     busy = TantivyIndex(tmp_path / "search")
     try:
@@ -139,13 +141,13 @@ def test_while_another_fills_the_index_what_it_had_is_searched(collection: Colle
         assert result.stdout == "None of 0 documents matches: paraffin\n"
         full = scrapy("search", "paraffin", "--full", CRAWL_DIR=tmp_path)
         assert full.returncode == 75
-        assert one_sentence(full.stderr)
+        assert error_line(full.stderr)
     finally:
         busy.close()
     assert found(tmp_path, "paraffin") == {LAMP}
 
 
-def test_plain_text_where_nobody_looks(collection: Collection, tmp_path: Path) -> None:
+def test_hits_are_plain_text_where_the_output_is_no_terminal(collection: Collection, tmp_path: Path) -> None:
     collection.add(LAMP, page("The lamp", "It burns paraffin, and smells of it."), **HTML)
     result = scrapy("search", "paraffin", CRAWL_DIR=tmp_path)
     assert result.stdout == (
@@ -155,23 +157,23 @@ def test_plain_text_where_nobody_looks(collection: Collection, tmp_path: Path) -
     assert result.stderr == ""
 
 
-def test_what_a_page_says_steers_no_terminal(collection: Collection, tmp_path: Path) -> None:
+def test_control_characters_of_a_page_are_not_printed(collection: Collection, tmp_path: Path) -> None:
     title = "&#x1b;[31mRed [bold]paraffin[/bold] :bee: \u202e turned"
     collection.add(HOSTILE, page(title, "[link=http://evil.test/]paraffin[/link] \x1b]0;owned\x07"), **HTML)
-    said = on_a_terminal("search", "paraffin", CRAWL_DIR=tmp_path)
-    assert "[bold]paraffin[/bold] :bee:" in said
-    assert "\x1b[1;33mparaffin\x1b[0m" in said
-    shown = re.sub(r"\x1b\[[\d;]*m|\r\n", "", said)
+    output = on_a_terminal("search", "paraffin", CRAWL_DIR=tmp_path)
+    assert "[bold]paraffin[/bold] :bee:" in output
+    assert "\x1b[1;33mparaffin\x1b[0m" in output
+    shown = re.sub(r"\x1b\[[\d;]*m|\r\n", "", output)
     assert shown.isprintable()
-    assert "\x1b[31m" not in said
+    assert "\x1b[31m" not in output
 
 
 @pytest.mark.parametrize(
-    "question", ['"', "((((", "q:r:s", "-", "🐝", "潮だまり", "x" * 10_000, "\x1b[31m \u202e", "NOT", "[bold]"]
+    "query", ['"', "((((", "q:r:s", "-", "🐝", "潮だまり", "x" * 10_000, "\x1b[31m \u202e", "NOT", "[bold]"]
 )
-def test_no_question_is_a_traceback(question: str, collection: Collection, tmp_path: Path) -> None:
+def test_no_query_causes_a_traceback(query: str, collection: Collection, tmp_path: Path) -> None:
     collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
-    result = scrapy("search", question, CRAWL_DIR=tmp_path)
+    result = scrapy("search", query, CRAWL_DIR=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("None of 1 documents matches: ")
     assert result.stdout.rstrip("\n").isprintable()
@@ -180,18 +182,18 @@ def test_no_question_is_a_traceback(question: str, collection: Collection, tmp_p
 @pytest.mark.parametrize(
     "words", [(), ("",), ("  ",), ("a", "--limit", "0"), ("a", "--per-host", "-1"), ("a", "--full", "--no-update")]
 )
-def test_what_cannot_be_meant_is_a_usage_error(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> None:
     result = scrapy("search", *words, CRAWL_DIR=tmp_path)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_crawl_there_is_nothing_to_search(tmp_path: Path) -> None:
+def test_without_a_crawl_or_an_index_a_search_is_refused(tmp_path: Path) -> None:
     result = scrapy("search", "paraffin", CRAWL_DIR=tmp_path)
     assert result.returncode == 69
-    assert "there is no crawl here" in one_sentence(result.stderr)
+    assert "there is no crawl here" in error_line(result.stderr)
     result = scrapy("search", "paraffin", "--no-update", CRAWL_DIR=tmp_path)
     assert result.returncode == 69
-    assert "there is no index yet" in one_sentence(result.stderr)
+    assert "there is no index yet" in error_line(result.stderr)
     assert list(tmp_path.iterdir()) == []

@@ -48,7 +48,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def crawled(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished crawl, with its archive in several files."""
+    """Crawl a generated web to its end, with an archive of several files."""
     directory = tmp_path_factory.mktemp("crawled")
     settings = polite_to(served, directory / "crawl", WARC_SEGMENT_BYTES=100_000)
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_file(served, directory)}", **settings)
@@ -64,14 +64,14 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
 
 
 def show(directory: Path, *words: str) -> tuple[int, bytes, str]:
-    """Exit code, standard output and standard error."""
+    """Run `scrapy show`; return its exit code, standard output and standard error."""
     result = scrapy_bytes("show", *words, CRAWL_DIR=directory)
     return result.returncode, result.stdout, result.stderr.decode()
 
 
 def shown(directory: Path, *words: str) -> bytes:
-    code, output, said = show(directory, *words)
-    assert (code, said) == (0, "")
+    code, output, messages = show(directory, *words)
+    assert (code, messages) == (0, "")
     return output
 
 
@@ -82,14 +82,14 @@ def exported(directory: Path, *words: str) -> tuple[list[dict[str, Any]], str]:
     return [json.loads(line) for line in result.stdout.splitlines()], result.stderr
 
 
-def one_sentence(stderr: str) -> str:
+def error_line(stderr: str) -> str:
     assert "Traceback" not in stderr
     (line,) = [line for line in stderr.splitlines() if line.startswith("orbweaver: ")]
     return line
 
 
-def understood(message: bytes) -> bytes:
-    """The body of a response, decoded by an HTTP library that is not ours."""
+def decoded_body(message: bytes) -> bytes:
+    """Return the body of a response, decoded by another HTTP library."""
 
     class Connection:
         def makefile(self, mode: str) -> io.BytesIO:
@@ -123,7 +123,7 @@ def shown_on_a_terminal(directory: Path, *words: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["show", "export"])
-def test_help_teaches_with_an_example(name: str) -> None:
+def test_help_contains_an_example(name: str) -> None:
     result = started(name, "--help")
     assert result.returncode == 0
     assert f"Example: scrapy {name}" in " ".join(result.stdout.split())
@@ -147,17 +147,17 @@ def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> N
     assert scrapy(*words, CRAWL_DIR=tmp_path / "x").returncode == 2
 
 
-def test_a_format_that_is_not_there_is_answered_with_those_that_are(crawled: Path) -> None:
+def test_an_unknown_export_format_is_refused_with_the_list_of_formats(crawled: Path) -> None:
     result = scrapy("export", "--to", "xml:file", CRAWL_DIR=crawled)
     assert result.returncode == 2
     assert "--to xml: name one of these: jsonl" in result.stderr
 
 
 @pytest.mark.parametrize("words", [("show", "http://a.example/"), ("export", "--to", "jsonl")])
-def test_reading_where_there_is_no_crawl_says_so_and_makes_none(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_reading_without_a_crawl_is_refused_and_creates_none(words: tuple[str, ...], tmp_path: Path) -> None:
     result = scrapy(*words, CRAWL_DIR=tmp_path / "nowhere")
     assert (result.returncode, result.stdout) == (69, "")
-    assert "there is no crawl here" in one_sentence(result.stderr)
+    assert "there is no crawl here" in error_line(result.stderr)
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -170,11 +170,11 @@ def test_every_page_is_shown_as_it_was_sent(served: Served, crawled: Path) -> No
     for behaviour, url in urls.items():
         message = shown(crawled, url)
         assert message.startswith(b"HTTP/1.1 200 OK\r\n")
-        assert hashlib.sha256(understood(message)).hexdigest() == served.web.digest(url)
+        assert hashlib.sha256(decoded_body(message)).hexdigest() == served.web.digest(url)
         assert (served.web.body(url) in message) == (behaviour in ("normal", "slow"))
 
 
-def test_the_head_alone_is_the_beginning_of_the_whole(served: Served, crawled: Path) -> None:
+def test_the_headers_alone_are_the_beginning_of_the_response(served: Served, crawled: Path) -> None:
     url = served.web.seeds()[0]
     head = shown(crawled, "--headers", url)
     assert head.startswith(b"HTTP/1.1 200 OK\r\n")
@@ -182,7 +182,7 @@ def test_the_head_alone_is_the_beginning_of_the_whole(served: Served, crawled: P
     assert shown(crawled, url).startswith(head)
 
 
-def test_the_text_of_a_page_is_what_a_reader_sees(served: Served, crawled: Path) -> None:
+def test_the_text_of_a_page_is_shown_without_markup(served: Served, crawled: Path) -> None:
     url = served.web.seeds()[0]
     text = shown(crawled, "--text", url).decode()
     first = served.web.body(url).decode().partition("<p>")[2].partition("</p>")[0]
@@ -190,7 +190,7 @@ def test_the_text_of_a_page_is_what_a_reader_sees(served: Served, crawled: Path)
     assert "<" not in text
 
 
-def test_the_text_of_a_text_file_is_all_of_it(served: Served, crawled: Path) -> None:
+def test_the_text_of_a_text_file_is_its_body(served: Served, crawled: Path) -> None:
     pages = [page for page in served.web.pages_of_all_hosts() if page.is_plain]
     page = next((page for page in pages if page.charset != "utf-8"), pages[0])
     url = served.web.page_url(page)
@@ -213,9 +213,9 @@ def test_the_versions_of_a_url_are_counted_from_the_oldest(served: Served, crawl
     assert everything.startswith("── version 1 of 3: fetched ".encode())
     assert [everything.count(answer) for answer in (failed, good)] == [1 + (failed == failed_again), 1]
     for number in ("0", "4"):
-        code, output, said = show(crawled, "--version", number, url)
+        code, output, messages = show(crawled, "--version", number, url)
         assert (code, output) == (1, b"")
-        assert f"there is no version {number}; it has 3" in one_sentence(said)
+        assert f"there is no version {number}; it has 3" in error_line(messages)
 
 
 def test_a_redirect_is_shown_too(served: Served, crawled: Path) -> None:
@@ -225,75 +225,75 @@ def test_a_redirect_is_shown_too(served: Served, crawled: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    ("reason", "explanation"),
     [
         ("ROBOTS_DENIED", "not archived: parked, robots.txt forbids it (robots_denied)"),
         ("NO_CONTACT", "not archived: parked, not an own host, and no CONTACT is given (no_contact)"),
     ],
 )
-def test_what_was_never_fetched_is_explained(reason: str, said: str, crawled: Path) -> None:
+def test_a_url_that_was_never_fetched_is_explained(reason: str, explanation: str, crawled: Path) -> None:
     ((url,), *_) = rows(crawled, "SELECT url FROM urls JOIN reasons ON code = reason WHERE name = ?", [reason])
     code, output, error = show(crawled, str(url))
     assert (code, output) == (1, b"")
-    assert f"{url}: {said}; `scrapy why {url}` tells more." in one_sentence(error)
+    assert f"{url}: {explanation}; `scrapy why {url}` tells more." in error_line(error)
 
 
-def test_what_waits_for_its_first_visit_is_explained(tmp_path: Path) -> None:
+def test_a_url_that_waits_for_its_first_visit_is_explained(tmp_path: Path) -> None:
     (tmp_path / "seeds").write_text("http://a.example/")
     assert scrapy("seed", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path).returncode == 0
-    code, _, said = show(tmp_path, "http://a.example/")
+    code, _, messages = show(tmp_path, "http://a.example/")
     assert code == 1
-    assert "not archived: waiting, given as a seed (seed) and not visited yet" in one_sentence(said)
+    assert "not archived: waiting, given as a seed (seed) and not visited yet" in error_line(messages)
 
 
-def test_a_url_that_nobody_knows_is_explained(crawled: Path) -> None:
-    code, output, said = show(crawled, "http://nobody.example/")
+def test_an_unknown_url_is_explained(crawled: Path) -> None:
+    code, output, messages = show(crawled, "http://nobody.example/")
     assert (code, output) == (1, b"")
-    assert "not archived and not known" in one_sentence(said)
-    assert "`scrapy why http://nobody.example/`" in said
+    assert "not archived and not known" in error_line(messages)
+    assert "`scrapy why http://nobody.example/`" in messages
 
 
 @pytest.mark.parametrize("text", ["no url", "mailto:a@b.example", ""])
-def test_what_is_no_url_is_explained(text: str, crawled: Path) -> None:
-    code, output, said = show(crawled, text)
+def test_a_text_that_is_no_url_is_explained(text: str, crawled: Path) -> None:
+    code, output, messages = show(crawled, text)
     assert (code, output) == (1, b"")
-    assert "`scrapy why` says what is wrong with it" in one_sentence(said)
+    assert "`scrapy why` says what is wrong with it" in error_line(messages)
 
 
-def test_a_url_that_could_not_be_kept_is_not_shown_as_the_one_that_has_its_key(collection: Collection) -> None:
+def test_a_colliding_url_is_not_shown_as_the_stored_one(collection: Collection) -> None:
     first, double = "http://a.test/first", "http://a.test/double"
     collection.add(first, b"<p>The first", Content_Type="text/html")
     connection = apsw.Connection(str(collection.directory / "crawl.db"))
-    for table in ("urls", "documents"):  # real URLs with equal keys are not known
+    for table in ("urls", "documents"):  # no two real URLs with equal keys are known to us
         connection.execute(f"UPDATE {table} SET rest = ? WHERE rest = ?", (key_of(double).rest, key_of(first).rest))
     connection.close()
-    code, output, said = show(collection.directory, double)
+    code, output, messages = show(collection.directory, double)
     assert (code, output) == (1, b"")
-    assert f"{double}: " in one_sentence(said)
-    assert first in said
+    assert f"{double}: " in error_line(messages)
+    assert first in messages
 
 
-def test_an_archive_file_that_is_gone_is_told_in_a_sentence(served: Served, crawled: Path, tmp_path: Path) -> None:
+def test_a_missing_archive_file_is_an_error_of_one_line(served: Served, crawled: Path, tmp_path: Path) -> None:
     shutil.copytree(crawled, tmp_path / "crawl")
     url = served.web.seeds()[0]
     ((name,),) = rows(crawled, f"{FILE_OF} AND d.status = 200", [url])
     (tmp_path / "crawl" / "warc" / str(name)).unlink()
-    code, output, said = show(tmp_path / "crawl", url)
+    code, output, messages = show(tmp_path / "crawl", url)
     assert (code, output) == (74, b"")
-    assert str(name) in one_sentence(said)
+    assert str(name) in error_line(messages)
 
 
-def test_a_format_without_text_says_so(collection: Collection) -> None:
+def test_a_format_without_text_is_reported(collection: Collection) -> None:
     collection.add("http://a.test/x.pdf", b"%PDF-1.4 ...", Content_Type="application/pdf")
     collection.add("http://a.test/bare", b"\0\1\2")
-    code, output, said = show(collection.directory, "--text", "http://a.test/x.pdf")
+    code, output, messages = show(collection.directory, "--text", "http://a.test/x.pdf")
     assert (code, output) == (1, b"")
-    assert "application/pdf has no text that Orbweaver can read" in one_sentence(said)
+    assert "application/pdf has no text that Orbweaver can read" in error_line(messages)
     assert "a document without a type has no text" in show(collection.directory, "--text", "http://a.test/bare")[2]
     assert shown(collection.directory, "http://a.test/x.pdf").endswith(b"\r\n\r\n%PDF-1.4 ...")
 
 
-def test_any_format_can_be_shown_as_a_page_that_does_nothing(collection: Collection) -> None:
+def test_any_format_can_be_shown_as_html_without_active_content(collection: Collection) -> None:
     page = (
         b"<title>A &lt;b></title><script>evil()</script><h1>Webs</h1><p onclick=x()>See <a href=/y>this</a><img src=/z>"
     )
@@ -313,7 +313,7 @@ def test_any_format_can_be_shown_as_a_page_that_does_nothing(collection: Collect
     assert "Not all of it could be read" in shown(collection.directory, "--html", "http://a.test/x.pdf").decode()
 
 
-def test_a_copy_is_shown_with_its_own_head_and_the_body_of_the_first(collection: Collection) -> None:
+def test_a_copy_is_shown_with_its_own_headers_and_the_body_of_the_first(collection: Collection) -> None:
     page = gzip.compress(b"<title>T</title><p>The same words in both places", mtime=0)
     collection.add("http://a.test/", page, Content_Type="text/html", Content_Encoding="gzip", X_Server="a")
     collection.add("http://b.test/", page, Content_Type="text/html", Content_Encoding="gzip", X_Server="b")
@@ -365,8 +365,8 @@ FILE_OF = (
 )
 
 
-def test_an_export_holds_every_page_as_the_web_has_it(served: Served, crawled: Path) -> None:
-    objects, said = exported(crawled)
+def test_an_export_contains_every_page_as_it_was_served(served: Served, crawled: Path) -> None:
+    objects, messages = exported(crawled)
     web = served.web
     assert sorted(found["url"] for found in objects) == sorted(web.urls())
     for found in objects:
@@ -382,7 +382,7 @@ def test_an_export_holds_every_page_as_the_web_has_it(served: Served, crawled: P
             assert f"<title>{found['title']}</title>" in body.decode(page.charset)
     versions = [found["version"] for found in objects]
     assert versions == sorted(set(versions))
-    assert said.splitlines()[-1] == f"{len(objects)} documents, 0 duplicates, up to version {versions[-1]}"
+    assert messages.splitlines()[-1] == f"{len(objects)} documents, 0 duplicates, up to version {versions[-1]}"
 
 
 def test_an_export_agrees_with_the_store(crawled: Path) -> None:
@@ -404,42 +404,44 @@ def test_an_export_agrees_with_the_store(crawled: Path) -> None:
         assert datetime.fromisoformat(found["fetched_at"]).timestamp() == pytest.approx(fetched, abs=1e-5)
     assert len({found["id"] for found in objects}) == len(objects)
     assert all(len(bytes.fromhex(found["id"])) == 16 for found in objects)
-    said_of = {found["url"]: {(anchor["host"], anchor["text"]) for anchor in found["anchors"]} for found in objects}
-    kept = rows(
+    anchors = {found["url"]: {(anchor["host"], anchor["text"]) for anchor in found["anchors"]} for found in objects}
+    stored_anchors = rows(
         crawled,
         """SELECT u.url, h.name, a.text FROM anchors a JOIN urls u ON u.host = a.host AND u.rest = a.rest
            JOIN hosts h ON h.host = a.source""",
     )
-    assert {(url, *pair) for url, pairs in said_of.items() for pair in pairs} == {
-        row for row in kept if row[0] in said_of
+    assert {(url, *pair) for url, pairs in anchors.items() for pair in pairs} == {
+        row for row in stored_anchors if row[0] in anchors
     }
-    assert any(said_of.values())
+    assert any(anchors.values())
 
 
-def test_a_file_is_the_same_as_the_standard_output(crawled: Path, tmp_path: Path) -> None:
+def test_an_export_to_a_file_equals_that_to_the_standard_output(crawled: Path, tmp_path: Path) -> None:
     written = scrapy("export", "--to", f"jsonl:{tmp_path / 'all.jsonl'}", CRAWL_DIR=crawled)
     assert (written.returncode, written.stdout) == (0, "")
     assert (tmp_path / "all.jsonl").read_text() == scrapy("export", "--to", "jsonl:-", CRAWL_DIR=crawled).stdout
     assert [path.name for path in tmp_path.iterdir()] == ["all.jsonl"]
 
 
-def test_a_directory_that_does_not_exist_is_told_in_a_sentence(crawled: Path, tmp_path: Path) -> None:
+def test_an_export_to_a_missing_directory_is_an_error_of_one_line(crawled: Path, tmp_path: Path) -> None:
     result = scrapy("export", "--to", f"jsonl:{tmp_path / 'no' / 'x.jsonl'}", CRAWL_DIR=crawled)
     assert (result.returncode, result.stdout) == (74, "")
-    assert f"{tmp_path / 'no' / 'x.jsonl'}: cannot be written (No such file" in one_sentence(result.stderr)
+    assert f"{tmp_path / 'no' / 'x.jsonl'}: cannot be written (No such file" in error_line(result.stderr)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("words", [("export", "--to", "jsonl"), ("show", "--all")])
-def test_an_output_that_cannot_be_written(words: tuple[str, ...], served: Served, crawled: Path) -> None:
+def test_an_output_that_cannot_be_written_is_an_error_of_one_line(
+    words: tuple[str, ...], served: Served, crawled: Path
+) -> None:
     url = [served.web.seeds()[0]] if words[0] == "show" else []
     with Path("/dev/full").open("wb") as full:
         result = scrapy_bytes(*words, *url, stdout=full.fileno(), CRAWL_DIR=crawled)
     assert result.returncode == 74
-    assert "cannot be written (No space left on device)" in one_sentence(result.stderr.decode())
+    assert "cannot be written (No space left on device)" in error_line(result.stderr.decode())
 
 
-def test_a_reader_who_has_enough_ends_an_export_quietly(crawled: Path) -> None:
+def test_a_closed_pipe_ends_an_export_quietly(crawled: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     result = scrapy_bytes("export", "--to", "jsonl", stdout=writer, CRAWL_DIR=crawled)
@@ -447,7 +449,9 @@ def test_a_reader_who_has_enough_ends_an_export_quietly(crawled: Path) -> None:
     assert (result.returncode, result.stderr) == (0, b"")
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_is_exported(served: Served, crawled: Path, tmp_path: Path) -> None:
+def test_documents_that_cannot_be_read_are_named_and_the_others_exported(
+    served: Served, crawled: Path, tmp_path: Path
+) -> None:
     shutil.copytree(crawled, tmp_path / "crawl")
     gone, damaged, *others = sorted(path.name for path in (crawled / "warc").iterdir())
     assert others
@@ -467,16 +471,16 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_exported(served: Served, c
         gone,
         damaged,
     }
-    assert f"{len(left_out)} documents could not be read" in one_sentence(result.stderr)
+    assert f"{len(left_out)} documents could not be read" in error_line(result.stderr)
     assert result.stderr.splitlines()[-1].startswith(f"{len(objects)} documents, 0 duplicates, up to version ")
 
 
-def test_what_changed_is_exported_from_where_one_stopped(collection: Collection) -> None:
+def test_changes_since_a_version_are_exported(collection: Collection) -> None:
     for path in ("stays", "changes", "goes"):
         collection.add(f"http://a.test/{path}", f"<p>{path}".encode(), Content_Type="text/html")
-    objects, said = exported(collection.directory)
+    objects, messages = exported(collection.directory)
     assert len(objects) == 3
-    version = said.split()[-1]
+    version = messages.split()[-1]
     collection.add("http://a.test/changes", b"<p>new", at=NOW + 1, Content_Type="text/html")
     collection.add("http://a.test/goes", b"<p>sorry", at=NOW + 2, status=410, Content_Type="text/html")
     changed, goes = exported(collection.directory, "--since", version)[0]
@@ -490,19 +494,19 @@ def test_what_changed_is_exported_from_where_one_stopped(collection: Collection)
         "version": goes["version"],
     }
     assert goes["version"] > changed["version"] > int(version)
-    now, said = exported(collection.directory)
+    now, messages = exported(collection.directory)
     assert [(found["url"], found["text"]) for found in now] == [
         ("http://a.test/stays", "stays"), ("http://a.test/changes", "new")
     ]  # fmt: skip
-    assert said == f"2 documents, 0 duplicates, up to version {goes['version']}\n"
-    nothing, said = exported(collection.directory, "--since", str(goes["version"]))
-    assert (nothing, said) == ([], f"0 documents, 0 duplicates, up to version {goes['version']}\n")
+    assert messages == f"2 documents, 0 duplicates, up to version {goes['version']}\n"
+    nothing, messages = exported(collection.directory, "--since", str(goes["version"]))
+    assert (nothing, messages) == ([], f"0 documents, 0 duplicates, up to version {goes['version']}\n")
 
 
-def test_a_version_that_is_not_reached_yet_is_from_another_crawl(crawled: Path, tmp_path: Path) -> None:
+def test_a_version_beyond_the_newest_is_refused(crawled: Path, tmp_path: Path) -> None:
     result = scrapy("export", "--to", f"jsonl:{tmp_path / 'x'}", "--since", "1000000", CRAWL_DIR=crawled)
     assert result.returncode == 65
-    assert "--since 1000000: the newest version of this crawl is" in one_sentence(result.stderr)
+    assert "--since 1000000: the newest version of this crawl is" in error_line(result.stderr)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -511,15 +515,15 @@ def test_copies_are_exported_with_the_text_and_the_url_of_the_first(collection: 
     collection.add("http://a.test/", page + b'<a href="http://b.test/">over there</a>', Content_Type="text/html")
     collection.add("http://b.test/", page, Content_Type="text/html")
     collection.add("http://c.test/", page, Content_Type="text/html")
-    (_, first, copy), said = exported(collection.directory)
+    (_, first, copy), messages = exported(collection.directory)
     assert (first["duplicate_of"], copy["duplicate_of"]) == (None, "http://b.test/")
     assert first["text"] == copy["text"] == "The same words in both places"
     assert first["digest"] == copy["digest"] == hashlib.sha256(page).hexdigest()
     assert first["anchors"] == [{"host": "a.test", "text": "over there"}]
-    assert said.startswith("3 documents, 1 duplicates, up to version ")
+    assert messages.startswith("3 documents, 1 duplicates, up to version ")
 
 
-def test_formats_without_text_are_exported_without(collection: Collection) -> None:
+def test_formats_without_text_are_exported_with_empty_text(collection: Collection) -> None:
     collection.add("http://a.test/x.pdf", b"%PDF-1.4 ...", Content_Type="application/pdf")
     ((found,), _) = exported(collection.directory)
     assert (found["content_type"], found["title"], found["text"]) == ("application/pdf", "", "")
@@ -538,7 +542,7 @@ def test_no_character_of_a_document_breaks_its_line(collection: Collection) -> N
         assert found["text"].endswith("\ufffdg")
 
 
-def test_what_a_running_crawl_has_committed_is_exported(collection: Collection) -> None:
+def test_committed_documents_of_a_running_crawl_are_exported(collection: Collection) -> None:
     collection.add("http://a.test/", b"<p>here", Content_Type="text/html")
     assert [path.suffix for path in (collection.directory / "warc").iterdir()] == [".open"]
     before = (collection.directory / "crawl.db").stat()
@@ -547,7 +551,7 @@ def test_what_a_running_crawl_has_committed_is_exported(collection: Collection) 
     assert (collection.directory / "crawl.db").stat().st_mtime_ns == before.st_mtime_ns
 
 
-def test_a_long_export_gives_signs_of_life(
+def test_a_long_export_reports_its_progress(
     collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(export, "_PROGRESS", 2)
@@ -559,11 +563,11 @@ def test_a_long_export_gives_signs_of_life(
     parser = ArgumentParser()
     running.add_options(parser)
     running.run([], parser.parse_args(["--to", f"jsonl:{tmp_path / 'out'}"]))
-    said = ["2 documents …", "4 documents …", "5 documents, 4 duplicates, up to version 5"]
-    assert (running.exitcode, capsys.readouterr().err.splitlines()) == (0, said)
+    messages = ["2 documents …", "4 documents …", "5 documents, 4 duplicates, up to version 5"]
+    assert (running.exitcode, capsys.readouterr().err.splitlines()) == (0, messages)
 
 
-def test_an_empty_crawl_is_an_empty_export(collection: Collection, tmp_path: Path) -> None:
+def test_an_export_of_an_empty_crawl_is_empty(collection: Collection, tmp_path: Path) -> None:
     result = scrapy("export", "--to", f"jsonl:{tmp_path / 'none'}", CRAWL_DIR=collection.directory)
     assert (result.returncode, result.stderr) == (0, "0 documents, 0 duplicates, up to version 0\n")
     assert (tmp_path / "none").read_bytes() == b""

@@ -1,4 +1,4 @@
-"""`scrapy simulate`, as a user runs it."""
+"""`scrapy simulate` predicts how fast and how fair a crawl would be."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.crawl
 SMALL = ("simulate", "--hosts", "30", "--pages", "5", "--hours", "0.1")
 
 
-def test_it_tells_how_a_crawl_would_go_and_touches_nothing(tmp_path: Path) -> None:
+def test_a_simulation_prints_the_course_of_a_crawl_and_writes_nothing(tmp_path: Path) -> None:
     result = scrapy(*SMALL, CRAWL_DIR=tmp_path / "crawl")
     assert result.returncode == 0, result.stderr
     assert "Simulated 0." in result.stdout
@@ -23,7 +23,7 @@ def test_it_tells_how_a_crawl_would_go_and_touches_nothing(tmp_path: Path) -> No
     assert not (tmp_path / "crawl").exists()
 
 
-def test_settings_hold_as_in_a_crawl(tmp_path: Path) -> None:
+def test_settings_apply_as_in_a_crawl(tmp_path: Path) -> None:
     quick, slow = (
         json.loads(scrapy(*SMALL, "--json", CRAWL_DIR=tmp_path, POLITENESS_MIN_DELAY=delay).stdout) for delay in (1, 20)
     )
@@ -32,7 +32,7 @@ def test_settings_hold_as_in_a_crawl(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
-def test_it_draws(suffix: str, magic: bytes, tmp_path: Path) -> None:
+def test_a_simulation_can_be_plotted(suffix: str, magic: bytes, tmp_path: Path) -> None:
     picture = tmp_path / f"crawl{suffix}"
     result = scrapy(*SMALL, "--delay", "10:0.5", "--plot", str(picture))
     assert result.returncode == 0, result.stderr
@@ -51,13 +51,13 @@ def test_it_draws(suffix: str, magic: bytes, tmp_path: Path) -> None:
         (("crawl",), "takes options only"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], complaint: str) -> None:
+def test_wrong_usage_is_refused(words: tuple[str, ...], complaint: str) -> None:
     result = scrapy("simulate", *words)
     assert result.returncode == 2
     assert complaint in result.stderr + result.stdout
 
 
-def test_a_picture_that_cannot_be_written_is_an_error_of_the_disk(tmp_path: Path) -> None:
+def test_a_plot_that_cannot_be_written_is_exit_code_74(tmp_path: Path) -> None:
     result = scrapy(*SMALL, "--plot", str(tmp_path / "nowhere" / "crawl.png"))
     assert result.returncode == 74
     assert "cannot be written" in result.stderr

@@ -34,7 +34,7 @@ def tree(tmp_path: Path) -> Path:
     return tree
 
 
-def test_files_with_their_times_and_habits(tree: Path) -> None:
+def test_files_are_listed_with_their_times_and_change_frequencies(tree: Path) -> None:
     (text,) = sitemaps_of(tree, BASE, NOW)
     assert parse_sitemap(text.encode(), BASE).entries == [
         SitemapEntry(BASE + "a%20%26%20b.html", NOW - 30 * HOUR, "daily"),
@@ -45,7 +45,7 @@ def test_files_with_their_times_and_habits(tree: Path) -> None:
     ]
 
 
-def test_another_parser_reads_the_same(tree: Path) -> None:
+def test_another_parser_reads_the_same_urls(tree: Path) -> None:
     result = scrapy("sitemap", str(tree), "--base", BASE)
     assert result.returncode == 0, result.stderr
     read = Sitemap(result.stdout.encode())
@@ -56,7 +56,7 @@ def test_another_parser_reads_the_same(tree: Path) -> None:
 
 
 def written(tree: Path, target: Path) -> int:
-    """The exit code of the command."""
+    """Write a sitemap of the tree; return the exit code of the command."""
     command = sitemap.SitemapCommand()
     command.run([str(tree)], Namespace(base=BASE, to=str(target)))
     return int(command.exitcode)
@@ -82,14 +82,14 @@ def test_many_files_get_several_sitemaps_and_an_index(
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (("nowhere", "--base", BASE), 1, "is not a directory"),
         ((".", "--base", "ftp://a.test/"), 2, "not an http or https URL"),
         (("--base", BASE), 2, "name one directory"),
     ],
 )
-def test_what_cannot_be_written_is_told(words: tuple[str, ...], code: int, told: str) -> None:
+def test_wrong_arguments_are_refused(words: tuple[str, ...], code: int, message: str) -> None:
     result = scrapy("sitemap", *words)
     assert (result.returncode, "Traceback" in result.stderr) == (code, False)
-    assert told in result.stderr + result.stdout
+    assert message in result.stderr + result.stdout

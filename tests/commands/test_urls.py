@@ -20,10 +20,10 @@ UNTIDY = "HTTP://Example.com:80/a/../b//?utm_source=mail&b=2&a=1#top"
 TIDY = "http://example.com/b/?a=1&b=2"
 
 
-def told(*words: str, given: bytes = b"", environment: dict[str, str] | None = None, **settings: object) -> str:
-    """What is printed, when all goes well and nothing is complained of."""
+def printed(*words: str, given: bytes = b"", environment: dict[str, str] | None = None, **settings: object) -> str:
+    """Run `scrapy urls`, which must succeed without warnings; return its output."""
     settings = {"CONTACT": CONTACT, "CRAWL_DIR": "/nonexistent/crawl"} | settings
-    if environment:  # an interpreter reads it when it starts
+    if environment:  # only a started interpreter reads PYTHONIOENCODING
         result = subprocess.run(
             command("urls", *words, **settings), cwd=ROOT, input=given, capture_output=True, timeout=60, check=False,
             env=os.environ | environment,
@@ -35,7 +35,7 @@ def told(*words: str, given: bytes = b"", environment: dict[str, str] | None = N
 
 
 def objects(*words: str, given: bytes = b"", **settings: object) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in told("--json", *words, given=given, **settings).splitlines()]
+    return [json.loads(line) for line in printed("--json", *words, given=given, **settings).splitlines()]
 
 
 def seeded(directory: Path, *seeds: str, **settings: object) -> dict[str, object]:
@@ -68,7 +68,7 @@ def test_each_rule_that_changed_a_url_is_named_in_its_order() -> None:
         "domain": "example.com",
         "refused": None,
     }
-    assert told(UNTIDY).splitlines() == [
+    assert printed(UNTIDY).splitlines() == [
         TIDY,
         f"  given as            {UNTIDY}",
         *(f"  {rule:18}→ {after}" for rule, after in steps),
@@ -77,7 +77,7 @@ def test_each_rule_that_changed_a_url_is_named_in_its_order() -> None:
     ]
 
 
-def test_several_urls_are_answered_in_their_order() -> None:
+def test_several_urls_are_printed_in_their_order() -> None:
     answers = objects(
         UNTIDY, TIDY, "mailto:a@b.example", "http://", "http://127.0.0.1:8080/x", "https://bücher.example"
     )
@@ -93,7 +93,7 @@ def test_several_urls_are_answered_in_their_order() -> None:
     assert answers[2]["refused"]["detail"] == "mailto:a@b.example"
     assert answers[3]["refused"]["meaning"] == "not a URL by the URL Standard"
     assert (answers[4]["host"], answers[4]["domain"]) == ("127.0.0.1", None)
-    text = told(TIDY, "mailto:a@b.example", "http://127.0.0.1/")
+    text = printed(TIDY, "mailto:a@b.example", "http://127.0.0.1/")
     assert text.splitlines() == [
         TIDY,
         "  host example.com, registered domain example.com",
@@ -107,7 +107,7 @@ def test_several_urls_are_answered_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_urls_are_read_from_the_standard_input_one_a_line(as_json: bool) -> None:
+def test_urls_are_read_from_the_standard_input_one_per_line(as_json: bool) -> None:
     lines = [UNTIDY, "no url", "", "http://b.example/x\r", "  http://c.example/ ", "http://ü.example/"]
     given = "\n".join(lines).encode()  # the last line may lack its newline
     canonical = [TIDY, None, None, "http://b.example/x", "http://c.example/", "http://xn--tda.example/"]
@@ -116,28 +116,28 @@ def test_urls_are_read_from_the_standard_input_one_a_line(as_json: bool) -> None
         assert [answer["url"] for answer in answers] == canonical
         assert [answer["given"] for answer in answers] == lines
     else:
-        heads = [line for line in told("-", given=given).split("\n") if not line.startswith("  ")]
+        heads = [line for line in printed("-", given=given).split("\n") if not line.startswith("  ")]
         assert heads == [url or line for url, line in zip(canonical, lines, strict=True)] + [""]
 
 
 @pytest.mark.parametrize("handler", ["strict", "surrogateescape"])
 @pytest.mark.parametrize("words", [("-",), ("http://a.example/\udcff", "http://b.example/")], ids=["input", "words"])
-def test_bytes_that_are_no_text_are_answered_like_any_other(words: tuple[str, ...], handler: str) -> None:
-    environment = {"PYTHONIOENCODING": f"utf-8:{handler}"}  # strict is what most terminals have
+def test_urls_with_invalid_utf_8_are_printed_like_any_other(words: tuple[str, ...], handler: str) -> None:
+    environment = {"PYTHONIOENCODING": f"utf-8:{handler}"}  # most terminals have strict
     given = b"http://a.example/\xff\nhttp://b.example/\n"
-    assert "\nhttp://b.example/\n" in told(*words, given=given, environment=environment)
-    text = told("--json", *words, given=given, environment=environment)
+    assert "\nhttp://b.example/\n" in printed(*words, given=given, environment=environment)
+    text = printed("--json", *words, given=given, environment=environment)
     assert [json.loads(line)["url"] for line in text.splitlines()] == [
         "http://a.example/%EF%BF%BD",
         "http://b.example/",
     ]
 
 
-def test_an_empty_standard_input_is_no_mistake() -> None:
-    assert told("-") == ""
+def test_an_empty_standard_input_is_no_error() -> None:
+    assert printed("-") == ""
 
 
-def test_urls_found_on_a_page_are_read_as_the_page_means_them() -> None:
+def test_urls_are_resolved_against_a_base() -> None:
     page = "https://Example.com/a/b?c"
     answers = objects("../x", "?q=1#f", "//b.example", "http://C.example/", "mailto:x", "", "--base", page)
     assert [answer["url"] for answer in answers] == [
@@ -158,7 +158,7 @@ def test_urls_found_on_a_page_are_read_as_the_page_means_them() -> None:
 
 
 def test_the_table_has_every_rule_with_its_switch_and_an_example() -> None:
-    text = told("--rules")
+    text = printed("--rules")
     for rule in RULES:
         assert f" {rule.name} " in text
         assert rule.does in text
@@ -168,16 +168,16 @@ def test_the_table_has_every_rule_with_its_switch_and_an_example() -> None:
     assert "by default" not in text
 
 
-def test_the_examples_of_the_table_are_shown_as_they_are() -> None:
-    lines = told("--rules").splitlines()
+def test_the_examples_in_the_table_show_a_difference() -> None:
+    lines = printed("--rules").splitlines()
     for rule in RULES:
         (line,) = [line for line in lines if line.strip().startswith(f"{rule.does}: ")]
         before, _, after = line.partition(f"{rule.does}: ")[2].partition(" → ")
         assert before != after, rule.name
 
 
-def test_a_rule_that_is_switched_says_so_in_the_table() -> None:
-    text = told("--rules", URL_SORT_QUERY=False, URL_DROP_INDEX_PAGE=True)
+def test_a_rule_that_is_switched_is_marked_in_the_table() -> None:
+    text = printed("--rules", URL_SORT_QUERY=False, URL_DROP_INDEX_PAGE=True)
     changed = [line for line in text.splitlines() if "by default" in line]
     assert len(changed) == 2
     assert "query_order" in changed[0]
@@ -186,7 +186,7 @@ def test_a_rule_that_is_switched_says_so_in_the_table() -> None:
     assert "on   URL_DROP_INDEX_PAGE=True, by default False" in changed[1]
 
 
-def test_the_table_is_given_to_programs_too() -> None:
+def test_the_table_can_be_printed_as_json() -> None:
     table = objects("--rules", URL_SORT_QUERY=False)
     assert [row["name"] for row in table] == [rule.name for rule in RULES]
     assert [row["order"] for row in table] == list(range(1, len(RULES) + 1))
@@ -196,14 +196,14 @@ def test_the_table_is_given_to_programs_too() -> None:
 
 
 @pytest.mark.parametrize("name", SWITCHABLE)
-def test_a_rule_that_is_switched_acts_otherwise(name: str) -> None:
+def test_a_rule_can_be_switched_by_its_setting(name: str) -> None:
     rule = SWITCHABLE[name]
     (answer,) = objects(rule.before, **{rule.setting: not rule.default})
     assert (name in [step["rule"] for step in answer["steps"]]) == (not rule.default)
     assert (answer["url"] == rule.after) == (not rule.default)
 
 
-def test_a_file_of_rules_is_obeyed(tmp_path: Path) -> None:
+def test_a_file_of_rules_is_applied(tmp_path: Path) -> None:
     (tmp_path / "rules.txt").write_text("example.com drop a # and below\n*  off query_order\n")
     answers = objects(UNTIDY, "http://www.example.com/?a=1", "http://b.example/?a=1", URL_RULES=tmp_path / "rules.txt")
     assert [answer["url"] for answer in answers] == [
@@ -217,19 +217,19 @@ def test_a_file_of_rules_is_obeyed(tmp_path: Path) -> None:
 # ── scope ──
 
 
-def test_without_a_crawl_every_site_is_as_good_as_any_other(tmp_path: Path) -> None:
+def test_without_a_crawl_every_site_is_in_scope(tmp_path: Path) -> None:
     for mode in ("any", "domains", "hosts", "prefixes"):
         answers = objects("http://a.example/", "http://b.example/x.zip", CRAWL_DIR=tmp_path / "no", SCOPE=mode)
         assert [answer["refused"] and answer["refused"]["reason"] for answer in answers] == [None, "file_type"]
     assert not (tmp_path / "no").exists()
 
 
-def test_the_seeds_of_a_crawl_say_what_would_be_visited(tmp_path: Path) -> None:
+def test_the_seeds_of_a_crawl_determine_what_would_be_visited(tmp_path: Path) -> None:
     crawl = seeded(tmp_path, "http://a.example/docs/x", "http://b.example:9000/")
     before = (tmp_path / "crawl" / "crawl.db").read_bytes()
-    asked = ["http://a.example/docs/y", "http://a.example/", "http://www.a.example/", "http://b.example:9001/"]
+    urls = ["http://a.example/docs/y", "http://a.example/", "http://www.a.example/", "http://b.example:9001/"]
     verdicts = {
-        mode: [answer["refused"] and answer["refused"]["reason"] for answer in objects(*asked, **crawl, SCOPE=mode)]
+        mode: [answer["refused"] and answer["refused"]["reason"] for answer in objects(*urls, **crawl, SCOPE=mode)]
         for mode in ("any", "domains", "hosts", "prefixes")
     }
     assert verdicts == {
@@ -238,14 +238,14 @@ def test_the_seeds_of_a_crawl_say_what_would_be_visited(tmp_path: Path) -> None:
         "hosts": [None, None, "out_of_scope", "port_denied"],
         "prefixes": [None, "out_of_scope", "out_of_scope", "port_denied"],
     }
-    assert "would not be visited: outside the scope of the seeds: hosts (out_of_scope)" in told(
+    assert "would not be visited: outside the scope of the seeds: hosts (out_of_scope)" in printed(
         "http://c.example/", **crawl, SCOPE="hosts"
     )
     assert (tmp_path / "crawl" / "crawl.db").read_bytes() == before
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls") == [(2,)]
 
 
-def test_a_seed_would_be_visited_whatever_the_filters_say(tmp_path: Path) -> None:
+def test_a_seed_would_be_visited_even_if_a_filter_refuses_it(tmp_path: Path) -> None:
     crawl = seeded(tmp_path, "http://a.example/cart/add/7", "http://a.example/")
     seed, link = objects("http://a.example/cart/add/7#top", "http://a.example/cart/add/8", **crawl)
     assert seed["refused"] is None
@@ -256,8 +256,8 @@ def test_patterns_that_refuse_a_url_are_named_by_file_and_line(tmp_path: Path) -
     exclude, include = tmp_path / "exclude.txt", tmp_path / "include.txt"
     exclude.write_text("# what we have seen\n\n~/tag/\nhttp://b.example/\n")
     include.write_text("http://a.example/\nhttp://b.example/\n")
-    asked = ("http://a.example/tag/x", "http://b.example/y", "http://c.example/", "http://a.example/")
-    answers = objects(*asked, URL_EXCLUDE=exclude, URL_INCLUDE=include)
+    urls = ("http://a.example/tag/x", "http://b.example/y", "http://c.example/", "http://a.example/")
+    answers = objects(*urls, URL_EXCLUDE=exclude, URL_INCLUDE=include)
     assert [answer["refused"] and answer["refused"]["reason"] for answer in answers] == [
         "excluded",
         "excluded",
@@ -271,14 +271,14 @@ def test_patterns_that_refuse_a_url_are_named_by_file_and_line(tmp_path: Path) -
     ]
 
 
-def test_who_has_no_contact_is_told_but_answered(tmp_path: Path) -> None:
+def test_a_missing_contact_is_a_warning_only(tmp_path: Path) -> None:
     result = scrapy("urls", "--json", "http://a.example/", CRAWL_DIR=tmp_path)
     assert result.returncode == 0
     assert json.loads(result.stdout)["refused"] is None
     assert result.stderr.startswith("CONTACT is not set")
 
 
-# ── what cannot be answered ──
+# ── invalid input ──
 
 BROKEN = {
     "URL_EXCLUDE": ("http://a.example/\n\n~(", ":3: "),
@@ -289,7 +289,9 @@ BROKEN = {
 
 @pytest.mark.parametrize("setting", BROKEN)
 @pytest.mark.parametrize("words", [("http://a.example/",), ("--rules",)])
-def test_a_broken_line_is_told_by_file_and_line(words: tuple[str, ...], setting: str, tmp_path: Path) -> None:
+def test_an_invalid_line_is_refused_with_its_file_and_number(
+    words: tuple[str, ...], setting: str, tmp_path: Path
+) -> None:
     text, place = BROKEN[setting]
     (tmp_path / "broken.txt").write_text(text)
     result = scrapy("urls", *words, **{"CRAWL_DIR": tmp_path / "x", setting: tmp_path / "broken.txt"})
@@ -307,7 +309,7 @@ def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> N
     assert not (tmp_path / "x").exists()
 
 
-def test_a_base_that_is_no_url_is_told(tmp_path: Path) -> None:
+def test_a_base_that_is_no_url_is_refused(tmp_path: Path) -> None:
     result = scrapy("urls", "x", "http://a.example/", "--base", "nonsense", CRAWL_DIR=tmp_path, CONTACT=CONTACT)
     assert result.returncode == 2
     assert "nonsense" in result.stderr
