@@ -2,7 +2,7 @@
 
 Nothing here imports the crawler: the access log is independent evidence of what a crawl did.
 
-    layout      which hosts, pages, redirects, robots.txt files and failures exist; all follows from the seed
+    layout      the hosts, pages, redirects, robots.txt files and failures, computed from the seed
     generate    the links and documents, and an answer to every request
     server      serves them on real sockets and writes the access log
     log         checks an access log: was every page fetched, and every host treated politely?

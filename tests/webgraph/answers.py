@@ -10,7 +10,7 @@ RETRY_AFTER = 1  # seconds, in every 503
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the server sends for one request.
+    """The answer that the server sends to one request.
 
     Behaviours: "normal"; "gzip" and "chunked", with that coding; "slow", in pieces with pauses between; "short", the
     connection is closed in the middle of the body; "reset", it is reset before the first byte.

@@ -28,11 +28,11 @@ class Web(Layout):
     """The layout with its links, its documents, and an answer to every request."""
 
     def body(self, url: str) -> bytes:
-        """A page's document, before any coding."""
+        """Return a page's document, before any coding."""
         return self._document(self.page_at(url))
 
     def digest(self, url: str) -> str:
-        """SHA-256 of a page's document, in hexadecimal."""
+        """Return the SHA-256 of a page's document, in hexadecimal."""
         return sha256(self.body(url)).hexdigest()
 
     # Links
@@ -42,7 +42,7 @@ class Web(Layout):
         return links + [self._random_link(page, number) for number in range(self.links - len(links))]
 
     def _tree_links(self, page: Page) -> Iterator[str]:
-        """The links that make every page reachable."""
+        """Return the links that make every page reachable."""
         here = self._hosts[page.host]
         first = page.number * here.branches + 1
         for number in range(first, min(first + here.branches, here.size)):
@@ -56,7 +56,7 @@ class Web(Layout):
             yield from (self._url(host, "/") for host in range(first, min(first + _HOST_BRANCHES, self.hosts)))
 
     def _special_links(self, page: Page) -> Iterator[str]:
-        """The links to what is not a page."""
+        """Yield links to redirects, missing pages, forbidden pages and other sites."""
         if page.gone:
             yield self._gone_url(page)
         if page.has_private:
@@ -98,7 +98,7 @@ class Web(Layout):
         if target in (ROBOTS, MOVED_ROBOTS):
             return self._robots_answer(self._hosts[host], target, attempt)
         if target.startswith("/private/") and self._hosts[host].has_rules:
-            return notice(200, "Whoever reads this has ignored robots.txt.")
+            return notice(200, "Only a crawler that ignores robots.txt requests this page.")
         location = self._redirect_target(self._url(host, target))
         if location is not None:
             return self._redirect_answer(host, target, location)

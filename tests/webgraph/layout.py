@@ -101,7 +101,7 @@ class Layout:
         return tuple(self._host(number, size) for number, size in enumerate(self._sizes()))
 
     def _sizes(self) -> Iterator[int]:
-        """Pages per host: the largest has some thirty times as many as the smallest."""
+        """Return the pages per host: the largest has some thirty times as many as the smallest."""
         weights = [100 + int(2900 * rolls(self.seed, number, "size")[0] ** 2) for number in range(self.hosts)]
         spare, sums = self.pages - self.hosts, [0, *accumulate(weights)]
         return (1 + spare * high // sums[-1] - spare * low // sums[-1] for low, high in pairwise(sums))
@@ -129,36 +129,36 @@ class Layout:
         return {host.name: number for number, host in enumerate(self._hosts)}
 
     def addresses(self) -> dict[str, str]:
-        """The loopback address of each host."""
+        """Return the loopback address of each host."""
         places = (divmod(number // self.shared_addresses, 250) for number in range(self.hosts))
         return {
             host.name: f"127.10.{block}.{place + 1}" for host, (block, place) in zip(self._hosts, places, strict=True)
         }
 
     def hosts_file(self) -> str:
-        """The addresses in hosts(5) format."""
+        """Return the addresses in hosts(5) format."""
         return "".join(f"{address}\t{host}\n" for host, address in self.addresses().items())
 
     def host_delay(self, host: str) -> float:
-        """The Crawl-delay in a host's rules, 0 if there is none."""
+        """Return the Crawl-delay in a host's rules, 0 if there is none."""
         return self._hosts[self._host_numbers[host]].delay
 
-    # What there is to find
+    # What a crawl should find
 
     def seeds(self) -> list[str]:
         return [self._url(number, "/") for number in range(1 if self.one_seed else self.hosts)]
 
     def urls(self) -> Iterator[str]:
-        """Every page that a crawl must have fetched at its end."""
+        """Yield every page that a crawl must have fetched at its end."""
         return (self.page_url(page) for page in self.pages_of_all_hosts())
 
     def flaky(self, url: str) -> tuple[str, int]:
-        """How a page's first answers fail, and how many of them; ("", 0) if it is good at once."""
+        """Return how a page's first answers fail, and how many of them; ("", 0) if none fails."""
         page = self.page_at(url)
         return page.flaw, page.flaws
 
     def redirects(self) -> dict[str, str]:
-        """Every redirect and where it leads, "" if its Location is empty."""
+        """Return every redirect and its target, "" if its Location is empty."""
         chains = {}
         for page in self.pages_of_all_hosts():
             for hop in range(1, page.hops + 1):
@@ -166,15 +166,15 @@ class Layout:
         return chains | self._odd_redirects
 
     def hidden(self) -> set[str]:
-        """Pages that only a redirect leads to."""
+        """Return the pages that only a redirect leads to."""
         return {self.page_url(page) for page in self.pages_of_all_hosts() if page.is_hidden}
 
     def forbidden(self) -> set[str]:
-        """URLs that are linked and that robots.txt forbids."""
+        """Return the URLs that are linked and that robots.txt forbids."""
         return {self._private_url(page) for page in self.pages_of_all_hosts() if page.has_private}
 
     def missing(self) -> dict[str, int]:
-        """URLs that are linked and have no page, with the status that says so."""
+        """Return the URLs that are linked and have no page, with their status."""
         return {self._gone_url(page): page.gone for page in self.pages_of_all_hosts() if page.gone}
 
     # Pages
@@ -266,7 +266,7 @@ class Layout:
     # Redirects
 
     def _hop_url(self, page: Page, hop: int) -> str:
-        """The redirect that is so many steps before the page; three in ten live on another host than their page."""
+        """Return the redirect that is so many steps before the page; three in ten are on another host than the page."""
         strays, where, *_ = rolls(self.seed, page.host, page.number, hop, "hop")
         host = span(0, self.hosts - 1, where) if strays < 0.3 else page.host
         return self._url(host, f"/r/{page.host}-{page.number}/{hop}")
@@ -276,7 +276,7 @@ class Layout:
 
     @cached_property
     def _odd_redirects(self) -> dict[str, str]:
-        """Redirects of the first host: a loop, a chain that is too long, and targets that must not be visited."""
+        """Return odd redirects of the first host: a loop, an overlong chain, and targets that must not be visited."""
         if not self.redirect_share:
             return {}
         odd = {"/loop/a": self._url(0, "/loop/b"), "/loop/b": self._url(0, "/loop/a")}

@@ -1,4 +1,4 @@
-"""Checks an access log, without asking the crawler: was every page fetched, and every host treated politely?"""
+"""Checks an access log, independently of the crawler: was every page fetched, and every host treated politely?"""
 
 from __future__ import annotations
 
@@ -136,18 +136,18 @@ def refetches(log: Iterable[Entry]) -> dict[str, int]:
 
 
 def forbidden_hits(log: Iterable[Entry], web: Web) -> list[Entry]:
-    """Requests that robots.txt forbids."""
+    """Return requests that robots.txt forbids."""
     forbidden = web.forbidden()
     return [entry for entry in log if entry.url in forbidden]
 
 
 def missing_pages(log: Iterable[Entry], web: Web) -> set[str]:
-    """Pages that were never answered as a whole."""
+    """Return pages that were never answered as a whole."""
     return set(web.urls()) - fetched(log).keys()
 
 
 def robots_first(log: Iterable[Entry]) -> list[Entry]:
-    """Requests that came before their host's robots.txt had been read, or found absent."""
+    """Return requests that came before their host's robots.txt had been read, or found absent."""
     return [entry for entries in _by_host(log) for entry in _before_robots(entries)]
 
 

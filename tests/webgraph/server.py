@@ -325,12 +325,12 @@ class Served:
         ready = self._process.stdout.readline()
         if not ready:
             self.stop()
-            raise RuntimeError("the test web did not start; it says why on standard error")
+            raise RuntimeError("the test web did not start; the reason is on standard error")
         self.web = replace(self.web, port=json.loads(ready)["port"])
         return self
 
     def stop(self) -> None:
-        """End the server and wait until it is gone; a second time does nothing."""
+        """End the server and wait until it has ended; a second call does nothing."""
         process, self._process = self._process, None
         if process is None:
             return

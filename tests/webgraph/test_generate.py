@@ -19,7 +19,7 @@ from tests.webgraph.generate import MOVED_ROBOTS, ROBOTS, Web
 from tests.webgraph.layout import LONG_CHAIN
 
 WEB = Web(7)
-ATTEMPTS = 3  # the third answer of a page is always good
+ATTEMPTS = 3  # the third answer of a page always succeeds
 
 
 def answer_to(web: Web, url: str, attempt: int = ATTEMPTS) -> Answer:
@@ -33,7 +33,7 @@ def header(answer: Answer, name: str) -> str:
 
 
 def plain(url: str) -> str:
-    """The URL as a simple crawler understands it: without fragment and dots, host in lower case."""
+    """Return a URL as a simple crawler reads it: without fragment and dots, host in lower case."""
     parts = urlsplit(urldefrag(url).url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     return urljoin(f"{parts.scheme}://{parts.netloc.lower()}", target)
@@ -49,7 +49,7 @@ class Walk(NamedTuple):
 
 @cache
 def walk(web: Web) -> Walk:
-    """Breadth first from the seeds, over links and redirects, inside the web."""
+    """Walk breadth first from the seeds, over links and redirects, inside the web."""
     found = Walk({}, set(), {})
     queue = deque(web.seeds())
     while queue:
@@ -76,20 +76,20 @@ def targets_of(answer: Answer, url: str, found: Walk) -> list[str]:
     return links
 
 
-def test_the_same_number_makes_the_same_web() -> None:
+def test_the_same_seed_makes_the_same_web() -> None:
     again = Web(7)
     assert list(again.urls()) == list(WEB.urls())
     assert [again.digest(url) for url in again.urls()] == [WEB.digest(url) for url in WEB.urls()]
 
 
-def test_another_number_makes_another_web() -> None:
+def test_another_seed_makes_another_web() -> None:
     other = Web(8)
     assert set(other.urls()) != set(WEB.urls())
     assert not {other.digest(url) for url in other.urls()} & {WEB.digest(url) for url in WEB.urls()}
 
 
 @pytest.mark.parametrize(("hosts", "pages"), [(1, 1), (3, 3), (7, 100), (30, 1500), (300, 5000)])
-def test_there_are_exactly_as_many_pages_as_were_asked_for(hosts: int, pages: int) -> None:
+def test_a_web_has_exactly_the_given_number_of_pages(hosts: int, pages: int) -> None:
     web = Web(3, hosts, pages)
     urls = list(web.urls())
     assert len(urls) == len(set(urls)) == pages
@@ -114,7 +114,7 @@ def test_every_url_is_in_canonical_form() -> None:
         assert can_ada.parse(url).href == url
 
 
-def test_the_default_port_is_not_written() -> None:
+def test_the_default_port_is_omitted_from_urls() -> None:
     web = Web(7, port=80)
     assert web.seeds()[0] == "http://h000.site0.test/"
     assert walk(web).answers.keys() >= set(web.urls())
@@ -147,7 +147,7 @@ def test_some_links_leave_the_web() -> None:
     assert hosts == {*WEB.addresses(), "elsewhere.invalid"}
 
 
-def test_redirects_come_in_chains_a_loop_and_dead_ends() -> None:
+def test_redirects_form_chains_a_loop_and_dead_ends() -> None:
     redirects = WEB.redirects()
     pages = set(WEB.urls())
     lengths = {chain_length(redirects, url) for url in redirects.keys() - redirects.values()}
@@ -175,7 +175,7 @@ def test_some_redirects_lead_to_another_host() -> None:
     assert any(urlsplit(source).hostname != urlsplit(target).hostname for source, target in WEB.redirects().items())
 
 
-def test_flaky_pages_fail_as_often_as_they_say_and_then_are_good() -> None:
+def test_flaky_pages_fail_the_stated_number_of_times_and_then_succeed() -> None:
     flaky = {url: WEB.flaky(url) for url in WEB.urls() if WEB.flaky(url)[1]}
     assert {flaw for flaw, _ in flaky.values()} == {"500", "503", "reset", "short"}
     assert {times for _, times in flaky.values()} == {1, 2}
@@ -189,12 +189,12 @@ def failure(answer: Answer) -> str:
     return "" if answer.status == 200 else str(answer.status)
 
 
-def test_a_busy_answer_says_when_to_come_again() -> None:
+def test_a_503_answer_has_a_retry_after() -> None:
     busy = [url for url in WEB.urls() if WEB.flaky(url)[0] == "503"]
     assert {header(answer_to(WEB, url, 1), "Retry-After") for url in busy} == {"1"}
 
 
-def test_pages_come_in_several_codings_charsets_and_types() -> None:
+def test_pages_have_several_codings_charsets_and_types() -> None:
     answers = [answer_to(WEB, url) for url in WEB.urls()]
     assert {answer.behaviour for answer in answers} == {"normal", "gzip", "chunked", "slow"}
     assert {header(answer, "Content-Type") for answer in answers} >= {
@@ -204,7 +204,7 @@ def test_pages_come_in_several_codings_charsets_and_types() -> None:
     }
 
 
-def test_a_document_is_what_its_answer_says() -> None:
+def test_the_body_of_an_answer_is_the_document_in_the_declared_charset() -> None:
     for url in WEB.urls():
         answer = answer_to(WEB, url)
         body = gzip.decompress(answer.body) if answer.behaviour == "gzip" else answer.body
@@ -212,7 +212,7 @@ def test_a_document_is_what_its_answer_says() -> None:
         assert body.decode(header(answer, "Content-Type").partition("charset=")[2])
 
 
-def test_no_two_documents_are_equal_and_their_size_is_as_asked() -> None:
+def test_all_documents_differ_and_have_the_given_mean_size() -> None:
     bodies = [WEB.body(url) for url in WEB.urls()]
     assert len(set(bodies)) == len(bodies)
     assert 3600 < sum(map(len, bodies)) / len(bodies) < 4400
@@ -232,12 +232,12 @@ def robots(front: str) -> str:
     return urljoin(front, ROBOTS)
 
 
-def test_rules_forbid_what_is_forbidden_and_nothing_else() -> None:
+def test_robots_rules_forbid_exactly_the_forbidden_urls() -> None:
     rules = {front: Protego.parse(rules_of(front)) for front in WEB.seeds()}
     for url in WEB.forbidden():
-        assert not rules[urljoin(url, "/")].can_fetch(url, "somebody")
+        assert not rules[urljoin(url, "/")].can_fetch(url, "crawler")
     for url in [*WEB.urls(), *WEB.missing(), *WEB.redirects()]:
-        assert rules[urljoin(url, "/")].can_fetch(url, "somebody")
+        assert rules[urljoin(url, "/")].can_fetch(url, "crawler")
 
 
 def rules_of(front: str) -> str:
@@ -248,8 +248,8 @@ def rules_of(front: str) -> str:
     return answer.body.decode() if answer.status == 200 else ""
 
 
-def test_some_rules_ask_for_a_delay() -> None:
-    delays = {front: Protego.parse(rules_of(front)).crawl_delay("somebody") or 0.0 for front in WEB.seeds()}
+def test_some_hosts_have_a_crawl_delay() -> None:
+    delays = {front: Protego.parse(rules_of(front)).crawl_delay("crawler") or 0.0 for front in WEB.seeds()}
     assert {front: WEB.host_delay(urlsplit(front).hostname or "") for front in WEB.seeds()} == delays
     assert set(delays.values()) == {0.0, 0.4}
 
@@ -268,22 +268,22 @@ def test_every_feature_can_be_switched_off() -> None:
     assert {answer_to(web, robots(front)).status for front in web.seeds()} == {404}
 
 
-def test_every_host_has_its_own_address_unless_told_otherwise() -> None:
+def test_hosts_have_their_own_addresses_unless_they_share_them() -> None:
     assert len(set(WEB.addresses().values())) == 30
     assert len(set(Web(7, shared_addresses=10).addresses().values())) == 3
     assert len(set(Web(7, hosts=1000).addresses().values())) == 1000
 
 
-def test_the_hosts_file_says_the_same_as_the_addresses() -> None:
+def test_the_hosts_file_contains_all_addresses() -> None:
     lines = [line.split() for line in WEB.hosts_file().splitlines()]
     assert {host: address for address, host in lines} == WEB.addresses()
 
 
-def test_an_unknown_host_is_misdirected() -> None:
+def test_a_request_for_an_unknown_host_is_answered_with_421() -> None:
     assert WEB.answer("elsewhere.invalid", "/", 1).status == 421
 
 
-def test_hosts_differ_in_latency_but_keep_below_the_limit() -> None:
+def test_hosts_differ_in_latency_up_to_the_limit() -> None:
     delays = {answer_to(WEB, url).delay for url in WEB.seeds()}
     assert len(delays) == 30
     assert max(delays) <= WEB.latency

@@ -22,14 +22,14 @@ from tests.webgraph.log import (
 )
 
 WEB = Web(7, hosts=12, pages=60, private_share=0.5, crawl_delay=0.5)
-PATIENT = next(host for host in WEB.addresses() if WEB.host_delay(host))  # its rules ask for half a second
+PATIENT = next(host for host in WEB.addresses() if WEB.host_delay(host))  # its Crawl-delay is half a second
 PLAIN = next(host for host in WEB.addresses() if not WEB.host_delay(host))
 FLOOR = 0.25
 SECOND = 0.5  # after everything else a polite crawler has to wait for here
 
 
 def visits(host: str, *times: tuple[float, float]) -> list[Entry]:
-    """The robots file, then pages, each from one time to another."""
+    """Return visits of a host: robots.txt, then pages, each from one time to another."""
     targets = [ROBOTS, *(f"/p/{number}" for number in range(1, len(times)))]
     return [Entry(host, target, t0, t1) for target, (t0, t1) in zip(targets, times, strict=True)]
 
@@ -39,7 +39,7 @@ def whys(log: list[Entry], required: Requirement) -> list[str]:
 
 
 def clean_log() -> list[Entry]:
-    """Every page once, robots first, and half a second between any two visits of a host."""
+    """Return a log with every page once, robots.txt first, and half a second between two visits of a host."""
     log, clock = [], dict.fromkeys(WEB.addresses(), 0.0)
     for url in [*(f"{front.rstrip('/')}{ROBOTS}" for front in WEB.seeds()), *WEB.urls()]:
         netloc, _, target = url.removeprefix("http://").partition("/")
@@ -71,7 +71,7 @@ def test_a_visit_exactly_in_time_passes() -> None:
     assert gaps(visits(PLAIN, (0.0, 1.0), (1.25, 1.5)), politeness(WEB, FLOOR)) == []
 
 
-def test_hosts_rest_independently() -> None:
+def test_the_delays_of_hosts_are_independent() -> None:
     log = visits(PLAIN, (0.0, 1.0)) + visits(PATIENT, (0.5, 1.1))
     assert gaps(log, politeness(WEB, FLOOR)) == []
 
@@ -81,7 +81,7 @@ def test_the_order_of_the_lines_does_not_matter() -> None:
     assert len(gaps(log[::-1], politeness(WEB, FLOOR))) == len(gaps(log, politeness(WEB, FLOOR))) == 1
 
 
-def test_two_requests_at_once_are_found_even_where_no_rest_is_due() -> None:
+def test_overlapping_requests_are_found_even_where_no_delay_is_due() -> None:
     log = visits(PLAIN, (0.0, 1.0), (0.9, 1.5))
     assert whys(log, politeness(WEB, 0.0)) == ["one request at a time"]
 
@@ -96,7 +96,7 @@ def test_an_ignored_crawl_delay_is_found() -> None:
     assert whys(visits(PATIENT, (0.0, 1.0), (1.5, 1.6)), politeness(WEB, FLOOR)) == []
 
 
-def test_a_crawl_delay_binds_only_who_has_read_it() -> None:
+def test_a_crawl_delay_applies_only_once_it_has_been_read() -> None:
     robots, page = visits(PATIENT, (0.0, 1.0), (1.3, 1.4))
     for unread in (robots._replace(status=503), robots._replace(aborted=True), robots._replace(status=301)):
         assert whys([unread, page], politeness(WEB, FLOOR)) == []
@@ -104,7 +104,7 @@ def test_a_crawl_delay_binds_only_who_has_read_it() -> None:
     assert whys(moved, politeness(WEB, FLOOR)) == ["Crawl-delay"]
 
 
-def test_a_crawl_delay_does_not_concern_the_robots_file() -> None:
+def test_a_crawl_delay_does_not_apply_to_robots_txt() -> None:
     robots, page = visits(PATIENT, (0.0, 1.0), (1.5, 1.6))
     again = robots._replace(t0=1.9, t1=2.0)
     assert whys([robots, page, again], politeness(WEB, FLOOR)) == []
@@ -119,14 +119,14 @@ def test_an_ignored_retry_after_is_found() -> None:
     assert whys([robots, busy._replace(status=500), page], politeness(WEB, FLOOR)) == []
 
 
-def test_slow_hosts_must_rest_longer_up_to_a_cap() -> None:
+def test_slow_hosts_need_longer_delays_up_to_a_cap() -> None:
     log = visits(PLAIN, (0.0, 2.0), (5.0, 5.5))
     assert whys(log, politeness(WEB, FLOOR, factor=2.0)) == ["response time"]
     assert whys(log, politeness(WEB, FLOOR, factor=1.5)) == []
     assert whys(log, politeness(WEB, FLOOR, factor=2.0, cap=3.0)) == []
 
 
-def test_a_restart_excuses_what_was_forgotten_but_not_the_floor() -> None:
+def test_a_restart_excuses_lost_times_but_not_the_floor_or_the_crawl_delay() -> None:
     slow, busy, page = visits(PATIENT, (0.0, 2.0), (4.0, 6.0), (6.5, 6.6))
     log = [slow, busy._replace(status=503, retry_after=1.0), page]
     assert whys(log, politeness(WEB, FLOOR, factor=1.0)) == ["response time"]
@@ -156,7 +156,7 @@ def test_only_whole_documents_count_as_fetched() -> None:
     assert fetched(log) == {page.url: 2}
 
 
-def test_asking_again_after_a_whole_answer_is_found() -> None:
+def test_a_refetch_after_a_whole_answer_is_found() -> None:
     page = Entry(PLAIN, "/p/1", 0.0, 0.1)
     retried = [page._replace(status=503), page._replace(aborted=True), page]
     assert refetches(retried) == {}
@@ -173,7 +173,7 @@ def test_a_page_before_its_robots_file_is_found() -> None:
 
 
 @pytest.mark.parametrize("unread", [{"status": 503}, {"status": 301}, {"aborted": True}, {"behaviour": "reset"}])
-def test_robots_count_only_once_they_are_known(unread: dict[str, object]) -> None:
+def test_an_unread_robots_txt_does_not_count(unread: dict[str, object]) -> None:
     robots, page = visits(PLAIN, (0.0, 1.0), (2.0, 3.0))
     assert robots_first([robots._replace(**unread), page]) == [page]  # type: ignore[arg-type]
     moved = robots._replace(target=MOVED_ROBOTS, t0=1.2, t1=1.4)

@@ -96,7 +96,7 @@ def pages(served: Served, wanted: Callable[[str], bool]) -> list[str]:
 
 
 def behaves(served: Served, behaviour: str) -> str:
-    """A page that is good at once and has the behaviour."""
+    """Return a page that has this behaviour and never fails."""
 
     def wanted(url: str) -> bool:
         return not served.web.flaky(url)[1] and served.web.answer(*host_and_target(url), 1).behaviour == behaviour
@@ -135,7 +135,7 @@ def fail(client: Client, url: str) -> None:
         assert response.status in (500, 503)
 
 
-def test_coded_pages_say_how_they_are_coded(served: Served, client: Client) -> None:
+def test_encoded_pages_name_their_encoding(served: Served, client: Client) -> None:
     assert client.get(behaves(served, "gzip"))[0].headers["Content-Encoding"] == "gzip"
     chunked, body = client.get(behaves(served, "chunked"))
     assert chunked.headers["Transfer-Encoding"] == "chunked"
@@ -160,7 +160,7 @@ def test_a_short_answer_ends_before_its_length(served: Served, client: Client) -
     assert not entries(served, url)[0].is_complete
 
 
-def test_a_slow_answer_takes_its_time(served: Served, client: Client) -> None:
+def test_a_slow_answer_takes_the_configured_time(served: Served, client: Client) -> None:
     url = behaves(served, "slow")
     assert client.get(url)[1] == decoded_body(served, url)
     [entry] = entries(served, url)
@@ -171,14 +171,14 @@ def decoded_body(served: Served, url: str) -> bytes:
     return served.web.answer(*host_and_target(url), 9).body
 
 
-def test_a_busy_page_asks_to_wait_and_the_log_knows(served: Served, client: Client) -> None:
+def test_the_retry_after_of_a_503_is_sent_and_logged(served: Served, client: Client) -> None:
     url = pages(served, lambda url: served.web.flaky(url)[0] == "503")[0]
     response, _ = client.get(url)
     assert (response.status, response.headers["Retry-After"]) == (503, "1")
     assert entries(served, url)[0].retry_after == 1.0
 
 
-def test_redirects_and_missing_pages_are_answered_as_such(served: Served, client: Client) -> None:
+def test_redirects_and_missing_pages_have_their_statuses(served: Served, client: Client) -> None:
     for url in served.web.redirects():
         response, _ = client.get(url)
         assert response.status in (301, 302, 307)
@@ -187,7 +187,7 @@ def test_redirects_and_missing_pages_are_answered_as_such(served: Served, client
         assert client.get(url)[0].status == status
 
 
-def test_a_busy_robots_file_is_there_at_last(served: Served, client: Client) -> None:
+def test_a_busy_robots_file_is_served_after_some_503s(served: Served, client: Client) -> None:
     urls = [front.rstrip("/") + ROBOTS for front in served.web.seeds()]
     statuses = [[client.get(url)[0].status for _ in range(3)] for url in urls]
     assert [503, 200, 200] in statuses or [503, 503, 200] in statuses
@@ -213,20 +213,20 @@ def test_a_connection_serves_many_requests(served: Served, client: Client) -> No
     assert [entry.attempt for entry in last] == list(range(last[0].attempt, last[0].attempt + 3))
 
 
-def test_a_connection_ends_when_the_client_wants_it(served: Served) -> None:
+def test_the_server_closes_a_connection_when_the_client_requests_it(served: Served) -> None:
     host, _ = host_and_target(served.web.seeds()[0])
     request = f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
     assert exchange(served, host, request.encode()).endswith(b"</html>\n")
 
 
 def exchange(served: Served, host: str, request: bytes) -> bytes:
-    """Everything the server says until it closes."""
+    """Send a request; return all bytes until the server closes the connection."""
     with socket.create_connection((served.web.addresses()[host], served.web.port), timeout=20) as connection:
         connection.sendall(request)
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
-def test_requests_sent_at_once_are_logged_as_overlapping(served: Served) -> None:
+def test_pipelined_requests_are_logged_as_overlapping(served: Served) -> None:
     host, _ = host_and_target(served.web.seeds()[0])
     request = f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\nGET /p/999 HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
     assert exchange(served, host, request.encode()).count(b"HTTP/1.1 ") == 2
@@ -236,7 +236,7 @@ def test_requests_sent_at_once_are_logged_as_overlapping(served: Served) -> None
 
 
 @pytest.mark.parametrize("name", ["elsewhere.invalid", "h011.site1.test", ""])
-def test_a_host_that_does_not_live_at_the_address_is_misdirected(served: Served, name: str) -> None:
+def test_a_host_of_another_address_is_answered_with_421(served: Served, name: str) -> None:
     request = f"GET / HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
     assert exchange(served, "h000.site0.test", request.encode()).startswith(b"HTTP/1.1 421 ")
 
@@ -260,7 +260,7 @@ def test_every_address_serves_its_hosts_on_the_one_port(served: Served, client: 
     assert {host: address for address, host in lines} == addresses
 
 
-def test_the_log_lies_within_what_the_client_saw(served: Served, client: Client) -> None:
+def test_logged_times_are_within_those_of_the_client(served: Served, client: Client) -> None:
     for front in served.web.seeds():
         before = time.monotonic()
         client.get(front)
@@ -285,7 +285,7 @@ def test_a_connection_without_a_request_leaves_no_line(served: Served, client: C
     assert len(served.log()) == lines + 1
 
 
-def test_a_client_that_leaves_during_the_answer_is_logged_as_gone(tmp_path: Path) -> None:
+def test_a_client_that_disconnects_during_the_answer_is_logged_as_aborted(tmp_path: Path) -> None:
     with Served(
         {"seed": 1, "hosts": 1, "pages": 1, "coded_share": 0.0, "slow_share": 1.0, "slow": 3.0}, tmp_path
     ) as own:
@@ -297,8 +297,8 @@ def test_a_client_that_leaves_during_the_answer_is_logged_as_gone(tmp_path: Path
         assert 0 < entry.t1 - entry.t0 < 3.0
 
 
-def test_a_client_that_does_not_read_to_the_end_is_logged_as_gone(tmp_path: Path) -> None:
-    # More than the system's buffers take, so that the server can see that the end was never wanted.
+def test_a_client_that_does_not_read_to_the_end_is_logged_as_aborted(tmp_path: Path) -> None:
+    # More than the system's buffers hold, so that the server notices that the end is not read.
     with Served(
         {"seed": 1, "hosts": 1, "pages": 1, "coded_share": 0.0, "slow_share": 0.0, "page_bytes": 24_000_000}, tmp_path
     ) as own:
@@ -315,13 +315,13 @@ def test_a_large_answer_arrives_whole(tmp_path: Path) -> None:
 
 
 def first_entry(served: Served) -> Entry:
-    """The first line of the log, as soon as it is written."""
+    """Wait for the first line of the log, and return it."""
     while not served.log():
         time.sleep(0.01)
     return served.log()[0]
 
 
-def test_nothing_is_left_after_the_end(tmp_path: Path) -> None:
+def test_after_the_end_neither_process_nor_listener_remains(tmp_path: Path) -> None:
     with Served({"seed": 1, "hosts": 2, "pages": 4}, tmp_path) as own:
         pid, web = own.pid, own.web
         socket.create_connection((web.addresses()["h000.site0.test"], web.port)).close()
@@ -332,7 +332,7 @@ def test_nothing_is_left_after_the_end(tmp_path: Path) -> None:
     own.stop()
 
 
-def test_it_comes_back_on_the_same_port_and_goes_on_with_the_log(tmp_path: Path) -> None:
+def test_a_restarted_server_has_the_same_port_and_appends_to_the_log(tmp_path: Path) -> None:
     own = Served({"seed": 1, "hosts": 2, "pages": 4}, tmp_path)
     ports = []
     for _ in range(2):
@@ -344,7 +344,7 @@ def test_it_comes_back_on_the_same_port_and_goes_on_with_the_log(tmp_path: Path)
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "end of input"])
-def test_it_ends_when_it_is_told_to(tmp_path: Path, how: str) -> None:
+def test_the_server_ends_on_sigterm_and_at_the_end_of_its_input(tmp_path: Path, how: str) -> None:
     with start(tmp_path) as process:
         assert process.stdin
         assert process.stdout
@@ -377,7 +377,7 @@ def test_a_free_port_is_free_on_all_addresses() -> None:
         one.close()
 
 
-def test_a_web_that_cannot_be_served_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_web_that_cannot_be_served_raises_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     [taken] = listeners(["127.10.0.1"], 0)
     with taken, pytest.raises(RuntimeError, match="did not start"):
         Served({"seed": 1, "hosts": 1, "pages": 1, "port": taken.getsockname()[1]}, tmp_path).start()

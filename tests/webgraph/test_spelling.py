@@ -20,7 +20,7 @@ TARGETS = [*PAGES, "http://b.test:8000/p/2", "http://a.test:8000/list/3/", "http
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_spelling_means_the_target(page: str, target: str) -> None:
+def test_every_spelling_resolves_to_the_target(page: str, target: str) -> None:
     for number in range(len(SPELLINGS)):
         link = spelled(target, page, number / len(SPELLINGS))
         assert can_ada.parse(urljoin(page, link)).href.partition("#")[0] == target
