@@ -1,1 +1,1 @@
-"""Promises of urls."""
+"""Tests of the canonicalization, the keys and the scope of URLs."""

@@ -1,4 +1,4 @@
-"""make prove-urls: a million mutated URLs, and the promises that must hold for each of them.
+"""make prove-urls: check the promises of URL handling on a million mutated URLs.
 
 URLs of our own, and those of other projects' tests if they are available beside the checkout, are mutated at random.
 The same seed gives the same texts, so a failure can be reproduced.
@@ -30,7 +30,7 @@ from tests.conformance.data import DATA, all_texts
 from tests.defaults import urls_with
 
 CHUNK = 10_000
-PATIENCE = 120.0  # seconds for a chunk: it takes two
+CHUNK_TIMEOUT = 120.0  # seconds for a chunk: it takes two
 SLOW = 0.5  # seconds of a processor for one text
 LONGEST = 3_000  # characters
 
@@ -334,7 +334,7 @@ def _splice(chance: random.Random, text: str, other: str) -> str:
     return text[: _place(chance, text)] + other[_place(chance, other) :]
 
 
-def spoiled(chance: random.Random, corpus: Sequence[str]) -> str:
+def mutated(chance: random.Random, corpus: Sequence[str]) -> str:
     """Return a text of the corpus after a few mutations."""
     text = chance.choice(corpus)
     if chance.random() < 0.2:
@@ -373,8 +373,8 @@ def broken_promises(text: str, base: str | None) -> Iterator[str]:
     href = resolve(text, base)
     if href is not None and resolve(href) != href:
         yield f"resolve changes {href!a} to {resolve(href)!a}"
-    if href != _carefully(text, base):
-        yield f"resolve says {href!a}, the careful parser {_carefully(text, base)!a}"
+    if href != _resolved_by_ada(text, base):
+        yield f"resolve returns {href!a}, ada_url {_resolved_by_ada(text, base)!a}"
     if canonicalize(text, base) != scopes()[0].policy.canonicalize(text, base):
         yield "canonicalize is not the policy with no setting changed"
     for scope in scopes():
@@ -383,10 +383,10 @@ def broken_promises(text: str, base: str | None) -> Iterator[str]:
         if url is not None:
             yield from _broken_by_url(scope, url)
             if href is None or scope.policy.canonicalize(href) != url:
-                yield f"{url!a}, but of what resolve says {href and scope.policy.canonicalize(href)!a}"
+                yield f"{url!a}, but for the resolved URL {href and scope.policy.canonicalize(href)!a}"
 
 
-def _carefully(text: str, base: str | None) -> str | None:
+def _resolved_by_ada(text: str, base: str | None) -> str | None:
     text, base = _scalar_values(text), base and _scalar_values(base)
     try:
         return ada_url.normalize_url(text) if base is None else ada_url.join_url(base, text)
@@ -436,8 +436,8 @@ def run(seed: int, chunk: int, count: int) -> Findings:
     texts, found = corpus(), Findings(cases=count)
     started = time.process_time()
     for _ in range(count):
-        text = spoiled(chance, texts)
-        base = spoiled(chance, texts) if chance.random() < 0.15 else chance.choice((None, None, "http://abc.com/a/b?c"))
+        text = mutated(chance, texts)
+        base = mutated(chance, texts) if chance.random() < 0.15 else chance.choice((None, None, "http://abc.com/a/b?c"))
         before = time.process_time()
         wrong = _judge(text, base)
         taken = time.process_time() - before
@@ -465,7 +465,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     others = "and the texts of other projects" if DATA.is_dir() else "without the texts of other projects"
-    print(f"Seed {options.seed}: {options.count:,} spoiled URLs from {len(CORPUS)} of our own {others}")
+    print(f"Seed {options.seed}: {options.count:,} mutated URLs from {len(CORPUS)} of our own {others}")
     started = time.monotonic()
     found = _in_processes(options, started + options.minutes * 60)
     took = time.monotonic() - started
@@ -487,7 +487,7 @@ def _in_processes(options: argparse.Namespace, deadline: float) -> Findings:
     with ProcessPoolExecutor(options.processes) as executor:
         chunks = [executor.submit(run, options.seed, number, count) for number, count in enumerate(counts)]
         for number, chunk in enumerate(chunks):
-            found.add(_result(chunk, number, min(PATIENCE, deadline - time.monotonic())))
+            found.add(_result(chunk, number, min(CHUNK_TIMEOUT, deadline - time.monotonic())))
             _show_progress(found, options.count)
             if found.wrong:
                 _end(executor)

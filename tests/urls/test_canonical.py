@@ -1,4 +1,4 @@
-"""A URL has one canonical text, whatever was written."""
+"""All spellings of a URL have one canonical form."""
 
 import doctest
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawler.urls import canonical
 from crawler.urls.canonical import UrlPolicy, canonicalize, resolve
 
-# Text that looks enough like URLs to reach the deeper rules, and text that looks like nothing at all.
+# Text that resembles URLs enough to reach the deeper rules, and arbitrary text.
 PIECES = st.sampled_from(
     [
         *("http:", "https:", "//", "/", "\\", "?", "#", "@", ":", "80", "8080", ".", "..", "%", "%2", "%2e", "%2F"),
@@ -54,7 +54,7 @@ PLAIN = st.text(st.characters(min_codepoint=0, max_codepoint=127), max_size=30)
         " http:\\\\abc.com/~smith\t/home.html\n",
     ],
 )
-def test_spellings_of_one_url_are_one(spelling):
+def test_spellings_of_one_url_have_one_canonical_form(spelling):
     assert canonicalize(spelling) == "http://abc.com/~smith/home.html"
 
 
@@ -72,8 +72,8 @@ def test_spellings_of_one_url_are_one(spelling):
         ("http://example.com/%2e%2E/a", "http://example.com/a"),
         ("http://example.com/100%", "http://example.com/100%"),
         ("http://example.com/é?é", "http://example.com/%C3%A9?%C3%A9"),
-        ("http://example.com/%252e", "http://example.com/%252e"),  # decoding once more would name something else
-        ("http://example.com/%%32e", "http://example.com/%%32e"),  # decoding would make an escape that was not there
+        ("http://example.com/%252e", "http://example.com/%252e"),  # decoding once more would make another URL
+        ("http://example.com/%%32e", "http://example.com/%%32e"),  # decoding would make a new escape
         ("http://example.com/%3%31", "http://example.com/%3%31"),
         ("http://Bücher.example/", "http://xn--bcher-kva.example/"),
         ("http://a.com\\@127.0.0.1/", "http://a.com/@127.0.0.1/"),
@@ -81,7 +81,7 @@ def test_spellings_of_one_url_are_one(spelling):
         ("http://a.com@b.com/", "http://b.com/"),
         ("http://example.com.:8080/", "http://example.com:8080/"),
         ("http://[::FFFF:127.0.0.1]:80/", "http://[::ffff:7f00:1]/"),
-        # every dot segment goes, also behind a name that only begins with a dot
+        # every dot segment is removed, also behind a name that only begins with a dot
         ("http://example.com/a/.git/../b", "http://example.com/a/b"),
         ("http://example.com/a/.git/./b", "http://example.com/a/.git/b"),
         ("http://example.com/a/.b/%2e%2e/c", "http://example.com/a/c"),
@@ -99,7 +99,7 @@ def test_canonical_form(url, expected):
     "address",
     ["2130706433", "0x7f000001", "017700000001", "127.1", "0x7f.0.0.1", "①②⑦.0.0.1", "１２７。0。0。1", "127.0.0.1."],
 )
-def test_disguised_addresses_come_out_plain(address):
+def test_disguised_ip_addresses_are_written_plainly(address):
     assert canonicalize(f"http://{address}/") == "http://127.0.0.1/"
 
 
@@ -109,12 +109,18 @@ def test_disguised_addresses_come_out_plain(address):
         *("", "/a", "a b", "http://", "http:///", "https://?q", "http://a b/", "http://a:99999/", "http://[::1/"),
         *("mailto:a@b.com", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://a.com/"),
         *("about:blank", "blob:http://a.com/1", "view-source:http://a.com/", "ws://a.com/", "tel:1", "httpx://a/"),
-        *("http://./", "http://../", "http://a..com/", "http://.com/", "http://a../"),  # an empty label cannot resolve
+        *(
+            "http://./",
+            "http://../",
+            "http://a..com/",
+            "http://.com/",
+            "http://a../",
+        ),  # an empty label cannot be resolved
         f"http://{'a.' * 127}com/",  # longer than a name can be
         "http://1.2.3.4.5/",
     ],
 )
-def test_what_can_never_be_visited_has_no_canonical_form(url):
+def test_urls_that_can_never_be_visited_have_no_canonical_form(url):
     assert canonicalize(url) is None
 
 
@@ -131,7 +137,7 @@ def test_the_longest_host_names_may_have_a_port():
         ("//b.com", "https://a.com/", "https://b.com/"),
         ("x^y", "http://a.com/é/", "http://a.com/%C3%A9/x%5Ey"),
         ("x", "http://bücher.example/", "http://xn--bcher-kva.example/x"),
-        ("http://b.com/", "no base", None),  # the standard refuses to begin with such a base
+        ("http://b.com/", "no base", None),  # the standard refuses such a base
         ("x", "mailto:a@b.com", None),
         ("x", "http://a.com/\ud800/", "http://a.com/%EF%BF%BD/x"),
         (".b/../c", "http://a.com/d/", "http://a.com/d/c"),

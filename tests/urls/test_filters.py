@@ -1,4 +1,4 @@
-"""Filters refuse what is no page and let every page through: nothing would show that a refused page is missing."""
+"""Filters refuse URLs that are no pages and pass every page: a page that is refused wrongly is never noticed."""
 
 from __future__ import annotations
 
@@ -256,13 +256,13 @@ def test_pages_are_visited(kind, url):
     assert str(SCOPE.rejection(canonicalize(url)) or "") == ""
 
 
-# ── What is no page ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── URLs that are no pages ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
     ("target", "found"),
     [
-        # leaving
+        # logouts
         ("/logout", "logout"),
         ("/Logout", "logout"),
         ("/logout/", "logout"),
@@ -286,7 +286,7 @@ def test_pages_are_visited(kind, url):
         ("/wishlist/remove/7", "wishlist/remove"),
         ("/cart/?remove_item=7", "remove_item"),
         ("/product/?add_to_wishlist=23", "add_to_wishlist"),
-        # changing
+        # edits
         ("/posts/12/delete", "delete"),
         ("/posts/12/edit/", "edit"),
         ("/node/12/edit?destination=/", "edit"),
@@ -312,7 +312,7 @@ def test_pages_are_visited(kind, url):
         ("/event/?outlook-ical=1", "calendar export"),
         ("/event/?format=ics", "calendar export"),
         ("/?feed=iCal", "calendar export"),
-        # a word about it in the query does not make it a page about it
+        # "docs" in the query does not make it a page about an action
         ("/logout?from=/docs/", "logout"),
     ],
 )
@@ -361,7 +361,7 @@ def test_a_page_about_an_action_or_an_api_is_visited(about):
         assert SCOPE.rejection(f"http://a.com/{about}/{target}") is None
         assert SCOPE.rejection(f"http://{about}.a.com/{target}") is None
         assert SCOPE.rejection(f"http://{about}-shop.com/{target}") is not None
-    assert SCOPE.rejection(f"http://a.{about}/logout") is not None  # a top-level domain says nothing
+    assert SCOPE.rejection(f"http://a.{about}/logout") is not None  # a top-level domain does not count
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_a_page_about_an_action_or_an_api_is_visited(about):
         "https://wiki.a.com/w/api.php?action=opensearch",
     ],
 )
-def test_a_blogs_own_interface_is_no_page_about_it(url):
+def test_an_api_of_a_blog_or_wiki_is_not_visited(url):
     refusal = SCOPE.rejection(canonicalize(url))
     assert refusal is not None
     assert refusal.reason is Reason.API_CALL
@@ -401,7 +401,7 @@ def test_files_without_text_are_not_visited(ending):
         ("/", {"", "/"}, ""),
         ("/a.b/c", {"b", "c"}, ""),
         ("/a.tar.gz", {"gz"}, "gz"),
-        ("/a.unitypackage", {"unitypackage"}, "unitypackage"),  # as long as the operator likes
+        ("/a.unitypackage", {"unitypackage"}, "unitypackage"),  # endings may be long
         ("/wiki/File:a.zip", {"zip"}, ""),
         ("/wiki/File%3Aa.zip", {"zip"}, ""),
         ("/a:b/c.zip", {"zip"}, "zip"),
@@ -426,7 +426,7 @@ def test_file_type(path, types, expected):
         ("/A/a/A/a", 3, ""),
         ("/", 1, ""),
         ("//", 1, ""),
-        ("////////", 1, ""),  # empty segments are the business of another rule
+        ("////////", 1, ""),  # empty segments belong to another rule
         ("/en/en/docs/en", 3, ""),
     ],
 )
@@ -436,7 +436,7 @@ def test_repeated_segments(path, most, expected):
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=14), st.integers(1, 5))
-def test_repeated_segments_are_those_that_can_be_counted(segments, most):
+def test_repeated_segments_are_found_as_by_counting(segments, most):
     counts = Counter(segment for segment in segments if segment)
     found = repeated_segment("/" + "/".join(segments), most)
     assert bool(found) is any(count > most for count in counts.values())
@@ -471,7 +471,7 @@ def test_repeated_segments_are_those_that_can_be_counted(segments, most):
         "https://idp.a.edu/profile/SAML2?goto=x",
     ],
 )
-def test_logins(url):
+def test_login_urls_are_recognized(url):
     assert is_login(url)
 
 
@@ -492,7 +492,7 @@ def test_logins(url):
         "https://a.com/docs/sso",
         "https://a.com/help/login/problems",
         "https://a.com/auth/about",  # only hosts
-        "https://login.a.com/",  # does not know the way back
+        "https://login.a.com/",  # has no parameter with the page to return to
         "https://auth.a.com/docs/tokens?page=2",
         "https://auth.a.com/docs?text=/next=1",
         "https://loginov.a.com/?next=/b",
@@ -502,7 +502,7 @@ def test_logins(url):
         "https://a.com/?service=x&continue=y",
     ],
 )
-def test_what_only_looks_like_a_login(url):
+def test_urls_that_only_resemble_logins_are_not_recognized(url):
     assert not is_login(url)
 
 
@@ -522,7 +522,7 @@ TARGETS = st.tuples(
 
 @settings(deadline=None, max_examples=800)
 @given(st.sampled_from(["a.com", "docs.a.com", "1.2.3.4", "::1"]), TARGETS)
-def test_the_quick_check_never_misses_what_a_filter_would_find(host, target):
+def test_the_quick_check_passes_every_url_that_a_filter_refuses(host, target):
     path, query = "/" + target[0], target[1]
     if action_in(host, path, query) or api_call(host, path, query):
         assert may_be_action_or_api(path, query)

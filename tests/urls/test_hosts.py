@@ -1,4 +1,4 @@
-"""Host, origin, port and registered domain of a URL."""
+"""Host, origin, port and registered domain are read from a URL."""
 
 import doctest
 
@@ -101,7 +101,7 @@ def test_matches(host, patterns, expected):
     assert matches(host, patterns) is expected
 
 
-def test_a_key_keeps_its_partition_for_ever():
+def test_the_partition_of_a_key_never_changes():
     assert [partition_of(key, 64) for key in ("example.com", "127.0.0.1", "")] == [51, 12, 2]
 
 

@@ -32,13 +32,13 @@ def test_keys_never_change(url, host, rest):
     assert key_of(url) == Key(host, rest)
 
 
-def test_the_host_alone_makes_the_first_half():
+def test_the_first_half_of_a_key_depends_on_the_host_alone():
     urls = ["http://example.com/", "https://example.com/", "http://example.com:8080/a", "https://example.com/?b"]
     assert {key.host for key in keys_of(urls)} == {host_key("example.com")}
     assert key_of("http://[::1]:8080/").host == host_key("::1")
 
 
-def test_everything_but_the_host_makes_the_second_half():
+def test_the_second_half_of_a_key_depends_on_all_but_the_host():
     variants = [
         "http://a/",
         "https://a/",
@@ -53,7 +53,7 @@ def test_everything_but_the_host_makes_the_second_half():
     assert key_of("http://a:8080/x").rest == key_of("http://[::1]:8080/x").rest
 
 
-def test_keys_of_many_are_the_keys_of_each():
+def test_keys_computed_together_equal_those_computed_one_by_one():
     urls = ["http://b.test/1", "http://a.test/1", "http://b.test/2", "http://[::1]/", "http://b.test/1"]
     assert keys_of(urls) == [key_of(url) for url in urls]
     assert keys_of([]) == []

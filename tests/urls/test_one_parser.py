@@ -132,7 +132,7 @@ TRICKS = st.tuples(SCHEMES, USERS, HOSTS, PORTS, TAILS).map("".join)
         ("https:@b.com", "base.test", 8443),
     ],
 )
-def test_a_trick_names_one_host(trick, host, port):
+def test_a_url_that_confuses_parsers_has_one_host(trick, host, port):
     url = canonicalize(trick, BASE)
     assert set(readings(url, trick).values()) == {(host, port)}
 
@@ -169,7 +169,7 @@ def test_scope_keys_and_guard_use_the_host_that_is_contacted(trick):
 
 @settings(deadline=None, max_examples=300)
 @given(TRICKS.filter(lambda trick: canonicalize(trick, BASE) is not None))
-def test_an_origin_and_its_robots_file_are_canonical_themselves(trick):
+def test_an_origin_and_its_robots_url_are_canonical(trick):
     url = canonicalize(trick, BASE)
     robots = f"{origin_of(url)}/robots.txt"
     assert url.startswith(f"{origin_of(url)}/")

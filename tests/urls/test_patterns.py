@@ -1,4 +1,4 @@
-"""A list of patterns matches what its lines say, names the line that matched, and refuses lines that never could."""
+"""A list of patterns matches URLs by prefix or expression, names the matching line, and refuses invalid lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def matches(text: str, url: str) -> bool:
     return bool(UrlPatterns(text, "list.txt").first_match(url))
 
 
-# ── Beginnings ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Prefixes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def matches(text: str, url: str) -> bool:
         ("https://a.com/docs?", "https://a.com/docs?a=1", True),
         ("https://a.com/docs?", "https://a.com/docs", False),
         ("https://a.com/docs?page=", "https://a.com/docs?page=2", True),
-        # a host is a whole host, whether or not its slash is written
+        # a prefix that ends in the host matches that host only, with or without its slash
         ("https://example.com", "https://example.com/", True),
         ("https://example.com", "https://example.com/a", True),
         ("https://example.com", "https://example.com.evil.net/", False),
@@ -45,9 +45,9 @@ def matches(text: str, url: str) -> bool:
         ("https://example.com:8443", "https://example.com:84431/a", False),
         ("https://1.2.3.4", "https://1.2.3.45/", False),
         ("http://[::1]", "http://[::1]/a", True),
-        # the scheme counts
+        # the scheme must match
         ("https://a.com/", "http://a.com/", False),
-        # spelled as URLs are
+        # prefixes are canonicalized like URLs
         ("HTTPS://A.Com/docs/", "https://a.com/docs/b", True),
         ("https://a.com:443/docs/", "https://a.com/docs/b", True),
         ("http://a.com:80", "http://a.com/b", True),
@@ -60,18 +60,18 @@ def matches(text: str, url: str) -> bool:
         ("https://a.com/b/../c/", "https://a.com/c/d", True),
         ("https://a.com/a b/", "https://a.com/a%20b/c", True),
         ("   https://a.com/docs/   ", "https://a.com/docs/b", True),
-        # the case of a path counts, and nothing in a beginning is taken out or moved
+        # the case of a path must match, and no parameter of a prefix is removed or sorted
         ("https://a.com/Docs/", "https://a.com/docs/", False),
         ("https://a.com/?utm_source=", "https://a.com/?utm_source=x", True),
         ("https://a.com/?b=1&a=2", "https://a.com/?b=1&a=2", True),
         ("https://a.com/index.html", "https://a.com/index.html", True),
         ("https://a.com/a;jsessionid=", "https://a.com/a;jsessionid=1", True),
-        # it is no expression
+        # a prefix is no regular expression
         ("https://a.com/.*", "https://a.com/b", False),
         ("https://a.com/a.b", "https://a.com/axb", False),
     ],
 )
-def test_a_prefix(prefix, url, expected):
+def test_a_prefix_matches_urls_that_begin_with_it(prefix, url, expected):
     assert matches(prefix, url) is expected
 
 
@@ -159,11 +159,11 @@ def test_thousands_of_prefixes_match_as_a_loop_over_them_would():
         ("~https://a.com/", "https://a.com/", True),
     ],
 )
-def test_an_expression(expression, url, expected):
+def test_an_expression_matches_urls_that_contain_it(expression, url, expected):
     assert matches(expression, url) is expected
 
 
-# ── The form of the file ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── The file format ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# all\n  # comments\n", " \t \r\n"])
@@ -174,7 +174,7 @@ def test_a_list_without_patterns_matches_nothing(text):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_lines_may_end_as_on_any_system(end):
+def test_lines_may_have_any_line_ending(end):
     patterns = UrlPatterns(end.join(["# one", "https://a.com/", "", "~/tag/", ""]), "list.txt")
     assert patterns.first_match("https://a.com/") == "list.txt:2 https://a.com/"
     assert patterns.first_match("https://b.com/tag/") == "list.txt:4 ~/tag/"
@@ -183,7 +183,7 @@ def test_lines_may_end_as_on_any_system(end):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        # no beginnings of URLs
+        # not the beginning of a URL
         ("a.com", "'a.com' is no beginning of a URL"),
         ("/docs/", "'/docs/' is no beginning of a URL"),
         ("*.a.com", "is no beginning of a URL"),
@@ -195,11 +195,11 @@ def test_lines_may_end_as_on_any_system(end):
         ("https://a.com:99999/", "is no beginning of a URL"),
         ("https://a b.com/", "is no beginning of a URL"),
         ("^https://a.com/", "before a regular expression put ~"),
-        # what would fit other URLs than it seems to, or none
+        # patterns that match other URLs than they seem to, or none
         ("https://*.a.com/", "is no beginning of a URL"),
         ("https://a.com/docs/  # our own", "is no beginning of a URL"),
         ("https://a.com/app#/admin", "is no beginning of a URL"),
-        # no expressions
+        # not a regular expression
         ("~", "an empty regular expression fits every URL"),
         ("~   ", "an empty regular expression fits every URL"),
         ("~[", "is no regular expression"),
@@ -220,7 +220,7 @@ def test_an_invalid_line_is_refused_with_its_file_and_number(line, problem):
 @settings(deadline=None, max_examples=300)
 @given(st.text(st.sampled_from("~#[](*?/.:\n ahtps") | st.characters(codec=None), max_size=40))
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of the expressions
-def test_no_file_breaks_more_than_a_line(text):
+def test_any_file_is_read_or_refused_as_invalid(text):
     try:
         patterns = UrlPatterns(text, "list.txt")
     except BrokenLine:

@@ -1,4 +1,4 @@
-"""Each rule of the table does what its row says, obeys its switch, and changes nothing else."""
+"""Each canonicalization rule does what its row of the table states, can be switched, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crawler.urls.sites import read_site_rules
 
 # ── The table ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-BARE = UrlPolicy(dict.fromkeys(DEFAULTS, False))  # only what cannot be switched off
+BARE = UrlPolicy(dict.fromkeys(DEFAULTS, False))  # only the rules that cannot be switched off
 SHOP = read_site_rules("shop.example drop view", "rules.txt", ())
 
 
@@ -34,7 +34,7 @@ def by_name(rule: UrlRule) -> str:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=by_name)
-def test_a_rules_example_is_true(rule):
+def test_the_example_of_a_rule_is_true(rule):
     assert with_only(rule, is_on=True).canonicalize(rule.before) == rule.after
     assert rule.before != rule.after
 
@@ -53,14 +53,14 @@ def test_no_other_rule_changes_the_result_of_a_rule(rule):
 
 
 @pytest.mark.parametrize("rule", SWITCHABLE.values(), ids=by_name)
-def test_a_rule_that_is_off_leaves_its_example_alone(rule):
+def test_a_rule_that_is_off_does_not_change_its_example(rule):
     policy = with_only(rule, is_on=False)
     assert policy.canonicalize(rule.before) == rule.before
     assert policy.trace(rule.before) == []
 
 
 @pytest.mark.parametrize("rule", SWITCHABLE.values(), ids=by_name)
-def test_one_site_can_have_a_rule_that_others_have_not(rule):
+def test_a_rule_can_be_switched_for_one_site(rule):
     for is_on, word in ((True, "off"), (False, "on")):
         policy = UrlPolicy({rule.name: is_on}, read_site_rules(f"abc.com {word} {rule.name}", "rules.txt", SWITCHABLE))
         elsewhere = rule.before.replace("abc.com", "xyz.com"), rule.after.replace("abc.com", "xyz.com")
@@ -71,12 +71,14 @@ def test_one_site_can_have_a_rule_that_others_have_not(rule):
 @pytest.mark.parametrize("rule", RULES, ids=by_name)
 def test_a_rule_has_a_switch_or_a_reason_to_have_none(rule):
     assert bool(rule.setting) is not bool(rule.why_fixed)
-    assert rule.default is (rule.grade is not RuleGrade.SOMETIMES)  # what holds only sometimes is off
+    assert rule.default is (
+        rule.grade is not RuleGrade.SOMETIMES
+    )  # rules that are right only sometimes are off by default
     if rule.setting:
         assert getattr(project, rule.setting) is rule.default
 
 
-def test_no_rule_is_there_twice():
+def test_names_and_settings_of_rules_are_unique():
     assert len({rule.name for rule in RULES}) == len(RULES)
     assert len({rule.setting for rule in SWITCHABLE.values()}) == len(SWITCHABLE)
 
@@ -100,7 +102,7 @@ def test_no_rule_is_there_twice():
         ({"index_page": True}, "http://cs.indiana.edu/fil/index.html", "http://cs.indiana.edu/fil/"),
     ],
 )
-def test_the_textbooks_table(switches, before, after):
+def test_the_examples_of_the_textbook(switches, before, after):
     assert UrlPolicy(switches).canonicalize(before) == after
 
 
@@ -115,11 +117,11 @@ def test_the_textbooks_table(switches, before, after):
     ],
 )
 @pytest.mark.parametrize("switches", [{}, {"index_page": True, "trailing_slash": True}, {"sessions": False}])
-def test_five_spellings_of_one_page(spelling, switches):
+def test_five_spellings_of_one_page_have_one_canonical_form(spelling, switches):
     assert UrlPolicy(switches).canonicalize(spelling) == "http://abc.com/~smith/home.html"
 
 
-# ── Tables for single rules: what is changed, and what is left ────────────────────────────────────────────────────────
+# ── Tables for single rules: URLs that change, and URLs that do not ───────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_five_spellings_of_one_page(spelling, switches):
         ("/(A(abcdefghijklmnop)S(lit3py55t21z5v55vlm25s55))/a", "/a"),
         ("/(X(1)S(lit3py55t21z5v55vlm25s55))/a", "/a"),  # cookieless="AutoDetect" writes X(1) before it
         ("/(S(lit3py55t21z5v55vlm25s55));jsessionid=1/a", "/a"),
-        # parameters that are nothing else on any site
+        # parameters that are session ids on every site
         ("/?PHPSESSID=0a1b&id=7", "/?id=7"),
         ("/?phpsessid=0a1b", "/"),
         ("/?PHPSESSID", "/"),
@@ -154,7 +156,7 @@ def test_five_spellings_of_one_page(spelling, switches):
         ("/?ASP.NET_SessionId=lit3py55t21z5v55vlm25s55", "/"),
         ("/?CFID=12412453&CFTOKEN=15501799&foo=bar", "/?foo=bar"),
         ("/?osCsid=1a2b&products_id=3", "/?products_id=3"),
-        # parameters that may be something else, with values that are not
+        # parameters that may be something else, with values that are session ids
         ("/?sid=9682993c8daa2c5497996114facdc805", "/"),  # MD5
         ("/?SID=9682993C8DAA2C5497996114FACDC805&t=5", "/?t=5"),
         ("/?sid=0123456789abcdef", "/"),
@@ -164,7 +166,7 @@ def test_five_spellings_of_one_page(spelling, switches):
         ("/?sessionid=2fcb1c0b0a9e4f6b8d7e", "/"),
     ],
 )
-def test_session_ids_go(before, after):
+def test_session_ids_are_removed(before, after):
     assert canonicalize("http://abc.com" + before) == "http://abc.com" + after
     assert BARE.canonicalize("http://abc.com" + before) == "http://abc.com" + before
 
@@ -176,7 +178,7 @@ def test_session_ids_go(before, after):
         *("/a;session=12", "/a;v=1.2", "/jsessionid=12", "/a;jsessionid", "/ajsessionid=1", "/a;xjsessionid=1"),
         *("/a%3Bjsessionid=1", "/(S(short))/a", "/f(S(lit3py55t21z5v55vlm25s55))/a", "/(lit3py55t21z5v55vlm25s55)a"),
         *("/wiki/Foo_(S(n))", "/(a)/b", "/()", "/Mercury_(planet)", "/(S(lit3py55t21z5v55vlm25s55))x/a"),
-        # what would climb if its session were taken out
+        # without the session id the rest would be a dot segment
         *("/a/..;jsessionid=1", "/a/..;jsessionid=1/b", "/.;jsessionid=1", "/..;phpsessid=1/a;jsessionid=2"),
         # small numbers, dates
         *("/?sid=1", "/?sid=12345", "/?sid=1234567890", "/?sid=123456789012345", "/?session=2024", "/?sid=2024-01-31"),
@@ -193,7 +195,7 @@ def test_session_ids_go(before, after):
         *("/?sid=0123456789abcdef;b=2", "/?PHPSESSID=1;id=7", "/?a=1;PHPSESSID=2"),
     ],
 )
-def test_what_only_looks_like_a_session_stays(target):
+def test_parameters_that_only_resemble_session_ids_are_kept(target):
     assert canonicalize("http://abc.com" + target) == "http://abc.com" + target
 
 
@@ -232,7 +234,7 @@ def test_what_only_looks_like_a_session_stays(target):
         ("?id=utm_source%3Dx", "?id=utm_source%3Dx"),
     ],
 )
-def test_tracking(before, after):
+def test_tracking_parameters_are_removed(before, after):
     assert canonicalize("http://abc.com/a" + before) == "http://abc.com/a" + after
 
 
@@ -248,7 +250,7 @@ def test_tracking(before, after):
         ("https://www.amazon.de/dp/1?pd_rd_w=1&psc=1", "https://www.amazon.de/dp/1?psc=1"),
     ],
 )
-def test_what_tracks_on_one_site_is_kept_on_others(url, expected):
+def test_tracking_parameters_of_one_site_are_kept_on_others(url, expected):
     assert canonicalize(url) == expected
 
 
@@ -259,9 +261,9 @@ def test_what_tracks_on_one_site_is_kept_on_others(url, expected):
         ("//a", "/a"),
         ("/a//", "/a/"),
         ("/a///b////c", "/a/b/c"),
-        ("/a//?b//c", "/a/?b//c"),  # in a query they may mean anything
+        ("/a//?b//c", "/a/?b//c"),  # slashes in a query are not touched
         ("/a//../b", "/a/b"),
-        # a URL in a path is one
+        # a URL inside a path is not changed
         ("/web/2020/http://b.com/", "/web/2020/http://b.com/"),
         ("/web/2020/https://b.com//c", "/web/2020/https://b.com/c"),
         ("/http:///b", "/http://b"),
@@ -269,7 +271,7 @@ def test_what_tracks_on_one_site_is_kept_on_others(url, expected):
         ("/a/%2F/b", "/a/%2F/b"),
     ],
 )
-def test_slashes(before, after):
+def test_repeated_slashes_are_merged(before, after):
     assert canonicalize("http://abc.com" + before) == "http://abc.com" + after
 
 
@@ -291,7 +293,7 @@ def test_slashes(before, after):
         ("?%26", "?%26"),
     ],
 )
-def test_empty_parameters(before, after):
+def test_empty_parameters_are_removed(before, after):
     assert canonicalize("http://abc.com/a" + before) == "http://abc.com/a" + after
     assert UrlPolicy({"empty_query": False, "query_order": False}).canonicalize("http://abc.com/a" + before) == (
         "http://abc.com/a" + before.partition("#")[0]
@@ -310,10 +312,10 @@ def test_empty_parameters(before, after):
         ("?a-b=1&a=2", "?a=2&a-b=1"),  # by name, not by the whole text: "-" comes before "="
         ("?q=x=y&p=1", "?p=1&q=x=y"),
         ("?b%5B%5D=2&a%5B%5D=9&b%5B%5D=1", "?a%5B%5D=9&b%5B%5D=2&b%5B%5D=1"),
-        # those of one name keep their order
+        # parameters of one name keep their order
         ("?a=2&a=1", "?a=2&a=1"),
         ("?b=1&a=2&b=0&a=1", "?a=2&a=1&b=1&b=0"),
-        # what are no parameters
+        # no parameters
         ("?b&a", "?b&a"),
         ("?foo+bar", "?foo+bar"),
         ("?b=2&a", "?b=2&a"),
@@ -322,7 +324,7 @@ def test_empty_parameters(before, after):
         ("?b=2;a=1", "?b=2;a=1"),
     ],
 )
-def test_order_of_parameters(before, after):
+def test_parameters_are_sorted_by_name(before, after):
     assert canonicalize("http://abc.com/a" + before) == "http://abc.com/a" + after
     assert UrlPolicy({"query_order": False}).canonicalize("http://abc.com/a" + before) == "http://abc.com/a" + before
 
@@ -337,7 +339,7 @@ def test_order_of_parameters(before, after):
         ("/index.html?utm_source=x", "/"),
         ("/a//index.html", "/a/"),
         ("/index.html;jsessionid=1", "/"),
-        # with a query it is a program; and what is no index page
+        # with a query it is a program; other names are no index pages
         ("/index.php?id=7", "/index.php?id=7"),
         ("/index.html/", "/index.html/"),
         ("/index.html/a", "/index.html/a"),
@@ -352,7 +354,7 @@ def test_order_of_parameters(before, after):
         ("/home.html", "/home.html"),
     ],
 )
-def test_index_pages(before, after):
+def test_names_of_index_pages_are_removed(before, after):
     assert UrlPolicy({"index_page": True}).canonicalize("http://abc.com" + before) == "http://abc.com" + after
 
 
@@ -366,7 +368,7 @@ def test_index_pages(before, after):
         ("/a#b", "/a/"),
         ("/a?", "/a/"),
         ("/a;jsessionid=1", "/a/"),
-        # files, programs, and what has its slash
+        # files, programs, and paths that end in a slash
         ("", "/"),
         ("/", "/"),
         ("/a/", "/a/"),
@@ -377,7 +379,7 @@ def test_index_pages(before, after):
         ("/a;b", "/a;b"),
     ],
 )
-def test_trailing_slashes(before, after):
+def test_missing_trailing_slashes_are_added(before, after):
     assert UrlPolicy({"trailing_slash": True}).canonicalize("http://abc.com" + before) == "http://abc.com" + after
 
 
@@ -386,7 +388,7 @@ def test_trailing_slashes(before, after):
     [
         ("/%61%7A%41%5A%30%39%2D%2E%5F%7E", "/azAZ09-._~"),
         ("/%c3%a9", "/%C3%A9"),
-        ("/%2f%3f%23%26%3d%3b%25", "/%2F%3F%23%26%3D%3B%25"),  # these would mean something else
+        ("/%2f%3f%23%26%3d%3b%25", "/%2F%3F%23%26%3D%3B%25"),  # decoded, these characters would have another meaning
         ("/%20%22%3c%3e%60%7b%7d%5b%5d%7c%5c%5e", "/%20%22%3C%3E%60%7B%7D%5B%5D%7C%5C%5E"),
         ("/%21%24%27%28%29%2A%2B%2C%3A%40", "/%21%24%27%28%29%2A%2B%2C%3A%40"),  # RFC 3986 §2.2: reserved
         ("/%zz%4%", "/%zz%4%"),
@@ -397,7 +399,7 @@ def test_trailing_slashes(before, after):
         ("/%[?%4[", "/%%5B?%4%5B"),
     ],
 )
-def test_escapes(before, after):
+def test_escapes_are_normalized(before, after):
     assert canonicalize("http://abc.com" + before) == "http://abc.com" + after
 
 
@@ -418,7 +420,7 @@ def test_escapes(before, after):
         ("/b//c?gclid=1", "http://abc.com/a", ["base", "tracking", "empty_query", "slashes"]),
         ("HTTP://abc.com/", "http://xyz.com/a", ["scheme_case"]),
         (" http://abc.com/", "http://xyz.com/a", ["white_space"]),
-        ("http:c", "http://abc.com/a/b", ["base"]),  # relative, by the standard
+        ("http:c", "http://abc.com/a/b", ["base"]),  # relative according to the standard
         ("", "http://abc.com/a?b#c", ["base"]),
     ],
 )
@@ -487,7 +489,7 @@ def test_canonicalizing_twice_changes_nothing_however_rules_are_switched(url, ba
 @settings(deadline=None, max_examples=3_000)
 @given(URLS, BASES, SWITCHES)
 @example("http://a.com/a/.b/../c", None, (255, ""))
-def test_a_canonical_url_is_one_by_the_standard(url, base, choice):
+def test_a_canonical_url_is_normalized_by_the_standard(url, base, choice):
     canonical = policy_of(choice).canonicalize(url, base)
     if canonical is not None:
         assert canonical.isascii()
@@ -507,10 +509,10 @@ def test_a_trace_ends_in_the_canonical_form(url, base, choice):
     assert all(left.after == right.before for left, right in pairwise(steps))
     order = ["base", *(rule.name for rule in RULES)]
     places = [order.index(step.rule) for step in steps]
-    assert places == sorted(set(places))  # each acts once, in the order of the table
+    assert places == sorted(set(places))  # each rule acts once, in the order of the table
 
 
-# A tab between two halves of a surrogate pair: a trace that takes the tab out makes them one character.
+# A tab between two halves of a surrogate pair: a trace that removes the tab makes them one character.
 PAIRED = URLS.filter(lambda url: not ("\ud800" in url and "\udfff" in url))
 
 
@@ -526,7 +528,7 @@ def test_each_step_of_a_trace_names_the_same_url(url, choice):
 
 @settings(deadline=None, max_examples=2_000)
 @given(URLS, BASES, SWITCHES)
-def test_a_link_is_what_it_resolves_to(url, base, choice):
+def test_the_canonical_form_of_a_link_is_that_of_its_resolved_url(url, base, choice):
     policy, resolved = policy_of(choice), resolve(url, base)
     assert policy.canonicalize(url, base) == (None if resolved is None else policy.canonicalize(resolved))
 
@@ -555,18 +557,18 @@ def canonical_query(pieces: list[str]) -> list[str]:
 def test_sorting_keeps_all_parameters_and_the_order_of_those_of_one_name(pieces):
     found = canonical_query(pieces)
     assert Counter(found) == Counter(pieces)
-    assert found == sorted(pieces, key=name_of)  # which keeps the order of equals
+    assert found == sorted(pieces, key=name_of)  # sorting keeps the order of equal names
 
 
 @settings(deadline=None, max_examples=1_500)
 @given(PARAMETERS, st.lists(st.sampled_from(NO_PARAMETERS), max_size=5))
-def test_nothing_is_dropped_but_what_is_listed(pieces, others):
+def test_only_listed_parameters_are_dropped(pieces, others):
     assert Counter(canonical_query(pieces + others)) == Counter(piece for piece in pieces + others if piece)
 
 
 @settings(deadline=None, max_examples=1_500)
 @given(PARAMETERS, st.lists(st.tuples(st.integers(0, 10), st.sampled_from(LISTED)), max_size=4))
-def test_what_is_listed_may_stand_anywhere(pieces, listed):
+def test_listed_parameters_are_dropped_at_any_position(pieces, listed):
     mixed = list(pieces)
     for place, piece in listed:
         mixed.insert(place, piece)
@@ -575,7 +577,7 @@ def test_what_is_listed_may_stand_anywhere(pieces, listed):
 
 @settings(deadline=None, max_examples=1_000)
 @given(PARAMETERS, st.permutations(range(10)))
-def test_parameters_of_different_names_may_come_in_any_order(pieces, order):
+def test_the_order_of_parameters_with_different_names_does_not_matter(pieces, order):
     distinct = list({name_of(piece): piece for piece in pieces}.values())
     shuffled = [distinct[place] for place in order if place < len(distinct)]
     assert canonical_query(shuffled) == canonical_query(distinct)

@@ -1,4 +1,4 @@
-"""The recognition of http and https URLs."""
+"""URLs with http and https are recognized."""
 
 from __future__ import annotations
 

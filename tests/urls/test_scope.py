@@ -45,11 +45,11 @@ def reason(scope, url):
     ],
 )
 @pytest.mark.parametrize("mode", ["any", "domains", "hosts", "prefixes"])
-def test_modes(mode, url, modes):
+def test_each_mode_includes_its_urls(mode, url, modes):
     expected = None if mode in modes.split() else Reason.OUT_OF_SCOPE
     scope = urls_with(mode=mode).new_scope(SEEDS)
     assert reason(scope, url) is expected
-    assert reason(scope, url) is expected  # also from memory
+    assert reason(scope, url) is expected  # also from the cache
 
 
 def test_a_bare_host_name_is_its_own_domain():
@@ -162,7 +162,7 @@ def test_no_seed_and_no_setting_opens_a_port_of_another_protocol(port):
         ),
     ],
 )
-def test_limits_hold_to_the_last(options, last, first, refusal):
+def test_a_limit_is_exact(options, last, first, refusal):
     scope = urls_with(**options).new_scope([])
     expected, detail = refusal
     found = scope.rejection(first)
@@ -172,7 +172,7 @@ def test_limits_hold_to_the_last(options, last, first, refusal):
 
 
 @pytest.mark.parametrize(("most", "depth", "refused"), [(0, 10_000, False), (3, 3, False), (3, 4, True), (1, 2, True)])
-def test_a_crawl_ends_so_many_links_from_its_seeds(most, depth, refused):
+def test_urls_beyond_the_maximum_depth_are_refused(most, depth, refused):
     found = urls_with(max_depth=most).new_scope([]).rejection("http://a.com/", depth)
     assert found == ((Reason.TOO_FAR, f"{depth} links, {most} at most") if refused else None)
 
@@ -189,15 +189,15 @@ EXCLUDE = ("out.txt", "https://a.com/docs/old/\n\n~[?&]sort=")
         ("https://a.com/docs/", None),
         ("https://a.com/docs/new/x?a=1", None),
         ("https://b.com/paper.pdf", None),
-        # what is excluded stays out, whatever includes it
+        # excluded URLs are refused even if they are included
         ("https://a.com/docs/old/", (Reason.EXCLUDED, "out.txt:1 https://a.com/docs/old/")),
         ("https://a.com/docs/x?sort=up", (Reason.EXCLUDED, "out.txt:3 ~[?&]sort=")),
         ("https://b.com/x?sort=up", (Reason.EXCLUDED, "out.txt:3 ~[?&]sort=")),
-        # what nothing includes
+        # URLs that no pattern includes
         ("https://a.com/", (Reason.NOT_INCLUDED, "in.txt")),
         ("https://a.com.evil.net/docs/", (Reason.NOT_INCLUDED, "in.txt")),
         ("https://b.com/docs/", (Reason.NOT_INCLUDED, "in.txt")),
-        # what is included still has to be a page, and in the scope
+        # an included URL must also be a page and in the scope
         ("https://a.com/docs/x.zip", (Reason.FILE_TYPE, "zip")),
         ("https://a.com/docs/a/a/a/a", (Reason.REPEATED_SEGMENT, "a occurs more than 3 times")),
         ("https://a.com/docs/?action=edit", (Reason.ACTION, "action=edit")),
@@ -218,12 +218,12 @@ def test_without_patterns_everything_is_included_and_nothing_excluded():
 
 
 @pytest.mark.parametrize("field", ["include", "exclude", "rules"])
-def test_a_broken_file_is_named_with_its_line(field):
+def test_an_invalid_file_is_refused_with_its_line(field):
     with pytest.raises(BrokenLine, match=r"^list\.txt:2: "):
         urls_with(**{field: ("list.txt", "# first\nnonsense")}).new_scope([])
 
 
-# ── Why ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Reasons of refusals ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_a_broken_file_is_named_with_its_line(field):
         ({}, "http://a.com/a/a/a/a", "its path goes in circles: a occurs more than 3 times (repeated_segment)"),
     ],
 )
-def test_a_refusal_says_what_and_why(options, url, text):
+def test_a_refusal_gives_its_reason_and_detail(options, url, text):
     assert str(urls_with(**options).new_scope(["http://a.com/"]).rejection(url)) == text
 
 
@@ -274,7 +274,7 @@ def test_a_url_for_which_a_filter_fails_is_not_visited(monkeypatch, name, url):
     with monkeypatch.context() as patched:
         patched.setattr(scope_module, name, fails)
         assert scope.rejection(url) == (Reason.FILTER_FAILED, "RuntimeError('the filter is broken')")
-    assert scope.rejection(url) is None  # and nothing of it is remembered
+    assert scope.rejection(url) is None  # the failure is not cached
 
 
 @pytest.mark.parametrize("link", ["/{{url}}", "/a?id=${id}"])
@@ -284,7 +284,7 @@ def test_unfilled_placeholders_are_not_visited(link):
     assert scope.rejection("http://a.com/?filter=%7B1%7D") is None
 
 
-def test_a_pattern_that_fails_lets_nothing_in(monkeypatch):
+def test_a_pattern_that_fails_admits_no_url(monkeypatch):
     def fails(self, url):
         raise RecursionError("too deep")
 
@@ -311,7 +311,7 @@ def test_every_refusal_has_a_scope_reason_and_stays_the_same(url, mode, depth):
     assert scope.rejection(url, depth) == options.new_scope(["http://a.com/a/"]).rejection(url, depth) == refusal
 
 
-# ── What has changed since ────────────────────────────────────────────────────────────────────────────────────────────
+# ── Digests of the options ────────────────────────────────────────────────────────────────────────────────────────────
 
 OTHER = {
     "mode": "hosts",
@@ -333,7 +333,7 @@ OTHER = {
 }
 
 
-def test_each_option_changes_the_scope_or_the_spelling_and_not_both():
+def test_each_option_changes_the_digest_of_the_scope_or_of_the_spelling():
     assert OTHER.keys() == {field.name for field in fields(UrlOptions)}
     was = urls_with()
     for name, value in OTHER.items():
@@ -343,19 +343,19 @@ def test_each_option_changes_the_scope_or_the_spelling_and_not_both():
         assert (now.scope_digest() != was.scope_digest()) is not spells, name
 
 
-def test_the_name_of_a_file_changes_nothing():
+def test_the_name_of_a_file_does_not_change_the_digests():
     was = urls_with(include=("a.txt", "~x"), exclude=("b.txt", "~y"), rules=("c.txt", "a.com drop b"))
     now = urls_with(include=("A.txt", "~x"), exclude=("B.txt", "~y"), rules=("C.txt", "a.com drop b"))
     assert (now.scope_digest(), now.spelling_digest()) == (was.scope_digest(), was.spelling_digest())
     assert urls_with(include=("a.txt", "~x")).scope_digest() != urls_with(exclude=("a.txt", "~x")).scope_digest()
 
 
-def test_the_order_in_which_switches_are_given_changes_nothing():
+def test_the_order_of_switches_does_not_change_the_digest():
     one, other = {"slashes": True, "escapes": False}, {"escapes": False, "slashes": True}
     assert urls_with(switches=one).spelling_digest() == urls_with(switches=other).spelling_digest()
 
 
-def test_seeds_are_spelled_as_links_are():
+def test_seeds_are_canonicalized_like_links():
     options = urls_with(mode="prefixes", rules=("rules.txt", "a.com on index_page\na.com drop view"))
     scope = options.new_scope(["HTTP://A.com:80//docs//index.html?view=grid#top"])
     assert scope.rejection(scope.policy.canonicalize("http://a.com/docs/x")) is None

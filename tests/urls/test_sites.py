@@ -29,7 +29,7 @@ def policy_with(text: str, **switches: bool) -> UrlPolicy:
     return UrlPolicy(switches, lines_of(text))
 
 
-# ── The form of the file ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── The file format ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,18 @@ def policy_with(text: str, **switches: bool) -> UrlPolicy:
         ("A.Com DROP View", [("a.com", "drop", ("View",))]),
         ("a.com drop a\r\nb.com keep b\r\n", [("a.com", "drop", ("a",)), ("b.com", "keep", ("b",))]),
         ("* tracking x_*", [("*", "tracking", ("x_*",))]),
-        # all that a canonical URL can have for a host
+        # all kinds of hosts of a canonical URL
         ("localhost drop a", [("localhost", "drop", ("a",))]),
         ("127.0.0.1 drop a", [("127.0.0.1", "drop", ("a",))]),
         ("::1 drop a", [("::1", "drop", ("a",))]),
         ("2001:db8::1 drop a", [("2001:db8::1", "drop", ("a",))]),
         ("xn--bcher-kva.example drop a", [("xn--bcher-kva.example", "drop", ("a",))]),
         ("a_b.co.uk drop a", [("a_b.co.uk", "drop", ("a",))]),
-        # names as odd as those of the web
+        # odd parameter names
         ("a.com drop filter[view], a.b, a-b, a:b, a%5B%5D, größe, $x", None),
     ],
 )
-def test_lines_are_read(text, lines):
+def test_lines_of_site_rules_are_parsed(text, lines):
     found = lines_of(text)
     if lines is not None:
         assert found == lines
@@ -66,13 +66,13 @@ def test_lines_are_read(text, lines):
 
 
 @pytest.mark.parametrize("word", ["tracking", "sessions", "session-like", "drop", "keep", "only"])
-def test_words_for_parameters(word):
+def test_a_line_may_list_parameters(word):
     assert lines_of(f"a.com {word} x, y*") == [("a.com", word, ("x", "y*"))]
 
 
 @pytest.mark.parametrize("word", ["on", "off"])
 @pytest.mark.parametrize("rule", SWITCHABLE)
-def test_words_for_rules(word, rule):
+def test_a_line_may_switch_a_rule(word, rule):
     assert lines_of(f"a.com {word} {rule}") == [("a.com", word, (rule,))]
 
 
@@ -123,14 +123,14 @@ def test_an_invalid_rule_is_refused_with_its_file_and_line(line, problem):
         lines_of(f"# first\na.com drop a\n\n{line}\nb.com nonsense")
 
 
-def test_the_first_broken_line_is_named():
+def test_the_first_invalid_line_is_named():
     with pytest.raises(BrokenLine, match=r"^rules\.txt:2: "):
         lines_of("a.com drop a\nx\ny\nz")
 
 
 @settings(deadline=None, max_examples=300)
 @given(st.text(st.sampled_from("a*. \t\n#,=:[]/é\0") | st.characters(codec=None), max_size=40))
-def test_no_file_breaks_more_than_a_line(text):
+def test_any_file_is_read_or_refused_as_invalid(text):
     try:
         found = lines_of(text)
     except BrokenLine:
@@ -138,13 +138,13 @@ def test_no_file_breaks_more_than_a_line(text):
     assert isinstance(UrlPolicy({}, found).canonicalize("http://a.com/?a=1"), str)
 
 
-# ── What it means ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── The effect of lines ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
     ("lines", "query", "expected"),
     [
-        # drop: whole names, beginnings, whatever the case
+        # drop: whole names and prefixes, in any case
         ("a.com drop view", "?id=1&view=2", "?id=1"),
         ("a.com drop view", "?VIEW=2", ""),
         ("a.com drop VIEW", "?view=2", ""),
@@ -154,7 +154,7 @@ def test_no_file_breaks_more_than_a_line(text):
         ("a.com drop view", "?view=1;id=2", "?view=1;id=2"),  # perhaps two parameters
         ("a.com drop a, b\na.com drop c", "?a=1&b=2&c=3&d=4", "?d=4"),
         ("a.com drop filter[view]", "?filter[view]=1&id=2", "?id=2"),
-        ("a.com drop filter[view]", "?filter%5Bview%5D=1&id=2", "?id=2"),  # as forms send it
+        ("a.com drop filter[view]", "?filter%5Bview%5D=1&id=2", "?id=2"),  # escaped as forms send it
         ("a.com drop größe", "?größe=1&id=2", "?id=2"),
         # keep beats everything
         ("a.com keep gclid", "?gclid=1&fbclid=2", "?gclid=1"),
@@ -170,7 +170,7 @@ def test_no_file_breaks_more_than_a_line(text):
         ("a.com only id\na.com only page", "?id=1&page=2&view=3", "?id=1&page=2"),
         ("a.com only id", "?view=3", ""),
         ("a.com only p*", "?page=1&p=2&id=3", "?p=2&page=1"),
-        ("a.com only gclid", "?gclid=1&id=2", "?gclid=1"),  # what is named is wanted
+        ("a.com only gclid", "?gclid=1&id=2", "?gclid=1"),  # a named parameter is kept, even for tracking
         ("a.com only sid", f"?sid={ID}", f"?sid={ID}"),
         ("a.com only id\na.com drop id", "?id=1", ""),
         ("a.com only id", "", ""),
@@ -228,16 +228,16 @@ def test_rules_for_paths_can_be_switched_for_a_site(path, lines, expected):
         ("* off tracking", "http://any.example/?gclid=1", "http://any.example/?gclid=1"),
         ("* off tracking", "http://www.youtube.com/?si=1", "http://www.youtube.com/?si=1"),
         ("* off slashes\na.com on slashes", "http://a.com//b", "http://a.com/b"),
-        ("a.com on slashes\n* off slashes", "http://a.com//b", "http://a.com/b"),  # the narrower is the wiser
+        ("a.com on slashes\n* off slashes", "http://a.com//b", "http://a.com/b"),  # the line for the narrower site wins
         ("a.com on slashes\n* off slashes", "http://b.com//b", "http://b.com//b"),
     ],
 )
-def test_a_star_is_every_site(lines, url, expected):
+def test_a_star_applies_to_every_site(lines, url, expected):
     assert policy_with(lines).canonicalize(url) == expected
 
 
 @pytest.mark.parametrize("order", list(permutations(["com off slashes", "a.com on slashes", "www.a.com off slashes"])))
-def test_of_two_sites_the_narrower_decides_wherever_it_stands(order):
+def test_the_line_for_the_narrower_site_wins_in_any_order(order):
     policy = policy_with("\n".join(order))
     slashes = {host: policy.canonicalize(f"http://{host}//x") for host in ("b.com", "a.com", "x.a.com", "www.a.com")}
     assert slashes == {
@@ -260,11 +260,11 @@ def test_of_two_sites_the_narrower_decides_wherever_it_stands(order):
         ("xn--bcher-kva.example", "http://www.bücher.example/?view=1"),
     ],
 )
-def test_a_site_is_a_host_whatever_the_scheme_and_port(site, url):
+def test_a_line_applies_to_a_host_with_any_scheme_and_port(site, url):
     assert policy_with(f"{site} drop view").canonicalize(url) == canonicalize(url).removesuffix("?view=1")
 
 
-def test_a_line_for_a_site_does_not_undo_what_holds_everywhere():
+def test_a_line_for_a_site_leaves_the_general_rules_in_force():
     policy = policy_with("a.com drop view")
     assert policy.canonicalize("http://a.com/?view=1&gclid=2&id=3") == "http://a.com/?id=3"
     assert policy_with("youtube.com drop view").canonicalize("http://youtube.com/?si=1&view=2&v=3") == (
@@ -272,13 +272,13 @@ def test_a_line_for_a_site_does_not_undo_what_holds_everywhere():
     )
 
 
-def test_switches_hold_where_no_line_says_otherwise():
+def test_switches_apply_where_no_line_overrides_them():
     policy = policy_with("a.com on tracking", tracking=False, index_page=True)
     assert policy.canonicalize("http://a.com/index.html?gclid=1") == "http://a.com/"
     assert policy.canonicalize("http://b.com/index.html?gclid=1") == "http://b.com/index.html?gclid=1"
 
 
-# ── What is remembered ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Caches ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def memory_for(policy: UrlPolicy, urls: list[str]) -> int:
@@ -319,7 +319,7 @@ def test_results_stay_the_same_when_the_caches_are_cleared(monkeypatch):
 # ── The package's own file ────────────────────────────────────────────────────────────────────────────────────────────
 
 EVERYWHERE = [name.lower() for line in packaged_lines() if line.site == "*" for name in line.names]
-# Names of parameters that decide on some sites what a page shows.
+# Names of parameters that determine the content of a page on some sites.
 DANGEROUS = [
     *("id", "page", "q", "s", "p", "t", "v", "c", "lang", "date", "sort", "type", "category", "product", "article"),
     *("year", "ref", "month", "day", "time", "view", "show", "tab", "section", "topic", "thread", "post", "tid", "pid"),
@@ -337,7 +337,7 @@ def test_no_name_is_listed_twice():
     assert [name for name, count in Counter(EVERYWHERE).items() if count > 1] == []
 
 
-def test_no_name_is_listed_beside_a_star_that_covers_it():
+def test_no_name_is_listed_beside_a_prefix_that_covers_it():
     beginnings = [name[:-1] for name in EVERYWHERE if name.endswith("*")]
     assert [name for name in EVERYWHERE for start in beginnings if name.startswith(start) and name != f"{start}*"] == []
 
@@ -348,13 +348,13 @@ def test_prefixes_are_long_enough_to_be_unambiguous():
 
 
 @pytest.mark.parametrize("name", DANGEROUS)
-def test_what_may_change_a_page_is_kept_on_ordinary_sites(name):
+def test_parameters_that_may_change_a_page_are_kept_on_ordinary_sites(name):
     for value in ("", "7", "2024-01-31", "some-words", "Word"):
         url = f"http://ordinary.example/a?{name}={value}"
         assert canonicalize(url) == url
 
 
-def test_the_package_only_says_what_a_file_of_ours_could_say():
+def test_the_packaged_rules_use_the_known_words_only():
     assert {line.word for line in packaged_lines()} == {"tracking", "sessions", "session-like", "keep"}
     assert {line.word for line in packaged_lines() if line.site != "*"} == {"tracking", "keep"}
 
