@@ -1,0 +1,1 @@
+"""Proves that workers find the same clusters of copies with and without kills."""

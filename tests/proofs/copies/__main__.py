@@ -27,7 +27,7 @@ def main() -> int:
         killed = crawl(web, Path(name) / "killed", kills=options.kills, workers=options.workers, seed=options.seed)
         _report(f"{killed.kills} kills", killed, planted)
     good = killed.clusters == calm.clusters and killed.kills >= options.kills
-    print("Proved" if good else "NOT PROVED", ": the same clusters, whatever was killed", sep="")
+    print("Proved" if good else "NOT PROVED", ": the same clusters with and without kills", sep="")
     return 0 if good else 1
 
 

@@ -1,4 +1,4 @@
-"""Crawl a web of copies, undisturbed or with kills: the clusters found must be those that were planted."""
+"""Crawl a web of copies, undisturbed or with kills; the clusters found must be the planted ones."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.crawl.pages import Pages, pages_served, seeds_of
 from tests.crawl.runner import crawling, kill_all, rows
 from tests.proofs.copies.web import Copies
 
-PATIENCE = 90.0  # seconds that one run may take
-DELAY = 0.3  # seconds between two visits of a host: so that there is time for kills
+RUN_TIMEOUT = 90.0  # seconds that one run may take
+DELAY = 0.3  # seconds between two visits of a host: long enough for kills
 
 
 @dataclass
 class Findings:
-    """The clusters that a crawl found, and what it took."""
+    """The clusters that a crawl found, and its figures."""
 
     clusters: set[frozenset[str]] = field(default_factory=set)
     pages: int = 0
@@ -37,7 +37,7 @@ def crawl(
     seed: int = 1,
     content_processes: int = CONTENT_PROCESSES,
 ) -> Findings:
-    """One crawl of the web, to its end."""
+    """Crawl the web to its end."""
     return crawl_pages(
         web.served(), directory, kills=kills, workers=workers, seed=seed, content_processes=content_processes
     )
@@ -67,9 +67,9 @@ def crawl_pages(
 
 
 def _run(words: tuple[str, ...], settings: dict[str, object], directory: Path, after: float | None) -> bool:
-    """Run a crawl, and kill it `after` seconds from its first visit if that is given; whether it ended by itself."""
+    """Run a crawl; kill it `after` seconds from its first visit if given. Returns whether it ended by itself."""
     with crawling(*words, output=directory / "output.txt", **settings) as process:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + RUN_TIMEOUT
         if after is not None:
             before = _visits(directory / "crawl")
             while process.poll() is None and _visits(directory / "crawl") == before and time.monotonic() < deadline:
@@ -79,13 +79,13 @@ def _run(words: tuple[str, ...], settings: dict[str, object], directory: Path, a
                 kill_all(process)
                 process.wait()
                 return False
-        code = process.wait(timeout=PATIENCE)
+        code = process.wait(timeout=RUN_TIMEOUT)
         assert code == 0, (directory / "output.txt").read_text()
         return True
 
 
 def _visits(directory: Path) -> object:
-    """The number of documents so far; None before there is a store."""
+    """Return the number of documents so far; None before there is a store."""
     if not (directory / "crawl.db").exists():
         return None
     tables = rows(directory, "SELECT count(*) FROM sqlite_schema WHERE name = 'documents'")
@@ -113,6 +113,6 @@ def _read_findings(directory: Path, findings: Findings) -> Findings:
 
 
 def _host_and_path(url: str) -> str:
-    """A URL without scheme and port."""
+    """Return a URL without scheme and port."""
     host, _, path = url.removeprefix("http://").partition("/")
     return f"{host.partition(':')[0]}/{path}"

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
 WEB = Copies(hosts=6, pages=16, clusters=14)
 
 
-def test_a_crawl_finds_the_clusters_that_were_planted(tmp_path: Path) -> None:
+def test_a_crawl_finds_the_planted_clusters(tmp_path: Path) -> None:
     found = crawl(WEB, tmp_path, content_processes=1)
     assert found.clusters == WEB.clusters_of_copies()
     assert found.pages == WEB.hosts * (WEB.pages + 1)
@@ -21,7 +21,7 @@ def test_a_crawl_finds_the_clusters_that_were_planted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(6, marks=pytest.mark.slow)])
-def test_kills_change_nothing_of_it(kills: int, tmp_path: Path) -> None:
+def test_a_crawl_that_is_killed_finds_the_planted_clusters(kills: int, tmp_path: Path) -> None:
     found = crawl(WEB, tmp_path, kills=kills, content_processes=1)
     assert found.clusters == WEB.clusters_of_copies()
     assert found.kills >= kills // 2

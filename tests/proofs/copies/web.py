@@ -29,7 +29,7 @@ class Copies:
         return [f"h{number}.test" for number in range(self.hosts)]
 
     def served(self) -> Mapping[str, Mapping[str, str]]:
-        """Host name → path → page."""
+        """Return host name → path → page."""
         pages: dict[str, dict[str, str]] = {name: {} for name in self.names()}
         for (host, path), text in self._texts().items():
             pages[host][path] = self._page(host, text)
@@ -38,11 +38,11 @@ class Copies:
         return pages
 
     def clusters_of_copies(self) -> set[frozenset[str]]:
-        """The sets of pages that are copies of each other, each as host and path."""
+        """Return the sets of pages that are copies of each other, each as host and path."""
         return {frozenset(f"{host}{path}" for host, path in places) for places in self._plan() if len(places) > 1}
 
     def _plan(self) -> list[list[tuple[str, str]]]:
-        """The pages with each content: those of a cluster have several, the others one."""
+        """Return the pages with each content: several for a cluster, one for the others."""
         chance = random.Random(self.seed)
         places = [(host, f"/{number}") for host in self.names() for number in range(self.pages)]
         chance.shuffle(places)

@@ -14,11 +14,11 @@ from tests.proofs.docs.site import Site
 
 CACHE = ROOT / ".cache" / "docs"
 _SYSTEM = Path("/")
-_PATIENCE = 120  # seconds for one step of apt or dpkg
+_TIMEOUT = 120  # seconds for one step of apt or dpkg
 
 
 class Unavailable(Exception):
-    """The package cannot be obtained on this machine; the message says why."""
+    """The package cannot be obtained on this machine; the message gives the reason."""
 
 
 def site_of(package: str) -> Site:
@@ -80,9 +80,9 @@ def _fetch(package: str, work: Path, options: Sequence[str]) -> None:
 def _run(*words: str, folder: Path) -> str:
     what = f"The package cannot be obtained: `{words[0]} … {words[-1]}`"
     try:
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=_PATIENCE)
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT)
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"{what} was not done after {_PATIENCE} s.") from error
+        raise Unavailable(f"{what} was not done after {_TIMEOUT} s.") from error
     if done.returncode:
         raise Unavailable(f"{what} failed: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}")
     return done.stdout

@@ -34,7 +34,7 @@ class Site:
     tree: Path  # symbolic links may lead anywhere in it, and nowhere else
 
     def find(self, target: str) -> Found:
-        """Return what a target names. A query is ignored; a folder is its index page or, without one, a list."""
+        """Return the answer to a target. A query is ignored; a folder is its index page or, without one, a list."""
         path = unquote(target.partition("?")[0], errors="surrogateescape")
         if not path.startswith("/") or ".." in path.split("/") or "\0" in path:
             return Found(404)

@@ -29,5 +29,5 @@ def python_documentation() -> Site:
 def test_every_page_of_the_python_documentation_is_fetched_once(part, pages, python_documentation):
     findings = prove(replace(python_documentation, home=python_documentation.home / part))
     assert not findings.wrong
-    assert findings.linked > pages  # the package has over 500 pages: the walk has not gone blind
+    assert findings.linked > pages  # the package has over 500 pages: the walk has found them
     assert findings.requests == findings.linked + len(findings.not_found) + 1  # and robots.txt

@@ -57,17 +57,17 @@ def site(tmp_path: Path) -> Site:
         ("/%00", 404, None),
     ],
 )
-def test_a_target_names_a_file(site, target, status, file):
+def test_a_target_is_mapped_to_a_file(site, target, status, file):
     found = site.find(target)
     assert (found.status, found.file) == (status, file and site.home / file)
 
 
-def test_pages_are_what_people_read():
+def test_files_of_readable_text_are_pages():
     names = ["a.html", "a.xhtml", "a.txt", "a.py", "a.css", "a.js", "a.png", "a.inv", "a.txt.gz", "a.zip"]
     assert [name for name in names if is_page(Path(name))] == ["a.html", "a.xhtml", "a.txt", "a.py"]
 
 
-def test_the_walk_goes_wherever_links_lead_and_tells_spellings(site):
+def test_the_walk_follows_all_links_and_counts_their_spellings(site):
     walked = walk(site)
     assert {site.name(file): targets for file, targets in walked.pages.items()} == {
         "index.html": {"/"},
@@ -81,7 +81,7 @@ def test_the_walk_goes_wherever_links_lead_and_tells_spellings(site):
     assert walked.folders_spelled_both_ways == 1
 
 
-def test_the_server_logs_what_came_over_a_kept_connection(site):
+def test_the_server_logs_request_lines_of_a_persistent_connection(site):
     with serving([site]) as server:
         connection = HTTPConnection("127.0.0.1", server.server_port)
         for target in ("//part/%69ndex.html", "/part"):
@@ -101,7 +101,7 @@ def test_planted_faults_are_found(site):
     findings = prove(site, URL_MAX_LENGTH=100)
     assert (findings.linked, findings.once) == (6, 4)
     assert findings.missing == [LONG]
-    wrongly = [refusal for refusal in findings.refused if refusal.is_wrong]  # a picture may be refused
+    wrongly = [refusal for refusal in findings.refused if refusal.is_wrong]  # to refuse a picture is no fault
     assert wrongly == [Refusal(f"/{LONG}", "URL_TOO_LONG", is_wrong=True)]
     assert sorted(findings.twice["part/index.html"]) == ["/copy.html", "/part/", "/part/index.html"]
     assert (findings.unlinked, findings.not_found, findings.trouble) == ([], ["/dangling.html"], [])

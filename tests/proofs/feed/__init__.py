@@ -1,1 +1,1 @@
-"""Proof: an index that is fed by increments alone, with the exporter killed again and again, matches the collection."""
+"""Proves that an index that is fed by increments alone, with kills of the exporter, equals the collection."""

@@ -31,7 +31,7 @@ class Consumer(Protocol):
     def read_documents(self) -> Documents: ...
 
     def expected(self, snapshot: Documents) -> Documents:
-        """The documents of a snapshot, with the fields that can be read back from this target."""
+        """Return the documents of a snapshot, with the fields that can be read back from this target."""
 
 
 class JsonDirectory:
@@ -97,7 +97,7 @@ class Tantivy:
 
 
 class Bulk:
-    """A server that takes documents over HTTP, with a configurable rate of failures."""
+    """A server that receives documents over HTTP, with a configurable rate of failures."""
 
     folds = True
     every = 100  # each failed item costs a wait

@@ -1,4 +1,4 @@
-"""A small version of the proof; `make prove-feed` runs the whole."""
+"""The proof at a small size; `make prove-feed` runs it at full size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.crawl
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(("crawls", "kills"), [(2, 4), pytest.param(3, 10, marks=pytest.mark.slow)])
-def test_an_index_fed_by_increments_has_what_the_collection_has_whatever_is_killed_and_fails(
+def test_an_incrementally_fed_index_equals_the_collection_despite_kills_and_failures(
     crawls: int, kills: int, tmp_path: Path
 ) -> None:
     web = ChangingWeb(hosts=3, pages=15, seed=7)

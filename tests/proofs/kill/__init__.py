@@ -1,1 +1,1 @@
-"""A crawl that is killed at any moment loses nothing, and what it keeps is whole."""
+"""Proves that a crawl that is killed at any moment loses nothing, and that its archive is intact."""

@@ -1,4 +1,4 @@
-"""make prove-kill: the proof at full size, with its figures."""
+"""make prove-kill: run the proof at full size and print its figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from crawler.worker.committer import STEPS
-from tests.proofs.kill.proof import MEMORY, PATIENCE, Findings, Proof
+from tests.proofs.kill.proof import CRAWL_DELAY, MEMORY, Findings, Proof
 from tests.webgraph.server import Served
 
 
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def _at_random(options: argparse.Namespace, kills: int, seed: int, deadline: float) -> Findings:
-    web = {"seed": seed, "hosts": options.hosts, "pages": options.pages, "crawl_delay": PATIENCE}
+    web = {"seed": seed, "hosts": options.hosts, "pages": options.pages, "crawl_delay": CRAWL_DELAY}
     with tempfile.TemporaryDirectory() as name, Served(web, Path(name)) as served:
         proof = Proof(served, Path(name), WARC_SEGMENT_BYTES=300_000)
         if options.workers > 1:
@@ -52,7 +52,7 @@ def _at_random(options: argparse.Namespace, kills: int, seed: int, deadline: flo
 
 
 def _in_step(step: str, seed: int, deadline: float) -> Findings:
-    web = {"seed": seed, "hosts": 8, "pages": 120, "crawl_delay": PATIENCE}
+    web = {"seed": seed, "hosts": 8, "pages": 120, "crawl_delay": CRAWL_DELAY}
     with tempfile.TemporaryDirectory() as name, Served(web, Path(name)) as served:
         proof = Proof(served, Path(name), WARC_SEGMENT_BYTES=30_000)
         proof.run_killed_in(step, [1, 2, 3, 5, 8, 1], deadline)
@@ -65,9 +65,10 @@ def _report(what: str, findings: Findings) -> bool:
     findings.expect(findings.memory <= MEMORY, f"{findings.memory / 1e6:.0f} MB resident")
     findings.expect(findings.first_request <= 3, f"{findings.first_request:.1f} s to the first request")
     print(
-        f"{what}: {findings.kills} kills, {findings.runs} runs, {findings.requests} requests, {findings.pages} pages kept; "
-        f"fetched again {findings.refetched} (at most {findings.worst_refetch} after a kill); accounts read "
-        f"{findings.accounts}; {findings.memory / 1e6:.0f} MB at most, first request after {findings.first_request:.1f} s",
+        f"{what}: {findings.kills} kills, {findings.runs} runs, {findings.requests} requests, "
+        f"{findings.pages} pages stored; fetched again {findings.refetched} (at most {findings.worst_refetch} after a "
+        f"kill); accounting read {findings.accounts} times; {findings.memory / 1e6:.0f} MB at most, first request "
+        f"after {findings.first_request:.1f} s",
         flush=True,
     )
     for wrong in findings.wrong[:20]:

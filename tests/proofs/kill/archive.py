@@ -1,4 +1,4 @@
-"""Read an archive with readers that we did not write, and hold it against the store."""
+"""Read an archive with other projects' readers, and compare it with the store."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ Place = tuple[str, int]  # file name, offset
 
 
 def broken_files(directory: Path, names: list[str]) -> list[str]:
-    """What gzip, warcio and FastWARC say against files; nothing if all is well."""
+    """Return the complaints of gzip, warcio and FastWARC about files; none if all are intact."""
     if not names:
         return []
     paths = [str(directory / "warc" / name) for name in names]
     python = [sys.executable, "-m"]
     checks = [["gzip", "-t", *paths], [*python, "warcio.cli", "check", *paths]]
     checks += [[*python, "fastwarc.cli", "check", "-q", path] for path in paths]
-    said = []
+    complaints = []
     for check in checks:
         result = subprocess.run(check, capture_output=True, text=True, check=False)
         if result.returncode:
-            said.append(f"{' '.join(check[:4])} …: {result.stdout[-300:]}{result.stderr[-300:]}")
-    return said
+            complaints.append(f"{' '.join(check[:4])} …: {result.stdout[-300:]}{result.stderr[-300:]}")
+    return complaints
 
 
 def miscounted_files(directory: Path, names: list[str]) -> list[str]:
-    """Files whose records are not as many as the store says, or whose responses are not its documents."""
+    """Return files whose number of records, responses or length differs from the store's."""
     wrong = []
     for name in names:
         ((number, records, length),) = rows(
@@ -45,7 +45,7 @@ def miscounted_files(directory: Path, names: list[str]) -> list[str]:
         size = (directory / "warc" / name).stat().st_size
         if len(found) != records or responses != indexed or size != length:
             wrong.append(
-                f"{name}: {len(found)} records and {len(responses)} responses in {size} bytes, but the store knows "
+                f"{name}: {len(found)} records and {len(responses)} responses in {size} bytes, but the store has "
                 f"{records} and {len(indexed)} in {length}"
             )
     return wrong
@@ -56,13 +56,13 @@ def closed_files(directory: Path) -> list[str]:
 
 
 def stray_files(directory: Path) -> list[str]:
-    """Files that the store does not know."""
+    """Return files that are not in the store."""
     known = {name for (name,) in rows(directory, "SELECT name FROM segments")}
     return [path.name for path in (directory / "warc").iterdir() if path.name.removesuffix(".open") not in known]
 
 
 def digests_by_fastwarc(directory: Path) -> dict[Place, tuple[str, str]]:
-    """Place → URL and digest of the plain body, of every response."""
+    """Return place → URL and digest of the decoded body, of every response, as FastWARC reads them."""
     found = {}
     for name in closed_files(directory):
         with (directory / "warc" / name).open("rb") as stream:
@@ -76,7 +76,7 @@ def digests_by_fastwarc(directory: Path) -> dict[Place, tuple[str, str]]:
 
 
 def digests_by_warcio(directory: Path) -> dict[Place, tuple[str, str]]:
-    """The same, by the other reader."""
+    """Return the same as warcio reads it."""
     found = {}
     for name in closed_files(directory):
         with (directory / "warc" / name).open("rb") as stream:

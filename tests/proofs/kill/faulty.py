@@ -1,4 +1,4 @@
-"""Run scrapy with a fault planted in it, to see whether the proof notices.
+"""Run scrapy with a planted fault, to test whether the proof finds it.
 
 python -m tests.proofs.kill.faulty FAULT crawl web …
 """
@@ -19,7 +19,7 @@ BETWEEN = "between commit and append"  # a step that only the faulty order has
 
 
 def commit_before_append() -> None:
-    """The store is told of records that are written a moment later."""
+    """Commit records to the store before they are written to the archive."""
 
     def acknowledge(self: Any, batch: Sequence[VisitResult]) -> CommitSummary:
         appended: list[Any] = []
@@ -47,19 +47,19 @@ def commit_before_append() -> None:
 
 
 def keep_torn_tails() -> None:
-    """What was never acknowledged stays in the file."""
+    """Do not truncate records that were never acknowledged."""
     segments._truncate = lambda path, length: 0  # type: ignore[assignment]
 
 
 def forget_leases() -> None:
-    """What was in flight is taken for done."""
+    """Park the URLs in flight at a kill instead of returning them to the frontier."""
     original = partitions._return_leases
 
-    def let_vanish(connection: Any, ledger: Any, rows: Any, *args: Any) -> Any:
+    def park(connection: Any, ledger: Any, rows: Any, *args: Any) -> Any:
         connection.execute("UPDATE urls SET state = 2, reason = 34 WHERE state = 1")
         return original(connection, ledger, [], *args)
 
-    partitions._return_leases = let_vanish
+    partitions._return_leases = park
 
 
 FAULTS = {fault.__name__: fault for fault in (commit_before_append, keep_torn_tails, forget_leases)}

@@ -1,4 +1,4 @@
-"""Die inside a named step of a commit: the crawl is started with this as its COMMIT_STEP_HOOK.
+"""A COMMIT_STEP_HOOK kills the crawl inside a named step of a commit.
 
 `KILL_AT="after fsync:3"` in the environment kills the process when it reaches that step for the third time.
 """

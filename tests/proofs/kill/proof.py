@@ -1,7 +1,7 @@
-"""Crawl a generated web with a process that is killed again and again, then hold everything against the truth.
+"""Crawl a generated web with a process that is killed again and again, then compare the result with the truth.
 
-The truth is the generator (which pages there are, and their bytes) and the server's access log (when each was asked
-for); the crawl's own word counts only where it is checked against them.
+The truth is the generator (all pages and their bytes) and the server's access log (all requests and their times); the
+crawl's own figures count only where they are compared with these.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from tests.proofs.kill import archive
 from tests.webgraph.log import forbidden_hits, gaps, missing_pages, politeness, robots_first
 from tests.webgraph.server import Served
 
-FLOOR = 0.15  # seconds a host rests
-CAP = 1.0  # seconds that it rests for its slowness, at most; and after a kill, when nobody knows how slow it was
-PATIENCE = 1.2  # what some hosts ask for: longer than a restart takes, or a rest across a kill would prove nothing
-BATCH = 100  # visits a commit may hold
+FLOOR = 0.15  # seconds between two visits of a host, at least
+CAP = 1.0  # seconds of delay because of a slow answer, at most
+CRAWL_DELAY = 1.2  # seconds, of some hosts: longer than a restart takes, so that a delay across a kill proves something
+BATCH = 100  # visits of a commit, at most
 MEMORY = 200 * 1024 * 1024
 
 
 @dataclass
 class Findings:
-    """What is wrong, and figures worth knowing."""
+    """The faults found, and the figures of the proof."""
 
     wrong: list[str] = field(default_factory=list)
     kills: int = 0
@@ -55,7 +55,7 @@ class Findings:
 
 
 class Proof:
-    """One crawl of one web."""
+    """One crawl of one web, with kills."""
 
     def __init__(self, served: Served, directory: Path, **settings: object) -> None:
         self.served = served
@@ -71,7 +71,7 @@ class Proof:
         }
         self.settings = polite_to(served, self.directory, **given | settings)
         self.words = ("crawl", "web", "-a", f"seeds={seeds}")
-        self.program: list[str] = []  # put before the command: a faulty Orbweaver, to test the proof
+        self.program: list[str] = []  # run instead of `scrapy`: a faulty Orbweaver, to test the proof
         self.findings = Findings()
         self.restarts: list[float] = []
         self._checked: set[str] = set()
@@ -79,7 +79,7 @@ class Proof:
     # ── running and killing ──
 
     def run_killed_at_random(self, kills: int, longest: float, seed: int, deadline: float) -> None:
-        """Kill runs at random moments, then let one finish."""
+        """Kill runs at random moments, then let a run finish."""
         chance = random.Random(seed)
         with self.accounting():
             while self.findings.kills < kills and time.monotonic() < deadline:
@@ -91,11 +91,11 @@ class Proof:
             self._finish(deadline)
 
     def run_killed_in(self, step: str, times: list[int], deadline: float) -> None:
-        """Die inside a named step of a commit, each time one of `times` into a run, then let one finish."""
+        """Kill runs inside one step of a commit, each when it has reached it so many times; let the last one finish."""
         self.run_killed_at([(step, count) for count in times], deadline)
 
     def run_killed_at(self, moments: Sequence[tuple[str, int]], deadline: float) -> None:
-        """Die in one run after another inside a named step of a commit, the so many-eth; then let one finish."""
+        """Kill one run at each moment (step of a commit, how many times reached), then let a run finish."""
         self.settings["COMMIT_STEP_HOOK"] = "tests.proofs.kill.hook:step"
         with self.accounting():
             for step, count in moments:
@@ -105,7 +105,7 @@ class Proof:
             self._finish(deadline)
 
     def _run(self, killed: Callable[[], bool], **environment: str) -> bool:
-        """One run; True if it ended by itself and well."""
+        """Start a run and wait for its end; True if it ended by itself with exit code 0."""
         process = self._start(environment)
         watcher = threading.Thread(target=self._watch, args=(process,))
         watcher.start()
@@ -130,12 +130,12 @@ class Proof:
         given = command(*self.words, **self.settings)
         full = [given[0], *self.program, *given[3:]] if self.program else given
         with self.output.open("ab") as log:
-            started, asked = time.monotonic(), len(self.served.log())
-            self._begun = (started, asked)
+            started, logged = time.monotonic(), len(self.served.log())
+            self._begun = (started, logged)
             return subprocess.Popen(full, cwd=ROOT, env=os.environ | environment, stdout=log, stderr=subprocess.STDOUT)
 
     def _sleep(self, before: float, after: float | None) -> bool:
-        """Wait for the moment of the kill; True if the process should be killed."""
+        """Wait for the moment of the kill; always True."""
         if after is None:
             time.sleep(before)
             return True
@@ -144,7 +144,7 @@ class Proof:
         return True
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
-        """Follow a run: when it has recovered its archive is checked, its memory is measured."""
+        """Watch a run: check its archive once it has recovered, and measure its memory."""
         lock = self.directory / "workers" / "0.lock"
         checked = False
         while process.poll() is None:
@@ -154,7 +154,7 @@ class Proof:
                 if checked:
                     try:
                         self._check_files()
-                    except Exception as error:  # in a thread of its own nobody would hear of it
+                    except Exception as error:  # an exception in this thread would be lost
                         self.findings.wrong.append(f"the files could not be checked: {error!r}")
                     self._crawling.set()
             self._measure(process.pid)
@@ -162,9 +162,9 @@ class Proof:
         self._crawling.set()
 
     def _has_workers(self) -> bool:
-        """Whether workers of a supervisor have begun; the dead of the run before have been recovered."""
-        is_there = "--workers" in self.words and (self.directory / "crawl.db").exists()
-        pids = rows(self.directory, "SELECT pid FROM workers") if is_there else []
+        """Whether all workers in the store are alive; then those of the killed run have been recovered."""
+        has_store = "--workers" in self.words and (self.directory / "crawl.db").exists()
+        pids = rows(self.directory, "SELECT pid FROM workers") if has_store else []
         return bool(pids) and all(Path(f"/proc/{pid}").exists() for (pid,) in pids)
 
     def _measure(self, pid: int) -> None:
@@ -173,10 +173,10 @@ class Proof:
                 if line.startswith("VmHWM:"):
                     self.findings.memory = max(self.findings.memory, int(line.split()[1]) * 1024)
         if not self.findings.first_request:
-            started, asked = self._begun
+            started, logged = self._begun
             log = self.served.log()
-            if len(log) > asked:
-                self.findings.first_request = log[asked].t0 - started
+            if len(log) > logged:
+                self.findings.first_request = log[logged].t0 - started
 
     def _finish(self, deadline: float) -> None:
         while not self._run(lambda: False):
@@ -186,14 +186,14 @@ class Proof:
 
     @contextmanager
     def accounting(self) -> Iterator[None]:
-        """Read known = waiting + leased + parked from outside, every second and a bit faster."""
+        """Check from outside, four times a second, that known = waiting + leased + parked."""
         stop = threading.Event()
 
         def read() -> None:
             while not stop.wait(0.25):
                 if not (self.directory / "crawl.db").exists():
                     continue
-                with suppress(apsw.SQLError):  # the tables are not there yet
+                with suppress(apsw.SQLError):  # the tables do not exist yet
                     ((known, waiting, leased, parked),) = rows(self.directory, "SELECT * FROM accounting")
                     self.findings.accounts += 1
                     if known != waiting + leased + parked:  # type: ignore[operator]
@@ -210,21 +210,21 @@ class Proof:
     # ── checking ──
 
     def _check_files(self) -> None:
-        """After a restart: every file that was left behind is whole, and holds what the store says."""
+        """Check that closed files are intact and have the records that the store has."""
         new = [name for name in archive.closed_files(self.directory) if name not in self._checked]
         self.findings.wrong += archive.miscounted_files(self.directory, new)
         self.findings.wrong += archive.broken_files(self.directory, new)
         self._checked.update(new)
 
     def verify(self) -> Findings:
-        """Hold the finished crawl against generator and log."""
+        """Compare the finished crawl with the generator and the access log."""
         findings, web, log = self.findings, self.served.web, self.served.log()
         self._check_files()
         findings.requests = len(log)
-        findings.expect(findings.accounts > 0, "the accounts were never read")
+        findings.expect(findings.accounts > 0, "the accounting was never read")
         findings.wrong += [f"never fetched: {url}" for url in sorted(missing_pages(log, web))[:5]]
         findings.wrong += [f"forbidden, but fetched: {entry.url}" for entry in forbidden_hits(log, web)[:5]]
-        findings.wrong += [f"asked before its robots.txt: {entry.url}" for entry in robots_first(log)[:5]]
+        findings.wrong += [f"requested before its robots.txt: {entry.url}" for entry in robots_first(log)[:5]]
         early = gaps(log, politeness(web, FLOOR, factor=2, cap=CAP, restarts=self.restarts))
         findings.wrong += [f"too early: {violation}" for violation in early[:5]]
         self.verify_refetches()
@@ -233,7 +233,7 @@ class Proof:
         return findings
 
     def verify_refetches(self) -> None:
-        """A kill costs at most a batch and what was in flight."""
+        """Check that after a kill at most a batch and the visits in flight were fetched again."""
         findings, hosts = self.findings, len(self.served.web.addresses())
         edges = [*self.restarts, float("inf")]
         seen: Counter[str] = Counter()
@@ -263,7 +263,7 @@ class Proof:
         findings.expect(not open_files, f"still open after a clean end: {open_files}")
 
     def _verify_documents(self) -> None:
-        """Every page is stored once, and both readers give back the generator's bytes at its place."""
+        """Check that every page is stored once, and that both readers read the generator's bytes at its place."""
         findings, web = self.findings, self.served.web
         documents = rows(
             self.directory,

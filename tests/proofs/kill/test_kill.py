@@ -1,4 +1,4 @@
-"""The proof in its small profile, and a test of the proof."""
+"""The proof at a small size, and tests that it finds faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from crawler.worker.committer import STEPS
 from tests.proofs.kill.faulty import BETWEEN, FAULTS
-from tests.proofs.kill.proof import MEMORY, PATIENCE, Proof
+from tests.proofs.kill.proof import CRAWL_DELAY, MEMORY, Proof
 from tests.webgraph.server import Served
 
 pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
@@ -25,7 +25,7 @@ def prove(tmp_path: Path, web: dict[str, object], segment_bytes: int, content_pr
     ("hosts", "pages", "kills"), [(24, 240, 6), pytest.param(30, 1500, 20, marks=pytest.mark.slow)]
 )
 def test_kills_at_random_moments_lose_nothing(hosts: int, pages: int, kills: int, tmp_path: Path) -> None:
-    web = {"seed": 11, "hosts": hosts, "pages": pages, "crawl_delay": PATIENCE}
+    web = {"seed": 11, "hosts": hosts, "pages": pages, "crawl_delay": CRAWL_DELAY}
     served, proof = prove(tmp_path, web, 200 * pages, content_processes=2 if kills > 10 else 1)
     try:
         proof.run_killed_at_random(kills, 2.0, seed=11, deadline=time.monotonic() + 300)
@@ -33,14 +33,14 @@ def test_kills_at_random_moments_lose_nothing(hosts: int, pages: int, kills: int
     finally:
         served.stop()
     assert findings.wrong == []
-    assert findings.kills >= kills // 2  # a crawl may be done before the last of them comes
+    assert findings.kills >= kills // 2  # a crawl may end before the last of them
     assert findings.pages == pages
     assert findings.accounts > kills
     assert findings.memory <= MEMORY
 
 
 def test_kills_inside_all_steps_of_the_commit_one_after_another_lose_nothing(tmp_path: Path) -> None:
-    served, proof = prove(tmp_path, {"seed": 3, "hosts": 16, "pages": 160, "crawl_delay": PATIENCE}, 12_000, 0)
+    served, proof = prove(tmp_path, {"seed": 3, "hosts": 16, "pages": 160, "crawl_delay": CRAWL_DELAY}, 12_000, 0)
     try:
         proof.run_killed_at([(step, 2) for step in STEPS], deadline=time.monotonic() + 200)
         findings = proof.verify()
@@ -53,7 +53,7 @@ def test_kills_inside_all_steps_of_the_commit_one_after_another_lose_nothing(tmp
 @pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_kill_inside_a_step_of_the_commit_loses_nothing(step: str, tmp_path: Path) -> None:
-    served, proof = prove(tmp_path, {"seed": 3, "hosts": 8, "pages": 60, "crawl_delay": PATIENCE}, 12_000, 0)
+    served, proof = prove(tmp_path, {"seed": 3, "hosts": 8, "pages": 60, "crawl_delay": CRAWL_DELAY}, 12_000, 0)
     try:
         proof.run_killed_in(step, [1, 3], deadline=time.monotonic() + 100)
         findings = proof.verify()

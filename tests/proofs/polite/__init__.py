@@ -1,4 +1,4 @@
-"""Proves from the server's log alone that every host is treated politely, by a crawl that is killed now and then.
+"""Proves from the server's log alone that every host is treated politely, by a crawl that is killed several times.
 
     world       thousands of hosts on a few addresses: the rest that each demands, and its answers
     server      serves them on real sockets and logs every request

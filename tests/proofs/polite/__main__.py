@@ -1,4 +1,4 @@
-"""make prove-polite: the proof at full size, with its figures."""
+"""make prove-polite: run the proof at full size and print its figures."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Margin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manners:
+class PolitenessLimits:
     """The politeness settings of the crawl."""
 
     floor: float
@@ -106,7 +106,7 @@ class Verdict:
         return Counter(violation.rule for violation in self.violations)
 
 
-def judge(log: Sequence[Entry], world: World, manners: Manners, stops: Sequence[Stop] = ()) -> Verdict:
+def judge(log: Sequence[Entry], world: World, limits: PolitenessLimits, stops: Sequence[Stop] = ()) -> Verdict:
     """Check a log, in order of the requests' start times, against the world."""
     verdict = Verdict(at_once=_most_concurrent(log))
     served = _rules_served(log, world)
@@ -116,9 +116,9 @@ def judge(log: Sequence[Entry], world: World, manners: Manners, stops: Sequence[
     for name, entries in hosts.items():
         host = world.host(name)
         if host is not None:
-            _HostJudge(host, world, manners, stops, served[name], verdict).judge(entries)
-    if manners.address_limit:
-        verdict.violations += _over_address_limit(log, manners.address_limit)
+            _HostJudge(host, world, limits, stops, served[name], verdict).judge(entries)
+    if limits.address_limit:
+        verdict.violations += _over_address_limit(log, limits.address_limit)
     return verdict
 
 
@@ -139,14 +139,14 @@ class _HostJudge:
         self,
         host: Host,
         world: World,
-        manners: Manners,
+        limits: PolitenessLimits,
         stops: Sequence[Stop],
         served: Sequence[Entry],
         verdict: Verdict,
     ) -> None:
         self._host = host
         self._world = world
-        self._manners = manners
+        self._limits = limits
         self._stops = stops
         self._served = served
         self._verdict = verdict
@@ -222,15 +222,15 @@ class _HostJudge:
 
     def _known_rest(self, entry: Entry) -> float:
         """Return the rest of a host if nothing is known of its last answer."""
-        return max([Rest(self._manners.floor, "floor"), *self._robots_rests(entry)]).seconds
+        return max([Rest(self._limits.floor, "floor"), *self._robots_rests(entry)]).seconds
 
     def _full_rest(self, previous: Entry, entry: Entry) -> Rest:
-        manners, duration = self._manners, previous.t1 - previous.t0
+        limits, duration = self._limits, previous.t1 - previous.t0
         if previous.aborted:
             duration = max(0.0, duration - NOTICED)
         base = max(
-            Rest(manners.floor, "floor"),
-            Rest(min(manners.factor * duration, manners.cap), "answer's time"),
+            Rest(limits.floor, "floor"),
+            Rest(min(limits.factor * duration, limits.cap), "answer's time"),
             *self._robots_rests(entry),
         )
         rests = [base, Rest(previous.not_before - previous.t1, "Retry-After")]

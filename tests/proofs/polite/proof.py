@@ -1,4 +1,4 @@
-"""Crawls the world with a process that is killed now and then, and judges the server's log."""
+"""Crawls the world with a process that is killed several times, and judges the server's log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.crawl.runner import ROOT, command, kill_all
-from tests.proofs.polite.judge import Manners, Stop, Verdict, judge
+from tests.proofs.polite.judge import PolitenessLimits, Stop, Verdict, judge
 from tests.proofs.polite.log import read_log, steady_clock
 from tests.proofs.polite.world import World
 
@@ -22,7 +22,7 @@ FLOOR, FACTOR = 0.1, 2.0
 CAP = 3.0  # seconds that a host rests at most because its last answer was slow
 FIRST_BYTE = 1.5  # seconds that the crawl waits for an answer to begin: less than a host stalls
 KILLS = 3
-PATIENCE = 30.0  # seconds within which a crawl must have sent a request
+FIRST_REQUEST_TIMEOUT = 30.0  # seconds within which a crawl must have sent a request
 LONGEST_STOP = 25.0  # after SIGTERM
 
 
@@ -100,7 +100,7 @@ class Proof:
         before, started = self._count(), time.monotonic()
         while self._count() < count:
             time.sleep(0.05)
-            if self._requests_seen == before and time.monotonic() > started + PATIENCE:
+            if self._requests_seen == before and time.monotonic() > started + FIRST_REQUEST_TIMEOUT:
                 deadline = 0.0
             if self._process.poll() is not None:
                 self._wrong.append(f"the crawl ended by itself after {self._count()} requests; see {self.output}")
@@ -155,7 +155,7 @@ class Proof:
 
     @contextmanager
     def _serving(self) -> Iterator[dict[str, float]]:
-        """Yields what the server says of itself, once it has ended."""
+        """Serve the world; yield a dict that has the server's figures once it has ended."""
         world, late = self.world, dict[str, float]()
         options = [f"--seed={world.seed}", f"--hosts={world.hosts}", f"--pages={world.pages}", f"--log={self.log}"]
         options += ["--rates"] if world.rates else []
@@ -188,9 +188,9 @@ class Proof:
         log = read_log(self.log)
         stops = self._stops[:-1]
         (self._directory / "stops.json").write_text(json.dumps(stops))
-        manners = Manners(floor=FLOOR, factor=FACTOR, cap=CAP, address_limit=address_limit)
+        limits = PolitenessLimits(floor=FLOOR, factor=FACTOR, cap=CAP, address_limit=address_limit)
         return Findings(
-            verdict=judge(log, self.world, manners, stops),
+            verdict=judge(log, self.world, limits, stops),
             requests=len(log),
             hosts=len({entry.host for entry in log}),
             seconds=seconds,

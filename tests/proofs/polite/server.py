@@ -144,7 +144,7 @@ class Connection(asyncio.Protocol):
 
 
 def _parsed(head: str) -> tuple[str, str]:
-    """Target and host of a request."""
+    """Return the target and host of a request."""
     first, *lines = head.split("\r\n")
     target = first.split(" ")[1] if first.count(" ") == 2 else "?"
     host = next((line[5:] for line in lines if line[:5].lower() == "host:"), "")

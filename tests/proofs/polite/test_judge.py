@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.polite.judge import COMMITTED, LEARNED, NOTICED, Manners, Stop, Verdict, judge
+from tests.proofs.polite.judge import COMMITTED, LEARNED, NOTICED, PolitenessLimits, Stop, Verdict, judge
 from tests.proofs.polite.log import Entry, read_log
 from tests.proofs.polite.world import ROBOTS, Host, World
 
 WORLD = World(seed=5, hosts=400, pages=4000, port=8000, rates=True)
-MANNERS = Manners(floor=0.1, factor=2.0)
+LIMITS = PolitenessLimits(floor=0.1, factor=2.0)
 MOMENT = 1e-5  # more than the noise of adding times
 EARLY = 0.001
 
@@ -46,7 +46,7 @@ class Log:
         status: int = 200,
         retry_after: float = 0.0,
     ) -> Entry:
-        """A request so long after the end of the host's last answer."""
+        """Add a request that begins so many seconds after the end of the host's last answer."""
         t0 = self._ends.get(host.name, 1000.0) + after
         not_before = t0 + took + retry_after if retry_after else 0.0
         entry = Entry(t0, t0 + took, host.name, target, status, not_before=not_before, address=host.address)
@@ -58,8 +58,8 @@ class Log:
         self.entries[-1] = self.entries[-1]._replace(**values)  # type: ignore[arg-type]
         return self.entries[-1]
 
-    def judged(self, *stops: Stop, manners: Manners = MANNERS) -> Verdict:
-        return judge(sorted(self.entries), WORLD, manners, stops)
+    def judged(self, *stops: Stop, limits: PolitenessLimits = LIMITS) -> Verdict:
+        return judge(sorted(self.entries), WORLD, limits, stops)
 
     def broken_rules(self, *stops: Stop) -> list[str]:
         return [violation.rule for violation in self.judged(*stops).violations]
@@ -85,7 +85,7 @@ def test_a_polite_log_passes(log: Log) -> None:
     assert 0 <= verdict.margins["floor"].smallest < 2 * MOMENT
 
 
-def test_a_rest_is_too_short_by_a_millisecond(log: Log) -> None:
+def test_a_gap_that_is_a_millisecond_too_short_is_found(log: Log) -> None:
     log.request(PLAIN, "/p/0", after=0.1 - EARLY)
     [violation] = log.judged().violations
     assert violation.rule == "floor"
@@ -93,7 +93,7 @@ def test_a_rest_is_too_short_by_a_millisecond(log: Log) -> None:
     assert "99" in str(violation)
 
 
-def test_a_slow_answer_earns_a_longer_rest(log: Log) -> None:
+def test_a_slow_answer_requires_a_longer_gap(log: Log) -> None:
     log.request(PLAIN, "/p/0", took=0.3)
     log.request(PLAIN, "/p/1", after=0.6 + MOMENT, took=0.3)
     assert log.broken_rules() == []
@@ -101,12 +101,12 @@ def test_a_slow_answer_earns_a_longer_rest(log: Log) -> None:
     assert log.broken_rules() == ["answer's time"]
 
 
-def test_a_crawl_delay_is_undercut(log: Log) -> None:
+def test_an_ignored_crawl_delay_is_found(log: Log) -> None:
     log.request(PATIENT, "/p/0", after=1.5 - EARLY)
     assert log.broken_rules() == ["Crawl-delay"]
 
 
-def test_a_crawl_delay_that_another_host_told_binds_a_moment_later() -> None:
+def test_a_crawl_delay_served_by_another_host_applies_a_moment_later() -> None:
     rules_host = WORLD.all[WORLD.numbers[ELSEWHERE.name] + 1]
     for late, expected in ((LEARNED / 2, []), (LEARNED * 1.1, ["Crawl-delay"])):
         log = Log()
@@ -118,7 +118,7 @@ def test_a_crawl_delay_that_another_host_told_binds_a_moment_later() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_is_undercut(log: Log, status: int) -> None:
+def test_an_ignored_retry_after_is_found(log: Log, status: int) -> None:
     log.request(PLAIN, "/p/0", status=status, retry_after=3.0)
     log.request(PLAIN, "/p/0", after=3.0 + MOMENT, status=status, retry_after=3.0)
     assert log.broken_rules() == []
@@ -126,7 +126,7 @@ def test_retry_after_is_undercut(log: Log, status: int) -> None:
     assert log.broken_rules() == ["Retry-After"]
 
 
-def test_each_trouble_doubles_the_rest_and_each_success_halves_it(log: Log) -> None:
+def test_each_failure_doubles_the_required_gap_and_each_success_halves_it(log: Log) -> None:
     log.request(PLAIN, "/p/0", status=503)
     log.request(PLAIN, "/p/0", after=0.2 + MOMENT, status=429)
     log.request(PLAIN, "/p/0", after=0.4 + MOMENT)
@@ -138,7 +138,7 @@ def test_each_trouble_doubles_the_rest_and_each_success_halves_it(log: Log) -> N
     assert log.broken_rules() == ["doubled"]
 
 
-def test_a_time_out_doubles_the_rest_of_its_own_length(log: Log) -> None:
+def test_a_timeout_counts_as_a_slow_answer_and_doubles_the_required_gap(log: Log) -> None:
     log.request(PLAIN, "/p/0", took=1.5)
     log.replace_last(aborted=True)
     due = 2 * 2 * (1.5 - NOTICED) - NOTICED
@@ -148,7 +148,7 @@ def test_a_time_out_doubles_the_rest_of_its_own_length(log: Log) -> None:
     assert log.broken_rules() == ["doubled"]
 
 
-def test_two_requests_overlap(log: Log) -> None:
+def test_overlapping_requests_are_found(log: Log) -> None:
     first = log.request(PLAIN, "/p/0", took=1.0)
     log.request(PLAIN, "/p/1", after=-0.5)
     assert log.broken_rules() == ["one connection at a time"]
@@ -163,7 +163,7 @@ def test_a_short_request_within_a_long_one_does_not_hide_its_end(log: Log) -> No
     assert log.broken_rules() == ["one connection at a time"] * 2
 
 
-def test_a_page_comes_before_robots() -> None:
+def test_a_page_requested_before_robots_txt_is_found() -> None:
     log = Log()
     log.request(PLAIN, "/p/0")
     log.request(PLAIN, ROBOTS, status=404)
@@ -171,7 +171,7 @@ def test_a_page_comes_before_robots() -> None:
     assert log.broken_rules() == ["robots.txt first"]
 
 
-def test_each_port_of_a_host_has_its_own_robots_and_all_share_its_rest(log: Log) -> None:
+def test_each_port_of_a_host_has_its_own_robots_txt_and_all_share_its_delay(log: Log) -> None:
     log.request(PLAIN, "/p/2")
     log.replace_last(server_port=8001)
     assert log.broken_rules() == ["robots.txt first"]
@@ -179,33 +179,33 @@ def test_each_port_of_a_host_has_its_own_robots_and_all_share_its_rest(log: Log)
     assert log.broken_rules() == ["robots.txt first", "floor"]
 
 
-def test_a_robots_file_that_cannot_be_had_opens_nothing() -> None:
+def test_a_robots_txt_with_a_server_error_permits_no_page() -> None:
     log = Log()
     log.request(NEVER, ROBOTS, status=503)
     log.request(NEVER, "/p/0")
     assert log.broken_rules() == ["robots.txt first"]
 
 
-def test_the_rules_lie_elsewhere() -> None:
+def test_a_redirected_robots_txt_permits_no_page_until_its_target_is_read() -> None:
     log = Log()
     log.request(ELSEWHERE, ROBOTS, status=301)
     log.request(ELSEWHERE, "/p/0")
     assert log.broken_rules() == ["robots.txt first"]
 
 
-def test_a_forbidden_page_is_asked_for(log: Log) -> None:
+def test_a_request_for_a_forbidden_page_is_found(log: Log) -> None:
     log.request(PATIENT, "/private/1")
     log.request(PLAIN, "/private/1", status=404)
     assert log.broken_rules() == ["forbidden"]
 
 
-def test_a_host_is_asked_at_another_address(log: Log) -> None:
+def test_a_request_to_a_wrong_address_is_found(log: Log) -> None:
     log.request(PLAIN, "/p/0")
     log.replace_last(address="127.0.0.1")
     assert log.broken_rules() == ["wrong address"]
 
 
-def test_a_request_rate_is_exceeded() -> None:
+def test_an_exceeded_request_rate_is_found() -> None:
     log = Log()
     log.request(RATED, ROBOTS)
     log.request(RATED, "/p/0", after=1.5 + MOMENT)
@@ -214,7 +214,7 @@ def test_a_request_rate_is_exceeded() -> None:
     assert log.broken_rules() == ["Request-rate"]
 
 
-def test_an_answer_ends_all_doublings_but_three(log: Log) -> None:
+def test_a_success_leaves_at_most_three_doublings(log: Log) -> None:
     for after in (60, 0.2, 0.4, 0.8, 1.6, 3.2):
         log.request(PLAIN, "/p/0", after=after + MOMENT, status=503)
     log.request(PLAIN, "/p/0", after=6.4 + MOMENT)
@@ -231,7 +231,7 @@ def killed(at: float) -> Stop:
     return Stop(at=at, restarted=at + 0.5, is_clean=False)
 
 
-def test_a_host_in_flight_rests_in_full_from_the_restart_on(log: Log) -> None:
+def test_a_host_in_flight_at_a_kill_needs_its_full_delay_after_the_restart(log: Log) -> None:
     log.request(PATIENT, "/p/0")
     cut_off = log.request(PATIENT, "/p/1")
     log.replace_last(aborted=True)
@@ -250,26 +250,26 @@ def test_a_request_that_timed_out_long_before_a_kill_was_not_in_flight(log: Log)
     assert log.broken_rules(killed(left.t1 + 20)) == []
 
 
-def test_what_was_answered_just_before_a_kill_may_be_forgotten(log: Log) -> None:
+def test_an_answer_just_before_a_kill_may_be_lost(log: Log) -> None:
     answered = log.request(PLAIN, "/p/0", status=503, retry_after=30.0)
     log.request(PLAIN, "/p/0", after=0.7)
     assert log.broken_rules(killed(answered.t1 + 0.05)) == []
     assert log.broken_rules() == ["Retry-After"]
 
 
-def test_what_was_answered_long_before_a_kill_is_remembered(log: Log) -> None:
+def test_an_answer_long_before_a_kill_is_committed(log: Log) -> None:
     answered = log.request(PLAIN, "/p/0", status=503, retry_after=30.0)
     log.request(PLAIN, "/p/0", after=29.0)
     assert log.broken_rules(killed(answered.t1 + COMMITTED + 1)) == ["Retry-After"]
 
 
-def test_a_clean_stop_forgets_nothing(log: Log) -> None:
+def test_a_clean_stop_loses_nothing(log: Log) -> None:
     answered = log.request(PLAIN, "/p/0", status=503, retry_after=30.0)
     log.request(PLAIN, "/p/0", after=29.0)
     assert log.broken_rules(Stop(answered.t1 + 0.01, answered.t1 + 1, is_clean=True)) == ["Retry-After"]
 
 
-def test_rules_that_a_kill_may_have_lost_bind_when_they_are_told_again() -> None:
+def test_rules_that_a_kill_may_have_lost_apply_once_they_are_fetched_again() -> None:
     log = Log()
     rules_served = log.request(PATIENT, ROBOTS)
     log.request(PATIENT, ROBOTS, after=0.8)
@@ -282,7 +282,7 @@ def test_rules_that_a_kill_may_have_lost_bind_when_they_are_told_again() -> None
 # ── addresses ──
 
 
-def test_requests_at_once_to_one_address_are_counted() -> None:
+def test_concurrent_requests_to_one_address_are_counted() -> None:
     log = Log()
     sharing = [host for host in WORLD.all if host.address == PLAIN.address and host.robots == "rules"][:5]
     for number, host in enumerate(sharing):
@@ -290,7 +290,7 @@ def test_requests_at_once_to_one_address_are_counted() -> None:
     log.request(sharing[0], ROBOTS, after=60)
     assert log.judged().at_once == {PLAIN.address: 5}
     assert log.broken_rules() == []
-    limited = log.judged(manners=Manners(floor=0.1, factor=2.0, address_limit=4))
+    limited = log.judged(limits=PolitenessLimits(floor=0.1, factor=2.0, address_limit=4))
     assert [violation.rule for violation in limited.violations] == ["address limit"]
 
 

@@ -13,7 +13,9 @@ pytestmark = [pytest.mark.crawl, pytest.mark.timeout(400)]
 
 
 @pytest.mark.parametrize("requests", [2_500, pytest.param(8_000, marks=pytest.mark.slow)])
-def test_a_crawl_that_is_killed_now_and_then_is_polite_by_the_servers_log(requests: int, tmp_path: Path) -> None:
+def test_a_crawl_that_is_killed_several_times_is_polite_according_to_the_servers_log(
+    requests: int, tmp_path: Path
+) -> None:
     proof = Proof(tmp_path, requests, seed=11)
     findings = proof.run(time.monotonic() + 330)
     assert findings.wrong == []

@@ -44,13 +44,13 @@ class Host(NamedTuple):
 
     @property
     def pace(self) -> float:
-        """About how many seconds a visit takes, rest included."""
+        """Return about how many seconds a visit takes, delay included."""
         requests, seconds = self.rate or (1, 0)
         return 0.12 + max(self.crawl_delay, seconds / requests, 3 * self.latency)
 
 
 class Answer(NamedTuple):
-    """What the server sends for one request.
+    """The answer that the server sends to one request.
 
     Endings: "keep" and "close" as in HTTP; "leave" closes a kept connection a moment after the answer; "short" closes
     it within the body, "drop" before the first byte.
@@ -203,8 +203,10 @@ class World:
         return Answer(302, f"Location: {location}\r\n")
 
     def _tempered(self, host: Host, number: int, page: int, attempt: int, now: float) -> Answer:
-        hurry, flaw, kind, length, times, *_ = rolls(self.seed, number, page, "temper")
-        answer = Answer(200, "Content-Type: text/html\r\n", self._document(number, page), host.latency * (0.5 + hurry))
+        latency_roll, flaw, kind, length, times, *_ = rolls(self.seed, number, page, "temper")
+        answer = Answer(
+            200, "Content-Type: text/html\r\n", self._document(number, page), host.latency * (0.5 + latency_roll)
+        )
         if host.temper == "busy" and flaw < 0.25 and attempt <= span(1, 3, times):
             return _busy(pick(_BUSY, kind), length, now)._replace(delay=answer.delay)
         if host.temper == "stalling" and flaw < 0.06 and attempt == 1:

@@ -1,1 +1,1 @@
-"""Crawl directories written by an older version must open, go on and export as they did there."""
+"""Proves that crawl directories of an older version open, are exported and are crawled on as by that version."""

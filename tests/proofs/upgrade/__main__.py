@@ -1,6 +1,6 @@
 """Make the fixture with the version that is checked out: python -m tests.proofs.upgrade DIRECTORY.
 
-What it writes, DIRECTORY/before.tar.xz, is kept beside this file, so that later versions are held against it.
+The result, DIRECTORY/before.tar.xz, is stored beside this file, so that later versions are compared with it.
 """
 
 from __future__ import annotations

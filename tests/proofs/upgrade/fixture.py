@@ -1,4 +1,4 @@
-"""The fixture: crawl directories that an older version left, and what it exported from them."""
+"""The fixture: crawl directories that an older version wrote, and its exports of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.proofs.sites.web import Served
 from tests.proofs.upgrade.web import seeds
 
 ARCHIVE = Path(__file__).with_name("before.tar.xz")
-STOPPED, KILLED = "stopped", "killed"  # half a crawl that reached its limit of pages; another that was killed
+STOPPED, KILLED = "stopped", "killed"  # half a crawl that ended at its page limit; another that was killed
 HALF = 45  # pages
 TIMELESS = ("url", "title", "text", "digest", "content_type", "language", "format", "status", "problem", "anchors")
 
@@ -37,31 +37,31 @@ def settings(web: Served, directory: Path, **more: object) -> dict[str, object]:
 
 
 def crawl(web: Served, directory: Path, **more: object) -> str:
-    """Crawl to the end; what was logged."""
+    """Crawl to the end; return the log output."""
     result = scrapy("crawl", "web", "-a", f"seeds={','.join(seeds(web.port))}", **settings(web, directory, **more))
     assert result.returncode == 0, result.stderr
     return result.stderr
 
 
 def export(directory: Path) -> list[dict[str, Any]]:
-    """What `scrapy export` gives of a crawl, by URL."""
+    """Return the documents that `scrapy export` writes, sorted by URL."""
     result = scrapy("export", "--to", "jsonl", "--blocks", "--links", CRAWL_DIR=directory)
     assert result.returncode == 0, result.stderr
     return sorted(map(json.loads, result.stdout.splitlines()), key=lambda document: document["url"])
 
 
 def timeless(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The part that is the same whenever and in whatever order pages are fetched."""
+    """Return the fields that do not depend on the time and order of the fetches."""
     return [{name: document.get(name) for name in TIMELESS} for document in documents]
 
 
 def states(directory: Path) -> dict[str, tuple[object, ...]]:
-    """URL → state, reason of a finished crawl; reasons of copies depend on which was fetched first."""
+    """Return URL → state and reason; the reasons of copies depend on which was fetched first."""
     return {str(url): (state, reason) for url, state, reason in rows(directory, "SELECT url, state, reason FROM urls")}
 
 
 def make(web: Served, directory: Path) -> None:
-    """Crawl halfway, twice, and from there to the end; pack what was left and exported."""
+    """Make the fixture: crawl halfway, twice, and from there to the end; pack directories and exports."""
     crawl(web, directory / STOPPED, CRAWL_MAX_PAGES=HALF)
     kill(web, directory / KILLED)
     exports: dict[str, Any] = {name: export(directory / name) for name in (STOPPED, KILLED)}
@@ -76,7 +76,7 @@ def make(web: Served, directory: Path) -> None:
 
 
 def kill(web: Served, directory: Path) -> None:
-    """End a crawl while some of its visits are in flight."""
+    """Kill a crawl while some of its visits are in flight."""
     words = ("crawl", "web", "-a", f"seeds={','.join(seeds(web.port))}")
     before = len(web.log())
     with crawling(*words, output=directory.with_suffix(".log"), **settings(web, directory)) as process:
@@ -85,16 +85,16 @@ def kill(web: Served, directory: Path) -> None:
             assert time.monotonic() < deadline, directory.with_suffix(".log").read_text()
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-    assert leased(directory), "they ended just before the kill: try again"
+    assert leased(directory), "all visits ended just before the kill: try again"
 
 
 def leased(directory: Path) -> int:
-    """How many URLs are in flight."""
+    """Return the number of URLs in flight."""
     return len(rows(directory, "SELECT 1 FROM urls WHERE state = 1"))
 
 
 def unpack(directory: Path) -> Mapping[str, Any]:
-    """The crawl directories, below this one, and what was exported from them."""
+    """Unpack the crawl directories below this one; return the exports of them."""
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(directory, filter="data")
     exports: Mapping[str, Any] = json.loads((directory / "exports.json").read_text())

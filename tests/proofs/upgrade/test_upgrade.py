@@ -1,4 +1,4 @@
-"""A crawl directory of an older version opens, exports what it did, and is crawled to the same end."""
+"""A crawl directory of an older version opens, is exported as before, and is crawled to the same end."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.crawl
 
 
 @pytest.mark.parametrize("name", [STOPPED, KILLED])
-def test_a_crawl_of_an_older_version_is_exported_as_it_was_there(name: str, tmp_path: Path) -> None:
+def test_a_crawl_of_an_older_version_is_exported_as_by_that_version(name: str, tmp_path: Path) -> None:
     before = unpack(tmp_path)
-    open_store(f"sqlite:{tmp_path / name / 'crawl.db'}").close()  # brings it forward
+    open_store(f"sqlite:{tmp_path / name / 'crawl.db'}").close()  # migrates it
     assert export(tmp_path / name) == before[name]
 
 
-def test_a_crawl_of_an_older_version_goes_on_to_the_same_end(tmp_path: Path) -> None:
+def test_a_crawl_of_an_older_version_is_completed_with_the_same_result(tmp_path: Path) -> None:
     before = unpack(tmp_path)
     with served(hosts(), tmp_path, PORT) as web:
         for name in (STOPPED, KILLED):

@@ -1,4 +1,4 @@
-"""The web that the fixture was crawled from: every kind of visit and verdict that a store keeps, on few pages."""
+"""The web that the fixture was crawled from: every kind of visit and verdict that a store has, on few pages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from tests.proofs.sites.web import HTML, Site, rules
 from tests.webgraph.answers import Answer, moved, notice, zipped
 
-PORT = 21_917  # fixed, because URLs contain it; below the ports that the system gives away
+PORT = 21_917  # fixed, because URLs contain it; below the system's ephemeral ports
 PAGES = 24  # of each host
 _WORDS = [f"{first}{second}" for first in ("ba", "ce", "di", "fo", "gu", "la", "me") for second in ("ri", "ton", "sal")]
 
 
 def hosts(port: int = PORT) -> Mapping[str, Site]:
-    """Three hosts that link to each other: one with a sitemap and a feed, one with rules, one with odd pages."""
+    """Return three hosts that link to each other: one with a sitemap and a feed, one with rules, one with odd pages."""
     return {"lists.test": _lists(port), "rules.test": _rules(port), "odd.test": _odd(port)}
 
 
@@ -35,7 +35,7 @@ def _page(name: str, links: list[str], *, body: str = "", head: str = "", etag: 
 
 
 def _chain(host: str, others: list[str], *, etags: bool = False) -> dict[str, Answer]:
-    """Pages of which each links to two more, so that half of them stay unknown for long."""
+    """Return pages of which each links to two more, so that half of them stay unknown for long."""
     pages = {"/": _page(host, ["/1.html", *others])}
     for number in range(1, PAGES):
         links = [f"/{child}.html" for child in (2 * number, 2 * number + 1) if child < PAGES]
@@ -77,7 +77,7 @@ def _rules(port: int) -> Site:
 
 
 def _odd(port: int) -> Site:
-    """Copies, near copies, redirects, errors, a page for no index, another encoding, a compressed one, plain text."""
+    """Return odd pages: copies, near copies, redirects, errors, noindex, another encoding, compression, plain text."""
     text = "".join(f"<p>{_prose(f'near{part}', 80)}" for part in range(5))
     special: dict[str, Answer] = {
         "/copy.html": _page("Copied", [], body=text),

@@ -1,1 +1,1 @@
-"""Several workers on one crawl, while some of them are killed and stopped."""
+"""Proves that several workers crawl without loss and politely while some of them are killed and stopped."""

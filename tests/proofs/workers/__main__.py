@@ -1,4 +1,4 @@
-"""make prove-workers: the proof at full size, with its figures."""
+"""make prove-workers: run the proof at full size and print its figures."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def main() -> int:
     parser.add_argument("--hosts", type=int, default=200)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--alone", action="store_true", help="crawl the same web with one worker, too, and compare")
-    parser.add_argument("--keep", type=Path, help="an empty folder for log and crawl, to look at afterwards")
+    parser.add_argument("--keep", type=Path, help="an empty folder in which log and crawl are kept")
     options = parser.parse_args()
     print(
-        f"Seed {options.seed}: {options.pages} pages on {options.hosts} hosts, {options.workers} workers, struck for "
-        f"{options.minutes:g} minutes",
+        f"Seed {options.seed}: {options.pages} pages on {options.hosts} hosts, {options.workers} workers, killed and "
+        f"stopped for {options.minutes:g} minutes",
         flush=True,
     )
     directory = Path(options.keep or tempfile.mkdtemp(prefix="workers-")).resolve()
@@ -49,11 +49,11 @@ def main() -> int:
     finally:
         if not options.keep:
             shutil.rmtree(directory)
-    blows = proof.blows
+    done = proof.interruptions
     print(
-        f"{findings.requests} requests, {findings.pages} pages kept in {seconds:.0f} s; {blows.kills} workers killed, "
-        f"{blows.stops} stopped ({blows.took_over} of them until others had taken over); fetched again "
-        f"{findings.refetched}, refused as late {sum(blows.late.values())}; accounts read {findings.accounts}"
+        f"{findings.requests} requests, {findings.pages} pages stored in {seconds:.0f} s; {done.kills} workers killed, "
+        f"{done.stops} stopped ({done.took_over} of them until others had taken over); fetched again "
+        f"{findings.refetched}, refused as late {sum(done.late.values())}; accounting read {findings.accounts} times"
     )
     for wrong in findings.wrong[:20]:
         print(f"  WRONG: {wrong}")
@@ -62,14 +62,14 @@ def main() -> int:
 
 
 def _compare(proof: WorkersProof, web: dict[str, object], directory: Path) -> None:
-    """One worker gives the same documents."""
+    """Check that one worker alone gives the same documents."""
     alone = directory / "alone"
     alone.mkdir()
     with Served(web, alone) as served:  # type: ignore[arg-type]
         seeds = seeds_file(served, alone)
         settings = polite_to(
-            served, alone / "crawl", POLITENESS_MIN_DELAY=FLOOR, POLITENESS_LATENCY_FACTOR=2, POLITENESS_LATENCY_CAP=CAP,
-            POLITENESS_GROUPS=GROUP, CRAWL_HORIZON=10, CONTENT_PROCESSES=CONTENT_PROCESSES,
+            served, alone / "crawl", POLITENESS_MIN_DELAY=FLOOR, POLITENESS_LATENCY_FACTOR=2,
+            POLITENESS_LATENCY_CAP=CAP, POLITENESS_GROUPS=GROUP, CRAWL_HORIZON=10, CONTENT_PROCESSES=CONTENT_PROCESSES,
         )  # fmt: skip
         ended = scrapy("crawl", "web", "-a", f"seeds={seeds}", timeout=3_600, **settings)
         proof.findings.expect(ended.returncode == 0, f"one worker alone ended with exit code {ended.returncode}")

@@ -1,6 +1,6 @@
-"""Crawl a generated web with several workers, of which one is killed and one stopped again and again, and judge the log.
+"""Crawl a generated web with several workers, kill one and stop one again and again, and judge the log.
 
-A worker that is stopped (SIGSTOP) longer than its lease cannot know that others have taken over when it wakes.
+A worker that is stopped (SIGSTOP) longer than its lease does not know at SIGCONT that others have taken over.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from tests.webgraph.log import Rest as Required
 from tests.webgraph.server import Served
 
 LEASE = 3.0
-LONGEST = 4.0  # request
+LONGEST = 4.0  # seconds of a request, at most
 AT_ONCE = 4  # visits to one address
-NOTICED = 0.25  # seconds within which the server learns that a client has gone
+NOTICED = 0.25  # seconds within which the server notices that a client has disconnected
 GROUP = "h??1.*"  # hosts that count as one
-PAUSE = (0.5, 2.5)  # seconds between two blows
+PAUSE = (0.5, 2.5)  # seconds between two interruptions
 
 
 @dataclass
-class Blows:
-    """What was done to workers."""
+class Interruptions:
+    """The kills and stops of workers, and their effects."""
 
     kills: int = 0
     stops: int = 0
-    took_over: int = 0  # stops after which others had what the stopped worker had had
+    took_over: int = 0  # stops after which other workers had the partitions of the stopped one
     late: dict[int, int] = field(default_factory=dict)  # visits whose commit was refused, by process
     pids: set[int] = field(default_factory=set)
 
@@ -51,13 +51,13 @@ class WorkersProof(Proof):
             POLITENESS_GROUPS=GROUP, **settings,
         )  # fmt: skip
         self.workers = workers
-        self.blows = Blows()
+        self.interruptions = Interruptions()
         self.summary = directory / "summary.json"
         self.words = (*self.words, "--workers", str(workers), "--summary", str(self.summary))
-        self._struck: list[float] = []  # when
+        self._interrupted_at: list[float] = []  # times of kills and stops
 
     def run(self, seconds: float, seed: int, deadline: float) -> None:
-        """Strike for so long, then let the crawl end."""
+        """Kill and stop workers for so long, then let the crawl end."""
         chance = random.Random(seed)
         given = command(*self.words, **self.settings)
         begun = time.monotonic()
@@ -66,7 +66,7 @@ class WorkersProof(Proof):
             try:
                 while crawl.poll() is None and time.monotonic() < min(begun + seconds, deadline):
                     time.sleep(chance.uniform(*PAUSE))
-                    self._strike(chance)
+                    self._interrupt(chance)
                 while crawl.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.5)
                     self._living()
@@ -81,58 +81,63 @@ class WorkersProof(Proof):
                         crawl.wait(30)
                 crawl.kill()
                 crawl.wait()
-                for pid in self.blows.pids:  # none outlives the proof
+                for pid in self.interruptions.pids:  # no worker outlives the proof
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
-        self.restarts = sorted(self._struck)
+        self.restarts = sorted(self._interrupted_at)
 
     def _living(self) -> dict[int, int]:
-        """Process → partitions."""
+        """Return the workers in the store: process → number of its partitions."""
         with suppress(Exception):
             found = rows(
                 self.directory,
                 "SELECT w.pid, (SELECT count(*) FROM partitions p WHERE p.owner = w.owner), w.late FROM workers w",
             )
             living = {int(str(pid)): int(str(count)) for pid, count, _ in found}
-            self.blows.late |= {int(str(pid)): int(str(late)) for pid, _, late in found}
-            self.blows.pids |= living.keys()
+            self.interruptions.late |= {int(str(pid)): int(str(late)) for pid, _, late in found}
+            self.interruptions.pids |= living.keys()
             return living
         return {}
 
-    def _strike(self, chance: random.Random) -> None:
+    def _interrupt(self, chance: random.Random) -> None:
         busy = [pid for pid, partitions in self._living().items() if partitions]
         if len(busy) < 2:
             return
-        victim, sleeper = chance.sample(busy, 2)
+        killed, stopped = chance.sample(busy, 2)
         with suppress(ProcessLookupError):
-            os.kill(sleeper, signal.SIGSTOP)
-            self.blows.stops += 1
-            self._struck.append(time.monotonic())
+            os.kill(stopped, signal.SIGSTOP)
+            self.interruptions.stops += 1
+            self._interrupted_at.append(time.monotonic())
         time.sleep(chance.uniform(0, LEASE))
         with suppress(ProcessLookupError):
-            os.kill(victim, signal.SIGKILL)
-            self.blows.kills += 1
-            self._struck.append(time.monotonic())
-        time.sleep(max(0.0, self._struck[-2 if self.blows.kills else -1] + 2 * LEASE + LONGEST - time.monotonic()))
-        self.blows.took_over += not self._living().get(sleeper)
+            os.kill(killed, signal.SIGKILL)
+            self.interruptions.kills += 1
+            self._interrupted_at.append(time.monotonic())
+        time.sleep(
+            max(
+                0.0,
+                self._interrupted_at[-2 if self.interruptions.kills else -1] + 2 * LEASE + LONGEST - time.monotonic(),
+            )
+        )
+        self.interruptions.took_over += not self._living().get(stopped)
         with suppress(ProcessLookupError):
-            os.kill(sleeper, signal.SIGCONT)
+            os.kill(stopped, signal.SIGCONT)
 
     # ── judging ──
 
     def verify_refetches(self) -> None:
-        """A blow costs at most a batch and what was in flight."""
+        """Check that after each kill or stop at most a batch and the visits in flight were fetched again."""
         findings, hosts = self.findings, len(self.served.web.addresses())
         seen: Counter[str] = Counter()
         for entry in self.served.log():
             if entry.is_complete and entry.status < 500:
                 seen[entry.url] += 1
         findings.refetched = sum(count - 1 for count in seen.values())
-        most = len(self._struck) * (BATCH + hosts)
+        most = len(self._interrupted_at) * (BATCH + hosts)
         findings.expect(findings.refetched <= most, f"{findings.refetched} fetched again, at most {most} may be")
 
     def judge_servers(self) -> None:
-        """Clocks that several hosts share, over all workers."""
+        """Check the limits that several hosts share, over all workers: those of addresses and of a group."""
         log = sorted(self.served.log(), key=lambda entry: entry.t0)
         ends: defaultdict[str, list[float]] = defaultdict(list)
         for entry in log:
@@ -160,7 +165,7 @@ def _is_in_group(host: str) -> bool:
 
 
 def documents(directory: Path) -> dict[str, str]:
-    """Pages and their digests, as a crawl keeps them."""
+    """Return the pages in the store and their digests."""
     found = rows(
         directory,
         "SELECT u.url, hex(d.body_digest) FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest "

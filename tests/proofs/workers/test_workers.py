@@ -1,4 +1,4 @@
-"""The proof in its small profile, and what a user sees of several workers."""
+"""The proof at a small size, and the output of a crawl with several workers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WEB = {"seed": 21, "hosts": 24, "pages": 240, "crawl_delay": 0.3, "shared_addres
 
 
 @pytest.mark.parametrize(
-    ("hosts", "pages", "workers", "seconds", "blows"),
+    ("hosts", "pages", "workers", "seconds", "interruptions"),
     [(24, 480, 3, 15, 1), pytest.param(40, 1200, 4, 60, 2, marks=pytest.mark.slow)],
 )
-def test_workers_that_are_killed_and_stopped_lose_nothing_and_hurry_nobody(
-    hosts: int, pages: int, workers: int, seconds: int, blows: int, tmp_path: Path
+def test_workers_that_are_killed_and_stopped_lose_nothing_and_stay_polite(
+    hosts: int, pages: int, workers: int, seconds: int, interruptions: int, tmp_path: Path
 ) -> None:
     web = {"seed": 12, "hosts": hosts, "pages": pages, "crawl_delay": 0.4, "shared_addresses": 3}
     with Served(web, tmp_path) as served:
@@ -37,8 +37,8 @@ def test_workers_that_are_killed_and_stopped_lose_nothing_and_hurry_nobody(
     assert findings.wrong == []
     assert findings.pages == pages
     assert findings.accounts > seconds
-    assert proof.blows.kills >= blows
-    assert proof.blows.stops >= blows
+    assert proof.interruptions.kills >= interruptions
+    assert proof.interruptions.stops >= interruptions
 
 
 def test_two_workers_share_a_crawl_and_its_summary(tmp_path: Path) -> None:
@@ -59,14 +59,14 @@ def test_two_workers_share_a_crawl_and_its_summary(tmp_path: Path) -> None:
     assert rows(tmp_path / "crawl", "SELECT * FROM workers") == []
 
 
-def test_one_more_joins_by_hand_and_status_shows_who_has_what(tmp_path: Path) -> None:
+def test_a_worker_that_joins_gets_its_partitions_and_status_shows_them(tmp_path: Path) -> None:
     with Served(WEB | {"pages": 600, "crawl_delay": 1.0}, tmp_path) as served:
         settings = polite_to(served, tmp_path / "crawl", PARTITION_LEASE=3)
         words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}")
         output = tmp_path / "output.txt"
         with crawling(*words, output=output, **settings):
             until_workers(tmp_path / "crawl", 1)
-            assert scrapy(*words, **settings).returncode == 75  # not without being asked to
+            assert scrapy(*words, **settings).returncode == 75  # a second crawl must be started with --join
             with crawling("crawl", "web", "--join", output=output, **settings) as second:
                 until_workers(tmp_path / "crawl", 2)
                 status = scrapy("status", **settings).stdout
@@ -79,7 +79,7 @@ def test_one_more_joins_by_hand_and_status_shows_who_has_what(tmp_path: Path) ->
     assert "Traceback" not in output.read_text()
 
 
-def test_a_limit_counts_the_pages_of_all_workers(tmp_path: Path) -> None:
+def test_the_page_limit_counts_the_pages_of_all_workers(tmp_path: Path) -> None:
     with Served(WEB | {"pages": 2400, "crawl_delay": 0.1}, tmp_path) as served:
         settings = polite_to(served, tmp_path / "crawl", PARTITION_LEASE=3, CRAWL_MAX_PAGES=100)
         words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", "--workers", "2")
@@ -90,7 +90,7 @@ def test_a_limit_counts_the_pages_of_all_workers(tmp_path: Path) -> None:
     assert 100 <= int(str(pages)) < 2400
 
 
-def test_one_that_is_not_wanted_any_more_ends_with_its_supervisor(tmp_path: Path) -> None:
+def test_workers_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
     with Served(WEB | {"pages": 2400, "crawl_delay": 1.0}, tmp_path) as served:
         settings = polite_to(served, tmp_path / "crawl", PARTITION_LEASE=3)
         words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", "--workers", "2")
@@ -101,7 +101,7 @@ def test_one_that_is_not_wanted_any_more_ends_with_its_supervisor(tmp_path: Path
             supervisor.wait()
             for pid in pids:
                 with suppress(ProcessLookupError):
-                    os.kill(pid, ORPHANED)  # as Linux may tell it a second time
+                    os.kill(pid, ORPHANED)  # Linux may send it a second time
         deadline = time.monotonic() + 60
         while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -110,14 +110,14 @@ def test_one_that_is_not_wanted_any_more_ends_with_its_supervisor(tmp_path: Path
 
 
 def until_workers(directory: Path, count: int) -> None:
-    """Wait until so many workers have all partitions, in equal parts."""
+    """Wait until this number of workers shares all partitions equally."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         time.sleep(0.1)
         if (directory / "crawl.db").exists():
             try:
                 shares = rows(directory, "SELECT count(*) FROM partitions WHERE owner IS NOT NULL GROUP BY owner")
-            except Exception:  # the tables are not there yet
+            except Exception:  # the tables do not exist yet
                 continue
             if shares == [(64 // count,)] * count:
                 return
