@@ -1,1 +1,1 @@
-"""Promises of conformance."""
+"""Comparison of parsers and URL rules with the tests of standards and of other projects."""

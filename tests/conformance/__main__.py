@@ -1,4 +1,7 @@
-"""make conformance: what other projects' tests say of what we read: URLs, robots.txt, lists, pages, documents; and why we differ."""
+"""make conformance: compare URLs, robots.txt, sitemaps, feeds, pages and documents with other projects' tests.
+
+Prints how often we agree, and the reason of every difference.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def _compare_scores(scores: list[Score]) -> int:
     for found in scores:
         _print_differences(found)
     is_good = all(found.holds and not found.unexplained for found in scores)
-    print(f"\n{'All agree as often as they must' if is_good else 'NOT all agree as often as they must'}")
+    print(f"\n{'All suites agree as often as needed' if is_good else 'NOT all suites agree as often as needed'}")
     return 0 if is_good else 1
 
 

@@ -1,8 +1,8 @@
-"""Where do another project's results differ from ours, and is it known why?
+"""Compare another project's results with ours, and explain each difference.
 
 A kind of difference is something that one side does and the other does not, written as code. A case is explained when
-some kinds, applied one after the other, turn the two results into the same one; each must have changed something. So
-what is left over is not known.
+some kinds, applied one after the other, make the two results equal; each must have changed something. All other
+differences are unexplained.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Case(NamedTuple):
     given: str
     ours: Answer
     theirs: Answer
-    options: Mapping[str, object] = {}  # with which they were asked
+    options: Mapping[str, object] = {}  # of the other project's function
 
 
 class Incomparable(NamedTuple):
@@ -39,8 +39,8 @@ class Kind(NamedTuple):
 
     name: str
     why: str
-    ours: Callable[[Answer, Case], Answer] | None = None  # what they do, done to our result
-    theirs: Callable[[Answer, Case], Answer] | None = None  # what we do, done to their result
+    ours: Callable[[Answer, Case], Answer] | None = None  # applies their behaviour to our result
+    theirs: Callable[[Answer, Case], Answer] | None = None  # applies our behaviour to their result
 
 
 class Suite(NamedTuple):
@@ -66,7 +66,7 @@ class Comparison:
 
 
 def compare(suite: Suite) -> Comparison:
-    """Judge every row of a suite."""
+    """Compare every row of a suite."""
     found = Comparison(suite)
     for row in suite.rows():
         if isinstance(row, Incomparable):
@@ -83,9 +83,9 @@ def compare(suite: Suite) -> Comparison:
 
 
 def explanation(case: Case, kinds: Sequence[Kind]) -> tuple[Kind, ...]:
-    """The fewest kinds that make both results the same; none if there are no such.
+    """Return the fewest kinds that make both results equal; none if no kinds do.
 
-    >>> upper = Kind("case", "they shout", ours=lambda answer, case: str(answer).upper())
+    >>> upper = Kind("case", "they write capitals", ours=lambda answer, case: str(answer).upper())
     >>> explanation(Case("a", "a", "A"), [upper]) == (upper,), explanation(Case("a", "a", "B"), [upper])
     (True, ())
     """

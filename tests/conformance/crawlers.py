@@ -1,4 +1,4 @@
-"""What other crawlers and web archives make of URLs."""
+"""Compare URLs with the tests of other crawlers and web archives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def nutch_normalizers() -> Rows:
 
 
 def nutch_urlfilter() -> Rows:
-    """Their files of +expression and -expression, of which the first that fits decides, as our two files."""
+    """Compare Nutch's files of +expression and -expression, of which the first match decides, with our two files."""
     rules = json.loads((DATA / "nutch_urlfilter_rules.json").read_text("utf-8"))
     scopes = {name: _scope_of(text) for name, text in rules.items() if not re.search("^>", text, re.MULTILINE)}
     for row in read("nutch_urlfilter"):
@@ -52,7 +52,7 @@ def urlcanon() -> Rows:
 
 
 def urlcanon_parsing() -> Rows:
-    """Their parser keeps every character; put together with our marks, its parts should name the same URL."""
+    """Compare urlcanon's parser: its parts, joined with our delimiters, should be the same URL."""
     for row in read("urlcanon_parsing"):
         parts = row["parts"]
         slashes = "//" if parts["host"] else parts["slashes"]

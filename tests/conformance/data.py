@@ -1,4 +1,4 @@
-"""What other projects test about URLs, as it lies beside the checkout: read when asked for, kept nowhere."""
+"""Read the URL tests of other projects from the data beside the checkout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DATA = SHARED / "url"
 
 
 def read(name: str) -> list[dict[str, Any]]:
-    """The rows of one suite."""
+    """Return the rows of one suite."""
     with (DATA / f"{name}.jsonl").open(encoding="utf-8") as lines:
         found = [json.loads(line) for line in lines]
     assert found, f"{name} is empty"
@@ -20,7 +20,7 @@ def read(name: str) -> list[dict[str, Any]]:
 
 
 def all_texts() -> Iterator[str]:
-    """Every text in the data, whatever it means there."""
+    """Yield every string in the data, whatever its meaning."""
     for path in sorted(DATA.glob("*.jsonl")):
         for row in read(path.stem):
             yield from texts(row)

@@ -1,4 +1,4 @@
-"""What Tika's own tests expect to read in files of many formats."""
+"""Compare documents of many formats with the strings that Tika's tests expect in them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read(name: str) -> Document:
 
 
 def results(*, only_seen: bool) -> Results:
-    """For each string that is to be found; or only for those that a look into the unpacked file finds."""
+    """Yield file and whether a string is found, for all expected strings or only those seen in the raw file."""
     for case in cases():
         found = haystack(read(case["file"]))
         seen = case["seen_in_raw"] or [None] * len(case["contains"])
@@ -57,7 +57,7 @@ def results(*, only_seen: bool) -> Results:
 
 
 def haystack(document: Document) -> str:
-    """All that we would index."""
+    """Return all text that we would index."""
     return folded("\n".join([document.title, document.text, *document.metadata.values()]))
 
 

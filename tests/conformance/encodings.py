@@ -1,4 +1,4 @@
-"""What other projects' tests say of encodings: html5lib, the Web Platform Tests, the Encoding Standard, chardet, w3lib."""
+"""Compare encodings with the tests of html5lib, WPT, the Encoding Standard, chardet and w3lib."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-# ── what pages declare ──
+# ── declared encodings ──
 
 
 def html5lib() -> Results:
@@ -72,13 +72,13 @@ def html5lib() -> Results:
 
 @cache
 def wpt_files() -> dict[str, tuple[bytes, str | None]]:
-    """File → body and the encoding that is expected, if its row says so."""
+    """Return file → body and the expected encoding, if its row has one."""
     found = rows(DATA / "wpt" / "cases.jsonl")
     return {row["file"]: ((DATA / "wpt" / row["file"]).read_bytes(), row["encoding"]) for row in found}
 
 
 def wpt() -> Results:
-    """Where no row says what is expected, the page does: a match with its reference shows what the meta element means."""
+    """Yield file and agreement; without an expected encoding, the page's relation to its reference decides."""
     for file, (body, encoding) in wpt_files().items():
         decoded = decode(body)
         relation = _RELATION.search(body)
@@ -92,7 +92,7 @@ def wpt_aside() -> Known:
     aside = {}
     for file, (body, encoding) in wpt_files().items():
         if encoding is None and _RELATION.search(body) is None:
-            aside[file] = (1, "does not say how it is to be read itself")
+            aside[file] = (1, "does not state its own encoding")
         elif encoding is None and _META_IN_TEXT.search(body) is not None:
             aside[file] = (
                 1,
@@ -107,7 +107,7 @@ def labels() -> Results:
         yield row["label"], encoding_of_label(row["label"]) == by_header == row["name"]
 
 
-# ── what detectors find ──
+# ── detected encodings ──
 
 
 @cache
@@ -130,7 +130,7 @@ def chardet(files: Files) -> Results:
 
 
 def pythons(body: bytes, encoding: str) -> str | None:
-    """The text as Python's codec of this name reads it."""
+    """Return the text as Python's codec of this name decodes it."""
     try:
         return _text(body.decode(encoding, "replace"))
     except LookupError:
@@ -138,7 +138,7 @@ def pythons(body: bytes, encoding: str) -> str | None:
 
 
 def standards(body: bytes, encoding: str) -> str | None:
-    """The text as the standard means the name."""
+    """Return the text as the Encoding Standard decodes this label."""
     name = _name(encoding)
     return _text(decode_as(name, body)) if name is not None else None
 
@@ -151,9 +151,9 @@ def _why(body: bytes, encoding: str) -> str:
     if pythons(body, encoding) is None:
         return "Python has no codec of this name"
     if is_markup_in_utf_32(body):
-        return "browsers read no markup in UTF-32, says WPT"
+        return "browsers read no markup in UTF-32, according to WPT"
     if _text(decode(body).text) == standards(body, encoding):
-        return "found, and read as the standard says, which has other characters there than Python"
+        return "found, and decoded by the standard, which has other characters there than Python"
     return ""
 
 
@@ -171,18 +171,18 @@ def chardet_names(files: Files) -> Results:
 
 
 def chardet_names_known(files: Files) -> Known:
-    """Other names under which the text is the same."""
+    """Return known differences: other names under which the text is the same."""
     alike = {file: (1, "has the same text under another name") for file, agrees in chardet(files) if agrees}
     return {**chardet_known(files), **alike}
 
 
-# ── w3lib, which has Python's names and rules of its own ──
+# ── w3lib, with Python's names and its own rules ──
 
 
 def w3lib() -> Results:
     for row in rows(DATA / "w3lib.jsonl"):
         test = row["test"].partition("::")[2]
-        if not row["kwargs"]:  # of which we have none
+        if not row["kwargs"]:  # we have no such options
             yield test, _agrees(row["fn"], [_plain(argument) for argument in row["args"]], row["result"])
 
 

@@ -1,4 +1,4 @@
-"""What people have marked as the main text of pages, in three projects' tests of extractors."""
+"""Compare main texts with the labelled pages of three projects' tests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from crawler.parse.main_text.extractors import DEFAULT, extract
 from crawler.parse.main_text.result import ParsedPage
 from tests.conformance.scores import Score, graded
 
-# About a point below what is reached. The weights are learned from these very pages: these floors tell that nothing broke,
-# not how good it is on others (`python -m benchmarks learn-main-text --folds 5` does).
+# About a point below the scores reached. The weights are trained on these very pages: these floors detect regressions;
+# the quality on other pages is measured by `python -m benchmarks learn-main-text --folds 5`.
 FLOORS = {"article_benchmark": 0.95, "trafilatura_eval": 0.953, "readability": 0.952}
 
 

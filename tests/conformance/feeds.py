@@ -1,4 +1,4 @@
-"""What feedparser's own tests say of feeds."""
+"""Compare feeds with feedparser's own tests."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def scores() -> list[Score]:
 
 @cache
 def cases() -> list[dict[str, Any]]:
-    """All that hold of the parser that we use."""
+    """Return the cases that the parser passes itself."""
     rows = [json.loads(line) for line in (DATA / "cases.jsonl").read_text("utf-8").splitlines()]
     return [row for row in rows if row["holds_with_feedparser_6_0_14"]]
 
 
 def read(case: dict[str, Any]) -> tuple[Feed, bool]:
-    """Our feed, and whether its beginning looks like one."""
+    """Return our feed, and whether its beginning is recognized as a feed."""
     body = (DATA / case["file"]).read_bytes()
     headers = {name.lower(): value for name, value in case["headers"].items()}
     content_type = headers.get("content-type")
@@ -48,7 +48,7 @@ def read(case: dict[str, Any]) -> tuple[Feed, bool]:
 
 
 def results(wanted: str) -> Results:
-    """Of one kind; that both say nothing is no merit."""
+    """Yield file and agreement for facts of one kind; facts that both sides lack do not count."""
     for case in cases():
         feed, _ = read(case)
         for kind, ours, theirs in facts(feed, case["summary"]):
@@ -57,7 +57,7 @@ def results(wanted: str) -> Results:
 
 
 def facts(feed: Feed, theirs: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """(kind, ours, theirs) of all that can be compared; an entry that one side lacks says nothing."""
+    """Yield (kind, ours, theirs) of all comparable facts; a missing entry counts as an empty one."""
     yield "titles", feed.title, plain(theirs["title"])
     yield "dates", feed.ttl, theirs["ttl"] and 60 * float(theirs["ttl"])
     yield "entries", len(feed.entries), theirs["n_entries"]
@@ -72,9 +72,9 @@ def entry_facts(entry: FeedEntry, other: dict[str, Any]) -> Iterator[tuple[str, 
         "links",
         entry.link,
         resolve(link) if link.startswith(("http:", "https:")) else "",
-    )  # which alone are links here
+    )  # only web URLs are links here
     yield "dates", entry.published, seconds(other.get("published"))
-    # Theirs gives the one date for both if there is but one.
+    # Their parser gives one date for both if there is only one.
     updated = entry.updated if entry.updated is not None else entry.published
     yield "dates", updated, seconds(other.get("updated"))
 

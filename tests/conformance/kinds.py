@@ -1,4 +1,4 @@
-"""The ways in which other projects read URLs unlike us, each with its reason."""
+"""The kinds of differences between other projects' URL handling and ours, each with its reason."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Parts(NamedTuple):
 
 
 def text(act: Callable[[str], Answer]) -> Act:
-    """What is done to text, and leaves alone what is none."""
+    """Return an act that changes strings and no other answers."""
     return lambda answer, case: act(answer) if isinstance(answer, str) else answer
 
 
 def part(name: str, act: Callable[[str], str]) -> Act:
-    """What is done to one part of a URL."""
+    """Return an act that changes one part of a URL."""
 
     def change(url: str) -> str:
         parts = Parts.of(url)
@@ -53,17 +53,17 @@ def part(name: str, act: Callable[[str], str]) -> Act:
 
 
 def refused(when: Callable[[str], bool]) -> Act:
-    """Such a URL is none."""
+    """Return an act that refuses such URLs: the answer is None."""
     return text(lambda url: None if when(url) else url)
 
 
 def skipped(when: Callable[[str], object]) -> Act:
-    """Such a URL is not visited."""
+    """Return an act that does not visit such URLs: the answer is False."""
     return lambda answer, case: False if when(case.given) else answer
 
 
 def read_as(change: Callable[[str], str]) -> Act:
-    """What was given is changed before it is read."""
+    """Return an act that changes the given text before it is canonicalized."""
 
     def act(answer: Answer, case: Case) -> Answer:
         changed = change(case.given)
@@ -73,7 +73,7 @@ def read_as(change: Callable[[str], str]) -> Act:
 
 
 def pieces(act: Callable[[list[str]], list[str]]) -> Act:
-    """What is done to the parameters of a query."""
+    """Return an act that changes the parameters of a query."""
 
     def change(query: str) -> str:
         kept = "&".join(act(query[1:].split("&"))) if query else ""
@@ -82,7 +82,7 @@ def pieces(act: Callable[[list[str]], list[str]]) -> Act:
     return part("query", change)
 
 
-# What the standard does, and they do not, or do otherwise
+# Behaviour of the standard that they do not have
 
 NO_WEB = Kind(
     "not of the web",
@@ -163,7 +163,7 @@ DEFAULT_PORT = Kind(
 )
 BACKSLASH = Kind(
     "backslash",
-    "a backslash before the query of a web URL is a slash, says the standard; they keep it",
+    "a backslash before the query of a web URL is a slash in the standard; they keep it",
     theirs=text(lambda url: url.replace("\\", "/")),
 )
 CHARACTERS = Kind(
@@ -173,7 +173,7 @@ CHARACTERS = Kind(
 )
 STRAY_PERCENT = Kind(
     "stray percent sign",
-    "they escape a % that begins no escape; the standard leaves it, and a server may tell the two apart",
+    "they escape a % that begins no escape; the standard leaves it, and a server may distinguish the two",
     ours=text(lambda url: re.sub("%(?![0-9A-Fa-f]{2})", "%25", url)),
 )
 SPACE_IN_OPAQUE = Kind(
@@ -213,16 +213,16 @@ BYTES = Kind(
 )
 QUERY_ENCODING = Kind(
     "encoding of the page",
-    "asked for, they write a query in the encoding of its page, as the standard does for links; we always in UTF-8",
+    "by an option they write a query in the encoding of its page, as the standard does for links; we always use UTF-8",
     ours=lambda answer, case: _in_encoding(answer, case, "query", "encoding"),
 )
 PATH_ENCODING = Kind(
     "encoding of the path",
-    "asked for, they write a path in another encoding; the standard always in UTF-8",
+    "by an option they write a path in another encoding; the standard always uses UTF-8",
     ours=lambda answer, case: _in_encoding(answer, case, "path", "path_encoding"),
 )
 
-# What our rules do, and theirs do not
+# Behaviour of our rules that theirs do not have
 
 FRAGMENT = Kind(
     "fragment",
@@ -231,7 +231,7 @@ FRAGMENT = Kind(
 )
 USER_INFO = Kind(
     "user and password",
-    "secrets are neither kept nor sent, however they are escaped; they keep them",
+    "secrets are neither stored nor sent, however they are escaped; they keep them",
     ours=part("authority", lambda authority: re.sub("//.*@", "//", authority)),
     theirs=part("authority", lambda authority: re.sub("//.*@", "//", authority)),
 )
@@ -251,7 +251,7 @@ SESSION_PARAMETER = Kind(
     theirs=pieces(lambda pieces: [piece for piece in pieces if _name(piece).lower() != "jsessionid"]),
 )
 
-# What their rules do, and ours do not
+# Behaviour of their rules that ours do not have
 
 SECURE = Kind(
     "https as http",
@@ -266,12 +266,12 @@ WWW = Kind(
 )
 PROTOCOL_TABLE = Kind(
     "table of protocols",
-    "they write https for hosts in a table that the operator writes; we have redirects tell us",
+    "they write https for hosts in a table of the operator; we rely on redirects",
     ours=part("scheme", lambda scheme: "https:"),
 )
 HOST_TABLE = Kind(
     "table of hosts",
-    "they rename hosts of a domain by a table that the operator writes; we have redirects tell us",
+    "they rename hosts of a domain by a table of the operator; we rely on redirects",
     ours=part("authority", lambda authority: f"//{registered_domain(authority[2:])}"),
     theirs=part("authority", lambda authority: f"//{registered_domain(authority[2:])}"),
 )
@@ -283,7 +283,7 @@ TRAILING_SLASH = Kind(
 )
 LOWER_CASE = Kind(
     "case of the path",
-    "they write all in lower case; most servers tell cases apart",
+    "they write all in lower case; most servers distinguish case",
     ours=text(str.lower),
 )
 INDEX_PAGE = Kind(
@@ -293,7 +293,7 @@ INDEX_PAGE = Kind(
 )
 ESCAPES_UNDONE = Kind(
     "escapes undone",
-    "they undo escapes of punctuation too; RFC 3986 lets a server tell those apart",
+    "they undo escapes of punctuation too; RFC 3986 lets a server distinguish those",
     ours=text(lambda url: _target_unescaped(url)),
 )
 ESCAPES_REPEATEDLY = Kind(
@@ -313,7 +313,7 @@ DECODED_REPEATEDLY = Kind(
 )
 EMPTY_VALUE = Kind(
     "empty value",
-    'they write "a=" as "a"; a program may tell an empty value from none',
+    'they write "a=" as "a"; a program may distinguish an empty value from none',
     ours=pieces(lambda pieces: [piece.removesuffix("=") for piece in pieces]),
 )
 VALUELESS = Kind(
@@ -368,15 +368,15 @@ PATTERNS_SEE_CANONICAL = Kind(
 )
 NOT_OURS_TO_VISIT = Kind(
     "not of the web",
-    "only http and https are crawled, whatever the patterns say",
+    "only http and https are crawled, whatever the patterns match",
     theirs=skipped(lambda given: not re.match("https?:", given)),
 )
 
-# What is worth a visit
+# URLs that are worth a visit
 
 MARKUP = Kind(
     "markup",
-    "they cut off what looks like markup or quotes; which text is a link is settled by the HTML parser before us",
+    "they cut off text that resembles markup or quotes; for us the HTML parser has determined what the link is",
     ours=read_as(lambda given: re.sub(r'^<!\[CDATA\[|\]\]>$|(?<=.)["<].*', "", given)),
 )
 ENTITY = Kind(
@@ -391,11 +391,11 @@ SECOND_URL = Kind(
 )
 SHARING = Kind(
     "sharing",
-    "they take the page out of a link that shares it; the link itself is one that somebody may mean",
+    "they extract the page from a link that shares it; the link itself may be meant",
     ours=read_as(lambda given: re.sub(r".*/share.*[?&]ur?l?=(?=https?:)", "", given)),
 )
 CAMPAIGNS = Kind(
-    "names that speak of campaigns",
+    "names that stand for campaigns",
     "they drop whatever name ends in cid, clickid or affiliate; we only names that are known",
     ours=pieces(
         lambda pieces: [piece for piece in pieces if not re.search("(?:^|_)(?:cid|clickid|affiliate)=", piece)]
@@ -403,7 +403,7 @@ CAMPAIGNS = Kind(
 )
 STRICT = Kind(
     "strict",
-    "asked to be strict, they drop every parameter that they do not know; a page would be lost with the wrong one",
+    "by a strict option they drop every unknown parameter; a page would be lost with the wrong one",
     ours=lambda answer, case: _without_query(answer) if case.options.get("strict") else answer,
 )
 ODD_HOST = Kind(
@@ -432,12 +432,12 @@ SOFTWARE = Kind(
 )
 SCRIPT = Kind(
     "scripts",
-    "they skip files of programs by name; they hold text, and what they are is told by the answer",
+    "they skip files of programs by name; the files contain text, and the answer gives their type",
     ours=lambda answer, case: _not_if(re.search(r"\.js$", case.given), answer),
 )
 ADDRESS_AS_DOMAIN = Kind(
     "address as a domain",
-    "they name the address where a domain is asked for; nobody registered it",
+    "they return an IP address as a domain; it is not a registered one",
     theirs=lambda answer, case: None if re.fullmatch(r"[0-9.]+|[0-9a-f:]+", str(answer)) else answer,
 )
 SHORT_NAMES = Kind(
@@ -447,11 +447,11 @@ SHORT_NAMES = Kind(
 )
 SUFFIX_IGNORED = Kind(
     "suffix ignored",
-    "asked to, they take one name under two suffixes for one site; anybody may have registered the other",
+    "by an option one name under two suffixes is one site; the other may have another owner",
     ours=lambda answer, case: False if case.options.get("ignore_suffix") else answer,
 )
 
-# Parameters that only track: "dropped" or "kept"
+# Tracking parameters: "dropped" or "kept"
 
 WITH_VALUE = Kind(
     "name and value",
@@ -460,7 +460,7 @@ WITH_VALUE = Kind(
 )
 OPEN_EXPRESSION = Kind(
     "open expression",
-    "an expression for more names than anybody has seen; some of those are names for content",
+    "an expression for more names than are in use; some of those are names for content",
     ours=lambda answer, case: "dropped" if re.search(r"[\])dw][?*+{]", _rule(case.given)) else answer,
 )
 SHORT_NAME = Kind(
@@ -475,7 +475,7 @@ UNLISTED_NAME = Kind(
 )
 UNKNOWN_SITE = Kind(
     "site without lines",
-    "we have no line for this site; who crawls it much writes one into URL_RULES",
+    "we have no line for this site; an operator can write one into URL_RULES",
     ours=lambda answer, case: "dropped" if not case.options["lines"] else answer,
 )
 KNOWN_SITE = Kind(
@@ -486,7 +486,7 @@ KNOWN_SITE = Kind(
 
 
 def _not_if(found: object, answer: Answer) -> Answer:
-    """A verdict becomes a no, a URL none."""
+    """Return False for a verdict and None for a URL if something was found; else the answer."""
     if not found:
         return answer
     return False if isinstance(answer, bool) else None
@@ -530,7 +530,7 @@ def _target_escaped(url: str, characters: str) -> str:
 
 
 def _target_unescaped(url: str) -> str:
-    """Once, and nothing that would be read as a mark of the part it stands in."""
+    """Decode escapes once, except of characters that would be delimiters in their part."""
     parts = Parts.of(url)
     path = _ESCAPE.sub(lambda escape: _printable(escape, "%#?/"), parts.path)
     query = _ESCAPE.sub(lambda escape: _printable(escape, "%#&=+"), parts.query)

@@ -1,4 +1,4 @@
-"""What two Python libraries make of URLs."""
+"""Compare URLs with the tests of two Python libraries."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _w3lib_row(function: str, arguments: list[Any], options: dict[str, Any], the
 
 
 def _given(argument: Any) -> str | None:
-    """An argument as text: they also take bytes, and URLs in six parts."""
+    """Return an argument as text: they also accept bytes, and URLs in six parts."""
     if isinstance(argument, dict):
         try:
             return bytes.fromhex(argument["bytes_hex"]).decode()
@@ -99,7 +99,7 @@ def _courlan_known_link(given: str, known: list[str], theirs: bool) -> Rows:
 
 
 def _courlan_verdict(function: str, given: str, arguments: list[Any], theirs: Any) -> tuple[Any, Any]:
-    """Our answer and theirs, where a question is answered with yes or no, or with parts of a URL."""
+    """Return our answer and theirs for functions that give a verdict or parts of a URL."""
     match function:
         case "type_filter":
             return is_visited(given, _scope()), theirs
@@ -120,13 +120,13 @@ def _courlan_verdict(function: str, given: str, arguments: list[Any], theirs: An
 
 
 _COURLAN_OTHERS = {
-    "lang_filter": "tells the language by the URL; ours is told by the text",
-    "is_navigation_page": "tells lists from articles; we visit both",
+    "lang_filter": "detects the language by the URL; ours is detected by the text",
+    "is_navigation_page": "distinguishes lists and articles; we visit both",
     "extract_links": "extracts links from HTML: parsing has its own tests",
 }
 
 
 @cache
 def _scope() -> Scope:
-    """The scope of a crawl with no setting changed, but for seeds."""
+    """Return the scope of a crawl with default settings, with seeds."""
     return urls_with().new_scope()

@@ -1,4 +1,4 @@
-"""What other projects' tests say of links: html5lib's trees, Heritrix's and Scrapy's extractors, w3lib's base and refresh."""
+"""Compare links with the tests of html5lib, of the extractors of Heritrix and Scrapy, and of w3lib."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KNOWN = {
     "base, w3lib": {
         "TestGetBaseUrl::test_base_url_in_script": (
             2,
-            "we run no scripts, so what is meant for those who run none counts",
+            "we run no scripts, so the content of <noscript> counts",
         )
     },
 }
@@ -104,7 +104,7 @@ def scrapy() -> Results:
 
 
 def _chosen(url: str, options: dict[str, Any]) -> bool:
-    """What their other options leave; that files of some types are none is for our scope to say."""
+    """Whether their other options keep a URL; file types are left to our scope."""
     allow, deny, domains = (_listed(options.get(name)) for name in ("allow", "deny", "allow_domains"))
     if url.endswith((".jpg", ".png", ".gif", ".pdf")) and "deny_extensions" not in options:
         return False

@@ -1,7 +1,7 @@
-"""What people and another program say of pages: what they are called, by whom and when they were written, in which language.
+"""Compare titles, authors, dates, descriptions and languages of pages with two annotated corpora.
 
-One corpus was annotated by hand from what readers see, the other has what a reader view of a browser makes of its pages.
-Neither is right about everything, so most must agree, not all.
+One corpus was annotated by hand from what readers see, the other has the results of a browser's reader view. Neither is
+always right, so most cases must agree, not all.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DAY = re.compile(r"\d{4}-(?:0\d|1[0-2])-[0-3]\d")
 
 # Languages of files that are named after them, and of encodings that only one language uses.
 _NAMED = {
-    "russian": "ru",  # before the others: there is one of a site about Greece
+    "russian": "ru",  # before the others: one file is of a site about Greece
     "bulgarian": "bg",
     "croatian": "hr",
     "czech": "cs",
@@ -69,12 +69,12 @@ _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DO
 
 
 class Page(NamedTuple):
-    """A page and what is said of it."""
+    """A page and its annotation."""
 
     body: bytes
-    text: str  # the main part, as a parser gives it
+    text: str  # the main text, as our parser extracts it
     found: Metadata
-    said: dict[str, Any]
+    annotation: dict[str, Any]
 
 
 def scores() -> list[Score]:
@@ -85,12 +85,12 @@ def scores() -> list[Score]:
 
 
 def results(kind: str) -> Results:
-    """Where nothing is said there is nothing to agree with: not everybody writes down all that a page has."""
+    """Yield kind and agreement for each page whose annotation has this kind."""
     if kind == "language":
         yield from ((kind, agrees) for agrees in languages())
         return
     for page in pages():
-        if page.said[kind]:
+        if page.annotation[kind]:
             yield kind, agrees(kind, page)
 
 
@@ -100,18 +100,21 @@ def pages() -> list[Page]:
 
 
 def agrees(kind: str, page: Page) -> bool:
-    found, said = page.found, page.said[kind]
+    found, annotation = page.found, page.annotation[kind]
     if kind == "title":
-        return words(said) in (words(found.title), words(found.plain_title) if page.said["is_plain"] else [])
+        return words(annotation) in (
+            words(found.title),
+            words(found.plain_title) if page.annotation["is_plain"] else [],
+        )
     if kind == "author":
-        return sorted(words(" ".join(found.authors))) == sorted(words(said))
+        return sorted(words(" ".join(found.authors))) == sorted(words(annotation))
     if kind == "date":
-        return (found.published_iso or found.modified_iso)[:10] == said
-    return _likeness(found.description, said) >= 0.8
+        return (found.published_iso or found.modified_iso)[:10] == annotation
+    return _likeness(found.description, annotation) >= 0.8
 
 
 def languages() -> Iterator[bool]:
-    """Of pages that declare one, without looking at that, and of texts in old encodings."""
+    """Yield agreement for pages that declare a language, detected without that, and for texts in old encodings."""
     for page in pages():
         declared = declared_language(page.found.language_declared)
         if declared and len(page.text) >= 100 and "orem ipsum" not in page.text:
@@ -130,37 +133,37 @@ def _annotated() -> Iterator[Page]:
     for line in (ANNOTATED / "cases.jsonl").read_text("utf-8").splitlines():
         case = json.loads(line)
         author = case.get("author") or ""
-        said = {
+        annotation = {
             "title": case.get("title") or "",
             "author": " ".join(author) if isinstance(author, list) else author,
             "date": date if _DAY.fullmatch(date := case.get("date") or "") else "",
             "description": unescape(case.get("description") or ""),
             "is_plain": False,
         }
-        yield _page(gzip.decompress((ANNOTATED / case["file"]).read_bytes()), case["url"], said)
+        yield _page(gzip.decompress((ANNOTATED / case["file"]).read_bytes()), case["url"], annotation)
 
 
 def _in_reader_view() -> Iterator[Page]:
     for line in (READER_VIEW / "cases.jsonl").read_text("utf-8").splitlines():
         case = json.loads(line)
         body, metadata = gzip.decompress((READER_VIEW / case["file"]).read_bytes()), case["metadata"]
-        said = {
+        annotation = {
             "title": metadata.get("title") or "",
             "author": _BY.sub("", " ".join((metadata.get("byline") or "").split()), count=1),
             "date": (metadata.get("publishedTime") or "")[:10],
-            # Where a page has none it takes the first paragraph.
+            # Without a description the reader view uses the first paragraph.
             "description": (metadata.get("excerpt") or "") if _DESCRIBED.search(body) else "",
-            "is_plain": True,  # it leaves the name of the site where it is
+            "is_plain": True,  # the reader view keeps the name of the site in the title
         }
-        yield _page(body, "http://fakehost/test/page.html", said)
+        yield _page(body, "http://fakehost/test/page.html", annotation)
 
 
-def _page(body: bytes, url: str, said: dict[str, Any]) -> Page:
+def _page(body: bytes, url: str, annotation: dict[str, Any]) -> Page:
     document = turbohtml.parse(decode(body).text, positions=False)
-    return Page(body, document.main_text(), metadata_of(document, url, url), said)
+    return Page(body, document.main_text(), metadata_of(document, url, url), annotation)
 
 
 def _likeness(ours: str, theirs: str) -> float:
-    """Of the words that either has, the share that both have."""
+    """Return the share of common words among all words of both texts."""
     own, other = set(words(ours)), set(words(theirs))
     return 2 * len(own & other) / (len(own) + len(other)) if own or other else 0.0

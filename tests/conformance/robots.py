@@ -1,4 +1,4 @@
-"""What other parsers' tests, and other parsers on real files, say of robots.txt."""
+"""Compare robots.txt rules with other parsers' tests, and with other parsers on real files."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LONG_LINE = {
     "GoogleOnly_LineTooLong": (1, "lines of any length are read whole; cutting at 16 KiB is no part of the RFC"),
 }
 _GOOGLE_WINS = {
-    "test_percentage_encoding": (1, "a URL that is not escaped does not fit an Allow: so says Google's suite"),
-    "test_grouping_unknown_keys": (3, "unknown lines do not end a group: RFC 9309 §2.2.4, and so says Google's suite"),
+    "test_percentage_encoding": (1, "a URL that is not escaped does not match an Allow, as in Google's suite"),
+    "test_grouping_unknown_keys": (3, "unknown lines do not end a group: RFC 9309 §2.2.4, and Google's suite"),
 }
 _CRAWLER_COMMONS = {
     "SimpleRobotRulesParserTest.testBigCrawlDelay": (
@@ -65,7 +65,7 @@ def body(case: dict[str, Any]) -> bytes:
 
 
 def agents(case: dict[str, Any]) -> list[str]:
-    """The names that a crawler goes by; a crawler with several may do what it may under each of them."""
+    """Return the names of a crawler; a crawler with several may do what it may under each of them."""
     return (case["agents"] if "agents" in case else [case["agent"]]) or ["*"]
 
 
@@ -77,7 +77,7 @@ def verdicts(rows: list[dict[str, Any]]) -> Results:
 
 
 def real_verdicts() -> Results:
-    """Where three other parsers agree."""
+    """Yield agreement on real files where three other parsers agree with each other."""
     for case in cases("real_corpus.jsonl.gz"):
         rules = RobotsRules.parse(body(case))
         for query in case["queries"]:
@@ -86,7 +86,7 @@ def real_verdicts() -> Results:
 
 
 def real_delays() -> Results:
-    """Where two other parsers agree."""
+    """Yield agreement on real files where two other parsers agree with each other."""
     for case in cases("real_corpus.jsonl.gz"):
         rules = RobotsRules.parse(body(case))
         for name, found in case["crawl_delay"].items():
@@ -102,7 +102,7 @@ def directives() -> Results:
 
 
 def delays() -> Results:
-    """Of crawlers with one name."""
+    """Yield agreement on the delays of crawlers with one name."""
     for case in cases("crawler_commons_directives.jsonl"):
         if len(names := agents(case)) == 1:
             delay = RobotsRules.parse(body(case)).crawl_delay(names[0])
@@ -110,7 +110,7 @@ def delays() -> Results:
 
 
 def _expected(value: Any) -> Any:
-    """The other parser's record as our tuple: times of day are minutes after midnight."""
+    """Return the other parser's record as our tuple: times of day are minutes after midnight."""
     if not isinstance(value, dict):
         return value
     start, end = _minutes(value["start_time"]), _minutes(value["end_time"])

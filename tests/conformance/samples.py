@@ -1,4 +1,4 @@
-"""Which texts does a regular expression mean? A few of them: every alternative, the shortest repetitions."""
+"""Generate a few texts that a regular expression matches: every alternative, the shortest repetitions."""
 
 from __future__ import annotations
 

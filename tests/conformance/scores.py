@@ -1,4 +1,4 @@
-"""How often do we agree with another project's tests, how often must we, and why not always?"""
+"""Score how often we agree with another project's tests, how often we must, and why not always."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Difference(NamedTuple):
 
     test: str
     cases: int
-    why: str  # "" if nobody knows
+    why: str  # "" if unexplained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Score:
     agreed: float  # cases may agree in part
     needed: float  # share of the cases
     differences: tuple[Difference, ...] = ()
-    set_aside: tuple[Difference, ...] = ()  # what we do not do, or what a better authority wants otherwise: no cases
+    set_aside: tuple[Difference, ...] = ()  # not counted: we do not do this, or a better authority differs
 
     @property
     def holds(self) -> bool:
@@ -46,10 +46,10 @@ def score(
     known: Known | None = None,
     aside: Known | None = None,
 ) -> Score:
-    """From (test, whether it agrees) for each case. More differences than are known are not explained.
+    """Make a score from (test, whether it agrees) for each case. More differences than stated are unexplained.
 
-    >>> score("two", 0.5, [("a", True), ("b", False)], {"b": (1, "they err")}).differences
-    (Difference(test='b', cases=1, why='they err'),)
+    >>> score("two", 0.5, [("a", True), ("b", False)], {"b": (1, "their error")}).differences
+    (Difference(test='b', cases=1, why='their error'),)
     """
     results, known, aside = list(results), known or {}, aside or {}
     differing = Counter(test for test, agrees in results if not agrees)
@@ -67,7 +67,7 @@ def score(
 
 
 def graded(name: str, needed: float, cases: int, grade: float) -> Score:
-    """Of cases that are neither right nor wrong: `grade`, from 0 to 1, is that of all together.
+    """Make a score of cases that agree in part: `grade`, from 0 to 1, is that of all together.
 
     >>> graded("texts", 0.9, 50, 0.914).agreed
     45.7

@@ -1,4 +1,4 @@
-"""What other crawlers' tests say of sitemaps, and of the pages of whole sites."""
+"""Compare sitemaps, and the pages of whole sites, with other crawlers' tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KNOWN = {
     "004-testSitemapXXEWithDocTypeAllowed.xml": (1, _DECLARES),
     "09-test_xml_entity_expansion.xml": (1, _DECLARES),
 }
-# What the other crawler tries beside what robots.txt names.
+# Paths that the other crawler tries besides those that robots.txt names.
 _PLACES = ("sitemap.xml", "sitemap.xml.gz", "sitemap_index.xml", "sitemap-index.xml", "sitemap_index.xml.gz",
            "sitemap-index.xml.gz", ".sitemap.xml", "sitemap", "admin/config/search/xmlsitemap",
            "sitemap/sitemap-index.xml", "sitemap_news.xml", "sitemap-news.xml")  # fmt: skip
@@ -38,14 +38,14 @@ _CUTS = 40  # of each file
 def scores() -> list[Score]:
     return [
         score("sitemaps: entries of files", 0.95, entries(), _KNOWN),
-        score("sitemaps: what is said of them", 0.95, said()),
-        score("sitemaps: the same files, spoiled", 1.0, spoiled()),
+        score("sitemaps: facts of entries", 0.95, entry_facts()),
+        score("sitemaps: the same files, damaged", 1.0, damaged()),
         score("sitemaps: pages of whole sites", 1.0, sites()),
     ]
 
 
 def cases() -> Iterator[tuple[dict[str, Any], bytes]]:
-    """All files, with what the other crawlers read in them."""
+    """Yield all files, with the entries that the other crawlers read in them."""
     for suite in ("crawler_commons", "scrapy"):
         for line in (DATA / suite / "cases.jsonl").read_text("utf-8").splitlines():
             case = json.loads(line)
@@ -58,7 +58,7 @@ def read(case: dict[str, Any], body: bytes) -> Sitemap:
 
 
 def entries() -> Results:
-    """Each that either side has; the strict one takes those of its own host only."""
+    """Yield agreement on each entry of either side; a strict parser accepts URLs of its own host only."""
     for case, body in cases():
         found = read(case, body)
         home = host_of(case["url"]) if case.get("strict") and not found.sitemaps else None
@@ -77,19 +77,19 @@ def _shown(found: Iterable[SitemapEntry], home: str | None) -> Iterator[tuple[st
             yield url, entry.lastmod
 
 
-def said() -> Results:
+def entry_facts() -> Results:
     for case, body in cases():
         found = read(case, body).entries
         if len(found) != len(case["entries"]):
             continue
         for entry, theirs in zip(found, case["entries"], strict=True):
             yield case["file"], entry.changefreq == (theirs.get("changefreq") or "").lower()
-            if theirs.get("priority") not in (None, 0.5):  # which theirs says of all
+            if theirs.get("priority") not in (None, 0.5):  # their default
                 yield case["file"], math.isclose(entry.priority or 0.0, float(theirs["priority"]), abs_tol=1e-6)
 
 
-def spoiled() -> Results:
-    """Cut and garbled, files give an answer, and no URL that the whole file does not have."""
+def damaged() -> Results:
+    """Yield whether files that are cut or garbled give a result, and no URL that the intact file does not have."""
     for case, body in cases():
         whole = {entry.loc for entry in _all(case, body)}
         for place in range(0, len(body), len(body) // _CUTS + 1):
@@ -123,7 +123,7 @@ def _body_of(web: Web, url: str, hops: int = 5) -> bytes | None:
 
 
 def _pages(web: Web, urls: Iterable[str]) -> set[str]:
-    """Each sitemap once, so that none leads to itself."""
+    """Return the pages of sitemaps; each sitemap is read once, so that circles end."""
     found: set[str] = set()
     seen: set[str] = set()
     waiting = list(urls)

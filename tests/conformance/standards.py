@@ -1,4 +1,4 @@
-"""What the standards' own tests demand; nothing may differ."""
+"""Compare URLs with the tests of the standards; nothing may differ."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def psl_test() -> Iterator[Case]:
 
 
 def wpt_data_urls() -> Iterator[Case]:
-    """They are never visited, so all that is asked is that they have no canonical form."""
+    """Check that data: URLs, which are never visited, have no canonical form."""
     for row in read("wpt_data_urls"):
         yield Case(row["input"], canonicalize(row["input"]), None)
 

@@ -1,4 +1,4 @@
-"""All suites, and for each the ways in which it is known to differ from us."""
+"""All suites of URL tests, each with its known kinds of differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of many formats are read as Tika's own tests expect, in a process that may not do much."""
+"""Files of many formats are read as Tika's own tests expect, also in a process with limits."""
 
 import resource
 import subprocess
@@ -10,8 +10,8 @@ from tests.conformance.documents import DATA, cases, folded, haystack, read, sco
 from tests.conftest import SHARED
 
 SCORES = scores() if SHARED.is_dir() else []
-SEEN, ALL = 0.945, 0.80  # of the strings; a little less than what we reach
-# The formats that are not called as we call them.
+SEEN, ALL = 0.945, 0.80  # shares of the strings; a little less than we reach
+# Formats that have other names in Tika.
 FORMATS = {"dif": "xml", "key": "iwork", "pages": "iwork"}
 
 CHILD = """
@@ -30,13 +30,13 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("found", SCORES, ids=lambda found: found.name)
-def test_strings_of_the_other_suite(found):
+def test_documents_agree_with_tikas_tests(found):
     assert found.unexplained == []
     assert found.holds, f"{found.agreed} of {found.cases}"
 
 
 @pytest.mark.needs_shared
-def test_strings_are_found_as_often_as_before():
+def test_strings_are_found_at_least_as_often_as_before():
     assert [found.agreed >= floor * found.cases for found, floor in zip(SCORES, (SEEN, ALL), strict=True)] == [
         True,
         True,
@@ -44,24 +44,24 @@ def test_strings_are_found_as_often_as_before():
 
 
 @pytest.mark.needs_shared
-def test_each_file_is_known_for_what_it_is():
+def test_the_format_of_each_file_is_recognized():
     for case in cases():
         expected = FORMATS.get(case["format"], case["format"])
         assert read(case["file"]).format in (expected, "spreadsheetml"), case["file"]
 
 
 @pytest.mark.needs_shared
-def test_what_they_know_of_a_file_we_know():
+def test_metadata_in_tikas_tests_is_found():
     for case in cases():
         document = read(case["file"])
         known = {document.title, *document.metadata.values()}
         for key, value in case["metadata"].items():
-            if key not in ("created", "language"):  # written in other ways
+            if key not in ("created", "language"):  # written in another form
                 assert folded(value) in known, (case["file"], key)
 
 
 @pytest.mark.needs_shared
-def test_what_they_do_not_want_to_read_we_do_not_either():
+def test_strings_that_tikas_tests_exclude_are_not_found():
     unwanted = [
         (case["file"], text)
         for case in cases()
@@ -72,7 +72,7 @@ def test_what_they_do_not_want_to_read_we_do_not_either():
 
 
 @pytest.mark.needs_shared
-def test_all_can_be_read_with_little_memory_and_without_writing():
+def test_all_files_are_read_within_memory_and_file_limits():
     child = subprocess.run([sys.executable, "-c", CHILD, str(DATA)], capture_output=True, text=True, check=False)
     lines = child.stdout.splitlines()
     assert child.returncode == 0, child.stderr

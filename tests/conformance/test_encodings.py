@@ -6,7 +6,7 @@ from tests.conformance.encodings import scores, without_declarations
 from tests.conftest import SHARED
 
 SCORES = scores() if SHARED.is_dir() else []
-FLOORS = {  # what is reached, of which nothing may be lost; the score itself says what is needed
+FLOORS = {  # shares reached, which may not fall; the score has the share needed
     "encodings: chardet as is": 0.93,
     "encodings: chardet undeclared": 0.93,
     "encodings: chardet undeclared, names": 0.92,
@@ -16,7 +16,7 @@ FLOORS = {  # what is reached, of which nothing may be lost; the score itself sa
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("found", SCORES, ids=lambda found: found.name)
-def test_cases_of_the_other_suites(found):
+def test_encodings_agree_with_other_suites(found):
     assert found.unexplained == []
     assert found.holds, f"{found.agreed} of {found.cases}"
     assert found.agreed >= FLOORS.get(found.name, 1.0) * found.cases

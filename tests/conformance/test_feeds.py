@@ -12,13 +12,13 @@ NOT_FEEDS = {"illformed_rss_empty_document.xml": "there is nothing in it"}
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("found", SCORES, ids=lambda found: found.name)
-def test_entries_of_the_other_suite(found):
+def test_feeds_agree_with_feedparsers_tests(found):
     assert found.unexplained == []
     assert found.holds, f"{found.agreed} of {found.cases}"
 
 
 @pytest.mark.needs_shared
-def test_what_is_a_feed():
+def test_feeds_and_their_formats_are_recognized():
     for case in cases():
         feed, looks = read(case)
         version = case["summary"]["version"]

@@ -7,7 +7,7 @@ from tests.conformance.links import SUITES, scored
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("name", SUITES)
-def test_links_of_the_other_suites(name):
+def test_links_agree_with_other_suites(name):
     found = scored(name)
     assert found.unexplained == []
     assert found.holds, f"{found.agreed} of {found.cases}"

@@ -1,4 +1,4 @@
-"""What pages say about themselves is what their readers see."""
+"""Metadata of pages agree with annotated corpora."""
 
 import pytest
 
@@ -10,6 +10,6 @@ SCORES = scores() if SHARED.is_dir() else []
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("found", SCORES, ids=lambda found: found.name)
-def test_pages_of_the_other_corpora(found):
+def test_metadata_agrees_with_annotated_corpora(found):
     assert found.holds, f"{found.agreed} of {found.cases}"
     assert found.unexplained == []

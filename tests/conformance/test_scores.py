@@ -17,19 +17,19 @@ def test_without_reasons_every_difference_is_unexplained():
 
 
 @pytest.mark.parametrize(("known", "unexplained"), [(2, []), (1, [Difference("b", 2, "")])])
-def test_a_reason_holds_for_as_many_cases_as_are_known(known, unexplained):
+def test_a_reason_explains_no_more_cases_than_stated(known, unexplained):
     found = score("five", 0.5, RESULTS, {"a": (1, "why"), "b": (known, "why")})
     assert (found.unexplained, found.holds) == (unexplained, False)
 
 
-def test_what_is_set_aside_is_no_case():
+def test_cases_that_are_set_aside_do_not_count():
     found = score("five", 0.5, RESULTS, {"a": (1, "why")}, aside={"b": (2, "why")})
     assert (found.cases, found.agreed, found.holds) == (3, 2, True)
     assert found.set_aside == (Difference("b", 2, "why"),)
-    assert score("five", 0.5, RESULTS, aside={"b": (1, "why")}).set_aside == ()  # there is one more than is known
+    assert score("five", 0.5, RESULTS, aside={"b": (1, "why")}).set_aside == ()  # one more case differs than is stated
 
 
-def test_nothing_compared_is_nothing_proved():
+def test_a_score_without_cases_does_not_hold():
     assert not score("none", 0.0, []).holds
 
 

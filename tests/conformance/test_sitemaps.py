@@ -10,6 +10,6 @@ SCORES = scores() if SHARED.is_dir() else []
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("found", SCORES, ids=lambda found: found.name)
-def test_files_and_sites_of_other_suites(found):
+def test_sitemaps_agree_with_other_suites(found):
     assert found.unexplained == []
     assert found.holds, f"{found.agreed} of {found.cases}"

@@ -1,4 +1,4 @@
-"""URLs are read as the standards' tests demand; where other projects read them otherwise, it is known why."""
+"""URLs are read as the standards' tests demand; differences from other projects are explained."""
 
 import doctest
 
@@ -14,18 +14,18 @@ from tests.conformance.suites import SUITES
 
 needs_shared = pytest.mark.needs_shared
 
-# The share of cases that agree as they are: an explanation is no excuse for a new difference.
+# The share of cases that must agree without an explanation: an explanation must not hide a new difference.
 AGREEING = {
     "crawler_commons_normalizer": 0.75,
     "nutch_normalizers": 0.6,
     "nutch_urlfilter": 0.95,
     "urlcanon": 0.7,
     "urlcanon_parsing": 0.5,
-    "webarchive_commons": 0.35,  # half of its cases decode for reading
+    "webarchive_commons": 0.35,  # half of its cases are decoded for display
     "w3lib": 0.55,
     "courlan": 0.45,
     "tracking_params_global": 0.4,
-    "clearurls_providers": 0.05,  # nearly all of its sites have no line with us
+    "clearurls_providers": 0.05,  # we have no lines for nearly all of its sites
 }
 
 
@@ -35,14 +35,14 @@ def named(suite):
 
 @needs_shared
 @pytest.mark.parametrize("suite", [suite for suite in SUITES if not suite.kinds], ids=named)
-def test_urls_hosts_and_domains_are_read_as_the_standards_tests_demand(suite):
+def test_urls_hosts_and_domains_agree_with_the_tests_of_the_standards(suite):
     rows = list(suite.rows())
     assert [row for row in rows if row.ours != row.theirs] == []
 
 
 @needs_shared
 @pytest.mark.parametrize("suite", [suite for suite in SUITES if suite.kinds], ids=named)
-def test_it_is_known_why_another_project_reads_a_url_otherwise(suite):
+def test_every_difference_from_another_project_is_explained(suite):
     found = compare(suite)
     assert found.unexplained == []
     assert found.agreed >= AGREEING[suite.name] * (found.agreed + found.explained)
@@ -56,7 +56,7 @@ def test_every_text_in_the_data_has_at_most_one_canonical_form(path):
     assert [canonicalize(url) for url in canonical if url] == [url for url in canonical if url]
 
 
-def test_every_suite_has_a_name_of_its_own_and_every_kind_a_reason():
+def test_every_suite_has_a_unique_name_and_every_kind_a_reason():
     assert len({suite.name for suite in SUITES}) == len(SUITES)
     assert all(kind.why and (kind.ours or kind.theirs) for suite in SUITES for kind in suite.kinds)
 
@@ -71,13 +71,13 @@ def test_a_difference_is_explained_by_the_fewest_kinds():
     [
         ("http://abc.com/", "http://abc.com/b"),
         ("http://abc.com/b", "http://abc.com/"),
-        ("http://abc.com/", "http://www.abc.com/"),  # they would have to add what they are known to drop
+        ("http://abc.com/", "http://www.abc.com/"),  # the kind covers only that they drop it
         ("http://abc.com/", None),
         (None, "http://abc.com/"),
-        ("http://abc.com/#b", "http://abc.com/"),  # it is we who are known to drop it
+        ("http://abc.com/#b", "http://abc.com/"),  # the kind covers only that we drop it
     ],
 )
-def test_what_no_kind_makes_equal_is_not_explained(ours, theirs):
+def test_a_difference_that_no_kind_removes_is_not_explained(ours, theirs):
     assert explanation(Case("http://abc.com/", ours, theirs), [NO_HOST, WWW, SECURE, FRAGMENT]) == ()
 
 

@@ -1,4 +1,4 @@
-"""Which parameters do others drop because they only track?"""
+"""Compare our tracking parameters with the lists of other projects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rows = Iterator[Case | Incomparable]
 
 def tracking_params_global() -> Rows:
     for row in read("tracking_params_global"):
-        rule = row["param"].strip("/").removeprefix("(?:%3F)?")  # an escaped "?", from URLs that somebody broke
+        rule = row["param"].strip("/").removeprefix("(?:%3F)?")  # an escaped "?", from malformed URLs
         yield Case(row["param"], _fate(rule, "http://example.com/"), "dropped")
 
 
@@ -36,13 +36,13 @@ def clearurls_providers() -> Rows:
 
 
 def _fate(rule: str, site: str) -> str:
-    """Whether parameters that a rule means are dropped on a site: all of its samples, or it counts as kept."""
+    """Return "dropped" if all parameters that a rule matches are dropped on a site, else "kept"."""
     urls = [canonicalize(f"{site}?{name}{'' if '=' in name else '=v'}") for name in samples(rule)]
     return "dropped" if all(url == canonicalize(site) for url in urls) else "kept"
 
 
 def _site_of(expression: str) -> str:
-    """A URL that fits an expression for the URLs of a site."""
+    """Return a URL that matches an expression for the URLs of a site."""
     url = canonicalize(samples(expression)[0])
     assert url is not None, f"no URL fits {expression}"
     return url.partition("?")[0]
