@@ -1,1 +1,1 @@
-"""Promises, and what proves them."""
+"""The tests of the crawler, each named by the promise that it checks."""

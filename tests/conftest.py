@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Hooks and fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.webgraph.server import Served
 
-# A law holds on a slow machine, too; what never ends is stopped by the timeout of a test.
+# No deadline for slow machines; an example that never ends is stopped by the timeout of its test.
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
 
@@ -19,7 +19,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip importing modules that can have no test of the marker that is run: each worker would do it, for nothing."""
+    """Do not import modules that have no test with the selected marker: each worker would do so in vain."""
     wanted = re.match(r"(not )?(crawl|slow)\b", config.option.markexpr)
     if not wanted or not collection_path.match("test_*.py"):
         return None
@@ -31,7 +31,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the proofs, which take longest; skip what needs the conformance data beside a checkout without it."""
+    """Run the proofs first, which take longest; skip tests of conformance data if it is not beside the checkout."""
     items.sort(key=lambda item: "proofs" not in item.path.parts)
     if SHARED.is_dir():
         return
@@ -43,6 +43,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A small generated web that a whole test module shares."""
+    """Serve a small generated web for a whole test module."""
     with Served({"seed": 21, "hosts": 6, "pages": 60, "crawl_delay": 0.1}, tmp_path_factory.mktemp("web")) as web:
         yield web

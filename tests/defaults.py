@@ -13,7 +13,7 @@ from crawler.urls.scope import UrlOptions
 
 
 def options_with(**changes: Any) -> Options:
-    """Return the default options with some changed: settings by their names, groups by theirs."""
+    """Return the default options with some changed, by the names of settings or of groups of options."""
     given = {name: changes.pop(name) for name in list(changes) if name.isupper()}
     return replace(Options.of({**vars(settings), **given}), **changes)
 
@@ -31,5 +31,5 @@ def revisits_with(**changes: Any) -> RevisitPolicy:
 
 
 def urls_with(**changes: Any) -> UrlOptions:
-    """Return the default options for URLs, but of a crawl that may visit every host, with some changed."""
+    """Return the default options for URLs, for a crawl that may visit every host, with some changed."""
     return replace(_WHOLE_WEB, **changes)

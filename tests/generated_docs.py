@@ -1,6 +1,6 @@
 """Write docs/settings.md and docs/commands.md: `python -m tests.generated_docs`.
 
-The settings' page is made of the comments in crawler/settings.py, the commands' page of what `--help` prints.
+The page of settings is made of the comments in crawler/settings.py, the page of commands of the output of `--help`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _LONG = 60  # characters of a value that has a line of its own
 
 class DocumentedSetting(NamedTuple):
     name: str
-    default: str  # as `-s NAME=VALUE` would have it
+    default: str  # written as in `-s NAME=VALUE`
     text: str
 
 
 def pages() -> Mapping[Path, str]:
-    """The generated pages: file → text."""
+    """Return the generated pages: file → text."""
     return {DOCS / "settings.md": settings_page(), DOCS / "commands.md": commands_page()}
 
 
@@ -55,9 +55,9 @@ def settings_page() -> str:
         "<!-- Generated from crawler/settings.py by `python -m tests.generated_docs`. Change the comments there. -->",
         "",
         *_wrapped(
-            "Every setting of [crawler/settings.py](../crawler/settings.py), with its default. Set one for a single run "
-            "with `-s NAME=VALUE`, or for good in a settings module of your own. Lists are comma-separated text. Times "
-            "are seconds, sizes bytes. A value that cannot be obeyed stops the start with exit code 78 and a sentence "
+            "Every setting of [crawler/settings.py](../crawler/settings.py), with its default. Set one for a single "
+            "run with `-s NAME=VALUE`, or for good in a settings module of your own. Lists are comma-separated text. "
+            "Times are seconds, sizes bytes. A value that cannot be obeyed stops the start with exit code 78 and a sentence "
             "that names it."
         ),
     ]
@@ -69,7 +69,7 @@ def settings_page() -> str:
 
 
 def documented_settings() -> Mapping[str, list[DocumentedSetting]]:
-    """Section → its settings, in the order of the file."""
+    """Return section → its settings, in the order of the file."""
     source = Path(project.__file__).read_text(encoding="utf-8")
     alone, behind = _comments(source)
     starts = [node.lineno for node in ast.parse(source).body]
@@ -89,7 +89,7 @@ def documented_settings() -> Mapping[str, list[DocumentedSetting]]:
 
 
 def _comments(source: str) -> tuple[dict[int, str], dict[int, str]]:
-    """Comments by their lines: those that have a line of their own, and those behind code."""
+    """Return the comments by line number: those on a line of their own, and those behind code."""
     alone, behind = {}, {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -107,7 +107,7 @@ def _assigned(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
 
 
 def _default(value: ast.expr) -> str:
-    """The value as one would give it; what the machine decides is not told here."""
+    """Return a default as it is written on the command line; "" if it is computed on the machine."""
     if any(isinstance(node, ast.Call) for node in ast.walk(value)):
         return ""
     known = eval(compile(ast.Expression(value), "settings", "eval"), {})
@@ -136,10 +136,10 @@ def commands_page() -> str:
         "<!-- Generated from the commands' --help by `python -m tests.generated_docs`. Change the commands. -->",
         "",
         *_wrapped(
-            "Each is a file of [crawler/commands](../crawler/commands). All but `sitemap`, `simulate` and `urls --rules` "
-            "read or write the crawl in `CRAWL_DIR`; name another with `-s CRAWL_DIR=DIR`. Every command takes Scrapy's "
-            "global options, of which `-s NAME=VALUE` (a [setting](settings.md)), `-L LEVEL` and `--logfile FILE` are "
-            "the useful ones. [Exit codes](operations.md#exit-codes) mean the same everywhere."
+            "Each is a file of [crawler/commands](../crawler/commands). All but `sitemap`, `simulate` and "
+            "`urls --rules` read or write the crawl in `CRAWL_DIR`; name another with `-s CRAWL_DIR=DIR`. Every "
+            "command takes Scrapy's global options, of which `-s NAME=VALUE` (a [setting](settings.md)), `-L LEVEL` "
+            "and `--logfile FILE` are the useful ones. [Exit codes](operations.md#exit-codes) mean the same everywhere."
         ),
         "",
         "| command | what it does |",
@@ -154,7 +154,7 @@ def commands_page() -> str:
 
 
 def documented_commands() -> Mapping[str, ScrapyCommand]:
-    """Name → command, of all that are ours."""
+    """Return name → command, of all commands of this project."""
     found: dict[str, ScrapyCommand] = {}
     for module in pkgutil.iter_modules(commands.__path__):
         for value in vars(importlib.import_module(f"crawler.commands.{module.name}")).values():
@@ -165,7 +165,7 @@ def documented_commands() -> Mapping[str, ScrapyCommand]:
 
 
 def parser_of(command: ScrapyCommand) -> argparse.ArgumentParser:
-    """As Scrapy builds it, with the global options."""
+    """Return a command's parser with the global options, as Scrapy builds it."""
     parser = argparse.ArgumentParser(conflict_handler="resolve", exit_on_error=False)
     command.add_options(parser)
     return parser
@@ -207,13 +207,13 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
 
 
 def _shell_lines(call: str) -> list[str]:
-    """A call, on several lines if it is long."""
+    """Return a call, on several lines if it is long."""
     lines = textwrap.wrap(call, WIDTH - 2, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
 
 
 def _sentence(text: str) -> str:
-    """With a capital letter and a full stop, if there is anything.
+    """Return a text with a capital letter and a full stop; "" stays empty.
 
     >>> _sentence("seconds; 0 = no limit"), _sentence("module:function to call"), _sentence("")
     ('Seconds; 0 = no limit.', 'module:function to call.', '')
@@ -227,11 +227,11 @@ def _sentence(text: str) -> str:
 
 
 _WORD = re.compile(r"[a-z]+[,;:]?(?: |$)")
-_VALUES = frozenset(["auto"])  # with which a text may begin
+_VALUES = frozenset(["auto"])  # words in lower case that may begin a text
 
 
 def _escaped(text: str) -> str:
-    """As Markdown that shows the text as it is; names of settings and options as code."""
+    """Return Markdown that shows a text unchanged, with names of settings and options as code."""
     text = text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
     return _CODE.sub(lambda found: f"`{found[0]}`", text)
 

@@ -1,4 +1,4 @@
-"""A collection made by hand."""
+"""A collection that a test fills answer by answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.samples import NOW, acquire, answer, new_url, visit_result, visit_to,
 
 
 class Collection:
-    """A collection made by hand, one answer after another, as a crawl commits them."""
+    """A collection that is filled one answer after another, committed as by a crawl."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -29,7 +29,7 @@ class Collection:
         self._committer = Committer(self._store, archive, lambda: NOW, lambda step: None)
 
     def add(self, url: str, body: bytes = b"", *, at: float = NOW, status: int = 200, **headers: str) -> None:
-        """A further visit to a URL brings this answer."""
+        """Commit a further visit to a URL with this answer."""
         self._store.urls.add([new_url(url)], NOW)
         row = self._store.urls.find(key_of(url))
         before = row.visited if row is not None else None
@@ -43,7 +43,7 @@ class Collection:
             visit, fetched=fetched, page=None, outcome=meaning.outcome, reason=meaning.reason, redirect=meaning.location
         )
         found = examine(result, urls_with().new_scope(), DEFAULTS.reading, DEFAULTS.duplicates)
-        self._committer.commit([visit_result(found, comparisons=MAX_COMPARISONS)])  # nobody is here to compare texts
+        self._committer.commit([visit_result(found, comparisons=MAX_COMPARISONS)])  # no worker compares texts here
 
     def close(self) -> None:
         self._committer.close()

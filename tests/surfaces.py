@@ -1,4 +1,4 @@
-"""The names that scripts, dashboards and cron jobs outside rely on, gathered from the code.
+"""Collect from the code the public names on which scripts, dashboards and cron jobs rely.
 
 They are listed in surfaces.txt; a change of that list is a change for users. `python -m tests.surfaces` writes it anew.
 """
@@ -29,7 +29,7 @@ _LEVELS = ("debug", "info", "warning", "error", "exception", "critical")
 
 
 def surfaces() -> Mapping[str, list[str]]:
-    """All names, by what they name."""
+    """Return all public names, by kind."""
     return {
         "Settings": sorted(name for name in vars(project) if name.isupper()),
         "Commands and their options": sorted(_commands()),
@@ -74,7 +74,7 @@ def _exit_codes() -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    """Names and labels in what Prometheus reads of a run."""
+    """Yield the names and labels of the metrics of a run."""
     ended = LastRun(at=1.0, exit_code=0, seconds=1.0)
     for family in RunCollector(run(), lambda: VITALS, started=1.0, ended=ended).collect():
         for sample in family.samples:
@@ -101,7 +101,7 @@ def _log_lines() -> set[str]:
 
 
 def _literal(node: ast.expr) -> str | None:
-    """A text as it stands in the source, with … for what is filled in; None if it is no text."""
+    """Return a string as in the source, with … for interpolated values; None if it is no string."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):

@@ -1,4 +1,4 @@
-"""The house has four floors: imports point down, nothing lies where it does not belong, no public class has two homes."""
+"""The package has four floors: imports point down, and no public class name is used twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = [str(path.relative_to(ROOT)) for path in FILES]
 GROUND = {"items", "errors", "files", "clock"}  # all floors may import these
 STAGES = {"frontier", "fetch", "parse", "duplicates", "archive", "export", "search"}
 STORES = {"stores"}
-# The second floor, each room with those of its own floor that it may import.
+# The second floor: each part with those of its own floor that it may import.
 CRAWL = {
     "monitor": set(),
     "options": set(),
@@ -28,16 +28,16 @@ CRAWL = {
     "simulation": {"monitor", "options", "content", "collection", "worker"},
 }
 SCRAPY_SIDE = {"spiders", "engine", "middlewares", "pipelines", "extensions", "commands", "settings", "demo"}
-# What may lie directly in the package; more than this is a heap.
+# The modules that may be directly in the package.
 TOP = {"__init__", "settings", "options", "items", "errors", "files", "clock", "demo", "addon", "__main__"}
 
-FRAMEWORKS = {"scrapy", "twisted"}  # the first floor's only
-EVENT_LOOPS = {"asyncio", "uvloop"}  # the first two floors'
+FRAMEWORKS = {"scrapy", "twisted"}  # only the first floor may import these
+EVENT_LOOPS = {"asyncio", "uvloop"}  # only the first two floors may import these
 CLOCKS = {"time.time", "time.monotonic", "datetime.now", "datetime.utcnow"}
 
 
-def room_of(path: Path) -> str:
-    """The folder or file directly below the package."""
+def part_of(path: Path) -> str:
+    """Return the folder or file directly below the package."""
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
@@ -61,72 +61,72 @@ def imports_of(path: Path) -> Iterator[str]:
 
 
 def modules_imported(path: Path, modules: Collection[str]) -> set[str]:
-    """The modules themselves, not the packages in which they lie."""
+    """Return the imported modules, without the packages that contain them."""
     found = {name for name in imports_of(path) if name in modules}
     return {name for name in found if not any(other.startswith(f"{name}.") for other in found)}
 
 
-def rooms_imported(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in imports_of(path) if name.startswith("crawler.")} - {room_of(path)}
+def parts_imported(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in imports_of(path) if name.startswith("crawler.")} - {part_of(path)}
 
 
-def allowed_in(room: str) -> set[str]:
-    if room in GROUND:
+def allowed_in(part: str) -> set[str]:
+    if part in GROUND:
         return GROUND
-    if room == "urls":
+    if part == "urls":
         return GROUND
-    if room in STAGES:
+    if part in STAGES:
         return GROUND | {"urls"}
-    if room in STORES:
+    if part in STORES:
         return GROUND | {"urls"} | STAGES
-    if room in CRAWL:
+    if part in CRAWL:
         below = GROUND | {"urls"} | STAGES | STORES
-        return (GROUND | {"urls", "frontier", "stores"} if room == "monitor" else below) | CRAWL[room]
-    return {room_of(path) for path in FILES}
+        return (GROUND | {"urls", "frontier", "stores"} if part == "monitor" else below) | CRAWL[part]
+    return {part_of(path) for path in FILES}
 
 
-def test_every_room_has_a_floor() -> None:
+def test_every_part_of_the_package_has_a_floor() -> None:
     known = GROUND | {"urls"} | STAGES | STORES | set(CRAWL) | SCRAPY_SIDE | {"__init__", "addon", "__main__"}
-    assert {room_of(path) for path in FILES} <= known
+    assert {part_of(path) for path in FILES} <= known
 
 
-def test_nothing_lies_in_the_package_that_has_a_room() -> None:
+def test_only_known_modules_are_directly_in_the_package() -> None:
     assert {path.stem for path in ROOT.glob("*.py")} <= TOP
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_imports_point_down(path: Path) -> None:
-    assert rooms_imported(path) <= allowed_in(room_of(path))
+    assert parts_imported(path) <= allowed_in(part_of(path))
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
-def test_nobody_imports_the_bare_package(path: Path) -> None:
+def test_no_module_imports_the_bare_package(path: Path) -> None:
     assert "crawler" not in imports_of(path)
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if room_of(path) not in SCRAPY_SIDE], ids=str)
-def test_only_the_first_floor_knows_scrapy(path: Path) -> None:
+@pytest.mark.parametrize("path", [path for path in FILES if part_of(path) not in SCRAPY_SIDE], ids=str)
+def test_only_the_first_floor_imports_scrapy(path: Path) -> None:
     assert not {name.split(".")[0] for name in imports_of(path)} & FRAMEWORKS
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in FILES if room_of(path) in STAGES | STORES | {"urls", "items"}], ids=str
+    "path", [path for path in FILES if part_of(path) in STAGES | STORES | {"urls", "items"}], ids=str
 )
-def test_stages_and_stores_know_no_event_loop_and_no_clock(path: Path) -> None:
+def test_stages_and_stores_use_no_event_loop_and_no_clock(path: Path) -> None:
     assert not {name.split(".")[0] for name in imports_of(path)} & EVENT_LOOPS
     calls = {ast.unparse(node.func) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)}
     assert not calls & CLOCKS
 
 
-def test_what_runs_under_a_virtual_clock_knows_no_event_loop() -> None:
+def test_code_under_a_virtual_clock_uses_no_event_loop() -> None:
     for path in (ROOT / "worker" / "worker.py", *(ROOT / "simulation").glob("*.py")):
         assert not {name.split(".")[0] for name in imports_of(path)} & EVENT_LOOPS, path
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_there_is_no_circle_of_imports() -> None:
     modules = {module_of(path): path for path in FILES}
     imported = {module: modules_imported(path, modules) - {module} for module, path in modules.items()}
-    # What imports nothing that is left is taken away, until nothing or a circle is left.
+    # Remove modules that import none of the remaining ones, until nothing or a circle remains.
     while free := [module for module, names in imported.items() if not names & imported.keys()]:
         for module in free:
             del imported[module]
@@ -134,9 +134,9 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_no_public_class_name_is_used_twice() -> None:
-    homes: dict[str, list[str]] = defaultdict(list)
+    modules_by_class: dict[str, list[str]] = defaultdict(list)
     for path in FILES:
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].append(module_of(path))
-    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+                modules_by_class[node.name].append(module_of(path))
+    assert {name: modules for name, modules in modules_by_class.items() if len(modules) > 1} == {}

@@ -72,9 +72,9 @@ def test_runs_that_fetched_different_pages_are_not_compared(fetched, complaint) 
 
 
 @pytest.mark.parametrize(("second", "shortest"), [(10.5, 0.5), (9.0, -1.0)], ids=["late enough", "too early"])
-def test_the_shortest_gap_is_held_against_what_the_host_wanted(second: float, shortest: float) -> None:
-    asked = [(0.0, "a"), (0.1, "b"), (second, "a"), (200.0, "b")]
-    assert polite.shortest_gap(asked, {"a": 10.0, "b": 100.0}) == pytest.approx(shortest)
+def test_the_shortest_gap_is_compared_with_the_delay_of_its_host(second: float, shortest: float) -> None:
+    requests = [(0.0, "a"), (0.1, "b"), (second, "a"), (200.0, "b")]
+    assert polite.shortest_gap(requests, {"a": 10.0, "b": 100.0}) == pytest.approx(shortest)
 
 
 def test_the_possible_rate_of_hosts_with_different_delays() -> None:

@@ -40,7 +40,7 @@ PICTURE = f"http://{MUSEUM}:{PORT}/images/prisms.png"  # linked, but of a conten
 ONLY_BY_NOFOLLOW = f"http://{MUSEUM}:{PORT}/guestbook/photographs.html"
 
 
-QUESTIONS = {
+QUERIES = {
     query["words"]: query["first"]
     for query in tomllib.loads((FOLDER / "queries.toml").read_text(encoding="utf-8"))["queries"]
 }
@@ -50,7 +50,7 @@ QUESTIONS = {
 
 
 class Links(HTMLParser):
-    """The URLs that a page links to, nofollow links apart."""
+    """The URLs to which a page links, with nofollow links in a list of their own."""
 
     def __init__(self, page: bytes) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ def url_of(site: DemoSite, path: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """URL → file of all HTML pages."""
+    """Return URL → file of all HTML pages."""
     return {
         url_of(site, path): answer.file
         for site in SITES.values()
@@ -83,7 +83,7 @@ def links_of(url: str) -> Links:
     return Links((FOLDER / pages()[url]).read_bytes())
 
 
-def test_there_are_six_sites_and_they_are_small() -> None:
+def test_the_demo_web_has_six_small_sites() -> None:
     files = [path for path in FOLDER.rglob("*") if path.is_file()]
     assert set(SITES) == {MUSEUM, KNOTS, TIDEPOOLS, SOURDOUGH, BEES, RAILWAY}
     assert 60 <= len(set(pages().values())) <= 95
@@ -102,9 +102,9 @@ def test_every_file_is_served_and_every_answer_has_its_file() -> None:
             assert bool(answer.location) == (300 <= answer.status <= 399), url_of(site, path)
 
 
-def test_every_question_has_its_page() -> None:
-    assert len(QUESTIONS) == 20
-    for url in QUESTIONS.values():
+def test_every_query_has_its_page() -> None:
+    assert len(QUERIES) == 20
+    for url in QUERIES.values():
         assert SITES[str(urlsplit(url).hostname)].answer(urlsplit(url).path).file, url
 
 
@@ -133,7 +133,7 @@ def test_every_page_has_text() -> None:
 
 
 def reachable() -> set[str]:
-    """The pages that can be reached in full by links, without those that robots.txt or nofollow forbid."""
+    """Return the pages that can be reached in full by links, without those that robots.txt or nofollow forbid."""
     found: set[str] = set()
     known = [url_of(site, "/") for site in SITES.values()]
     for url in known:
@@ -161,7 +161,7 @@ def test_every_page_can_be_reached_except_those_that_are_hidden_on_purpose() -> 
     )
 
 
-def test_robots_files_say_what_they_are_meant_to() -> None:
+def test_robots_files_have_the_intended_rules() -> None:
     rules = {
         host: RobotsRules.parse((FOLDER / site.answers["/robots.txt"].file).read_bytes())
         for host, site in SITES.items()
@@ -178,14 +178,14 @@ def test_robots_files_say_what_they_are_meant_to() -> None:
     assert rules[MUSEUM].sitemaps == (f"http://{MUSEUM}:{PORT}/sitemap.xml",)
 
 
-def test_the_sitemap_knows_one_page_more_than_the_links() -> None:
+def test_the_sitemap_lists_one_page_that_is_not_linked() -> None:
     tree = ET.parse(FOLDER / "museum" / "sitemap.xml")
     listed = {str(element.text) for element in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")}
     assert listed <= set(pages())
     assert listed - reachable() == {ONLY_IN_THE_SITEMAP}
 
 
-def test_the_pdf_is_one() -> None:
+def test_the_pdf_is_valid() -> None:
     pdf = (FOLDER / "museum" / "files" / "fresnel-lens.pdf").read_bytes()
     assert pdf.startswith(b"%PDF-1.4")
     assert pdf.endswith(b"%%EOF\n")
@@ -290,7 +290,7 @@ def test_content_type(host: str, path: str, content_type: str, port: int) -> Non
         (BEES, "/honey/cake.html", "UTF-8", "header", "G\ufffdteau au miel"),
     ],
 )
-def test_encodings_are_labelled_in_header_or_page_or_wrongly(
+def test_encodings_are_declared_in_header_or_page_or_wrongly(
     host: str, path: str, encoding: str, source: str, words: str, port: int
 ) -> None:
     got = get(host, path, port)
@@ -299,7 +299,7 @@ def test_encodings_are_labelled_in_header_or_page_or_wrongly(
     assert words in decoded.text
 
 
-def test_the_wrong_label_is_the_only_thing_wrong_with_that_page(port: int) -> None:
+def test_the_page_with_a_wrong_declaration_is_valid_in_its_encoding(port: int) -> None:
     assert "Gâteau au miel" in get(BEES, "/honey/cake.html", port).body.decode("cp1252")
 
 
@@ -308,7 +308,7 @@ def test_copies_are_exact(port: int) -> None:
     assert get(TIDEPOOLS, "/tides-explained.html", port).body == get(MUSEUM, "/exhibits/tides.html", port).body
 
 
-def test_clients_that_accept_gzip_get_it(port: int) -> None:
+def test_gzip_is_sent_to_clients_that_accept_it(port: int) -> None:
     plain = get(MUSEUM, "/exhibits/", port)
     packed = get(MUSEUM, "/exhibits/", port, Accept_Encoding="gzip, deflate")
     assert (plain.headers["Content-Encoding"], packed.headers["Content-Encoding"]) == (None, "gzip")
@@ -329,7 +329,7 @@ def test_one_page_is_slow(port: int) -> None:
     assert time.monotonic() - before >= 0.5
 
 
-def test_links_name_the_port_that_is_served(port: int) -> None:
+def test_links_contain_the_port_of_the_server(port: int) -> None:
     body = get(MUSEUM, "/", port).body
     assert f"http://{KNOTS}:{port}/".encode() in body
     assert b":%d/" % PORT not in body or port == PORT
@@ -363,7 +363,7 @@ def logged_requests(log: Path) -> list[dict[str, object]]:
 
 
 def archived(directory: Path) -> set[str]:
-    """Complete pages in the archive, by their URLs as in the files."""
+    """Return the complete pages in the archive, by their URLs as in the files."""
     found = rows(
         directory,
         "SELECT url FROM documents JOIN urls USING (host, rest) JOIN reasons ON code = documents.reason "
@@ -373,7 +373,7 @@ def archived(directory: Path) -> set[str]:
 
 
 def in_files(url: str) -> str:
-    """The URL as the files have it, with the default port."""
+    """Return the URL as in the files, with the default port."""
     return re.sub(r"\.test:\d+/", f".test:{PORT}/", url)
 
 
@@ -385,7 +385,7 @@ class Crawled(NamedTuple):
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
-    """A complete run of the demo."""
+    """Run the demo to its end."""
     folder = tmp_path_factory.mktemp("demo")
     result = demo("--port", 0, "--crawl-dir", folder / "crawl", "--log", folder / "log")
     return Crawled(folder / "crawl", result, logged_requests(folder / "log"))
@@ -454,14 +454,14 @@ def test_failed_and_redirected_urls_have_their_reason(host: str, path: str, reas
 
 @pytest.fixture(scope="module")
 def searched(crawled: Crawled) -> Path:
-    """The crawl directory, with its search index."""
+    """Search once, so that there is an index; return the crawl directory."""
     result = scrapy("search", "lighthouse", CRAWL_DIR=crawled.directory)
     assert result.returncode == 0, result.stderr
     return crawled.directory
 
 
-@pytest.mark.parametrize(("words", "first"), QUESTIONS.items(), ids=QUESTIONS)
-def test_the_page_that_answers_is_found_first(words: str, first: str, searched: Path) -> None:
+@pytest.mark.parametrize(("words", "first"), QUERIES.items(), ids=QUERIES)
+def test_the_expected_page_is_the_first_hit(words: str, first: str, searched: Path) -> None:
     result = scrapy("search", words, "--json", CRAWL_DIR=searched)
     assert (result.returncode, result.stderr) == (0, "")
     hits = [json.loads(line) for line in result.stdout.splitlines()]
@@ -516,7 +516,7 @@ def test_more_arguments_go_to_the_crawl_and_its_exit_code_is_returned(tmp_path: 
     assert "SCOPE='nonsense'" in result.stderr
 
 
-def test_a_taken_port_gives_one_sentence_and_exit_code_78(tmp_path: Path) -> None:
+def test_a_taken_port_is_an_error_of_one_line_with_exit_code_78(tmp_path: Path) -> None:
     with socket.create_server((SITES[TIDEPOOLS].address, 0)) as other:
         taken = other.getsockname()[1]
         result = demo("--port", taken, "--crawl-dir", tmp_path / "crawl")

@@ -1,4 +1,4 @@
-"""What the documents say is there: files, links, commands, options, settings, examples."""
+"""The files, links, commands, options, settings and examples in the documents exist."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _PATH = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml|cfg|txt|json|sd)")
 _MADE = ("CRAWL_DIR/", "warc/", "workers/", "search/", "exports/", "feed/", "data/crawl", "data/demo/", "data/again")
-_EXAMPLES = {"my.txt", "NAME.py"}  # files that the reader has
+_EXAMPLES = {"my.txt", "NAME.py"}  # files of the reader
 _MEDIA_TYPE = re.compile("(?:image|audio|video|font|application)/")
 _MODULE = re.compile(r"(?:crawler|tests|benchmarks)(?:\.\w+)+")
 _SETTING = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
-_NOT_SETTINGS = {  # upper-case words of other worlds
-    "EXTRACTORS", "FORMATS", "ORBWEAVER_EXPORT_AUTH", "REQUEST_TARGET", "PATH_AS_IS", "RLIMIT_NOFILE", "BEGIN_IMMEDIATE",
+_NOT_SETTINGS = {  # upper-case words that are not settings
+    "EXTRACTORS", "FORMATS", "ORBWEAVER_EXPORT_AUTH", "REQUEST_TARGET", "PATH_AS_IS", "RLIMIT_NOFILE",
+    "BEGIN_IMMEDIATE",
 }  # fmt: skip
 
 
@@ -60,12 +61,12 @@ def examples(*languages: str) -> list[Example]:
 
 
 def prose_of(path: Path) -> str:
-    """Without examples."""
+    """Return the text of a document without its examples."""
     return _FENCE.sub("", path.read_text(encoding="utf-8"))
 
 
 def anchors_of(path: Path) -> set[str]:
-    """As they are made of headings.
+    """Return the anchors that GitHub makes of a document's headings.
 
     >>> sorted(anchors_of(README))[:1]
     ['commands']
@@ -75,7 +76,7 @@ def anchors_of(path: Path) -> set[str]:
 
 
 def shell_lines(text: str, language: str) -> Iterator[str]:
-    """What a person types: of a console only what stands behind a prompt."""
+    """Yield the lines that a user types: in a console only those with a prompt."""
     for line in text.replace("\\\n", " ").splitlines():
         if language == "console":
             if line.startswith("$ "):
@@ -85,7 +86,7 @@ def shell_lines(text: str, language: str) -> Iterator[str]:
 
 
 def calls_of(line: str) -> Iterator[list[str]]:
-    """The words of each program that a line starts."""
+    """Yield the words of each program call in a line."""
     words: list[str] = []
     lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
     lexer.whitespace_split = True
@@ -158,7 +159,7 @@ def test_links_resolve(path: Path) -> None:
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
 def test_named_files_exist(path: Path) -> None:
-    """Anything in backticks that looks like a path, from the root of the project or of the package."""
+    """Text in backticks that looks like a path is one, from the root of the project or of the package."""
     for words in _CODE.findall(prose_of(path)):
         if not _PATH.fullmatch(words) or _MEDIA_TYPE.match(words) or words in _EXAMPLES:
             continue
@@ -168,7 +169,7 @@ def test_named_files_exist(path: Path) -> None:
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
 def test_named_modules_exist(path: Path) -> None:
-    """Dotted names of modules, classes and functions, and what `python -m` is given."""
+    """Dotted names of modules, classes and functions exist, and the modules of `python -m`."""
     for words in _CODE.findall(prose_of(path)):
         for name in _MODULE.findall(words.removeprefix("python -m ").split()[0]):
             module, _, member = name.rpartition(".")
@@ -205,7 +206,7 @@ def make_targets() -> set[str]:
 
 
 @pytest.mark.parametrize("example", examples("sh", "console"), ids=str)
-def test_shell_examples_use_what_there_is(example: Example) -> None:
+def test_shell_examples_use_existing_commands_and_files(example: Example) -> None:
     for line in shell_lines(example.text, example.language):
         for words in calls_of(line):
             program, rest = words[0].rpartition("/")[2], words[1:]
@@ -218,7 +219,7 @@ def test_shell_examples_use_what_there_is(example: Example) -> None:
 
 
 def check_scrapy(words: list[str]) -> None:
-    """A call names a command, options and settings that there are."""
+    """Assert that a call has an existing command, existing options and existing settings."""
     if words[0] in SCRAPYS:
         return
     options, rest = parser_of(COMMANDS[words[0]]).parse_known_args(words[1:])
@@ -227,7 +228,7 @@ def check_scrapy(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("example", examples("python"), ids=str)
-def test_python_examples_compile_and_import_what_there_is(example: Example) -> None:
+def test_python_examples_compile_and_import_existing_names(example: Example) -> None:
     tree = ast.parse(example.text)
     compile(tree, example.document.name, "exec")
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""A file is complete or as it was before, and a lock is held by one."""
+"""A file is written completely or not at all, and a lock has one holder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.errors import DiskTrouble
 from crawler.files import exclusive_lock, write_atomically, write_text_atomically
 
 
-def test_a_file_gets_its_name_when_it_is_complete(tmp_path: Path) -> None:
+def test_a_file_appears_under_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with write_atomically(path) as file:
         file.write(b"whole")
@@ -19,7 +19,7 @@ def test_a_file_gets_its_name_when_it_is_complete(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_block_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_a_failure_while_writing_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"before")
     with pytest.raises(ZeroDivisionError), write_atomically(path) as file:
@@ -28,12 +28,12 @@ def test_a_block_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
 
 
-def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(DiskTrouble, match="absent/file: cannot be written"):
         write_text_atomically(tmp_path / "absent" / "file", "text")
 
 
-def test_a_lock_is_held_by_one_until_it_is_closed(tmp_path: Path) -> None:
+def test_a_lock_has_one_holder_until_its_file_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with path.open("ab") as first, path.open("ab") as second:
         assert exclusive_lock(first)

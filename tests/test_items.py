@@ -1,4 +1,4 @@
-"""What the values promise."""
+"""Codes of reasons, states and kinds never change, and headers are read from a response's head."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawler.items import Kind, Reason, State
 from tests.samples import answer
 
-# Stores and archives hold these numbers: a line may be added, none may be changed.
+# Stores and archives contain these numbers: a line may be added, none may be changed.
 CODES = {
     "SEED": 1,
     "LINK": 2,
@@ -101,7 +101,7 @@ def test_no_two_reasons_share_a_code_or_a_meaning() -> None:
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_every_reason_says_what_it_means_and_is_found_by_its_code(reason: Reason) -> None:
+def test_every_reason_has_a_meaning_and_is_found_by_its_code(reason: Reason) -> None:
     assert reason.meaning
     assert Reason(int(reason)) is reason
 
@@ -138,7 +138,7 @@ def test_a_header_is_found_by_its_name_in_any_case(name: str, value: str | None,
     assert answer("http://a.test/", head=HEAD.replace(b"\r\n", end)).header(name) == value
 
 
-def test_all_headers_come_in_their_order() -> None:
+def test_headers_are_listed_in_their_order() -> None:
     assert answer("http://a.test/", head=HEAD).headers == [
         ("content-type", "text/html"),
         ("x-a", "one: two"),
@@ -160,7 +160,7 @@ def test_no_byte_of_a_header_is_lost() -> None:
 
 
 @given(st.binary(max_size=100))
-def test_any_head_has_headers(head: bytes) -> None:
+def test_any_bytes_can_be_parsed_as_headers(head: bytes) -> None:
     for name, value in answer("http://a.test/", head=head).headers:
         assert name == name.lower()
         assert value == value.strip(" \t\r\n")

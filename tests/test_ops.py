@@ -26,14 +26,14 @@ FIELDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))  # ranges of the time fiel
 
 
 def lines_of(name: str) -> Iterator[str]:
-    """The lines of a file, without comments and empty lines."""
+    """Yield the lines of a file, without comments and empty lines."""
     for line in (OPS / name).read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             yield line
 
 
 def cron_lines() -> Iterator[tuple[list[str], str]]:
-    """The times and the command of each line of the crontab."""
+    """Yield the times and the command of each line of the crontab."""
     for line in lines_of("crontab"):
         if not re.match(r"[A-Z]+=", line):
             *times, command = line.split(maxsplit=5)
@@ -50,7 +50,7 @@ def service() -> dict[str, list[str]]:
 
 
 def commands() -> Iterator[list[str]]:
-    """The arguments of every call of scrapy in the crontab and the service."""
+    """Yield the arguments of every call of scrapy in the crontab and the service."""
     calls = [command for _, command in cron_lines()] + service()["ExecStart"] + service()["ExecStartPost"]
     for call in calls:
         for part in re.split(r"&&|\|\||;", call):
@@ -95,7 +95,7 @@ def test_all_calls_use_the_same_crawl_dir() -> None:
     assert len(places) == 1
 
 
-def test_cron_can_read_its_lines() -> None:
+def test_every_cron_line_has_valid_times() -> None:
     for times, command in cron_lines():
         for text, (least, most) in zip(times, FIELDS, strict=True):
             assert text == "*" or least <= int(text) <= most
@@ -135,7 +135,7 @@ def check(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 def test_systemd_accepts_its_units(tmp_path: Path) -> None:
-    """With a program and a user that exist on this machine."""
+    """The units are checked with a program and a user that exist on this machine."""
     for path in OPS.glob("orbweaver.*"):
         text = re.sub(r"/opt/orbweaver/\.venv/bin/scrapy", "/bin/true", path.read_text())
         (tmp_path / path.name).write_text(text.replace("User=orbweaver", "User=root"))

@@ -33,7 +33,7 @@ class RecordingSettings:
         return getattr(project, name, default)
 
 
-def test_every_setting_has_a_good_default_and_is_read() -> None:
+def test_every_setting_has_a_valid_default_and_is_read() -> None:
     recorded = RecordingSettings()
     Options.of(recorded)
     assert recorded.names <= set(vars(project))
@@ -50,7 +50,7 @@ def test_every_setting_has_a_good_default_and_is_read() -> None:
         pytest.param(options_with(CRAWL_DIR="").crawl.dir, DEFAULTS.crawl.dir, id="an empty CRAWL_DIR"),
     ],
 )
-def test_functions_that_are_called_without_settings_have_the_same_defaults(alone: object, setting: object) -> None:
+def test_functions_have_the_defaults_of_the_settings(alone: object, setting: object) -> None:
     assert alone == setting
 
 
@@ -95,12 +95,12 @@ def test_the_store_is_in_the_crawl_directory_by_default() -> None:
         (("a.test",), ("a.test",)),
     ],
 )
-def test_lists_are_text_or_lists(given: Any, words: tuple[str, ...]) -> None:
+def test_a_list_may_be_given_as_text_or_list(given: Any, words: tuple[str, ...]) -> None:
     options = options_with(OWN_HOSTS=given)
     assert options.urls.own_hosts == options.politeness.own_hosts == words
 
 
-def test_numbers_may_come_as_text() -> None:
+def test_numbers_may_be_given_as_text() -> None:
     options = options_with(
         CRAWL_MAX_PAGES="17",
         CRAWL_MAX_SECONDS=" 1.5 ",
@@ -116,7 +116,7 @@ def test_numbers_may_come_as_text() -> None:
 @pytest.mark.parametrize(
     ("given", "is_on"), [("True", True), ("1", True), (True, True), ("no", False), (0, False), (None, False)]
 )
-def test_flags_may_come_as_text(given: Any, is_on: bool) -> None:
+def test_flags_may_be_given_as_text(given: Any, is_on: bool) -> None:
     assert options_with(FETCH_VERIFY_TLS=given).fetch.verify_tls is is_on
 
 
@@ -151,7 +151,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("value", ["many", "", None, "nan", -1, "-inf", [], "0x10"])
-def test_what_is_no_number_is_refused_by_name(name: str, value: Any) -> None:
+def test_an_invalid_number_is_refused_with_the_name_of_its_setting(name: str, value: Any) -> None:
     with pytest.raises(Misconfigured, match=f"^{name}=") as caught:
         options_with(**{name: value})
     assert repr(value) in str(caught.value)
@@ -159,7 +159,7 @@ def test_what_is_no_number_is_refused_by_name(name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NUMBERS if name != "CRAWL_HORIZON"])
-def test_only_the_horizon_may_be_endless(name: str) -> None:
+def test_only_the_horizon_may_be_infinite(name: str) -> None:
     with pytest.raises(Misconfigured, match=f"^{name}=.*must be a"):
         options_with(**{name: "inf"})
 
@@ -205,12 +205,12 @@ def test_only_the_horizon_may_be_endless(name: str) -> None:
         ("URL_PORTS", "8e1"),
         ("URL_PORTS", "9" * 5_000),
         ("URL_PORTS", [80, None]),
-        ("URL_PORTS", "80,22"),  # one that nobody may be asked on
-        # endings that no file can have
+        ("URL_PORTS", "80,22"),  # a port that is never allowed
+        # endings that no file has
         ("URL_SKIP_TYPES", "tar.gz"),
         ("URL_SKIP_TYPES", "*.zip"),
         ("URL_SKIP_TYPES", "zip;tar"),
-        # a floor for strangers
+        # the minimum delay for hosts that are not our own
         ("POLITENESS_MIN_DELAY", 0.5),
         # text that would break a header
         ("CONTACT", "me@a.test\r\nX: y"),
@@ -250,14 +250,14 @@ def test_own_hosts_may_have_a_short_delay() -> None:
         ("me@example.com", "Orbweaver/0.1 (+me@example.com)"),
     ],
 )
-def test_the_user_agent_says_who_answers_for_it(contact: str, agent: str) -> None:
+def test_the_user_agent_contains_the_contact(contact: str, agent: str) -> None:
     assert options_with(CONTACT=contact).user_agent == agent
 
 
 def test_without_a_contact_only_own_hosts_are_in_scope() -> None:
-    silent = options_with(SCOPE="any", OWN_HOSTS="mine.test").new_scope()
-    assert silent.rejection("http://mine.test/") is None
-    assert silent.rejection("http://theirs.test/") == (Reason.NO_CONTACT, "")
+    anonymous = options_with(SCOPE="any", OWN_HOSTS="mine.test").new_scope()
+    assert anonymous.rejection("http://mine.test/") is None
+    assert anonymous.rejection("http://theirs.test/") == (Reason.NO_CONTACT, "")
     assert options_with(SCOPE="any", CONTACT="me@a.test").new_scope().rejection("http://theirs.test/") is None
     short = options_with(SCOPE="any", CONTACT="me@a.test", URL_MAX_LENGTH=20).new_scope()
     assert short.rejection("http://theirs.test/too-long") == (Reason.URL_TOO_LONG, "27 characters, 20 at most")
@@ -351,7 +351,9 @@ def test_lists_of_urls_and_rules_come_from_files(tmp_path: Path) -> None:
         ("URL_RULES", "a.test off dot_segments\n", "{file}:1: 'dot_segments' is no rule"),
     ],
 )
-def test_a_line_that_nobody_can_obey_stops_the_start(tmp_path: Path, name: str, content: str, message: str) -> None:
+def test_an_invalid_line_in_a_file_is_refused_with_its_number(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
     file = tmp_path / "list.txt"
     file.write_text(content)
     with pytest.raises(Misconfigured) as caught:
@@ -367,7 +369,7 @@ def test_a_file_that_is_no_text_is_refused_by_name(tmp_path: Path, name: str) ->
         options_with(**{name: str(tmp_path / "list.txt")})
 
 
-def test_a_list_of_what_to_include_that_includes_nothing_is_refused(tmp_path: Path) -> None:
+def test_an_include_list_without_patterns_is_refused(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("# none yet\n")
     with pytest.raises(Misconfigured, match=r"^URL_INCLUDE="):
         options_with(URL_INCLUDE=str(tmp_path / "list.txt"))
@@ -379,7 +381,7 @@ def test_an_intranet_is_opened_by_host_and_network() -> None:
     assert guard.refusal("www.theirs.test", "127.0.0.5") is not None
 
 
-def test_names_come_from_a_hosts_file(tmp_path: Path) -> None:
+def test_host_names_are_read_from_a_hosts_file(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("127.0.0.2 a.test b.test\n")
     assert options_with(DNS_HOSTS=str(path)).dns.hosts == {"a.test": ("127.0.0.2",), "b.test": ("127.0.0.2",)}
@@ -405,11 +407,11 @@ def test_the_steps_of_a_commit_can_be_watched(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("threshold", [0.3, 1.2])
-def test_a_threshold_for_near_duplicates_that_makes_no_sense_is_refused(threshold: float) -> None:
+def test_an_invalid_threshold_for_near_duplicates_is_refused(threshold: float) -> None:
     with pytest.raises(Misconfigured, match=f"DUPLICATE_THRESHOLD={threshold:g}: must be from 0.5 to 1, or 0"):
         options_with(DUPLICATE_THRESHOLD=threshold)
 
 
-def test_near_duplicates_need_not_be_looked_for() -> None:
+def test_near_duplicate_detection_can_be_switched_off() -> None:
     assert options_with(DUPLICATE_THRESHOLD=0).duplicates.threshold == 0
     assert options_with(DUPLICATE_LINKS=False).duplicates.links is False
