@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--open", action="store_true", dest="is_open", help="30 links of each page are to new URLs")
     parser.add_argument("--known", type=int, default=1_000_000, help="URLs in the store before an open web is crawled")
     parser.add_argument("--plain", action="store_true", help="serve pages uncompressed; both crawlers accept gzip")
-    parser.add_argument("--content-processes", type=int, metavar="N", help="instead of what the settings say")
+    parser.add_argument("--content-processes", type=int, metavar="N", help="instead of the number in the settings")
     parser.add_argument("--profile", action="store_true", help="crawl once, ours alone, and show where the time goes")
 
 
@@ -101,7 +101,7 @@ def differences(web: Web, stock: Run, ours: Run) -> Iterator[str]:
                 f"{name} did not fetch {len(wanted - fetched)} of {len(wanted)} pages, such as {min(wanted - fetched)}"
             )
         if fetched - wanted and not web.is_open:
-            yield f"{name} fetched what is not there, such as {min(fetched - wanted)}"
+            yield f"{name} fetched unknown URLs, such as {min(fetched - wanted)}"
 
 
 def _profile(served: Served, ours: Ours, core: int | None) -> int:

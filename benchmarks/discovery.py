@@ -92,7 +92,7 @@ def drawn(planted: NDArray[np.int64], chance: np.random.Generator) -> Iterator[t
     """Yield the sketches, drawn a block at a time; the common values of a cluster are computed from its number."""
     agreement = np.sqrt(
         chance.uniform(*SIMILARITIES, size=int(planted.max()) + 1)
-    )  # of each of two documents with the cluster
+    )  # agreement of each of two documents with the cluster
     for at in range(0, len(planted), _BLOCK):
         clusters = planted[at : at + _BLOCK]
         block = np.zeros(len(clusters), dtype=SKETCH_DTYPE)

@@ -1,4 +1,4 @@
-"""Scores of MinHash and simhash on pairs of documents, for the comparison of methods."""
+"""Score MinHash and simhash on pairs of documents, for the comparison of methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.duplicates.simhash import simhash_of_words
 
 
 def estimates(corpus: DocumentPairs, permutations: int = PERMUTATIONS) -> NDArray[np.float64]:
-    """What MinHash takes the similarity of each pair for."""
+    """Return MinHash's estimate of the similarity of each pair."""
     return compare_pairs(
         corpus, minhash_matrix(corpus.sets, permutations), lambda one, other: (one == other).mean(axis=1)
     )
@@ -27,6 +27,6 @@ def agreements(corpus: DocumentPairs, bits: int) -> NDArray[np.float64]:
 
 
 def best_cut(values: NDArray[np.float64], truth: Verdicts) -> tuple[float, Quality]:
-    """The value from which on pairs are best called duplicates: known only with hindsight."""
+    """Return the limit with the best F1 on these very pairs, which is known only with hindsight."""
     cuts = {float(cut): quality(values >= cut, truth) for cut in np.unique(values[truth])}
     return max(cuts.items(), key=lambda item: item[1].f1)

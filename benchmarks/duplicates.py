@@ -128,7 +128,7 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _savings(corpus: Corpus, cascades: Mapping[float, CascadeDecisions]) -> Iterator[str]:
-    """Say how many comparisons the cascade saves."""
+    """Yield a sentence for each threshold on how many comparisons the cascade saves."""
     for threshold, found in cascades.items():
         truth = corpus.similarities >= threshold
         missed = int((truth & ~found.is_candidate).sum())

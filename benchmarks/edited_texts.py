@@ -54,7 +54,7 @@ class Editor:
         sentences = _SENTENCE.findall(text)
         sizes = [len(WORD.findall(sentence)) for sentence in sentences]
         order = self.chance.sample(range(len(sentences)), len(sentences))
-        # What is left beside a gap makes new shingles as well.
+        # The words beside a gap form new shingles as well.
         gone = accumulate(sizes[number] + 2 * (SHINGLE_WORDS - 1) * aim for number in order)
         most = (1 - aim) * sum(sizes)
         missing = {number for number, words in zip(order, gone, strict=True) if words <= most}

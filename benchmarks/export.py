@@ -81,5 +81,5 @@ def _measured(pages: int, rounds: int, sentences: int) -> tuple[float, int]:
                 f"  round {number + 1}: {whole:.2f} s, of which {start:.2f} s to start; {after / 1e6:.0f} MB",
                 flush=True,
             )
-    # What else a machine does makes rounds slower, none faster.
+    # Other processes can only make a round slower.
     return pages / (min(wholes) - min(starts)), min(grown)

@@ -61,7 +61,7 @@ def main(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What writing a format costs."""
+    """The cost of writing a format."""
 
     documents: int
     seconds: float  # of processor time

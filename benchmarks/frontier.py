@@ -1,8 +1,7 @@
 """What does it cost to choose the next visit, by the number of hosts?
 
-In memory: the whole way of a visit through the frontier (chosen, leased, released, ended, acknowledged) with that many
-active hosts. In the store: the same with that many hosts due and a window of 2,000, with activation, leases and
-commits.
+In memory: a whole visit in the frontier (chosen, leased, released, ended, acknowledged) with that many active hosts. In
+the store: the same with that many hosts due and a window of 2,000, with activation, leases and commits.
 """
 
 from __future__ import annotations
@@ -38,10 +37,7 @@ def main(options: argparse.Namespace) -> int:
     pinned(cores()[1])
     costs = {hosts: _in_memory(hosts, options.visits) for hosts in (FEW, MANY)}
     for hosts, (cycle, following) in costs.items():
-        print(
-            f"in memory, {hosts:7,} hosts: next {following * 1e6:5.1f} µs; the whole way of a visit {cycle * 1e6:5.1f} "
-            "µs"
-        )
+        print(f"in memory, {hosts:7,} hosts: next {following * 1e6:5.1f} µs; a whole visit {cycle * 1e6:5.1f} µs")
     for hosts in (FEW, MANY):
         print(
             f"in the store, {hosts:7,} hosts due: {_in_store(hosts, options.visits) * 1e6:5.0f} µs a visit, commit "
@@ -62,7 +58,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _in_memory(hosts: int, visits: int) -> tuple[float, float]:
-    """Return the CPU-seconds per visit: of its whole way, and of choosing and releasing it."""
+    """Return the CPU-seconds per visit: of the whole visit, and of choosing and releasing it."""
     options = Options.of(vars(settings))
     frontier = Frontier(
         options.politeness,
@@ -81,8 +77,8 @@ def _in_memory(hosts: int, visits: int) -> tuple[float, float]:
     while done < visits:
         now += 0.1
         before = time.process_time()
-        asked = frontier.to_lease(now)
-        frontier.leased(asked, asked)
+        requested = frontier.to_lease(now)
+        frontier.leased(requested, requested)
         released = []
         while (visit := frontier.next(now)) is not None:
             released.append(visit)

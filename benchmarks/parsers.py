@@ -1,6 +1,6 @@
 """Compare HTML parsers: do they find the same links as html5lib, how fast, and do they survive hostile pages?
 
-Real pages lie beside the checkout. A hostile page is read in a process of its own with a limit of twenty CPU-seconds;
+Real pages are beside the checkout. A hostile page is read in a process of its own with a limit of twenty CPU-seconds;
 the link at its end must be found. Speed is that of parsing and listing the links, as a multiple of parsel's.
 """
 

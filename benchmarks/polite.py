@@ -45,13 +45,13 @@ class Workload:
 
     @property
     def possible(self) -> float:
-        """Pages a second that the delays allow."""
+        """Return the pages a second that the delays allow."""
         return sum(1 / delay for delay in self.delays.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What one crawler reached."""
+    """The rate and the cost of one crawler."""
 
     rate: float  # pages a second in the last part of the time
     pages: int
@@ -188,7 +188,7 @@ def ours(work: Workload, directory: Path, port: int, **more: object) -> list[str
         "INTRANET_HOSTS": "127.40.*",
         "INTRANET_NETWORKS": "127.40.0.0/16",
         "POLITENESS_MIN_DELAY": 0,
-        "SITEMAPS": False,  # only what links lead to is requested
+        "SITEMAPS": False,  # only linked URLs are requested
         "PROBE_AFTER": 0,
         "POLITENESS_LATENCY_FACTOR": 0,
         "CONCURRENT_REQUESTS": CONNECTIONS,

@@ -82,7 +82,7 @@ def _different(texts: Sequence[str], words: int) -> Iterator[list[str]]:
 
 
 def _copied(words: Sequence[str], *, edit: bool) -> list[str]:
-    """Copy a page with a word in capitals, so that it is no exact copy, or with that word changed."""
+    """Copy a page with a word in capitals, so that the copy is not exact, or with that word changed."""
     middle = "changed" if edit else words[len(words) // 2].upper()
     return [*words[: len(words) // 2], middle, *words[len(words) // 2 + 1 :]]
 

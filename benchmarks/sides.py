@@ -84,7 +84,7 @@ class Stock:
 class Ours:
     """Our crawler with everything switched on: robots.txt, archive, commits."""
 
-    processes: int | None = None  # content processes; None = as many as the settings say
+    processes: int | None = None  # content processes; None = the number in the settings
     known: Path | None = None  # a store to begin with
     settings: Mapping[str, object] = field(default_factory=dict)  # besides the usual ones
     name: str = "ours"
@@ -99,7 +99,7 @@ class Ours:
         )
 
     def crawl(self, scene: Scene, *, under: Sequence[str] = ("scrapy",)) -> Run:
-        """Crawl after `start_up`, in the same directory."""
+        """Crawl in the directory of `start_up`."""
         log, summary = scene.directory / "ours.log", scene.directory / "summary.json"
         words = ["crawl", "web", "-a", f"seeds={scene.seeds()}"]
         if "--summary" in _help():
@@ -125,7 +125,7 @@ class Ours:
             "INTRANET_HOSTS": "127.30.0.*",
             "INTRANET_NETWORKS": "127.30.0.0/16",
             "POLITENESS_MIN_DELAY": 0,
-            "SITEMAPS": False,  # only what links lead to is requested
+            "SITEMAPS": False,  # only linked URLs are requested
             "PROBE_AFTER": 0,
             "POLITENESS_LATENCY_FACTOR": 0,
             "CRAWL_MAX_PAGES": scene.served.web.pages + BESIDES if scene.served.web.is_open else 0,

@@ -59,7 +59,7 @@ def runs_of(text: str) -> list[str]:
 
 
 def rates(documents: Sequence[str], rounds: int) -> dict[str, float]:
-    """Documents a CPU-second."""
+    """Return the documents per CPU-second of each side."""
     methods = sides()
     seconds: dict[str, list[float]] = {name: [] for name in methods}
     for number in range(rounds):

@@ -57,8 +57,8 @@ def settings_page() -> str:
         *_wrapped(
             "Every setting of [crawler/settings.py](../crawler/settings.py), with its default. Set one for a single "
             "run with `-s NAME=VALUE`, or for good in a settings module of your own. Lists are comma-separated text. "
-            "Times are seconds, sizes bytes. A value that cannot be obeyed stops the start with exit code 78 and a sentence "
-            "that names it."
+            "Times are seconds, sizes bytes. A value that cannot be obeyed stops the start with exit code 78 and a "
+            "sentence that names it."
         ),
     ]
     for title, settings in documented_settings().items():

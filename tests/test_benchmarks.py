@@ -61,7 +61,7 @@ def test_both_crawlers_fetch_the_same_pages_and_their_cost_is_measured(scene: Sc
     [
         (lambda urls: urls[1:], "did not fetch 1 of 40"),
         (lambda urls: [*urls, urls[0]], "1 pages twice"),
-        (lambda urls: [*urls, "http://127.30.0.1:8000/elsewhere"], "what is not there"),
+        (lambda urls: [*urls, "http://127.30.0.1:8000/elsewhere"], "fetched unknown URLs"),
     ],
 )
 def test_runs_that_fetched_different_pages_are_not_compared(fetched, complaint) -> None:
