@@ -182,13 +182,17 @@ def _described(text: str) -> Iterator[str]:
             yield from ("```sh", *(line for call in calls for line in _shell_lines(call)), "```", "")
 
 
-def _option_rows(command: ScrapyCommand) -> Iterator[str]:
+def own_options(command: ScrapyCommand) -> list[argparse.Action]:
+    """Return the options of a command without those that all commands of Scrapy have."""
     usual = argparse.ArgumentParser()
     ScrapyCommand.add_options(command, usual)
     scrapys = {word for action in usual._actions for word in action.option_strings}
-    for action in parser_of(command)._actions:
-        if scrapys.isdisjoint(action.option_strings):
-            yield f"| {_option(action)} | {_escaped(action.help or '')} |"
+    return [action for action in parser_of(command)._actions if scrapys.isdisjoint(action.option_strings)]
+
+
+def _option_rows(command: ScrapyCommand) -> Iterator[str]:
+    for action in own_options(command):
+        yield f"| {_option(action)} | {_escaped(action.help or '')} |"
 
 
 def _option(action: argparse.Action) -> str:

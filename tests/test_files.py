@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
+from crawler import files
 from crawler.errors import DiskTrouble
 from crawler.files import exclusive_lock, write_atomically, write_text_atomically
 
@@ -31,6 +33,17 @@ def test_a_failure_while_writing_leaves_the_file_as_it_was(tmp_path: Path) -> No
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(DiskTrouble, match="absent/file: cannot be written"):
         write_text_atomically(tmp_path / "absent" / "file", "text")
+
+
+def test_a_text_file_needs_no_readable_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(directory: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(directory))
+
+    monkeypatch.setattr(files, "sync_directory", refuse)  # root may read every directory
+    write_text_atomically(tmp_path / "file", "text")
+    assert (tmp_path / "file").read_text() == "text"
+    with pytest.raises(PermissionError), write_atomically(tmp_path / "file"):
+        pass
 
 
 def test_a_lock_has_one_holder_until_its_file_is_closed(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ class DuplicatesCommand(ScrapyCommand):
             type=float,
             metavar="T",
             help="similarity (Jaccard coefficient of shingles, 0 to 1) from which documents are near-duplicates "
-            f"(find: {FIND_THRESHOLD}; otherwise DUPLICATE_THRESHOLD)",
+            f"({FIND_THRESHOLD} for find, otherwise DUPLICATE_THRESHOLD)",
         )
         add(
             "--most",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,10 @@ from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
+from crawler.engine.meta import FETCHED, VISIT, FetchedResponse
 from crawler.items import Visited
 from crawler.spiders.web import WebSpider
+from tests.samples import answer
 
 
 class Raises(WebSpider):
@@ -92,6 +95,21 @@ class RaisingResponseMiddleware:
         if is_third(request.url):
             raise ValueError("after the download")
         return response
+
+
+class AnsweringMiddleware:
+    """Answers by itself, as a cache does: some pages with a redirect to the top page of their host, others with text."""
+
+    def process_request(self, request: Request) -> Response | None:
+        url = request.meta[VISIT].url
+        if not is_third(url):
+            return None
+        now = time.time()
+        fetched = answer(url, started=now, ended=now, body=f"<p>Cached {url}".encode())
+        if sum(url.encode()) % 2:
+            fetched = answer(url, started=now, ended=now, status=301, head=b"HTTP/1.1 301 X\r\nLocation: /\r\n\r\n")
+        request.meta[FETCHED] = fetched
+        return FetchedResponse(url, status=fetched.status, body=fetched.body, request=request, fetched=fetched)
 
 
 def is_third(url: str) -> bool:

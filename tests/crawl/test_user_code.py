@@ -73,3 +73,10 @@ def test_user_code_that_yields_the_result_may_repeat_it_add_items_or_raise_after
     assert {url for url, (reason, _) in known.items() if reason == "REVISIT"} == set(served.web.urls())
     asked_for = [url for url in known if url.endswith("/asked-for-by-the-spider")]
     assert bool(asked_for) == (spider == "extras")
+
+
+def test_a_middleware_may_answer_a_request_by_itself(served: Served, tmp_path: Path) -> None:
+    middlewares = f'{{{ROBOTS}, "{HERE}.AnsweringMiddleware": 500}}'
+    assert crawl(served, tmp_path, "web", DOWNLOADER_MIDDLEWARES=middlewares) == 0
+    answered = {url: last for url, (_, last) in outcomes(tmp_path).items() if is_third(url)}
+    assert set(answered.values()) - {"ROBOTS_DENIED"} == {"OK", "REDIRECTED"}

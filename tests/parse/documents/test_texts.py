@@ -179,6 +179,11 @@ def test_the_text_of_xml_elements_is_read():
     assert (document.title, document.links) == ("T", [("http://a.example/", "x")])
 
 
+def test_links_of_xml_are_resolved_like_those_of_pages():
+    document = read(b"<?xml version='1.0'?><a><b href='https:/a.example/y'>x</b><c href='other'>y</c></a>")
+    assert document.links == [("https://a.example/y", "x")]
+
+
 @pytest.mark.parametrize("module", [csv, fields, markdown, zip_reader, text])
 def test_the_examples_hold(module):
     assert doctest.testmod(module).failed == 0

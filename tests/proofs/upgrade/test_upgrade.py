@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from crawler.stores.open import open_store
+from crawler.worker.startup import last_politeness
+from tests.defaults import DEFAULTS, politeness_with
 from tests.proofs.sites.web import served
 from tests.proofs.upgrade.fixture import KILLED, STOPPED, crawl, export, leased, states, timeless, unpack
 from tests.proofs.upgrade.web import PORT, hosts
@@ -19,6 +21,15 @@ def test_a_crawl_of_an_older_version_is_exported_as_by_that_version(name: str, t
     before = unpack(tmp_path)
     open_store(f"sqlite:{tmp_path / name / 'crawl.db'}").close()  # migrates it
     assert export(tmp_path / name) == before[name]
+
+
+def test_reports_judge_an_older_crawl_by_the_politeness_that_it_had(tmp_path: Path) -> None:
+    unpack(tmp_path)
+    store = open_store(f"sqlite:{tmp_path / STOPPED / 'crawl.db'}")
+    assert last_politeness(store, DEFAULTS.politeness) == politeness_with(
+        min_delay=0.01, latency_factor=0.0, own_hosts=["*.test"], address_gap=0.0, groups=[]
+    )
+    store.close()
 
 
 def test_a_crawl_of_an_older_version_is_completed_with_the_same_result(tmp_path: Path) -> None:
