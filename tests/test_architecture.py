@@ -17,6 +17,7 @@ NAMES = [str(path.relative_to(ROOT)) for path in FILES]
 GROUND = {"items", "errors", "files", "clock"}  # all floors may import these
 STAGES = {"frontier", "fetch", "parse", "duplicates", "archive", "export", "search"}
 STORES = {"stores"}
+ENGINES = ("crawler.stores.sqlite",)  # reached only through the contract and `crawler.stores.open`
 # The second floor: each part with those of its own floor that it may import.
 CRAWL = {
     "monitor": set(),
@@ -119,8 +120,14 @@ def test_stages_and_stores_use_no_event_loop_and_no_clock(path: Path) -> None:
 
 
 def test_code_under_a_virtual_clock_uses_no_event_loop() -> None:
-    for path in (ROOT / "worker" / "worker.py", *(ROOT / "simulation").glob("*.py")):
+    session = ROOT / "worker" / "session.py"  # owns the store's thread; a simulation has another
+    for path in {*(ROOT / "worker").glob("*.py"), *(ROOT / "simulation").glob("*.py")} - {session}:
         assert not {name.split(".")[0] for name in imports_of(path)} & EVENT_LOOPS, path
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if part_of(path) not in STORES], ids=str)
+def test_only_the_stores_import_an_engine(path: Path) -> None:
+    assert not [name for name in imports_of(path) if name.startswith(ENGINES)]
 
 
 def test_there_is_no_circle_of_imports() -> None:

@@ -151,4 +151,4 @@ def _rules(options: Options, *, as_json: bool) -> Iterator[str]:
         yield f"{order:2}  {rule.name:18} {rule.grade:10} {'on ' if is_on else 'off'}  {switch}{default}"
         yield f"    {rule.does}: {rule.before} → {rule.after}"
     if not as_json:
-        yield "Rules for single sites can be given in the file URL_RULES; README shows how."
+        yield "Rules for single sites can be given in the file URL_RULES; docs/urls.md shows how."
