@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from crawler.items import Reason
+from crawler.stores.contract.partitions import PARTITIONS
 from crawler.stores.contract.urls import NewUrl
-from crawler.stores.sqlite.schema import PARTITIONS
 from crawler.urls.keys import key_of
 from tests.frontier.month import Web
 from tests.simulation.workers import LEASE, LONGEST, Crew
