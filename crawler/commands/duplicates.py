@@ -116,8 +116,8 @@ class DuplicatesCommand(ScrapyCommand):
         add(
             "--features",
             choices=[features.value for features in ComparedFeatures],
-            help="for find and clusters, compare words, or tokens of source code, so that names, comments and spacing do not "
-            "count; code reads all source code and plain text of the collection again",
+            help="for find and clusters, compare words, or tokens of source code, so that names, comments and spacing "
+            "do not count; code reads all source code and plain text of the collection again",
         )
         add(
             "--by-sketch",

@@ -98,7 +98,7 @@ class RaisingResponseMiddleware:
 
 
 class AnsweringMiddleware:
-    """Answers by itself, as a cache does: some pages with a redirect to the top page of their host, others with text."""
+    """Answers by itself, as a cache does: some pages with a redirect to the top page, others with text."""
 
     def process_request(self, request: Request) -> Response | None:
         url = request.meta[VISIT].url

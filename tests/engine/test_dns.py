@@ -139,7 +139,7 @@ def test_after_a_malformed_answer_the_name_is_asked_again(spoil: Callable[[bytes
 
 
 def test_no_answer_breaks_later_lookups() -> None:
-    """Names asked at the same time may fail with it: they share a socket, and c-ares closes it after a malformed answer."""
+    """Names asked at the same time may fail: they share a socket, which c-ares closes after a malformed answer."""
     dice = random.Random(7)
 
     def spoil(answer: bytes) -> bytes:

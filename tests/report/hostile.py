@@ -38,7 +38,7 @@ def hostile_store(path: Path, payloads: Sequence[str]) -> Store:
 
 
 def _store_visits(store: Store, number: int, payload: str) -> None:
-    """Store pages of a host named by the payload; of other hosts a page, a duplicate, a failure, a trap, a denied URL."""
+    """Store pages of a host named by the payload; of others a page, a duplicate, a failure, a trap, a denied URL."""
     at = NOW + number
     for part in range(2):
         fetch(
