@@ -78,15 +78,15 @@ def _in_memory(hosts: int, visits: int) -> tuple[float, float]:
         now += 0.1
         before = time.process_time()
         requested = frontier.to_lease(now)
-        frontier.leased(requested, requested)
+        frontier.leases_granted(requested, requested)
         released = []
         while (visit := frontier.next(now)) is not None:
             released.append(visit)
         chosen += time.process_time() - before
         for visit in released:
             visited = _answered(visit, now)
-            frontier.ended(visited, now)
-            frontier.committed(visited)
+            frontier.visit_ended(visited, now)
+            frontier.visit_committed(visited)
             frontier.wants_refill()
             frontier.refill(visit.host_key, [visit], now)
         done += len(released)

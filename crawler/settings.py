@@ -6,7 +6,7 @@ Times are seconds, sizes bytes. The comments become docs/settings.md: `python -m
 
 import os
 
-BOT_NAME = "orbweaver"  # Scrapy's name of the project; sites know us by the same name in robots.txt
+BOT_NAME = "orbweaver"  # Scrapy's name of the project; the name in User-Agent and robots.txt does not depend on it
 SPIDER_MODULES = ["crawler.spiders"]  # packages in which `scrapy crawl NAME` looks for spiders
 NEWSPIDER_MODULE = "crawler.spiders"  # where `scrapy genspider` writes a new one
 COMMANDS_MODULE = "crawler.commands"  # package of our commands: one file each, named like the command

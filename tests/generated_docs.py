@@ -149,7 +149,10 @@ def commands_page() -> str:
     for name, command in found.items():
         lines += ["", f"## scrapy {name}", "", "```text", f"scrapy {name} {command.syntax()}", "```", ""]
         lines += _described(command.long_desc())
-        lines += ["| option | meaning |", "|---|---|", *_option_rows(command)]
+        if rows := list(_option_rows(command)):
+            lines += ["| option | meaning |", "|---|---|", *rows]
+        else:
+            lines.pop()
     return "\n".join(lines) + "\n"
 
 
@@ -192,7 +195,7 @@ def own_options(command: ScrapyCommand) -> list[argparse.Action]:
 
 def _option_rows(command: ScrapyCommand) -> Iterator[str]:
     for action in own_options(command):
-        yield f"| {_option(action)} | {_escaped(action.help or '')} |"
+        yield f"| {_option(action)} | {_escaped((action.help or '') % vars(action))} |"
 
 
 def _option(action: argparse.Action) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from scrapy.settings import default_settings
 
 from crawler import settings as project
 from tests.generated_docs import DOCS, ROOT, documented_commands, documented_settings, pages, parser_of
@@ -22,6 +23,7 @@ GENERATED = [DOCS / "settings.md", DOCS / "commands.md"]
 SETTINGS = {name for name in vars(project) if name.isupper()}
 COMMANDS = documented_commands()
 SCRAPYS = {"genspider", "list", "settings", "shell", "startproject", "version"}  # commands of Scrapy's own
+SCRAPYS_SETTINGS = {name for name in vars(default_settings) if name.isupper()}
 README_BYTES, ARCHITECTURE_BYTES = 8_000, 9_000
 PICTURE_BYTES = 200_000
 COLUMNS = 120
@@ -37,7 +39,7 @@ _MEDIA_TYPE = re.compile("(?:image|audio|video|font|application)/")
 _MODULE = re.compile(r"(?:crawler|tests|benchmarks)(?:\.\w+)+")
 _SETTING = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _NOT_SETTINGS = {  # upper-case words that are not settings
-    "EXTRACTORS", "FORMATS", "ORBWEAVER_EXPORT_AUTH", "REQUEST_TARGET", "PATH_AS_IS", "RLIMIT_NOFILE",
+    "EXTRACTORS", "FORMATS", "TARGET_NAMES", "ORBWEAVER_EXPORT_AUTH", "REQUEST_TARGET", "PATH_AS_IS", "RLIMIT_NOFILE",
     "BEGIN_IMMEDIATE",
 }  # fmt: skip
 
@@ -51,13 +53,13 @@ class Example(NamedTuple):
         return f"{self.document.name}: {self.text.splitlines()[0] if self.text else ''}"
 
 
+def examples_in(path: Path, *languages: str) -> list[Example]:
+    found = _FENCE.finditer(path.read_text(encoding="utf-8"))
+    return [Example(path, example[1], example[2]) for example in found if example[1] in languages]
+
+
 def examples(*languages: str) -> list[Example]:
-    return [
-        Example(path, found[1], found[2])
-        for path in WRITTEN
-        for found in _FENCE.finditer(path.read_text(encoding="utf-8"))
-        if found[1] in languages
-    ]
+    return [example for path in WRITTEN for example in examples_in(path, *languages)]
 
 
 def prose_of(path: Path) -> str:
@@ -189,7 +191,7 @@ def find_spec(name: str) -> object | None:
 def test_named_settings_exist(path: Path) -> None:
     for words in _CODE.findall(prose_of(path)):
         if found := _SETTING.match(words):
-            assert found[0] in SETTINGS | _NOT_SETTINGS, words
+            assert found[0] in SETTINGS | SCRAPYS_SETTINGS | _NOT_SETTINGS, words
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
@@ -225,6 +227,17 @@ def check_scrapy(words: list[str]) -> None:
     options, rest = parser_of(COMMANDS[words[0]]).parse_known_args(words[1:])
     assert [word for word in rest if word.startswith("-") and word != "-"] == [], words
     assert {pair.partition("=")[0] for pair in options.set} <= SETTINGS, words
+
+
+PURE = [example for example in examples("python") if "scrapy" not in example.text and "class " not in example.text]
+
+
+@pytest.mark.parametrize("example", [each for each in PURE if "import *" not in each.text], ids=str)
+def test_python_examples_without_a_crawl_run(example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of docs/extending.md that need a project are run by a crawl of their own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.html").write_text("<title>Example</title><p>Some words, and <a href=b>a link</a>.")
+    exec(compile(example.text, str(example), "exec"), {})
 
 
 @pytest.mark.parametrize("example", examples("python"), ids=str)

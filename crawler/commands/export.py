@@ -53,11 +53,11 @@ class ExportCommand(ScrapyCommand):
             "(SHA-256 of the body), duplicate_of, similarity, tier, anchors (texts of links from other hosts), "
             "noarchive (no copy may be shown), event (upsert; meta if its text is unchanged), version. A deletion has "
             "id, url, deleted, evidence (not_found, gone, noindex, robots, private, duplicate, redirected, not_a_page, "
-            "forgotten, not_selected) and its target. Name and password for a search engine are given in its URL or in "
+            "not_selected, unknown) and its target. Name and password for a search engine are given in its URL or in "
             "ORBWEAVER_EXPORT_AUTH. Exit codes: 69 the search engine did not respond, 74 documents could not be read "
             "from the archive, 75 another export to the same target is running, 3 the search engine refused documents, "
-            "which are listed in a file. Example: scrapy export --to jsonl:documents.jsonl, or --to "
-            "opensearch:http://localhost:9200/pages"
+            "which are listed in a file. Examples: scrapy export --to "
+            "jsonl:documents.jsonl; scrapy export --to opensearch:http://localhost:9200/pages"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -21,7 +21,7 @@ from crawler.parse.documents import format_of
 from crawler.parse.html import Reading
 from crawler.parse.metadata.dates import seconds_of
 from crawler.parse.sitemaps import MOST_BYTES
-from crawler.parse.sketch import similarity, sketch
+from crawler.parse.soft404_sketch import soft404_similarity, soft404_sketch
 from crawler.urls.filters import is_login
 from crawler.urls.keys import key_of
 from crawler.urls.scope import Scope
@@ -97,7 +97,7 @@ def _read(answer: UnpackedAnswer) -> tuple[Page, Reason | None]:
     if robots.noarchive:
         page = replace(page, metadata={**page.metadata, "robots": "noarchive"})
     if visit.kind is Kind.PROBE:
-        return replace(page, soft404=sketch(page.text, visit.url)), None
+        return replace(page, soft404=soft404_sketch(page.text, visit.url)), None
     return page, _verdict(page, visit, robots, answer.now, is_login=found.is_login)
 
 
@@ -114,7 +114,7 @@ def _verdict(page: Page, visit: Visit, robots: Directives, now: float, *, is_log
     if (
         visit.soft404
         and visit.depth
-        and similarity(sketch(page.text, visit.url), visit.soft404) >= _SOFT_404_SIMILARITY
+        and soft404_similarity(soft404_sketch(page.text, visit.url), visit.soft404) >= _SOFT_404_SIMILARITY
     ):
         return Reason.SOFT_404
     if robots.noindex or (page.unavailable_after is not None and page.unavailable_after < now):

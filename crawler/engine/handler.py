@@ -48,7 +48,7 @@ class HttpFetcher:
 
 
 def fetchers_for(options: Options, client: FetchClient) -> dict[tuple[str, Kind], Fetcher]:
-    """Who makes a visit, by scheme and kind: a further scheme, or a kind that is rendered, is an entry more."""
+    """Return the fetcher for each scheme and kind of visit; a new scheme, or a kind that is rendered, is a new entry."""
     usual, skipped = options.fetch.limits, options.fetch.skip_types
     most_robots = LARGEST_FILE + 1
     limits = {
@@ -65,7 +65,7 @@ def fetchers_for(options: Options, client: FetchClient) -> dict[tuple[str, Kind]
 
 
 class CurlHandler(BaseDownloadHandler):
-    """Never raises: what goes wrong is a reason in the `Fetched` of the response."""
+    """Scrapy's download handler: the fetcher of a visit fetches it. An error is a reason in `Fetched`, never raised."""
 
     lazy = False
 

@@ -72,7 +72,7 @@ class VitalsReader:
                 is_buffer_full=self._client.is_buffer_full,
                 pages_waiting=session.pages_waiting(),
                 content_processes=options.content.processes,
-                connections_free=frontier.room,
+                connections_free=frontier.free_connections,
                 hosts=len(frontier.hosts),
                 allowed=frontier.supply.rate if frontier.supply.visits else 0.0,
                 rate=record.rate,

@@ -10,7 +10,7 @@ store has nothing due and nothing of it is uncommitted.
 
 Nothing here does I/O or reads a clock. The caller asks the frontier what it needs (`wants_hosts`, `wants_refill`,
 `to_lease`, `to_send_back`, `to_hold`, `to_postpone`, `remote_robots`), does that with the store, and passes the results
-in (`activate`, `refill`, `leased`); `next` returns a visit that is ready; `ended` and `committed` report its end.
+in (`activate`, `refill`, `leases_granted`); `next` returns a visit that is ready; `visit_ended` and `visit_committed` report its end.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Frontier:
     def widen(self, now: float) -> None:
         """Enlarge the window of active hosts if connections are free and no active host is ready."""
         ready = any(heap and heap[0][0] <= now for heap in (self._leased, self._idle))
-        if self.room > 0 and not ready and not self.network.is_down:
+        if self.free_connections > 0 and not ready and not self.network.is_down:
             self.window = min(self.window + self.window // 8 + 1, self._most_hosts)
 
     def wants_refill(self) -> list[int]:
@@ -159,13 +159,13 @@ class Frontier:
         return held
 
     def to_lease(self, now: float) -> list[Visit]:
-        """Return visits whose hosts are ready now or in a moment; their leases must be reported by `leased`."""
+        """Return visits whose hosts are ready now or in a moment; their leases must be reported by `leases_granted`."""
         if self._solo_key is not None:
             return []
         if self._solo_queue:
             return self._lease_solo(now)
         chosen: list[Visit] = []
-        room = self.room
+        room = self.free_connections
         if self.network.is_down:
             # One visit now and then probes whether the network is back; all others wait, and failures do not count.
             is_probe_due = now >= self.network.next_probe and not (self.in_flight or self._leasing or self._leased)
@@ -198,7 +198,7 @@ class Frontier:
         while self._leased and (due := self._not_before(self._leased[0][2])) > self._leased[0][0]:
             heapq.heapreplace(self._leased, (due, *self._leased[0][1:]))
         if not self._leased or self._leased[0][0] > now or now >= self.lease_end:
-            if self.room > 0:
+            if self.free_connections > 0:
                 self.supply.nothing_ready(now)
             return None
         if self._bandwidth.available_at(now) > now:
@@ -214,7 +214,7 @@ class Frontier:
         times = []
         if release and self._leased and now < self.lease_end:
             times.append(max(self._leased[0][0], self._bandwidth.available_at(now)))
-        if self._idle and self.room > 0 and not self._solo_queue and self._solo_key is None:
+        if self._idle and self.free_connections > 0 and not self._solo_queue and self._solo_key is None:
             ready = max(self._idle[0][0] - self._lease_ahead / 2, lease_from)
             if not self.network.is_down:
                 times.append(ready)
@@ -226,7 +226,7 @@ class Frontier:
         return self._bandwidth.available_at(now) > now
 
     @property
-    def room(self) -> int:
+    def free_connections(self) -> int:
         """The number of free connections."""
         return self.connections - len(self.in_flight) - len(self._leasing) - len(self._leased)
 
@@ -311,7 +311,7 @@ class Frontier:
             back.refilling = True
             self._refills.append(host)
 
-    def leased(
+    def leases_granted(
         self, requested: Collection[Visit], granted: Iterable[Visit], held: Mapping[int, float] = NO_HOLDS
     ) -> list[Visit]:
         """Take in the store's answer to `to_lease`: visits that it did not grant are dropped, held hosts wait in it.
@@ -337,9 +337,9 @@ class Frontier:
         leaving = [
             visit.host_key for visit in requested if visit.host_key in self.hosts and self.hosts[visit.host_key].leaving
         ]
-        return self.send_away(leaving) if leaving else []
+        return self.withdraw_hosts(leaving) if leaving else []
 
-    def send_away(self, hosts: Iterable[int]) -> list[Visit]:
+    def withdraw_hosts(self, hosts: Iterable[int]) -> list[Visit]:
         """Stop visiting hosts whose partitions pass to another worker; returns leases that are no longer needed.
 
         Hosts with visits in flight or uncommitted are dropped when those are committed; then they are no longer in
@@ -392,7 +392,7 @@ class Frontier:
             self._robots_visit_over(visit)
         return visits
 
-    def ended(self, visited: Visited, now: float) -> dict[int, HostClock]:
+    def visit_ended(self, visited: Visited, now: float) -> dict[int, HostClock]:
         """Record the end of a visit, from which its host rests. Returns the host clocks that changed."""
         visit = visited.visit
         del self.in_flight[visit.key]
@@ -418,7 +418,7 @@ class Frontier:
             cycle = back.clock.next_visit - fetched.started
             self.supply.record_visit(cycle, fetched.ended - fetched.started, len(self.hosts))
 
-    def committed(self, visited: Visited) -> None:
+    def visit_committed(self, visited: Visited) -> None:
         """Note that a visit was committed; a robots.txt that it fetched applies from now on."""
         back = self.hosts[visited.visit.host_key]
         back.uncommitted -= 1

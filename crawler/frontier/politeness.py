@@ -16,8 +16,8 @@ CRAWL_DELAY_LIMIT = 300.0  # a host that asks for more is visited at this interv
 RETRY_AFTER_LIMIT = DAY  # the longest Retry-After that is respected
 BACKOFF_LIMIT = HOUR  # doubling stops here
 SNOOZE_AFTER = 4  # failures in a row after which a host is not visited for hours, then days
-SNOOZES = (HOUR, 6 * HOUR, DAY, 7 * DAY)
-LONGEST_HOLD = max(RETRY_AFTER_LIMIT, *SNOOZES)
+FAILING_HOLDS = (HOUR, 6 * HOUR, DAY, 7 * DAY)
+LONGEST_HOLD = max(RETRY_AFTER_LIMIT, *FAILING_HOLDS)
 FOREIGN_HOST_FLOOR = 1.0  # hosts that are not in OWN_HOSTS are never visited more often than once a second
 
 # Failures of the host or of the network path to it, not of the URL.
@@ -137,7 +137,7 @@ class Politeness:
         if not trouble:
             return self._move_into_hours(replace(clock, next_visit=next_visit))
         retry_after = min(max(visited.retry_after or 0.0, 0.0), RETRY_AFTER_LIMIT)
-        next_visit = max(next_visit, ended + retry_after, ended + _snooze(clock, visited.reason))
+        next_visit = max(next_visit, ended + retry_after, ended + _failing_hold(clock, visited.reason))
         return self._move_into_hours(
             replace(clock, next_visit=next_visit, held_until=max(clock.held_until, next_visit))
         )
@@ -186,11 +186,11 @@ def _request_interval(rate: RequestRate | None, at: float | None) -> float:
     return rate.seconds / max(rate.requests, 1)
 
 
-def _snooze(clock: HostClock, reason: Reason) -> float:
+def _failing_hold(clock: HostClock, reason: Reason) -> float:
     """Return for how long a host that keeps failing is not visited."""
     if reason not in UNREACHABLE or clock.backoff < SNOOZE_AFTER:
         return 0.0
-    return SNOOZES[min(clock.backoff - SNOOZE_AFTER, len(SNOOZES) - 1)]
+    return FAILING_HOLDS[min(clock.backoff - SNOOZE_AFTER, len(FAILING_HOLDS) - 1)]
 
 
 def _is_open(window: DailyWindow, at: float) -> bool:

@@ -153,7 +153,9 @@ def lines(found: Findings) -> Iterator[str]:
         f"Simulated {hours:.1f} h of crawling {found.plan.hosts:,} hosts with {found.pages:,} pages in "
         f"{found.computed:.0f} s (seed {found.plan.seed})"
     )
-    end = f"the last after {observer.last / 3600:.1f} h" if found.is_done else "and the time was over"
+    end = (
+        f"the last after {observer.last / 3600:.1f} h" if found.is_done else "stopped at the end of the simulated time"
+    )
     yield f"  Visits       {observer.visits:,}: {observer.pages:,} pages and {observer.robots:,} robots.txt; {end}"
     yield (
         f"  Rate         {data['rate']:,.1f} visits a second, {data['best_rate']:,.1f} at best; {found.most_in_flight} "

@@ -170,7 +170,7 @@ class HostActivation:
             self._remote_robots.running[visit.origin] = now
             self._enter(load, visit)
         for rules in work.robots_files:
-            if self._remote_robots.accept(rules):
+            if self._remote_robots.accept_robots(rules):
                 self._frontier.robots_received(rules, now)
         if work.loads and len(work.loads) == most:
             self.look_at = 0.0

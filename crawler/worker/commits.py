@@ -70,7 +70,7 @@ class VisitCommits:
             return
         visited = self._with_robots_file(visited, now)
         was_down = self._frontier.network.is_down
-        clocks = self._frontier.ended(visited, now)
+        clocks = self._frontier.visit_ended(visited, now)
         self._log_outage(was_down=was_down)
         clock = clocks[visit.host_key]
         # A URL is not blamed for failures of its host or of our network.
@@ -163,7 +163,7 @@ class VisitCommits:
             else:
                 engine.visit_acknowledged(self._frontier.hosts[visited.visit.host_key].name, visited)
                 acknowledged.append(visited)
-            self._frontier.committed(visited)
+            self._frontier.visit_committed(visited)
             entry.acknowledge(None)
         self._committing = self._committing[len(batch) :]
         engine.batch_committed(answer.committed)

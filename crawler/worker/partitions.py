@@ -50,7 +50,7 @@ class PartitionShare:
                 self._unused.pop(address, None)
             else:
                 self._unused.setdefault(address, now)
-        return frontier.send_away(leaving) if leaving else []
+        return frontier.withdraw_hosts(leaving) if leaving else []
 
     def _choose_surplus(self) -> None:
         """Choose the partitions to release, and keep to that choice while their number is right."""

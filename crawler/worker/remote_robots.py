@@ -22,16 +22,16 @@ class RemoteRobots:
         self.awaited: dict[str, float] = {}  # origins of ours, whose file the owner of another host fetches
         self.running: dict[str, float] = {}  # origins whose file we fetch, perhaps for another worker
 
-    def queued(self, visits: Iterable[Visit], now: float) -> None:
+    def robots_queued(self, visits: Iterable[Visit], now: float) -> None:
         """Wait for the files of these visits, which are queued in the store."""
         self.awaited.update((visit.origin, now) for visit in visits)
 
-    def committed(self, origin: str) -> None:
+    def robots_committed(self, origin: str) -> None:
         """Wait no longer for the file of an origin: we have fetched and committed it."""
         self.awaited.pop(origin, None)
         self.running.pop(origin, None)
 
-    def accept(self, rules: RobotsFile) -> bool:
+    def accept_robots(self, rules: RobotsFile) -> bool:
         """Whether a file in the store is newer than our request for it; if so, it is awaited no longer."""
         is_new = rules.fetched >= self.awaited.get(rules.origin, float("inf"))
         if is_new:

@@ -152,7 +152,7 @@ class Worker:
     def _batch_committed(self, acknowledged: Sequence[Visited], summary: CommitSummary) -> None:
         for visited in acknowledged:
             if visited.rules is not None:
-                self._remote_robots.committed(visited.rules.origin)
+                self._remote_robots.robots_committed(visited.rules.origin)
         self._template_jobs.add(summary.template_hosts)
         self.frontier.urls_found(summary.hosts_with_new, self._runtime.clock.now())
         if any(host not in self.frontier.hosts for host in summary.hosts_with_new):
@@ -161,7 +161,7 @@ class Worker:
     # ── the pump: what the frontier wants ──
 
     def _continue(self) -> None:
-        """Something may have become ready."""
+        """Pump soon: something may have become ready, so the crawl is not over."""
         self.is_done = False
         self._pump_soon()
 
@@ -223,7 +223,7 @@ class Worker:
         if self.frontier.remote_robots:
             visits = list(self.frontier.remote_robots)
             self.frontier.remote_robots.clear()
-            self._remote_robots.queued(visits, now)
+            self._remote_robots.robots_queued(visits, now)
             access = self._runtime.store_access
             self._calls.run(lambda: access.store.partitions.add_remote_robots(visits), lambda _: self.look_now())
 
@@ -260,7 +260,7 @@ class Worker:
             )
 
     def _visits_leased(self, wanted: Sequence[Visit], leases: GrantedLeases) -> None:
-        self._undo_leases(self.frontier.leased(wanted, leases.granted, leases.held_until))
+        self._undo_leases(self.frontier.leases_granted(wanted, leases.granted, leases.held_until))
         if self._is_stopped:
             self._undo_unsent_leases()
         self._runtime.engine.wake()

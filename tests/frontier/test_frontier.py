@@ -337,7 +337,7 @@ def test_next_time_ignores_what_cannot_be_done_yet(store: Store) -> None:
     assert frontier.next_time(NOW) == NOW
     assert frontier.next_time(NOW, lease_from=math.inf) == math.inf
     visits = frontier.to_lease(NOW)
-    frontier.leased(visits, store.frontier.lease("me", visits, NOW).granted)
+    frontier.leases_granted(visits, store.frontier.lease("me", visits, NOW).granted)
     assert frontier.next_time(NOW) == NOW
     assert frontier.next_time(NOW, release=False) == math.inf
 
@@ -435,7 +435,7 @@ def test_a_visit_not_granted_frees_its_host(store: Store) -> None:
     frontier.activate(store.frontier.activate("me", NOW, 1, 5, ())[0], NOW)
     (refused,) = frontier.to_lease(NOW)
     assert frontier.to_lease(NOW) == []  # one at a time
-    frontier.leased([refused], [])
+    frontier.leases_granted([refused], [])
     assert frontier.next(NOW) is None
     (again,) = frontier.to_lease(NOW)
     assert again.host_key == refused.host_key
@@ -524,7 +524,7 @@ def test_a_host_with_a_url_that_must_be_visited_alone_can_be_sent_away(store: St
         frontier.activate(replace(load, rules=[rules]), NOW)
     (other,) = frontier.to_lease(NOW)
     assert other.url == "http://b.test/1"
-    frontier.send_away([loads["a.test"].host])
+    frontier.withdraw_hosts([loads["a.test"].host])
     assert loads["a.test"].host not in frontier.hosts
-    frontier.leased([other], [other])
+    frontier.leases_granted([other], [other])
     assert frontier.next(NOW) is not None  # the others need not wait for it any more

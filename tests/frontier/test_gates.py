@@ -201,7 +201,7 @@ def test_a_leased_visit_obeys_a_rest_that_its_host_demands_meanwhile(store: Stor
     for load in store.frontier.activate("me", NOW, 9, 9, ()):
         frontier.activate(load, NOW)
     visits = frontier.to_lease(NOW)
-    frontier.leased(visits, store.frontier.lease("me", visits, NOW).granted)
+    frontier.leases_granted(visits, store.frontier.lease("me", visits, NOW).granted)
     back = frontier.hosts[key_of("http://a.test/").host]
     back.clock = replace(back.clock, next_visit=NOW + 40)
     first, second = frontier.next(NOW), frontier.next(NOW)

@@ -12,9 +12,9 @@ from crawler.frontier import politeness as module
 from crawler.frontier.politeness import (
     BACKOFF_LIMIT,
     CRAWL_DELAY_LIMIT,
+    FAILING_HOLDS,
     LONGEST_HOLD,
     RETRY_AFTER_LIMIT,
-    SNOOZES,
     HostClock,
     Politeness,
 )
@@ -172,7 +172,7 @@ def failing(clock: HostClock, times: int, reason: Reason = Reason.CONNECT_FAILED
 
 
 def test_a_host_that_keeps_failing_is_left_alone_for_longer_and_longer() -> None:
-    assert failing(HostClock(), 9) == [10, 20, 40, *SNOOZES, SNOOZES[-1], SNOOZES[-1]]
+    assert failing(HostClock(), 9) == [10, 20, 40, *FAILING_HOLDS, FAILING_HOLDS[-1], FAILING_HOLDS[-1]]
 
 
 def test_a_host_that_is_only_busy_is_not_snoozed() -> None:

@@ -230,7 +230,7 @@ def test_an_invalid_file_is_refused_with_its_line(field):
     ("options", "url", "text"),
     [
         ({"mode": "hosts"}, "http://b.com/", "outside the scope of the seeds: hosts (out_of_scope)"),
-        ({}, "http://a.com:25/", "no server that means to serve pages listens on this port: 25 (port_denied)"),
+        ({}, "http://a.com:25/", "its port is neither in URL_PORTS nor the port of a seed: 25 (port_denied)"),
         ({"contact": False}, "http://a.com/", "not an own host, and no CONTACT is given (no_contact)"),
         (
             {"max_length": 16},

@@ -13,7 +13,7 @@ _RUN = 3  # words of a shingle
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def sketch(text: str, url: str) -> bytes:
+def soft404_sketch(text: str, url: str) -> bytes:
     """Sketch a text without the words of its URL, which error pages often repeat; empty if no words are left."""
     words_of_url = set(_WORD.findall(url.lower()))
     words = [word for word in _WORD.findall(text.lower()) if word not in words_of_url]
@@ -22,11 +22,11 @@ def sketch(text: str, url: str) -> bytes:
     return struct.pack(f"<{len(least)}Q", *least)
 
 
-def similarity(one: bytes, other: bytes) -> float:
+def soft404_similarity(one: bytes, other: bytes) -> float:
     """Estimate the resemblance (Jaccard similarity of their shingles) of two pages from their sketches.
 
     >>> text = "We are sorry but there is no such page here any more"
-    >>> similarity(sketch(text, "http://a.test/b"), sketch(text + " b", "http://a.test/b"))
+    >>> soft404_similarity(soft404_sketch(text, "http://a.test/b"), soft404_sketch(text + " b", "http://a.test/b"))
     1.0
     """
     ours, theirs = (set(struct.unpack(f"<{len(half) // 8}Q", half)) for half in (one, other))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parse import sketch as module
-from crawler.parse.sketch import SIZE, similarity, sketch
+from crawler.parse import soft404_sketch as module
+from crawler.parse.soft404_sketch import SIZE, soft404_similarity, soft404_sketch
 
 URL = "http://shop.test/garden/tools"
 SORRY = (
@@ -19,7 +19,7 @@ HARBOUR = "The harbour was quiet in the morning, and boats with red sails lay st
 
 
 def similarity_of_texts(one: str, other: str, one_url: str = URL, other_url: str = URL) -> float:
-    return similarity(sketch(one, one_url), sketch(other, other_url))
+    return soft404_similarity(soft404_sketch(one, one_url), soft404_sketch(other, other_url))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_more_two_pages_share_the_more_alike_they_are() -> None:
 
 @pytest.mark.parametrize("text", ["", " \n", "404 12.5 ___", "garden tools", "http"])
 def test_a_text_without_words_has_an_empty_sketch_and_no_similarity(text: str) -> None:
-    assert sketch(text, URL) == b""
+    assert soft404_sketch(text, URL) == b""
     assert similarity_of_texts(text, text) == 0.0
     assert similarity_of_texts(text, SORRY) == similarity_of_texts(SORRY, text) == 0.0
 
@@ -72,10 +72,10 @@ def test_the_order_of_words_counts() -> None:
 
 def test_a_sketch_is_short_and_always_the_same() -> None:
     long = " ".join(f"{first}{second}" for first in "abcdefghij" for second in "klmnopqrstuvwxyz")
-    assert len(sketch(long, URL)) == 8 * SIZE
-    assert len(sketch("one two three four", URL)) == 8 * 2
+    assert len(soft404_sketch(long, URL)) == 8 * SIZE
+    assert len(soft404_sketch("one two three four", URL)) == 8 * 2
     assert (
-        sketch("one two three", URL).hex() == GOLDEN
+        soft404_sketch("one two three", URL).hex() == GOLDEN
     )  # sketches are stored: with another algorithm they could not be compared
 
 
@@ -95,7 +95,7 @@ def test_similarity_is_a_share_whichever_page_comes_first(one: str, other: str) 
 
 @given(text=texts | st.text(st.characters(codec=None), max_size=50))
 def test_every_page_is_like_itself(text: str) -> None:
-    assert similarity_of_texts(text, text) == (1.0 if sketch(text, URL) else 0.0)
+    assert similarity_of_texts(text, text) == (1.0 if soft404_sketch(text, URL) else 0.0)
 
 
 def test_the_examples_are_true() -> None:
