@@ -218,7 +218,7 @@ def test_why_shows_the_detail_of_a_refusal(tmp_path: Path) -> None:
     store.urls.add([new_url(url, reason=Reason.LINK, refused=why_not) for url, why_not in refused.items()], NOW)
     store.close()
     outputs = {url: why(url, {"CRAWL_DIR": tmp_path}) for url in refused}
-    message = "parked: a pattern of URL_EXCLUDE fits it (excluded) [exclude.txt:1 http://a.example/]\n"
+    message = "parked: a pattern of URL_EXCLUDE matches it (excluded) [exclude.txt:1 http://a.example/]\n"
     assert message in outputs["http://a.example/x"]
     assert "(port_denied) [81]\n" in outputs["http://a.example:81/"]
     assert "(no_contact)\n" in outputs["http://b.example/"]
@@ -230,8 +230,9 @@ def test_why_shows_the_detail_for_an_unknown_url_that_would_be_refused(tmp_path:
     (tmp_path / "exclude.txt").write_text("\n~/x/")
     settings = {"CRAWL_DIR": tmp_path, "CONTACT": "me@a.example", "URL_EXCLUDE": tmp_path / "exclude.txt"}
     assert scrapy("seed", str(tmp_path / "seeds"), **settings).returncode == 0
-    assert f"would be parked: a pattern of URL_EXCLUDE fits it: {tmp_path / 'exclude.txt'}:2 ~/x/ (excluded)." in why(
-        "http://a.example/x/y", settings
+    assert (
+        f"would be parked: a pattern of URL_EXCLUDE matches it: {tmp_path / 'exclude.txt'}:2 ~/x/ (excluded)."
+        in why("http://a.example/x/y", settings)
     )
     assert "would be parked: outside the scope of the seeds: domains (out_of_scope)." in why(
         "http://b.example/", settings

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -126,7 +127,7 @@ def shown_on_a_terminal(directory: Path, *words: str) -> bytes:
 def test_help_contains_an_example(name: str) -> None:
     result = started(name, "--help")
     assert result.returncode == 0
-    assert f"Example: scrapy {name}" in " ".join(result.stdout.split())
+    assert re.search(f"Examples?: scrapy {name} ", " ".join(result.stdout.split()))
 
 
 @pytest.mark.parametrize(

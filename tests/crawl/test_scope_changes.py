@@ -81,7 +81,9 @@ def test_urls_that_are_no_longer_excluded_are_fetched_and_no_others_again(runs: 
     assert parked
     assert parked == part_of(parked)
     explanation = scrapy("why", min(parked), **runs.settings).stdout
-    assert f"parked: a pattern of URL_EXCLUDE fits it (excluded) [{runs.directory}/exclude.txt:1 {PART}]" in explanation
+    assert (
+        f"parked: a pattern of URL_EXCLUDE matches it (excluded) [{runs.directory}/exclude.txt:1 {PART}]" in explanation
+    )
     second = runs.crawl()
     assert JUDGED in runs.messages
     assert f"{len(parked)} {OPENED}, 0 are not and are parked" in runs.messages
