@@ -28,6 +28,7 @@ README_BYTES, ARCHITECTURE_BYTES = 8_000, 9_000
 PICTURE_BYTES = 200_000
 COLUMNS = 120
 
+_LITERAL = re.compile(r"  # (\([^)]*\), None|'[^']*'|True|False|[0-9.]+)(?=$|[,;:])")  # a result in a comment
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)", re.DOTALL)
 _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -237,7 +238,15 @@ def test_python_examples_without_a_crawl_run(example: Example, tmp_path: Path, m
     """Those of docs/extending.md that need a project are run by a crawl of their own."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "page.html").write_text("<title>Example</title><p>Some words, and <a href=b>a link</a>.")
-    exec(compile(example.text, str(example), "exec"), {})
+    names: dict[str, object] = {}
+    lines = example.text.splitlines()
+    for node in ast.parse(example.text).body:
+        if isinstance(node, ast.Expr):
+            value = eval(ast.unparse(node), names)
+            literal = _LITERAL.search(lines[node.lineno - 1])
+            assert literal is None or value == ast.literal_eval(literal[1])
+        else:
+            exec(ast.unparse(node), names)
 
 
 @pytest.mark.parametrize("example", examples("python"), ids=str)

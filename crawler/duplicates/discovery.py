@@ -69,10 +69,10 @@ def find_duplicate_clusters(
     with TemporaryDirectory(prefix="duplicates-", dir=directory, ignore_cleanup_errors=True) as name:
         file = SketchFile(Path(name), bands)
         file.fill(sketches, lambda done: progress("sketches", done, 0))
-        return _ClusterSearch(file, rule, compare, memory, progress).clusters()
+        return ClusterSearch(file, rule, compare, memory, progress).clusters()
 
 
-class _ClusterSearch:
+class ClusterSearch:
     """One search for clusters: the similar pairs so far, and the pairs whose estimates do not decide."""
 
     def __init__(
@@ -107,10 +107,10 @@ class _ClusterSearch:
             leaders = _next_leaders(places, groups, waits)
             is_open = leaders >= 0
             places, groups, waits, leaders = places[is_open], groups[is_open], waits[is_open], leaders[is_open]
-            self._join_similar(leaders, places)
+            self.join_similar(leaders, places)
             waits &= self._unions.roots(places) != self._unions.roots(leaders)
 
-    def _join_similar(self, ones: Places, others: Places) -> None:
+    def join_similar(self, ones: Places, others: Places) -> None:
         """Join pairs whose estimates reach the threshold; if texts can be compared, collect those too close to it."""
         apart = self._unions.roots(ones) != self._unions.roots(others)
         ones, others = np.minimum(ones[apart], others[apart]), np.maximum(ones[apart], others[apart])

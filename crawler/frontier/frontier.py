@@ -110,7 +110,7 @@ class Frontier:
         self._lease_ahead = ahead
         self._gates = Gates()
         self._idle: list[tuple[float, int, int | Gate]] = []  # (ready at, order, a host or a gate with hosts waiting)
-        self._leased: list[tuple[float, int, Visit]] = []  # granted by the store, waiting for their time
+        self.leased: list[tuple[float, int, Visit]] = []  # granted by the store, waiting for their time
         self._leasing: dict[Key, float] = {}  # requested from the store → ready at
         self._refills: list[int] = []
         self._sent_back: list[int] = []  # hosts that made room for others
@@ -134,7 +134,7 @@ class Frontier:
 
     def widen(self, now: float) -> None:
         """Enlarge the window of active hosts if connections are free and no active host is ready."""
-        ready = any(heap and heap[0][0] <= now for heap in (self._leased, self._idle))
+        ready = any(heap and heap[0][0] <= now for heap in (self.leased, self._idle))
         if self.free_connections > 0 and not ready and not self.network.is_down:
             self.window = min(self.window + self.window // 8 + 1, self._most_hosts)
 
@@ -168,7 +168,7 @@ class Frontier:
         room = self.free_connections
         if self.network.is_down:
             # One visit now and then probes whether the network is back; all others wait, and failures do not count.
-            is_probe_due = now >= self.network.next_probe and not (self.in_flight or self._leasing or self._leased)
+            is_probe_due = now >= self.network.next_probe and not (self.in_flight or self._leasing or self.leased)
             room = min(room, 1) if is_probe_due else 0
         if not self._idle or self._idle[0][0] > now + self._lease_ahead / 2:
             return []  # so that several are leased at once
@@ -195,15 +195,15 @@ class Frontier:
     def next(self, now: float) -> Visit | None:
         """Return a leased visit that is ready, or None."""
         # Since the lease the rest of its host may have become longer, or a visit to its server may have ended.
-        while self._leased and (due := self._not_before(self._leased[0][2])) > self._leased[0][0]:
-            heapq.heapreplace(self._leased, (due, *self._leased[0][1:]))
-        if not self._leased or self._leased[0][0] > now or now >= self.lease_end:
+        while self.leased and (due := self._not_before(self.leased[0][2])) > self.leased[0][0]:
+            heapq.heapreplace(self.leased, (due, *self.leased[0][1:]))
+        if not self.leased or self.leased[0][0] > now or now >= self.lease_end:
             if self.free_connections > 0:
                 self.supply.nothing_ready(now)
             return None
         if self._bandwidth.available_at(now) > now:
             return None
-        visit = heapq.heappop(self._leased)[2]
+        visit = heapq.heappop(self.leased)[2]
         self.in_flight[visit.key] = visit
         self.supply.something_ready(now)
         self._bandwidth.request_sent(visit.key, now)
@@ -212,13 +212,13 @@ class Frontier:
     def next_time(self, now: float, *, lease_from: float = 0.0, release: bool = True) -> float:
         """Return when `to_lease` (not called before `lease_from`) or `next` will have a visit, all else unchanged."""
         times = []
-        if release and self._leased and now < self.lease_end:
-            times.append(max(self._leased[0][0], self._bandwidth.available_at(now)))
+        if release and self.leased and now < self.lease_end:
+            times.append(max(self.leased[0][0], self._bandwidth.available_at(now)))
         if self._idle and self.free_connections > 0 and not self._solo_queue and self._solo_key is None:
             ready = max(self._idle[0][0] - self._lease_ahead / 2, lease_from)
             if not self.network.is_down:
                 times.append(ready)
-            elif not (self.in_flight or self._leasing or self._leased):
+            elif not (self.in_flight or self._leasing or self.leased):
                 times.append(max(ready, self.network.next_probe))
         return max(now, min(times, default=math.inf))
 
@@ -228,17 +228,17 @@ class Frontier:
     @property
     def free_connections(self) -> int:
         """The number of free connections."""
-        return self.connections - len(self.in_flight) - len(self._leasing) - len(self._leased)
+        return self.connections - len(self.in_flight) - len(self._leasing) - len(self.leased)
 
     @property
     def has_more(self) -> bool:
         """Whether any visit is in flight, leased or waiting in the heap; else only a commit can bring more."""
-        return bool(self.in_flight or self._leased or self._leasing or self._idle)
+        return bool(self.in_flight or self.leased or self._leasing or self._idle)
 
     @property
     def is_quiet(self) -> bool:
         """Whether nothing is queued, leased, in flight, uncommitted or to be reported to the store."""
-        waiting = (self.in_flight, self._leased, self._leasing, self._solo_queue, self.remote_robots)
+        waiting = (self.in_flight, self.leased, self._leasing, self._solo_queue, self.remote_robots)
         to_tell = (self._postponed, self._held, self._sent_back)
         return (
             not any(waiting)
@@ -323,7 +323,7 @@ class Frontier:
             ready = self._leasing.pop(visit.key)
             if visit.key in granted_by_key:
                 self._order += 1
-                heapq.heappush(self._leased, (ready, self._order, granted_by_key[visit.key]))
+                heapq.heappush(self.leased, (ready, self._order, granted_by_key[visit.key]))
             else:
                 if self._solo_key == visit.key:
                     self._solo_key = None
@@ -346,9 +346,9 @@ class Frontier:
         `hosts`.
         """
         leaving_hosts = {host for host in hosts if host in self.hosts}
-        unneeded = [entry[2] for entry in self._leased if entry[2].host_key in leaving_hosts]
-        self._leased = [entry for entry in self._leased if entry[2].host_key not in leaving_hosts]
-        heapq.heapify(self._leased)
+        unneeded = [entry[2] for entry in self.leased if entry[2].host_key in leaving_hosts]
+        self.leased = [entry for entry in self.leased if entry[2].host_key not in leaving_hosts]
+        heapq.heapify(self.leased)
         for visit in unneeded:
             if visit.key == self._solo_key:
                 self._solo_key = None
@@ -385,8 +385,8 @@ class Frontier:
 
     def recall_leases(self) -> list[Visit]:
         """Withdraw and return all visits that are leased but not yet released by `next`."""
-        visits = [entry[2] for entry in self._leased]
-        self._leased.clear()
+        visits = [entry[2] for entry in self.leased]
+        self.leased.clear()
         for visit in visits:
             self._leave_gates(self.hosts[visit.host_key])
             self._robots_visit_over(visit)
@@ -632,7 +632,7 @@ class Frontier:
 
     def _lease_solo(self, now: float) -> list[Visit]:
         """Return a URL during whose visits several processes died, once nothing else is leased or in flight."""
-        if self.in_flight or self._leasing or self._leased:
+        if self.in_flight or self._leasing or self.leased:
             return []
         visit = self._solo_queue.popleft()
         self._solo_key = visit.key

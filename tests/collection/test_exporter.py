@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import apsw
 import pytest
 from msgspec.structs import replace
 
@@ -18,7 +19,7 @@ from crawler.export.sink import SinkDown, read_checkpoint
 from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, Reason, RejectedDocument, identifier
 from crawler.options import Options
 from crawler.stores.contract.store import Store
-from crawler.stores.sqlite.document_writer import _DELETED_BY
+from crawler.stores.sqlite.document_writer import DELETED_BY
 from crawler.urls.keys import key_of
 from tests.collection.pages import EVERYTHING, HTML, WORDS, A, B, C, body
 from tests.samples import NOW
@@ -406,13 +407,14 @@ def test_a_page_with_outdated_weights_is_read_without_them(
 ) -> None:
     """Stored block weights are not used if they do not give the text whose digest is stored."""
     collection.add(A, body("one"), **HTML)
-    (published,) = store.changes.published()
-    assert published.document is not None
-    wrong = replace(published.document, weights=bytes(len(published.document.weights)))
-    feed = ChangeFeed(store, options, Selection())
-    found = feed._read(replace(published, document=wrong), wrong)
+    outside = apsw.Connection(str(options.crawl.dir / "crawl.db"))
+    outside.execute("UPDATE documents SET weights = zeroblob(length(weights))")
+    assert outside.changes() == 1
+    outside.close()
+    (found,) = ChangeFeed(store, options, Selection()).snapshot(None)
+    assert isinstance(found, ExportedDocument)
     assert found.text.startswith("one It was a bright")
 
 
 def test_every_reason_for_a_deletion_has_its_evidence() -> None:
-    assert {*_DELETED_BY, Reason.NOT_FOUND, Reason.SOFT_404, Reason.LOGIN_WALL, Reason.REDIRECTED} <= EVIDENCE.keys()
+    assert {*DELETED_BY, Reason.NOT_FOUND, Reason.SOFT_404, Reason.LOGIN_WALL, Reason.REDIRECTED} <= EVIDENCE.keys()

@@ -113,10 +113,10 @@ def test_the_largest_comes_first_and_in_each_the_first_of_the_stream(tmp_path: P
 def compared_in_groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of pairs in each comparison of documents that share keys."""
     pairs: list[int] = []
-    join_similar = discovery._ClusterSearch._join_similar
+    join_similar = discovery.ClusterSearch.join_similar
     monkeypatch.setattr(
-        discovery._ClusterSearch,
-        "_join_similar",
+        discovery.ClusterSearch,
+        "join_similar",
         lambda self, ones, others: (pairs.append(len(ones)), join_similar(self, ones, others)),
     )
     return pairs

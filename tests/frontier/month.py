@@ -275,7 +275,7 @@ def _states(store: Store, simulation: Simulation) -> Iterator[str]:
     account = store.crawl.account()
     if account.known != account.waiting + account.leased + account.parked:
         yield f"{account.known} known, but {account.waiting} + {account.leased} + {account.parked}"
-    under_way = len(simulation.frontier.in_flight) + simulation.worker.uncommitted + len(simulation.frontier._leased)
+    under_way = len(simulation.frontier.in_flight) + simulation.worker.uncommitted + len(simulation.frontier.leased)
     if account.leased != under_way:
         yield f"{account.leased} are leased, but {under_way} are on their way"
 

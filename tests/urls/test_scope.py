@@ -1,6 +1,7 @@
 """The scope allows what the seeds and settings include, and gives the reason for every refusal."""
 
 import doctest
+import tracemalloc
 from dataclasses import fields, replace
 
 import pytest
@@ -94,11 +95,17 @@ def test_a_scope_grows_with_its_seeds():
 
 
 def test_the_cache_of_refusals_is_bounded(monkeypatch):
-    monkeypatch.setattr(scope_module, "MOST_ORIGINS", 10)
+    for limit in ("MOST_ORIGINS", "MOST_URLS"):
+        monkeypatch.setattr(scope_module, limit, 10)
     scope = urls_with(mode="hosts").new_scope(["http://host3.test/"])
     answers = [scope.rejection(f"http://host{number % 20}.test/") for number in range(100)]
     assert [number % 20 for number, answer in enumerate(answers) if answer is None] == [3] * 5
-    assert len(scope._by_origin) <= 10
+    tracemalloc.start()
+    for number in range(5_000):
+        scope.rejection(f"http://host{number}.test/")
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert used < 100_000
 
 
 def test_an_unknown_mode_is_named():

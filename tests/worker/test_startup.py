@@ -28,6 +28,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_a_worker_without_groups_may_join_a_crawl_that_has_never_had_any(store: Store) -> None:
     acquire(store, "other", 0, NOW, 60, 60)
     apply_groups(store, NO_GROUPS)
+    assert "groups_digest" not in store.crawl.facts()
 
 
 def test_a_worker_with_other_groups_than_the_running_crawl_is_refused(store: Store) -> None:

@@ -45,7 +45,7 @@ def detect_encoding(body: bytes) -> str | None:
     >>> detect_encoding("<p>Gute Nacht » 5 £".encode("windows-1252")) is None
     True
     """
-    sample = _sample(body)
+    sample = text_sample(body)
     if len(_LETTER.findall(sample)) < _FEWEST_LETTERS:
         return None
     name = _detect_web_encoding(sample)
@@ -98,7 +98,7 @@ def _koi8_variant(name: str | None, sample: bytes) -> str | None:
 # ── the sample ──
 
 
-def _sample(body: bytes) -> bytes:
+def text_sample(body: bytes) -> bytes:
     """The first pieces of text with bytes beyond ASCII, from tag to tag."""
     pieces: list[bytes] = []
     room, end = LONGEST_SAMPLE, 0

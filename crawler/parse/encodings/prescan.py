@@ -67,10 +67,10 @@ def encoding_in_meta(body: bytes) -> str | None:
     >>> encoding_in_meta(b"<p title='<meta charset=big5>'>") is None
     True
     """
-    return _prescan_beginning(body[:_BEGINNING]) or _scan_head(body[:_LONGEST_HEAD])
+    return prescan_beginning(body[:_BEGINNING]) or _scan_head(body[:_LONGEST_HEAD])
 
 
-def _encoding_in_meta_element(attributes: Attributes) -> str | None:
+def encoding_in_meta_element(attributes: Attributes) -> str | None:
     """The encoding that a meta element declares: in `charset`, or in `content` of http-equiv=content-type."""
     label = attributes.get("charset")
     if label is None:
@@ -93,7 +93,7 @@ def _ascii_compatible(name: str | None) -> str | None:
 # ── the beginning, tag by tag ──
 
 
-def _prescan_beginning(data: bytes) -> str | None:
+def prescan_beginning(data: bytes) -> str | None:
     """The standard's prescan: it finds meta elements in scripts and titles, too, but not in comments.
 
     It ends at a comment, a tag or a quoted value that is not closed.
@@ -101,7 +101,7 @@ def _prescan_beginning(data: bytes) -> str | None:
     name, position = None, 0
     while name is None and (before := _BEFORE_META.match(data, position)) and (tag := _META.match(data, before.end())):
         if b"charset" in tag[0].lower():
-            name = _encoding_in_meta_element(_attributes(tag[0][len(b"<meta") :]))
+            name = encoding_in_meta_element(_attributes(tag[0][len(b"<meta") :]))
         position = tag.end()
     return name
 
@@ -120,7 +120,7 @@ def _scan_head(data: bytes) -> str | None:
     for token in turbohtml.tokenize(data[: _last_candidate(data.lower())].decode("latin-1")):
         if token.type is TokenType.START_TAG:
             if token.tag == "meta":
-                name = _encoding_in_meta_element({key: value or "" for key, value in token.attrs or ()})
+                name = encoding_in_meta_element({key: value or "" for key, value in token.attrs or ()})
             elif token.tag not in _IN_HEAD:
                 break
         elif token.type is TokenType.END_TAG and token.tag not in _ENDING_IN_HEAD:

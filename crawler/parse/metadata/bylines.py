@@ -51,7 +51,7 @@ _LABELS = frozenset(
 )
 
 # "By", "Posted by", "Zeige alle Beiträge von", "Text:" …
-_PREFIX = re.compile(
+BYLINE_PREFIX = re.compile(
     r"(?:(?:[^\W\d_]+\s+){0,3}(?:written|posted|published|created|story|articles?|posts?|erstellt|geschrieben|verfasst"
     r"|veröffentlicht|gepostet|eingestellt|beiträge|beitrag|artikel|publié|écrit|rédigé|escrito|publicado|scritto"
     r"|pubblicato|geschreven|gepubliceerd)\s+)?(?:by|von|par|por|di|da|door|av|af)\s+"
@@ -147,11 +147,11 @@ def _names_after_prefix(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _without_prefix(text: str) -> str:
-    prefix = _PREFIX.match(f"{text} ") if _may_have_prefix(text) else None
+    prefix = BYLINE_PREFIX.match(f"{text} ") if may_have_prefix(text) else None
     return text[prefix.end() :] if prefix is not None else text
 
 
-def _may_have_prefix(text: str) -> bool:
+def may_have_prefix(text: str) -> bool:
     """Whether a line may begin with a prefix: a quick test that excludes most lines in a third of the time."""
     if not text.isascii():
         return True

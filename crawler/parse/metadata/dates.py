@@ -17,7 +17,7 @@ _FIGURES = re.compile(r"((?:19|20)\d{6})(\d{6})")  # a day and a time of day, wi
 
 # Month names in many languages, with the cases they take in a date and abbreviations. A name that means different
 # months in different languages (listopad) is left out.
-_MONTHS = """
+MONTHS = """
 1 january jan januar janvier janv enero ene gennaio gen janeiro januari stycznia styczeń sty leden ledna január
 1 januára января январь янв січня januarie ianuarie ian ocak tammikuuta tammikuu jänner janar siječnja ιανουαρίου
 1 ιανουάριος gener urtarrila
@@ -48,7 +48,7 @@ _MONTHS = """
 12 desembre
 """
 _MONTH_OF = {
-    name: int(number) for line in _MONTHS.split("\n") for number, *names in [line.split() or [""]] for name in names
+    name: int(number) for line in MONTHS.split("\n") for number, *names in [line.split() or [""]] for name in names
 }
 
 _YEAR = r"(?:19|20)\d\d"

@@ -16,7 +16,7 @@ from crawler.stores.sqlite.schema import COMPLETE_PAGE
 from crawler.stores.sqlite.similarity_index import SimilarityIndex, SketchRow
 
 # Reasons for which a page is deleted from the feed at the first visit.
-_DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})
+DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})
 
 _BODY_HOLDER = f"""
 SELECT id FROM documents
@@ -253,7 +253,7 @@ def _is_gone(result: VisitResult) -> bool:
     visited = result.visited
     if result.next_state.missing > visited.visit.missing:
         return result.next_state.missing >= GONE_AFTER_MISSING
-    return visited.reason in _DELETED_BY or (visited.outcome is Outcome.REDIRECTED and is_moved(visited))
+    return visited.reason in DELETED_BY or (visited.outcome is Outcome.REDIRECTED and is_moved(visited))
 
 
 def _published(connection: apsw.Connection, key: tuple[int, int]) -> int | None:

@@ -75,7 +75,7 @@ def test_koi8_is_ukrainian_only_with_ukrainian_letters():
 
 @pytest.mark.parametrize("body", [b"\xe9" * 100_000, b"\xe9<" * 100_000, b"a" * 100_000 + b"\xe9\xe8\xe7"])
 def test_the_sample_is_bounded(body):
-    assert len(detection._sample(body)) <= 2 * LONGEST_SAMPLE + 1
+    assert len(detection.text_sample(body)) <= 2 * LONGEST_SAMPLE + 1
 
 
 @pytest.mark.parametrize(

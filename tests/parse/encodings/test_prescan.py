@@ -176,7 +176,7 @@ class Scan:
 
 def prescan_by_the_standard(data):
     for attributes in Scan(data).metas():
-        name = prescan._encoding_in_meta_element(
+        name = prescan.encoding_in_meta_element(
             {name.decode("latin-1"): value.decode("latin-1") for name, value in attributes.items()}
         )
         if name is not None:
@@ -215,7 +215,7 @@ PARTS += [
 
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map(b"".join))
 def test_the_fast_prescan_agrees_with_the_standards_algorithm(data):
-    assert prescan._prescan_beginning(data) == prescan_by_the_standard(data)
+    assert prescan.prescan_beginning(data) == prescan_by_the_standard(data)
 
 
 def test_the_examples_are_true():

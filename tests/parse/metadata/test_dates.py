@@ -107,7 +107,7 @@ def test_what_only_looks_like_a_day_is_not_found(text: str) -> None:
 
 
 def test_no_month_name_stands_for_two_months() -> None:
-    named = [(name, line.split()[0]) for line in dates._MONTHS.split("\n") for name in line.split()[1:]]
+    named = [(name, line.split()[0]) for line in dates.MONTHS.split("\n") for name in line.split()[1:]]
     assert len(dict(named)) == len(set(named))
 
 
