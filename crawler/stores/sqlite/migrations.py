@@ -326,7 +326,7 @@ INSERT INTO crawl SELECT 'politeness_settings', json_object(
     'own_hosts', value -> 'own_hosts', 'groups', value -> 'groups',
     'address_connections', value -> 'address_connections', 'address_gap', value -> 'address_gap',
     'bandwidth_host_limit', value -> 'bandwidth'
-) FROM crawl WHERE name = 'politeness';
+) FROM crawl WHERE name = 'politeness' AND json_valid(value);
 INSERT INTO crawl SELECT 'groups_digest', '' FROM crawl WHERE name = 'groups';    -- hosts are assigned again
 DELETE FROM crawl WHERE name IN ('politeness', 'groups');
 """
