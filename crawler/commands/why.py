@@ -13,7 +13,7 @@ from crawler.clock import steady_clock
 from crawler.engine.command import exit_code_of
 from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
-from crawler.frontier.politeness import SNOOZE_AFTER, HostClock, Politeness
+from crawler.frontier.politeness import HOLD_AFTER_FAILURES, HostClock, Politeness
 from crawler.frontier.priority import LEVELS, PriorityInputs, level_parts
 from crawler.items import ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.monitor.host import trust_lines
@@ -264,7 +264,7 @@ def _hold_reason(store: Store, budgets: Budgets, host: HostRow, now: float) -> s
         ):
             if limits.daily and used.visits_today >= limits.daily:
                 return f"is visited again tomorrow: {what} has used its {limits.daily} visits for today"
-    if clock.backoff >= SNOOZE_AFTER:
+    if clock.backoff >= HOLD_AFTER_FAILURES:
         return f"has failed {clock.backoff} times in a row"
     if clock.backoff:
         return "failed lately, or sent Retry-After"

@@ -48,7 +48,7 @@ class HttpFetcher:
 
 
 def fetchers_for(options: Options, client: FetchClient) -> dict[tuple[str, Kind], Fetcher]:
-    """Return the fetcher for each scheme and kind of visit; a new scheme, or a kind that is rendered, is a new entry."""
+    """Return the fetcher for each scheme and kind of visit. A new scheme, or a kind that is rendered, is one entry."""
     usual, skipped = options.fetch.limits, options.fetch.skip_types
     most_robots = LARGEST_FILE + 1
     limits = {

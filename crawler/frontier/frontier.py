@@ -10,7 +10,8 @@ store has nothing due and nothing of it is uncommitted.
 
 Nothing here does I/O or reads a clock. The caller asks the frontier what it needs (`wants_hosts`, `wants_refill`,
 `to_lease`, `to_send_back`, `to_hold`, `to_postpone`, `remote_robots`), does that with the store, and passes the results
-in (`activate`, `refill`, `leases_granted`); `next` returns a visit that is ready; `visit_ended` and `visit_committed` report its end.
+in (`activate`, `refill`, `leases_granted`); `next` returns a visit that is ready; `visit_ended` and `visit_committed`
+report its end.
 """
 
 from __future__ import annotations

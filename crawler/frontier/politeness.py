@@ -15,9 +15,9 @@ HOUR, DAY = 3_600.0, 86_400.0
 CRAWL_DELAY_LIMIT = 300.0  # a host that asks for more is visited at this interval, never dropped
 RETRY_AFTER_LIMIT = DAY  # the longest Retry-After that is respected
 BACKOFF_LIMIT = HOUR  # doubling stops here
-SNOOZE_AFTER = 4  # failures in a row after which a host is not visited for hours, then days
-FAILING_HOLDS = (HOUR, 6 * HOUR, DAY, 7 * DAY)
-LONGEST_HOLD = max(RETRY_AFTER_LIMIT, *FAILING_HOLDS)
+HOLD_AFTER_FAILURES = 4  # failures in a row after which a host is not visited for hours, then days
+HOLDS_WHEN_FAILING = (HOUR, 6 * HOUR, DAY, 7 * DAY)
+LONGEST_HOLD = max(RETRY_AFTER_LIMIT, *HOLDS_WHEN_FAILING)
 FOREIGN_HOST_FLOOR = 1.0  # hosts that are not in OWN_HOSTS are never visited more often than once a second
 
 # Failures of the host or of the network path to it, not of the URL.
@@ -131,7 +131,7 @@ class Politeness:
             latency=max(0.0, ended - fetched.started) if fetched is not None else clock.latency,
             last_end=max(ended, clock.last_end),
             last_bytes=len(fetched.head) + len(fetched.body) if fetched is not None else clock.last_bytes,
-            backoff=min(clock.backoff + 1, 32) if trouble else max(min(clock.backoff, SNOOZE_AFTER) - 1, 0),
+            backoff=min(clock.backoff + 1, 32) if trouble else max(min(clock.backoff, HOLD_AFTER_FAILURES) - 1, 0),
         )
         next_visit = max(clock.next_visit, ended + self.rest(name, clock, ended))
         if not trouble:
@@ -188,9 +188,9 @@ def _request_interval(rate: RequestRate | None, at: float | None) -> float:
 
 def _failing_hold(clock: HostClock, reason: Reason) -> float:
     """Return for how long a host that keeps failing is not visited."""
-    if reason not in UNREACHABLE or clock.backoff < SNOOZE_AFTER:
+    if reason not in UNREACHABLE or clock.backoff < HOLD_AFTER_FAILURES:
         return 0.0
-    return FAILING_HOLDS[min(clock.backoff - SNOOZE_AFTER, len(FAILING_HOLDS) - 1)]
+    return HOLDS_WHEN_FAILING[min(clock.backoff - HOLD_AFTER_FAILURES, len(HOLDS_WHEN_FAILING) - 1)]
 
 
 def _is_open(window: DailyWindow, at: float) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from crawler.frontier.politeness import SNOOZE_AFTER
+from crawler.frontier.politeness import HOLD_AFTER_FAILURES
 from crawler.items import Key, Kind, Outcome, Reason, State
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.sqlite.ledger import HostLedger
@@ -71,7 +71,7 @@ def _mirrors_of(connection: apsw.Connection, origin: str) -> list[str]:
 def _has_failed(connection: apsw.Connection, target: Key) -> bool:
     """Whether the preferred host is dead, or a visit to the target has failed before."""
     backoff = connection.execute("SELECT backoff FROM hosts WHERE host = ?", (target.host,)).get
-    if backoff is not None and backoff >= SNOOZE_AFTER:
+    if backoff is not None and backoff >= HOLD_AFTER_FAILURES:
         return True
     visits = connection.execute(_FAILED_VISITS, (*target, Reason.OVER_BUDGET, Reason.SAME_PAGE)).get
     return bool(visits)

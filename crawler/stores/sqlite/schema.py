@@ -249,7 +249,7 @@ CREATE TABLE documents (
     tier INTEGER,                       -- how the duplicate was found
     weights BLOB NOT NULL DEFAULT x''   -- of the blocks of its text, for extracting its main text again
 );
--- Only whole pages can be copies, or have them.
+-- Only complete pages can be copies, or have copies.
 CREATE INDEX documents_by_body ON documents (body_digest) WHERE {COMPLETE_PAGE} AND body_bytes > 0;
 CREATE INDEX documents_by_text ON documents (text_digest) WHERE {COMPLETE_PAGE} AND text_digest <> x'';
 CREATE INDEX documents_of_url ON documents (host, rest, fetched);

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from crawler.items import Key, Outcome, Page, Reason
+from crawler.items import Key, Page
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.similarity import SimilarPage
-from crawler.stores.sqlite.document_rows import find_document
+from crawler.stores.sqlite.document_rows import find_document, is_complete_page
 from crawler.stores.sqlite.document_writer import has_exact_copy
 from crawler.stores.sqlite.new_urls import url_id
 from crawler.stores.sqlite.similarity_index import SimilarCandidate, SimilarityIndex, template
@@ -24,7 +24,7 @@ def find_candidates(
     sketched = [
         (result, page)
         for result in batch
-        if (page := result.visited.page) is not None and page.sketch and _is_complete(result)
+        if (page := result.visited.page) is not None and page.sketch and is_complete_page(result.visited)
     ]
     index.look_up({page.sketch for _, page in sketched})
     found: dict[Key, Sequence[SimilarPage]] = {}
@@ -53,10 +53,6 @@ def _is_copied_in(page: Page, before: Sequence[Page]) -> bool:
         other.body_digest == page.body_digest or (page.text_digest and other.text_digest == page.text_digest)
         for other in before
     )
-
-
-def _is_complete(result: VisitResult) -> bool:
-    return result.visited.outcome is Outcome.FETCHED and result.visited.reason is Reason.OK
 
 
 def similar_page(connection: apsw.Connection, candidate: SimilarCandidate) -> SimilarPage:

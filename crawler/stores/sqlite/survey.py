@@ -29,12 +29,11 @@ from crawler.stores.contract.survey import (
     VisitedUrl,
 )
 from crawler.stores.sqlite import survey_documents
+from crawler.stores.sqlite.new_urls import SCOPE_CODES
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
-from crawler.urls.scope import SCOPE_REASONS
 
 _EXAMPLE_RANGE = 20_000  # URLs after the first one that are searched for further examples
 Values = tuple[int | float | str | None, ...]
-_OUT_OF_SCOPE = ",".join(str(int(reason)) for reason in sorted(SCOPE_REASONS))
 
 # When a URL was first visited. `visited` is the last visit; of several visits, the oldest document shows the first.
 _FIRST_VISIT = """
@@ -244,7 +243,7 @@ class SqliteSurvey:
                                  AS listed
                           FROM urls u LEFT JOIN url_facts t ON t.id = u.id LEFT JOIN urls v ON v.id = u.via
                           WHERE u.kind = {Kind.PAGE:d}
-                            AND NOT (u.state = {State.PARKED:d} AND u.reason IN ({_OUT_OF_SCOPE}))
+                            AND NOT (u.state = {State.PARKED:d} AND u.reason IN ({SCOPE_CODES}))
                             AND u.host IN (SELECT m.host FROM url_facts l JOIN urls m ON m.id = l.id
                                            WHERE l.lister IS NOT NULL))"""
             )
