@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 import re
 import shutil
 from argparse import ArgumentParser
@@ -24,12 +23,12 @@ from crawler.stores.contract.similarity import TemplateResult
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.commands.test_show_export import Collection, error_line
+from tests.contracts.similar_texts import ONE, edited, words_of
 from tests.crawl.runner import scrapy, started
 from tests.samples import NOW
 
 pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("duplicates")]  # one worker, one crawl
 
-VOCABULARY = [f"word{number}" for number in range(3_000)]
 A, B, C, D = "http://a.test/x", "http://b.test/near", "http://c.test/copy", "http://d.test/other"
 SHORT, SHORT_COPY = "http://a.test/short", "http://b.test/short"
 PROGRAM, RENAMED, OTHER_PROGRAM = "http://a.test/sum.py", "http://b.test/total.py", "http://c.test/other.py"
@@ -67,19 +66,6 @@ class Tree:
 """
 
 
-def words_of(seed: int, count: int = 400) -> list[str]:
-    return random.Random(seed).choices(VOCABULARY, k=count)
-
-
-def edited(words: list[str], changes: int) -> list[str]:
-    """Replace words that are far from each other, so that each changes five shingles."""
-    words, step = list(words), len(words) // (changes + 1)
-    for number in range(changes):
-        words[(number + 1) * step] = f"edited{number}"
-    return words
-
-
-ONE = words_of(1)
 NEAR = edited(ONE, 4)  # .90
 
 
@@ -128,7 +114,7 @@ def test_near_duplicates_of_a_url_are_found_with_similarity_and_differences(craw
     assert copy["duplicate_of"] == A
     assert (near["url"], near["tier"]) == (B, "compared")
     assert 0.88 < near["similarity"] < 0.92
-    assert near["added"] == ["edited0", "edited1", "edited2", "edited3"]
+    assert near["added"] == ["edited1x0", "edited1x1", "edited1x2", "edited1x3"]
     assert near["removed"] == [ONE[80], ONE[160], ONE[240], ONE[320]]
 
 
@@ -137,7 +123,7 @@ def test_the_text_output_names_the_evidence_and_the_verdict_of_the_crawl(crawled
     assert f"100.0%  {C}" in text
     assert f"the same bytes; in the crawl a duplicate of {A} (100.0%)" in text
     assert "almost the same words, both texts compared; in the crawl " in text
-    assert "words: + edited0 edited1 edited2 edited3  − word" in text
+    assert "words: + edited1x0 edited1x1 edited1x2 edited1x3  − word" in text
     assert "\x1b" not in text
 
 
@@ -206,7 +192,7 @@ def test_all_clusters_of_the_collection_are_found(crawled: Path) -> None:
     assert (found["cluster"], found["size"]) == (1, 3)
     assert [document["url"] for document in found["documents"]] == [A, B, C]
     assert [document["counted"] for document in found["documents"]] == [True, True, True]
-    assert found["documents"][1]["added"] == ["edited0", "edited1", "edited2", "edited3"]
+    assert found["documents"][1]["added"] == ["edited1x0", "edited1x1", "edited1x2", "edited1x3"]
     assert "added" not in found["documents"][0]
 
 
@@ -216,7 +202,7 @@ def test_the_text_output_is_a_table_of_clusters(crawled: Path) -> None:
     assert lines[2:4] == ["   1  3 documents", f"{'':14}{A}"]
     assert lines[4].split() == [lines[4].split()[0], B]
     assert lines[4].split()[0].endswith("%")
-    assert "words: + edited0" in lines[5]
+    assert "words: + edited1x0" in lines[5]
     assert lines[6].split() == ["100.0%", C]
 
 

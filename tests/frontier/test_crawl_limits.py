@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawler.frontier.network import PROBE_EVERY
-from crawler.frontier.politeness import FAILING_HOLDS
+from crawler.frontier.politeness import HOLDS_WHEN_FAILING
 from crawler.items import (
     CrawlLimits,
     DailyWindow,
@@ -116,7 +116,7 @@ def test_a_dead_host_is_tried_ever_more_rarely_and_loses_no_url(store: Store) ->
     simulation.run(until=NOW + 30 * DAY)
     tried = [request.started for request in simulation.log if request.host == "dead.test"]
     pauses = [later - earlier for earlier, later in pairwise(tried)]
-    assert pauses[4:8] == pytest.approx(FAILING_HOLDS, rel=0.01)
+    assert pauses[4:8] == pytest.approx(HOLDS_WHEN_FAILING, rel=0.01)
     assert len(tried) < 15  # of fifty URLs, in a month
     assert all(store.urls.find(key_of(url)).state is State.WAITING for url in urls)  # type: ignore[union-attr]
 

@@ -12,7 +12,7 @@ from crawler.frontier import politeness as module
 from crawler.frontier.politeness import (
     BACKOFF_LIMIT,
     CRAWL_DELAY_LIMIT,
-    FAILING_HOLDS,
+    HOLDS_WHEN_FAILING,
     LONGEST_HOLD,
     RETRY_AFTER_LIMIT,
     HostClock,
@@ -172,14 +172,14 @@ def failing(clock: HostClock, times: int, reason: Reason = Reason.CONNECT_FAILED
 
 
 def test_a_host_that_keeps_failing_is_left_alone_for_longer_and_longer() -> None:
-    assert failing(HostClock(), 9) == [10, 20, 40, *FAILING_HOLDS, FAILING_HOLDS[-1], FAILING_HOLDS[-1]]
+    assert failing(HostClock(), 9) == [10, 20, 40, *HOLDS_WHEN_FAILING, HOLDS_WHEN_FAILING[-1], HOLDS_WHEN_FAILING[-1]]
 
 
-def test_a_host_that_is_only_busy_is_not_snoozed() -> None:
+def test_a_host_that_is_only_busy_is_not_held_for_hours() -> None:
     assert failing(HostClock(), 9, Reason.BUSY)[-1] == 5 * 2**9
 
 
-def test_one_answer_ends_a_snooze_and_the_rest_shortens_step_by_step() -> None:
+def test_one_answer_ends_the_hold_and_the_rest_shortens_step_by_step() -> None:
     clock, rests = HostClock(backoff=7), []
     for _ in range(5):
         clock = DEFAULTS.politeness.after(

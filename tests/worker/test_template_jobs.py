@@ -21,12 +21,12 @@ from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of
 from crawler.worker.committer import SimilarArchivedPage
 from crawler.worker.runtime import Similarities
+from tests.contracts.similar_texts import WORDS
 from tests.contracts.visits import fetch
 from tests.frontier.simulation import Simulation
 from tests.samples import NOW, acquire
 
 RULE = DuplicateRule()
-WORDS = [f"word{number}" for number in range(3_000)]
 HEADER, FOOTER = random.Random(98).choices(WORDS, k=350), random.Random(99).choices(WORDS, k=350)
 SHOP, NEWS = (key_of(f"http://{name}.test/").host for name in ("shop", "news"))
 
