@@ -131,7 +131,7 @@ class Reason(DescribedCode):
     NO_CONTACT = 73, "not an own host, and no CONTACT is given"
     ADDRESS_DENIED = 74, "the host's address is not on the public internet"
     URL_TOO_LONG = 75, "the URL is longer than we visit"
-    PORT_DENIED = 76, "its port is neither in URL_PORTS nor the port of a seed"
+    PORT_DENIED = 76, "its port is not visited (URL_PORTS)"
     EXCLUDED = 77, "a pattern of URL_EXCLUDE matches it"
     NOT_INCLUDED = 78, "no pattern of URL_INCLUDE matches it"
     FILE_TYPE = 79, "a file of a type that is not read"

@@ -29,7 +29,7 @@ from crawler.export.sink import SinkDown
 from crawler.urls.schemes import WEB_SCHEMES
 
 AUTHORIZATION = "ORBWEAVER_EXPORT_AUTH"  # environment variable: user:password, or Bearer …, ApiKey …, Basic …
-ATTEMPTS = 8  # with the waits between them about two minutes: long enough for an engine to restart
+ATTEMPTS = 8  # with the waits between them one to two minutes: long enough for an engine to restart
 JSON = "application/json"
 _RETRIED_STATUSES = frozenset({429, 502, 503, 504, 507})
 _FIRST_WAIT, _MAX_WAIT = 1.0, 60.0

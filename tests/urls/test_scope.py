@@ -105,7 +105,7 @@ def test_the_cache_of_refusals_is_bounded(monkeypatch):
         scope.rejection(f"http://host{number}.test/")
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert used < 100_000
+    assert used < 20_000
 
 
 def test_an_unknown_mode_is_named():
@@ -237,7 +237,7 @@ def test_an_invalid_file_is_refused_with_its_line(field):
     ("options", "url", "text"),
     [
         ({"mode": "hosts"}, "http://b.com/", "outside the scope of the seeds: hosts (out_of_scope)"),
-        ({}, "http://a.com:25/", "its port is neither in URL_PORTS nor the port of a seed: 25 (port_denied)"),
+        ({}, "http://a.com:25/", "its port is not visited (URL_PORTS): 25 (port_denied)"),
         ({"contact": False}, "http://a.com/", "not an own host, and no CONTACT is given (no_contact)"),
         (
             {"max_length": 16},
