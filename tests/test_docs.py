@@ -29,6 +29,7 @@ PICTURE_BYTES = 200_000
 COLUMNS = 120
 
 _LITERAL = re.compile(r"  # (\([^)]*\), None|'[^']*'|True|False|[0-9.]+)(?=$|[,;:])")  # a result in a comment
+_URL = re.compile(r"  # (https?:\S+)$")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)", re.DOTALL)
 _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -230,12 +231,16 @@ def check_scrapy(words: list[str]) -> None:
     assert {pair.partition("=")[0] for pair in options.set} <= SETTINGS, words
 
 
-PURE = [example for example in examples("python") if "scrapy" not in example.text and "class " not in example.text]
+# Those of docs/extending.md that need a project are run by a crawl of their own.
+OF_A_PROJECT = ("scrapy", "class ", "import *")
+PURE = [example for example in examples("python") if not any(mark in example.text for mark in OF_A_PROJECT)]
 
 
-@pytest.mark.parametrize("example", [each for each in PURE if "import *" not in each.text], ids=str)
-def test_python_examples_without_a_crawl_run(example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of docs/extending.md that need a project are run by a crawl of their own."""
+@pytest.mark.parametrize("example", PURE, ids=str)
+def test_python_examples_without_a_crawl_run_with_the_results_in_their_comments(
+    example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A comment behind an expression is its result if it is a literal, and what `print` prints if it is a URL."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "page.html").write_text("<title>Example</title><p>Some words, and <a href=b>a link</a>.")
     names: dict[str, object] = {}
@@ -243,8 +248,10 @@ def test_python_examples_without_a_crawl_run(example: Example, tmp_path: Path, m
     for node in ast.parse(example.text).body:
         if isinstance(node, ast.Expr):
             value = eval(ast.unparse(node), names)
-            literal = _LITERAL.search(lines[node.lineno - 1])
+            literal, url = (expected.search(lines[node.lineno - 1]) for expected in (_LITERAL, _URL))
+            printed = capsys.readouterr().out
             assert literal is None or value == ast.literal_eval(literal[1])
+            assert url is None or printed == f"{url[1]}\n"
         else:
             exec(ast.unparse(node), names)
 

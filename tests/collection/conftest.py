@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scrapy.settings import Settings
 
 from crawler.options import Options
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
+from tests.defaults import options_with
 from tests.small_collection import Collection
 
 
@@ -23,9 +23,7 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
 
 @pytest.fixture
 def options(collection: Collection) -> Options:
-    settings = Settings({"CRAWL_DIR": str(collection.directory)})
-    settings.setmodule("crawler.settings", priority="default")
-    return Options.of(settings)
+    return options_with(CRAWL_DIR=str(collection.directory))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from crawler.items import Reason, Refusal
 from crawler.stores.open import open_store
 from crawler.stores.sqlite.schema import SCHEMA_VERSION
 from crawler.urls.keys import key_of
-from tests.crawl.runner import polite_to, rows, scrapy, seeds_file, started
+from tests.crawl.runner import error_line, polite_to, rows, scrapy, seeds_file, started
 from tests.samples import NOW, acquire, link, new_url, visit_result, visit_to, visited
 from tests.stores.versions import as_version_1
 from tests.webgraph.server import Served
@@ -537,13 +537,6 @@ def test_an_archive_file_that_lost_acknowledged_bytes_stops_the_start(served: Se
     assert result.returncode == 74
     assert "bytes that were acknowledged are missing" in error_line(result.stderr)
     assert segment.stat().st_size == 1000
-
-
-def error_line(stderr: str) -> str:
-    """Return the error message: one line that begins with the name of the program, and no traceback."""
-    assert "Traceback" not in stderr
-    (line,) = [line for line in stderr.splitlines() if line.startswith("orbweaver: ")]
-    return line
 
 
 def test_the_sample_seeds_are_valid(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from crawler.duplicates.template import pack_template
 from crawler.stores.contract.similarity import TemplateResult
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
-from tests.commands.test_show_export import Collection, error_line
+from tests.commands.test_show_export import Collection
 from tests.contracts.similar_texts import ONE, edited, words_of
-from tests.crawl.runner import scrapy, started
+from tests.crawl.runner import error_line, scrapy, started
 from tests.samples import NOW
 
 pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("duplicates")]  # one worker, one crawl

@@ -9,17 +9,14 @@ from typing import Any
 
 import apsw
 import pytest
-from scrapy.settings import Settings
 
-from crawler.options import Options
 from crawler.report import data as crawl_report
 from crawler.report import host_data as host_report
 from crawler.stores.open import open_store
 from crawler.worker.session import Session
 from crawler.worker.startup import last_politeness
-from tests.commands.test_show_export import error_line
-from tests.crawl.runner import polite_to, scrapy, seeds_file, started
-from tests.defaults import DEFAULTS, politeness_with
+from tests.crawl.runner import error_line, polite_to, scrapy, seeds_file, started
+from tests.defaults import DEFAULTS, options_with, politeness_with
 from tests.webgraph.server import Served
 
 pytestmark = [pytest.mark.crawl, pytest.mark.xdist_group("report")]  # one worker, one crawl
@@ -169,10 +166,7 @@ def test_a_crawl_is_judged_by_its_own_politeness_settings(tmp_path: Path) -> Non
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
     assert last_politeness(store, politeness_with(min_delay=7.0)) == politeness_with(min_delay=7.0)
     store.close()
-    settings = Settings({"CRAWL_DIR": str(tmp_path), "OWN_HOSTS": "*.test", "POLITENESS_MIN_DELAY": 0.2})
-    settings.setmodule("crawler.settings", priority="default")
-    options = Options.of(settings)
-    Session.open(options).close()
+    Session.open(options_with(CRAWL_DIR=str(tmp_path), OWN_HOSTS="*.test", POLITENESS_MIN_DELAY=0.2)).close()
     store = open_store(f"sqlite:{tmp_path / 'crawl.db'}", read_only=True)
     stored = last_politeness(store, DEFAULTS.politeness)
     store.close()

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from crawler.search.index import TantivyIndex
-from tests.commands.test_show_export import Collection, error_line
-from tests.crawl.runner import ROOT, command, scrapy
+from tests.commands.test_show_export import Collection
+from tests.crawl.runner import ROOT, command, error_line, scrapy
 
 pytestmark = pytest.mark.crawl
 

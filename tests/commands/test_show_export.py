@@ -23,7 +23,7 @@ from scrapy.settings import Settings
 
 from crawler.commands import export
 from crawler.urls.keys import key_of
-from tests.crawl.runner import polite_to, rows, scrapy, scrapy_bytes, seeds_file, started
+from tests.crawl.runner import error_line, polite_to, rows, scrapy, scrapy_bytes, seeds_file, started
 from tests.samples import NOW
 from tests.small_collection import Collection
 from tests.webgraph.server import Served
@@ -81,12 +81,6 @@ def exported(directory: Path, *words: str) -> tuple[list[dict[str, Any]], str]:
     result = scrapy("export", "--to", "jsonl", *words, CRAWL_DIR=directory)
     assert result.returncode == 0, result.stderr
     return [json.loads(line) for line in result.stdout.splitlines()], result.stderr
-
-
-def error_line(stderr: str) -> str:
-    assert "Traceback" not in stderr
-    (line,) = [line for line in stderr.splitlines() if line.startswith("orbweaver: ")]
-    return line
 
 
 def decoded_body(message: bytes) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 
 import pytest
 
@@ -15,16 +14,16 @@ from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.page_sketch import page_shingles, page_sketch
 from crawler.duplicates.template import MIN_PAGES, template_fingerprint, unpack_template
 from crawler.items import Kind, Page
+from tests.contracts.similar_texts import words_of
 from tests.defaults import DEFAULTS, urls_with
 from tests.samples import answer, visit_to, visited
 
 READING, RULE = DEFAULTS.reading, DEFAULTS.duplicates
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
-WORDS = [f"word{number}" for number in range(3_000)]
 
 
-def words_of(seed: int, count: int = 300) -> str:
-    return " ".join(Random(seed).choices(WORDS, k=count))
+def text_of(seed: int, count: int = 300) -> str:
+    return " ".join(words_of(seed, count))
 
 
 def archived_page(*texts: str) -> ArchivedAnswer:
@@ -37,7 +36,7 @@ def shingles_of(text: str) -> object:
 
 
 def test_pages_are_compared_by_their_main_texts() -> None:
-    one, other = words_of(1), words_of(2)
+    one, other = text_of(1), text_of(2)
     edited = one.replace(" ", " edited ", 1)
     found = compare(
         (archived_page(one), b""),
@@ -51,9 +50,9 @@ def test_pages_are_compared_by_their_main_texts() -> None:
 
 
 def test_pages_are_compared_without_the_templates_of_their_hosts() -> None:
-    shared, own = words_of(9, 600), words_of(1)
+    shared, own = text_of(9, 600), text_of(1)
     template, _ = learn_template(
-        [archived_page(shared, words_of(seed)) for seed in range(MIN_PAGES)], None, READING, RULE
+        [archived_page(shared, text_of(seed)) for seed in range(MIN_PAGES)], None, READING, RULE
     )
     whole, bare = archived_page(shared, own), archived_page(own)
     assert compare((whole, b""), [(bare, b"")], READING, RULE)[0] < 0.5
@@ -61,8 +60,8 @@ def test_pages_are_compared_without_the_templates_of_their_hosts() -> None:
 
 
 def test_a_template_has_the_shingles_of_most_pages() -> None:
-    shared = words_of(9, 200)
-    pages = [archived_page(shared, words_of(seed)) for seed in range(MIN_PAGES)]
+    shared = text_of(9, 200)
+    pages = [archived_page(shared, text_of(seed)) for seed in range(MIN_PAGES)]
     template, sketches = learn_template(pages, None, READING, RULE)
     assert set(unpack_template(template).tolist()) == set(shingles_of(shared).tolist())  # type: ignore[attr-defined]
     again, same = learn_template(pages, template, READING, RULE)
@@ -72,10 +71,10 @@ def test_a_template_has_the_shingles_of_most_pages() -> None:
 
 def test_pages_with_nothing_in_common_have_no_template() -> None:
     template, sketches = learn_template(
-        [archived_page(words_of(seed)) for seed in range(MIN_PAGES)], None, READING, RULE
+        [archived_page(text_of(seed)) for seed in range(MIN_PAGES)], None, READING, RULE
     )
     assert template == b""
-    assert sketches == [page_sketch(words_of(seed), b"", RULE) for seed in range(MIN_PAGES)]
+    assert sketches == [page_sketch(text_of(seed), b"", RULE) for seed in range(MIN_PAGES)]
 
 
 def examined(text: str, rule: DuplicateRule = RULE, template: bytes = b"", kind: Kind = Kind.PAGE) -> Page:
@@ -87,10 +86,10 @@ def examined(text: str, rule: DuplicateRule = RULE, template: bytes = b"", kind:
 
 
 def test_a_page_comes_with_its_sketch() -> None:
-    text = words_of(1)
+    text = text_of(1)
     assert examined(text).sketch == page_sketch(text, b"", RULE) != b""
     template = learn_template(
-        [archived_page(words_of(9, 200), words_of(seed)) for seed in range(MIN_PAGES)], None, READING, RULE
+        [archived_page(text_of(9, 200), text_of(seed)) for seed in range(MIN_PAGES)], None, READING, RULE
     )[0]
     page = examined(text, template=template)
     assert (page.sketch, page.template) == (page_sketch(text, template, RULE), template_fingerprint(template))
@@ -99,9 +98,9 @@ def test_a_page_comes_with_its_sketch() -> None:
 @pytest.mark.parametrize(
     ("text", "rule", "kind"),
     [
-        (words_of(1, RULE.fewest_words - 1), RULE, Kind.PAGE),
-        (words_of(1), replace(RULE, threshold=0), Kind.PAGE),
-        (words_of(1), RULE, Kind.PROBE),
+        (text_of(1, RULE.fewest_words - 1), RULE, Kind.PAGE),
+        (text_of(1), replace(RULE, threshold=0), Kind.PAGE),
+        (text_of(1), RULE, Kind.PROBE),
     ],
     ids=["too few words", "near-duplicates are off", "a probe"],
 )

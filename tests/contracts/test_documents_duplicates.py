@@ -114,7 +114,7 @@ def test_copies_that_are_similar_only_to_the_old_original_stay_consistent(store:
     for seed in range(30):
         urls = [f"http://s{seed}.test/{name}" for name in ("o?x=1", "c?y=2", "n")]
         own = words_of(1_000 + seed)
-        for number, words in enumerate((own, edited(own, 3, seed=1), edited(own[::-1][::-1], 4, seed=2))):
+        for number, words in enumerate((own, edited(own, 3, seed=1), edited(own, 4, seed=2))):
             fetch(store, urls[number], NOW + number, page=text_page(words))
     assert_copies_have_originals(store)
 
@@ -148,13 +148,13 @@ def test_an_original_that_was_fetched_again_gives_way_to_a_better_url(store: Sto
     assert [document.duplicate_of is None for document in store.documents.versions(key_of(A_PRINT))] == [False, True]
 
 
-def test_a_series_of_better_urls_adds_few_entries_to_the_change_feed(store: Store) -> None:
-    for number in range(60, 0, -1):
-        fetch(
-            store, f"http://a.test/calendar/{number:03}", NOW + 60 - number, page=text_page(edited(ONE, 1, seed=number))
-        )
-    assert len(list(store.changes.entries())) < 2 * 60
-    assert_copies_have_originals(store)
+def test_a_url_that_is_only_earlier_in_the_alphabet_does_not_replace_the_original(store: Store) -> None:
+    """Else each page of a series would change the original of all pages before it, and the change feed would explode."""
+    urls = [f"http://a.test/calendar/{number:03}" for number in range(60, 0, -1)]
+    for number, url in enumerate(urls):
+        fetch(store, url, NOW + number, page=text_page(edited(ONE, 1, seed=number)))
+    assert originals(store) == dict.fromkeys(urls, urls[0]) | {urls[0]: None}
+    assert len(list(store.changes.entries())) == 60
 
 
 def test_two_pages_that_name_each_other_as_canonical_do_not_alternate(store: Store) -> None:

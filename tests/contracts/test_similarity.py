@@ -91,13 +91,13 @@ def test_short_pages_are_no_near_duplicates(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("follows", "known"), [(True, True), (False, False)])
-def test_links_of_near_duplicates_are_added_if_the_rule_says_so(opener: Opener, follows: bool, known: bool) -> None:
-    store = opener(duplicates=DuplicateRule(links=follows))
-    acquire(store, "me", 0, NOW, 1e9, 60)
+def test_links_of_near_duplicates_are_added_if_the_rule_says_so(
+    open_as_worker: Opener, follows: bool, known: bool
+) -> None:
+    store = open_as_worker(duplicates=DuplicateRule(links=follows))
     fetch(store, A, NOW, page=text_page(ONE))
     fetch(store, B, NOW + 1, page=text_page(edited(ONE, 1), links=(link("http://new.test/"),), links_digest=5))
     assert (store.urls.find(key_of("http://new.test/")) is not None) == known
-    store.close()
 
 
 # ── Candidates for comparison ──
@@ -173,9 +173,8 @@ def test_an_undecided_page_that_is_fetched_again_is_compared_again(store: Store)
 # ── The index ──
 
 
-def test_with_threshold_0_only_exact_copies_are_duplicates(opener: Opener) -> None:
-    store = opener(duplicates=DuplicateRule(threshold=0))
-    acquire(store, "me", 0, NOW, 1e9, 60)
+def test_with_threshold_0_only_exact_copies_are_duplicates(open_as_worker: Opener) -> None:
+    store = open_as_worker(duplicates=DuplicateRule(threshold=0))
     fetch(store, A, NOW, page=replace(text_page(ONE), sketch=b""))
     fetch(store, B, NOW + 1, page=replace(text_page(edited(ONE, 1)), sketch=b""))
     fetch(store, C, NOW + 2, page=replace(text_page(ONE), sketch=b""))

@@ -152,12 +152,12 @@ def test_pages_that_cannot_be_read_again_keep_their_sketches(store: Store) -> No
 
 def test_a_template_that_was_not_found_is_searched_again_when_there_are_more_pages(store: Store) -> None:
     host = key_of(shop_url(0)).host
-    hosts = []
+    pages_with_job = []
     for number in range(16):
         if fetch(store, shop_url(number), NOW + number, page=text_page(words_with_template(number))).template_hosts:
-            hosts.append(number)
+            pages_with_job.append(number)
             store.similarity.store_template(TemplateResult(host=host, template=b"", mark=0, sketches={}), NOW)
-    assert hosts == [7, 15]
+    assert pages_with_job == [7, 15]
 
 
 def test_a_sketched_page_is_returned_with_the_template_of_its_host(store: Store) -> None:

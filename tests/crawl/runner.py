@@ -121,3 +121,10 @@ def kill_all(process: subprocess.Popen[bytes]) -> None:
     for pid in [process.pid, *map(int, workers)]:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+
+
+def error_line(stderr: str) -> str:
+    """Return the error message: one line that begins with the name of the program, and no traceback."""
+    assert "Traceback" not in stderr
+    (line,) = [line for line in stderr.splitlines() if line.startswith("orbweaver: ")]
+    return line

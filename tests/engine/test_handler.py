@@ -10,13 +10,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from scrapy.settings import Settings
 
-from crawler import settings as project
 from crawler.engine.client import FetchClient
 from crawler.items import Reason
-from crawler.options import Options
 from crawler.worker.session import Session
+from tests.defaults import options_with
 from tests.fetch.dns_server import NXDOMAIN, SERVFAIL, DnsServer, Says, addresses
 from tests.fetch.raw_server import RawServer
 
@@ -45,9 +43,8 @@ def clock() -> Clock:
 @pytest.fixture
 def run(names: DnsServer, clock: Clock) -> Callable[..., None]:
     def run(act: Callable[[FetchClient], Awaitable[None]], lease_end: float = math.inf, **given: Any) -> None:
-        settings = Settings({"DNS_SERVERS": names.address, "DNS_TIMEOUT": 100, "INTRANET_HOSTS": "*.test"} | given)
-        settings.setmodule(project, priority="default")
-        session = SimpleNamespace(options=Options.of(settings), now=clock, lease_end=lambda: lease_end)
+        options = options_with(**{"DNS_SERVERS": names.address, "DNS_TIMEOUT": 100, "INTRANET_HOSTS": "*.test"} | given)
+        session = SimpleNamespace(options=options, now=clock, lease_end=lambda: lease_end)
 
         async def main() -> None:
             client = FetchClient(cast("Session", session))

@@ -17,9 +17,7 @@ from urllib.request import urlopen
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from scrapy.settings import Settings
 
-from crawler import settings as project
 from crawler.errors import Misconfigured
 from crawler.extensions import metrics
 from crawler.extensions.metrics import MetricsPublication, exposition, file_of
@@ -28,9 +26,9 @@ from crawler.items import Outcome, Reason
 from crawler.monitor.prometheus import LastRun, RunCollector
 from crawler.monitor.record import RunRecord
 from crawler.monitor.vitals import Vitals
-from crawler.options import Options
 from crawler.worker.session import Session
 from tests.crawl.runner import ROOT, crawling, polite_to, scrapy, seeds_file
+from tests.defaults import options_with
 from tests.samples import visit_to, visited
 from tests.webgraph.server import Served
 
@@ -155,9 +153,8 @@ def test_the_dashboard_works_with_any_data_source_and_its_panels_do_not_overlap(
 
 @contextmanager
 def opened(directory: Path, *, join: bool = False, expected: int = 1, **given: Any) -> Iterator[Session]:
-    settings = Settings({"CRAWL_DIR": str(directory / "crawl"), "CONTACT": "me@a.test"} | given)
-    settings.setmodule(project, priority="default")
-    session = Session.open(Options.of(settings), join=join, expected=expected)
+    options = options_with(**{"CRAWL_DIR": str(directory / "crawl"), "CONTACT": "me@a.test"} | given)
+    session = Session.open(options, join=join, expected=expected)
     try:
         yield session
     finally:

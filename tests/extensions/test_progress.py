@@ -9,15 +9,13 @@ import re
 from pathlib import Path
 
 import pytest
-from scrapy.settings import Settings
 
-from crawler import settings as project
 from crawler.extensions import progress
 from crawler.extensions.progress import Progress
 from crawler.monitor.vitals import Vitals
-from crawler.options import Options
 from crawler.worker.session import Session
 from tests.crawl.runner import command, polite_to, scrapy, seeds_file
+from tests.defaults import options_with
 from tests.monitor.screen import Screen, on_terminal
 from tests.webgraph.server import Served
 
@@ -43,9 +41,7 @@ def test_without_a_terminal_a_line_is_logged_now_and_then(tmp_path: Path, monkey
     monkeypatch.setattr(logging.root, "handlers", [handler])
     monkeypatch.setattr(progress.logger, "level", logging.INFO)
     monkeypatch.setattr(progress, "LINES_EVERY", 0.0)
-    settings = Settings({"CRAWL_DIR": str(tmp_path), "CRAWL_MAX_PAGES": 7})
-    settings.setmodule(project, priority="default")
-    session = Session.open(Options.of(settings))
+    session = Session.open(options_with(CRAWL_DIR=str(tmp_path), CRAWL_MAX_PAGES=7))
 
     async def run() -> None:
         shown = Progress(session, Vitals)

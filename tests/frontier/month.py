@@ -42,8 +42,7 @@ from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
 from crawler.urls.keys import key_of, link_fingerprint
-from tests.defaults import politeness_with, revisits_with
-from tests.frontier.simulation import options_with
+from tests.defaults import options_with, politeness_with, revisits_with
 
 HOUR, DAY = 3_600.0, 86_400.0
 START = 20_000 * DAY

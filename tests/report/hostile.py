@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from scrapy.settings import Settings
-
 from crawler.items import Kind, Outcome, Page, Reason, RobotsFile
 from crawler.options import Options
 from crawler.report.data import crawl_data
@@ -16,15 +14,14 @@ from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from tests.contracts.visits import commit, fetch
+from tests.defaults import options_with
 from tests.samples import NOW, acquire, link, visit_to
 
 HOST = "a.test"
 
 
 def options_of(directory: str, **settings: object) -> Options:
-    given = Settings({"CRAWL_DIR": directory, "CONTACT": "https://us.test/", **settings})
-    given.setmodule("crawler.settings", priority="default")
-    return Options.of(given)
+    return options_with(**{"CRAWL_DIR": directory, "CONTACT": "https://us.test/"} | settings)
 
 
 def hostile_store(path: Path, payloads: Sequence[str]) -> Store:

@@ -12,8 +12,7 @@ from crawler.items import Kind, Outcome, Reason
 from crawler.simulation.findings import START, Findings, as_data, lines, simulate
 from crawler.simulation.observer import PolitenessObserver
 from crawler.simulation.web import SimulatedWeb, WebPlan
-from tests.defaults import DEFAULTS
-from tests.frontier.simulation import options_with
+from tests.defaults import DEFAULTS, options_with
 from tests.samples import visit_to
 
 SMALL = WebPlan(hosts=60, pages=12, latency=0.1)

@@ -13,8 +13,8 @@ from crawler.simulation.driver import Simulation
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
+from tests.defaults import options_with
 from tests.frontier.month import POLITENESS, START, Web
-from tests.frontier.simulation import options_with
 
 LEASE = 30.0
 LONGEST = 20.0  # request

@@ -10,9 +10,7 @@ from typing import Any
 
 import apsw
 import pytest
-from scrapy.settings import Settings
 
-from crawler import settings as project
 from crawler.duplicates.page_sketch import page_sketch
 from crawler.errors import Misconfigured
 from crawler.items import Page, Reason, Refusal, State
@@ -23,6 +21,7 @@ from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 from crawler.worker import session as module
 from crawler.worker.session import Session
+from tests.defaults import options_with
 from tests.samples import NOW, acquire, link, new_url, visit_result, visited
 from tests.stores.versions import as_version_1
 
@@ -45,9 +44,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def options(directory: Path, **given: Any) -> Options:
-    settings = Settings({"CRAWL_DIR": str(directory), "CONTACT": "me@a.test", "SCOPE": "hosts"} | given)
-    settings.setmodule(project, priority="default")
-    return Options.of(settings)
+    return options_with(**{"CRAWL_DIR": str(directory), "CONTACT": "me@a.test", "SCOPE": "hosts"} | given)
 
 
 @contextmanager

@@ -104,21 +104,17 @@ class WorkersProof(Proof):
         if len(busy) < 2:
             return
         killed, stopped = chance.sample(busy, 2)
+        stopped_at = time.monotonic()
         with suppress(ProcessLookupError):
             os.kill(stopped, signal.SIGSTOP)
             self.interruptions.stops += 1
-            self._interrupted_at.append(time.monotonic())
+            self._interrupted_at.append(stopped_at)
         time.sleep(chance.uniform(0, LEASE))
         with suppress(ProcessLookupError):
             os.kill(killed, signal.SIGKILL)
             self.interruptions.kills += 1
             self._interrupted_at.append(time.monotonic())
-        time.sleep(
-            max(
-                0.0,
-                self._interrupted_at[-2 if self.interruptions.kills else -1] + 2 * LEASE + LONGEST - time.monotonic(),
-            )
-        )
+        time.sleep(max(0.0, stopped_at + 2 * LEASE + LONGEST - time.monotonic()))
         self.interruptions.took_over += not self._living().get(stopped)
         with suppress(ProcessLookupError):
             os.kill(stopped, signal.SIGCONT)
