@@ -62,7 +62,12 @@ def forget_leases() -> None:
     partitions._return_leases = park
 
 
-FAULTS = {fault.__name__: fault for fault in (commit_before_append, keep_torn_tails, forget_leases)}
+def quarantine_at_once() -> None:
+    """Quarantine the URLs in flight at the first kill, though other URLs were in flight."""
+    partitions.SOLO_AFTER_CRASHES = 0
+
+
+FAULTS = {fault.__name__: fault for fault in (commit_before_append, keep_torn_tails, forget_leases, quarantine_at_once)}
 
 if __name__ == "__main__":
     from scrapy.cmdline import execute

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import apsw
 
+from crawler.frontier.frontier import SOLO_AFTER_CRASHES
 from crawler.settings import CONTENT_PROCESSES
 from tests.crawl.runner import ROOT, command, kill_all, polite_to, rows, seeds_file
 from tests.proofs.kill import archive
@@ -32,6 +33,8 @@ CAP = 1.0  # seconds of delay because of a slow answer, at most
 CRAWL_DELAY = 1.2  # seconds, of some hosts: longer than a restart takes, so that a delay across a kill proves something
 BATCH = 100  # visits of a commit, at most
 MEMORY = 200 * 1024 * 1024
+OPEN = "(state <> 2 OR kind = 1)"  # not parked; a robots.txt is parked between its visits
+SOLO_TIMEOUT = 20.0  # seconds that a kill waits at most for visits to URLs that are visited alone
 
 
 @dataclass
@@ -138,10 +141,21 @@ class Proof:
         """Wait for the moment of the kill; always True."""
         if after is None:
             time.sleep(before)
-            return True
-        self._crawling.wait(30)
-        time.sleep(after)
+        else:
+            self._crawling.wait(30)
+            time.sleep(after)
+        deadline = time.monotonic() + SOLO_TIMEOUT
+        while self._has_solo_urls() and time.monotonic() < deadline:
+            time.sleep(0.02)
         return True
+
+    def _has_solo_urls(self) -> bool:
+        """Whether URLs met so many kills that they are visited alone, where a further kill would rightly park them."""
+        if not (self.directory / "crawl.db").exists():
+            return False
+        with suppress(apsw.SQLError):  # the tables do not exist yet
+            return bool(rows(self.directory, f"SELECT 1 FROM urls WHERE crashes >= {SOLO_AFTER_CRASHES} AND {OPEN}"))
+        return False
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         """Watch a run: check its archive once it has recovered, and measure its memory."""
