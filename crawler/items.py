@@ -394,6 +394,7 @@ class Visited(Struct, frozen=True, kw_only=True, array_like=True):
     retry_after: float | None = None  # seconds, from the Retry-After header
     records: Sequence[WarcRecord] = ()
     redirect: str | None = None  # a redirect's Location as the server wrote it
+    is_compared: bool = False  # its page is compared with others, to find near-duplicates
 
 
 # ── Exported documents ──

@@ -16,11 +16,12 @@ COMMANDS_MODULE = "crawler.commands"  # package of our commands: one file each, 
 SCHEDULER = "crawler.engine.scheduler.FrontierScheduler"
 # Scrapy's own middlewares are off: redirects, retries and robots.txt are visits of the frontier.
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}
-# 2. Middlewares judge it; they never download.
+# 2. Middlewares judge it; they never download. Answers pass them in reverse: sitemaps are found after robots.txt is read.
 DOWNLOADER_MIDDLEWARES = {
-    "crawler.middlewares.robots.RobotsMiddleware": 100,
-    "crawler.middlewares.conditional.ConditionalMiddleware": 200,
+    "crawler.middlewares.sitemaps.SitemapsMiddleware": 100,
+    "crawler.middlewares.robots.RobotsMiddleware": 200,
     "crawler.middlewares.head.HeadMiddleware": 300,
+    "crawler.middlewares.conditional.ConditionalMiddleware": 400,
 }
 # 3. The handler fetches it, from a checked address.
 DOWNLOADER = "crawler.engine.downloader.FrontierDownloader"
@@ -30,10 +31,12 @@ DOWNLOAD_HANDLERS = {"http": "crawler.engine.handler.CurlHandler", "https": "cra
 # 4. The spider yields the visit's result; the scheduler makes sure that there is exactly one, whatever happens.
 # Scrapy's own spider middlewares are off.
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
-# 5. The page is examined, then the visit is committed.
+# 5. The page is examined, marked for the search for near-duplicates, and stored. Without the second pipeline only
+# exact copies are found.
 ITEM_PIPELINES = {
     "crawler.pipelines.extract.ExtractPipeline": 100,
-    "crawler.pipelines.commit.CommitPipeline": 900,
+    "crawler.pipelines.duplicates.DuplicatesPipeline": 500,
+    "crawler.pipelines.store.StorePipeline": 900,
 }
 EXTENSIONS_BASE: dict[str, int] = {}  # none of Scrapy's
 # 6. Extensions show how the run goes.

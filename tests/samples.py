@@ -40,7 +40,7 @@ def answer(url: str, *, started: float = NOW, ended: float = NOW + 0.1, status: 
 
 def visited(visit: Visit, *links: Link, **facts: Any) -> Visited:
     given: dict[str, Any] = {"visit": visit, "outcome": Outcome.FETCHED, "reason": Reason.OK}
-    given |= {"fetched": answer(visit.url), "page": Page(links=links)}
+    given |= {"fetched": answer(visit.url), "page": Page(links=links), "is_compared": True}
     return Visited(**given | facts)
 
 

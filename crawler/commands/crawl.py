@@ -24,6 +24,7 @@ from crawler.engine.logs import hide_startup_lines
 from crawler.engine.scheduler import FrontierScheduler
 from crawler.engine.session import Components, attach
 from crawler.engine.signals import QuickSignals
+from crawler.engine.wiring import crawl_options
 from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
 from crawler.extensions.metrics import MetricsPublication, write_last_run
 from crawler.files import write_text_atomically
@@ -104,7 +105,7 @@ class CrawlCommand(BaseRunSpiderCommand):
         end_with_supervisor()
         crawler = self._create_crawler(name)
         crawler.signals = QuickSignals(crawler)
-        options = Options.of(crawler.settings)
+        options = crawl_options(crawler.settings)
         seeds = list(_seeds(arguments.get("seeds", ""), options.urls.new_policy()))
         session = Session.open(options, join=self._join, expected=self._workers)
         try:

@@ -13,6 +13,7 @@ from crawler.items import Fetched, Link, Reason
 VISIT = "visit"  # the Visit that the request stands for; its URL is the one that is requested
 FETCHED = "fetched"  # the Fetched, once the handler is done
 RULES = "rules"  # the RobotsFile of the origin, or the one that a robots.txt visit fetched
+ROBOTS = "robots"  # the RobotsRules that a robots.txt visit fetched, if there are any
 TRUST = "trust"  # how reliable the host's statements about changes are, for each Source
 HEADERS = "headers"  # (name, value) pairs to be sent besides the usual ones
 METHOD = "method"  # GET, if it is not HEAD

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from crawler.content.answers import ArchivedAnswer
 from crawler.content.similarity import TemplatedAnswer
@@ -14,9 +14,19 @@ from crawler.items import Visited
 from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
 from crawler.worker.committer import SimilarArchivedPage
 from crawler.worker.runtime import Similarities
-from crawler.worker.session import Session, TextReader
+from crawler.worker.session import Session
 
 T = TypeVar("T")
+
+
+class TextReader(Protocol):
+    """Reads the texts of pages in a content process."""
+
+    async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float] | None: ...
+
+    async def learn_template(
+        self, pages: Sequence[ArchivedAnswer], template: bytes | None
+    ) -> tuple[bytes, list[bytes]] | None: ...
 
 
 class ArchivedPageReader:
@@ -25,6 +35,13 @@ class ArchivedPageReader:
     def __init__(self, session: Session, fail: Callable[[BaseException], None]) -> None:
         self._session = session
         self._fail = fail
+        self._texts: TextReader | None = None
+        self._is_open = asyncio.Event()
+
+    def open(self, texts: TextReader) -> None:
+        """Begin: the content processes take pages."""
+        self._texts = texts
+        self._is_open.set()
 
     def compare(
         self, visited: Visited, others: Sequence[SimilarArchivedPage], then: Callable[[Similarities], None]
@@ -38,23 +55,23 @@ class ArchivedPageReader:
         self._run(self._learn_template(job), then)
 
     async def _compare(self, visited: Visited, others: Sequence[SimilarArchivedPage]) -> Similarities | None:
-        fetched, content = visited.fetched, await self._content()
+        fetched, texts = visited.fetched, await self._opened()
         assert fetched is not None, "only a fetched page can be a duplicate"
         answer = ArchivedAnswer(url=fetched.url, head=fetched.head, body=fetched.body)
-        return await _similarities(content, (answer, visited.visit.template), others)
+        return await _similarities(texts, (answer, visited.visit.template), others)
 
     async def _compare_archived(self, page: UndecidedPage) -> Similarities | None:
-        committer, content = self._session.committer, await self._content()
+        committer, texts = self._session.committer, await self._opened()
         answer, others = await self._session.run(
             lambda: (committer.read(page.document), committer.read_similar(page.candidates))
         )
-        return await _similarities(content, (answer, page.template), others) if answer is not None else {}
+        return await _similarities(texts, (answer, page.template), others) if answer is not None else {}
 
     async def _learn_template(self, job: TemplateJob) -> TemplateResult | None:
-        committer, content = self._session.committer, await self._content()
+        committer, texts = self._session.committer, await self._opened()
         read = await self._session.run(lambda: [committer.read(document) for _, document in job.pages])
         pages = [answer for answer in read if answer is not None]
-        learned = await content.learn_template(pages, job.template)
+        learned = await texts.learn_template(pages, job.template)
         if learned is None:
             return None
         template, sketches = learned
@@ -66,11 +83,11 @@ class ArchivedPageReader:
             sketches={number: (document.id, sketch_of.get(document.url, b"")) for number, document in job.pages},
         )
 
-    async def _content(self) -> TextReader:
+    async def _opened(self) -> TextReader:
         """Return the reader of texts. The jobs that an earlier run left may begin before the pipelines are open."""
-        await self._session.content_is_open.wait()
-        assert self._session.content is not None, "the pipeline that opens it sets it"
-        return self._session.content
+        await self._is_open.wait()
+        assert self._texts is not None, "`open` sets it"
+        return self._texts
 
     def _run(self, work: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
         asyncio.ensure_future(work).add_done_callback(partial(pass_result, then, self._fail))
@@ -87,8 +104,8 @@ def pass_result(then: Callable[[T], None], fail: Callable[[BaseException], None]
 
 
 async def _similarities(
-    content: TextReader, new: TemplatedAnswer, others: Sequence[SimilarArchivedPage]
+    texts: TextReader, new: TemplatedAnswer, others: Sequence[SimilarArchivedPage]
 ) -> Similarities | None:
     """Compare a page with others, as far as they can be compared; None if the crawl ends meanwhile."""
-    shares = await content.compare(new, [(other.answer, other.template) for other in others])
+    shares = await texts.compare(new, [(other.answer, other.template) for other in others])
     return {other.id: share for other, share in zip(others, shares, strict=False)} if shares is not None else None

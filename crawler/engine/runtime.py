@@ -82,13 +82,15 @@ class ScrapyRuntime:
             most_hosts=options.frontier.most_hosts,
             bandwidth=options.bandwidth_limit,
         )
+        # None = near-duplicates are not looked for.
+        self.page_reader = ArchivedPageReader(session, self.fail) if options.duplicates.threshold else None
         runtime = Runtime(
             clock=EventLoopClock(session.now),
             store_thread=SessionThread(session, self.fail),
             store_access=session,
             host_names=client,
             engine=self,
-            page_reader=ArchivedPageReader(session, self.fail),
+            page_reader=self.page_reader,
         )
         self.worker = Worker(runtime, options, self.frontier, BiasedDraw(random.random))
         self.vitals = VitalsReader(session, client, self.frontier, self.worker)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
 
-from crawler.options import Options
+from crawler.engine.wiring import crawl_options
 from crawler.worker.session import Session
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def attach(crawler: Crawler, session: Session) -> Components:
 
 def components_of(crawler: Crawler) -> Components:
     """Return what the components of a crawler share; the first call opens the session."""
-    return _components.get(crawler) or attach(crawler, Session.open(Options.of(crawler.settings)))
+    return _components.get(crawler) or attach(crawler, Session.open(crawl_options(crawler.settings)))
 
 
 def session_of(crawler: Crawler) -> Session:

@@ -1,13 +1,12 @@
 """robots.txt: refuse visits that an origin's rules forbid, and read the rules after a visit to the file.
 
-Reads `request.meta["visit"]` and `["rules"]` (the origin's last known file); writes `["rules"]` after a robots.txt
-visit, and `["sitemaps"]` that the file names.
+Reads `request.meta["visit"]` and `["rules"]` (the origin's last known file); after a robots.txt visit it writes
+`["rules"]`, and `["robots"]` if there are any.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from itertools import islice
 from typing import Self
 
 from msgspec.structs import replace
@@ -16,8 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
-from crawler.content.lists import list_link
-from crawler.engine.meta import FETCHED, RULES, SITEMAPS, VISIT, VisitDenied, meaning_in
+from crawler.engine.meta import FETCHED, ROBOTS, RULES, VISIT, VisitDenied, meaning_in
 from crawler.engine.session import session_of
 from crawler.fetch.answers import AnswerMeaning
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
@@ -27,7 +25,6 @@ from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import Scope
 
-MOST_SITEMAPS = 100  # that a robots.txt may name
 MAX_HOPS = 5  # redirects of a robots.txt that are followed
 _NEVER_FETCHED = (Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.URL_TOO_LONG)
 PARSED_BYTES = 4 * 1024 * 1024  # of files whose parsed rules are cached, which take some thirty times as much
@@ -36,28 +33,19 @@ PARSED_BYTES = 4 * 1024 * 1024  # of files whose parsed rules are cached, which 
 class RobotsMiddleware:
     """Ends forbidden visits before anything is sent, and turns robots.txt answers into `RobotsFile`."""
 
-    def __init__(
-        self, stats: StatsCollector, scope: Scope, retry: float, least_lifetime: float, *, reads_sitemaps: bool
-    ) -> None:
+    def __init__(self, stats: StatsCollector, scope: Scope, retry: float, least_lifetime: float) -> None:
         self._stats = stats
         self._scope = scope
         self._retry = retry
         self._least_lifetime = least_lifetime
-        self._reads_sitemaps = reads_sitemaps
         self._parsed_bytes = 0
         self._parsed: OrderedDict[str, tuple[bytes, RobotsRules]] = OrderedDict()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         session = session_of(crawler)
-        options = session.options
-        return cls(
-            crawler.stats,
-            session.scope,
-            options.robots.retry_delay,
-            options.robots.min_lifetime,
-            reads_sitemaps=options.sitemaps,
-        )
+        robots = session.options.robots
+        return cls(crawler.stats, session.scope, robots.retry_delay, robots.min_lifetime)
 
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
@@ -88,19 +76,9 @@ class RobotsMiddleware:
             previous: RobotsFile | None = request.meta[RULES]
             rules = None if is_aborted else self._robots_file(visit, fetched, meaning, previous)
             request.meta[RULES] = rules
-            if self._reads_sitemaps and rules is not None and not rules.held_until and not rules.location:
-                request.meta[SITEMAPS] = self._sitemap_links(rules)
+            if rules is not None and rules.body is not None:
+                request.meta[ROBOTS] = self._parse(rules)
         return response
-
-    def _sitemap_links(self, rules: RobotsFile) -> list[Link]:
-        """Return the sitemaps that the file names, or /sitemap.xml if it names none."""
-        named = self._parse(rules).sitemaps if rules.body is not None else []
-        urls = (self._scope.policy.canonicalize(url, f"{rules.origin}/") for url in islice(named, MOST_SITEMAPS))
-        found = dict.fromkeys(url for url in urls if url is not None)
-        if found:
-            return [list_link(self._scope, url, vouched=True) for url in found]
-        usual = list_link(self._scope, f"{rules.origin}/sitemap.xml")
-        return [usual] if usual.refused is None else []
 
     def _robots_file(
         self, visit: Visit, fetched: Fetched, meaning: AnswerMeaning, previous: RobotsFile | None

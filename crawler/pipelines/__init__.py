@@ -1,1 +1,1 @@
-"""Item pipelines: what happens to a visit's result. Its content is extracted, then it is committed."""
+"""Item pipelines: a visit's content is extracted, marked for near-duplicates, then archived and committed."""

@@ -119,7 +119,7 @@ class Runtime:
     store_access: StoreAccess
     host_names: HostNames
     engine: Engine
-    page_reader: PageReader | None = None  # None = there are no texts, so nothing is ever compared
+    page_reader: PageReader | None = None  # None = texts are never compared, and templates not learned
 
 
 class StoreCalls:

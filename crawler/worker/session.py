@@ -11,11 +11,9 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from crawler.clock import steady_clock
-from crawler.content.answers import ArchivedAnswer
-from crawler.content.similarity import TemplatedAnswer
 from crawler.errors import CrawlError
 from crawler.frontier.politeness import HostClock
 from crawler.monitor.record import RunRecord
@@ -36,16 +34,6 @@ PUBLISH_ANCHORS_EVERY = 60.0  # seconds between two changes in the feed because 
 FEW_SITES = 1_000  # sites of new seeds up to which URLs are judged again site by site
 
 
-class TextReader(Protocol):
-    """Reads archived pages again, in a content process."""
-
-    async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float] | None: ...
-
-    async def learn_template(
-        self, pages: Sequence[ArchivedAnswer], template: bytes | None
-    ) -> tuple[bytes, list[bytes]] | None: ...
-
-
 class Session:
     """A worker's state from `open` to `close`. Calls of the store run in one thread, in order.
 
@@ -64,8 +52,6 @@ class Session:
         self.store_seconds = 0.0  # seconds that the store's thread was busy
         self.lease_end: Callable[[], float] = lambda: math.inf  # when the lease ends; nothing is sent after it
         self.pages_waiting: Callable[[], int] = lambda: 0  # pages that wait for a content process
-        self.content: TextReader | None = None
-        self.content_is_open = asyncio.Event()
         self.seeds: list[str] = []
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # called with new seeds
         self.assignment = Assignment(partitions={}, workers=1, share=0)  # at the start

@@ -34,8 +34,8 @@ class TemplateJobs:
         return bool(self._hosts)
 
     def add(self, hosts: Collection[int]) -> None:
-        """Learn the templates of hosts, after those that are being learned."""
-        if self._is_stopped:
+        """Learn the templates of hosts, after those that are being learned; without a reader, leave them for later."""
+        if self._is_stopped or self._runtime.page_reader is None:
             return
         was_running = self.is_running
         self._hosts.update(dict.fromkeys(hosts))
@@ -67,7 +67,7 @@ class TemplateJobs:
 
     def _learn(self, job: TemplateJob) -> Steps[TemplateResult | None]:
         """Have the pages of a job read; None if the crawl ends meanwhile."""
-        assert self._runtime.page_reader is not None, "only hosts of pages with texts have template jobs"
+        assert self._runtime.page_reader is not None, "`add` has checked it"
         result: TemplateResult | None = yield partial(self._runtime.page_reader.learn_template, job)
         if result is not None:
             self._runtime.engine.count("duplicates/studied", len(result.sketches))

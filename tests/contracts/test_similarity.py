@@ -182,6 +182,14 @@ def test_with_threshold_0_only_exact_copies_are_duplicates(open_as_worker: Opene
     store.close()
 
 
+def test_a_page_that_is_not_to_be_compared_is_no_near_duplicate_and_has_none(store: Store) -> None:
+    fetch(store, A, NOW, page=text_page(ONE), is_compared=False)
+    assert store.similarity.count_sketches() == 0
+    fetch(store, B, NOW + 1, page=text_page(ONE))
+    fetch(store, C, NOW + 2, page=text_page(edited(ONE, 1)), is_compared=False)
+    assert originals(store) == {A: None, B: A, C: None}
+
+
 def test_another_threshold_finds_more_duplicates_once_the_index_is_rebuilt(opener: Opener) -> None:
     store = opener()
     acquire(store, "me", 0, NOW, 1e9, 60)

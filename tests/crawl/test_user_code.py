@@ -14,7 +14,7 @@ pytestmark = pytest.mark.crawl
 
 ONCE = {"RETRY_DELAY": 0.1, "SPIDER_MODULES": "crawler.spiders,tests.crawl.broken"}
 HERE = "tests.crawl.broken"
-PIPELINES = '"crawler.pipelines.extract.ExtractPipeline": 100, "crawler.pipelines.commit.CommitPipeline": 900'
+PIPELINES = '"crawler.pipelines.extract.ExtractPipeline": 100, "crawler.pipelines.store.StorePipeline": 900'
 ROBOTS = '"crawler.middlewares.robots.RobotsMiddleware": 100'
 
 

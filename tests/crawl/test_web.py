@@ -157,7 +157,7 @@ def test_a_full_disk_ends_the_crawl_and_the_next_one_completes_it(served: Served
 
 
 def test_a_visit_that_user_code_lost_is_released_when_the_crawl_is_stopped(served: Served, tmp_path: Path) -> None:
-    pipelines = '{"crawler.pipelines.extract.ExtractPipeline": 100, "crawler.pipelines.commit.CommitPipeline": 900, '
+    pipelines = '{"crawler.pipelines.extract.ExtractPipeline": 100, "crawler.pipelines.store.StorePipeline": 900, '
     settings = polite_to(
         served,
         tmp_path / "crawl",

@@ -111,6 +111,13 @@ def find_document(connection: apsw.Connection, document: int) -> DocumentRow | N
     return document_of(Key(*row[:2]), row[2], row[3:]) if row is not None else None
 
 
+def sketch_of(visited: Visited) -> bytes:
+    """Return the sketch of a complete page that is to be compared with others; empty if it is not."""
+    if visited.page is None or not visited.is_compared:
+        return b""
+    return visited.page.sketch if is_complete_page(visited) else b""
+
+
 def is_complete_page(visited: Visited) -> bool:
     """Whether a visit fetched a complete page: only those can be copies, or have copies."""
     is_page = visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE and visited.reason is Reason.OK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import apsw
@@ -10,7 +10,7 @@ import apsw
 from crawler.frontier.next_state import GONE_AFTER_MISSING, is_moved
 from crawler.items import ChangeEvent, Key, Kind, Outcome, Page, Reason, Tier, Visited
 from crawler.stores.contract.commits import VisitResult
-from crawler.stores.sqlite.document_rows import NewDocument, insert_document, is_complete_page
+from crawler.stores.sqlite.document_rows import NewDocument, insert_document, is_complete_page, sketch_of
 from crawler.stores.sqlite.originals import IS_COMPLETE, IS_SHOWN, OriginalPage, Originals
 from crawler.stores.sqlite.schema import COMPLETE_PAGE
 from crawler.stores.sqlite.similarity_index import SimilarityIndex, SketchRow
@@ -97,7 +97,7 @@ class DocumentWriter:
         self._index = index
         self._originals = Originals(connection, index, now)
         self._now = now
-        index.look_up({result.visited.page.sketch for result in batch if result.visited.page is not None} - {b""})
+        index.look_up({sketch_of(result.visited) for result in batch} - {b""})
 
     def add(self, number: int, result: VisitResult) -> AddedDocument:
         """Write the document of a visit to the URL with this number, and publish it in the change feed."""
@@ -126,8 +126,8 @@ class DocumentWriter:
         self, number: int, visited: Visited, page: Page, document: int, original: OriginalPage | None
     ) -> None:
         """Add the sketch of a page to the similarity index, or remove the one of its last version."""
-        if page.sketch and is_complete_page(visited):
-            entry = SketchRow(document, visited.visit.key.host, page.template, original is None, page.sketch)
+        if sketch := sketch_of(visited):
+            entry = SketchRow(document, visited.visit.key.host, page.template, original is None, sketch)
             self._index.enter(number, entry, is_first=visited.visit.visited is None)
         elif is_complete_page(visited) and visited.visit.visited is not None:
             self._index.remove(number)
@@ -145,12 +145,12 @@ class DocumentWriter:
             found = self._exact_original(
                 "d.text_digest = ?1 AND d.text_digest <> x''", page.text_digest, key, Tier.TEXT
             )
-        if found is None and page.sketch:
-            found = self._similar_original(number, result, page)
+        if found is None and (sketch := sketch_of(visited)):
+            found = self._similar_original(number, sketch, result.compared)
         return found
 
-    def _similar_original(self, number: int, result: VisitResult, page: Page) -> OriginalPage | None:
-        verdict = self._index.judge(number, page.sketch, result.compared)
+    def _similar_original(self, number: int, sketch: bytes, compared: Mapping[int, float]) -> OriginalPage | None:
+        verdict = self._index.judge(number, sketch, compared)
         if verdict.original is None or verdict.tier is None:
             return None
         links = self._connection.execute(

@@ -9,7 +9,7 @@ import apsw
 from crawler.items import Key, Page
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.similarity import SimilarPage
-from crawler.stores.sqlite.document_rows import find_document, is_complete_page
+from crawler.stores.sqlite.document_rows import find_document, sketch_of
 from crawler.stores.sqlite.document_writer import has_exact_copy
 from crawler.stores.sqlite.new_urls import url_id
 from crawler.stores.sqlite.similarity_index import SimilarCandidate, SimilarityIndex, template
@@ -22,9 +22,7 @@ def find_candidates(
 ) -> Mapping[Key, Sequence[SimilarPage]]:
     """Return the possible originals of the visits whose sketches do not decide."""
     sketched = [
-        (result, page)
-        for result in batch
-        if (page := result.visited.page) is not None and page.sketch and is_complete_page(result.visited)
+        (result, page) for result in batch if (page := result.visited.page) is not None and sketch_of(result.visited)
     ]
     index.look_up({page.sketch for _, page in sketched})
     found: dict[Key, Sequence[SimilarPage]] = {}

@@ -10,11 +10,11 @@ from typing import Any
 import apsw
 
 from crawler.duplicates.template import MAX_PAGES, MIN_PAGES, may_have_template, template_fingerprint
-from crawler.items import Kind, Tier
+from crawler.items import Tier
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
-from crawler.stores.sqlite.document_rows import find_document
+from crawler.stores.sqlite.document_rows import find_document, sketch_of
 from crawler.stores.sqlite.originals import Originals
 from crawler.stores.sqlite.similarity_doubts import similar_page
 from crawler.stores.sqlite.similarity_index import NO_DUPLICATE, SimilarityIndex, sketch_in
@@ -37,9 +37,9 @@ def add_jobs(connection: apsw.Connection, batch: Sequence[VisitResult]) -> Colle
     """
     fingerprints: dict[int, list[int]] = {}  # host → of the templates that were removed from its pages
     for result in batch:
-        visit, page = result.visited.visit, result.visited.page
-        if page is not None and page.sketch and visit.kind is Kind.PAGE:
-            fingerprints.setdefault(visit.key.host, []).append(page.template)
+        page = result.visited.page
+        if page is not None and sketch_of(result.visited):
+            fingerprints.setdefault(result.visited.visit.key.host, []).append(page.template)
     if not fingerprints:
         return ()
     rows: list[Any] = connection.execute(

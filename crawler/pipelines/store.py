@@ -1,4 +1,4 @@
-"""Commit visits in batches; an item has passed when its visit is acknowledged."""
+"""Store visits in batches; an item has passed when its visit is acknowledged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.engine.session import components_of
 from crawler.items import Visited
 
 
-class CommitPipeline:
+class StorePipeline:
     """Gives the result of each visit to the worker, and waits until it is committed."""
 
     def __init__(self, runtime: ScrapyRuntime) -> None:

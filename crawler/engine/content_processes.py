@@ -1,0 +1,70 @@
+"""The content processes of a crawl, which its pipelines share; with CONTENT_PROCESSES=0, this process does their work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from crawler.content.answers import ArchivedAnswer
+from crawler.content.examine import examine
+from crawler.content.messages import ContentConfiguration
+from crawler.content.pool import ContentPool
+from crawler.content.similarity import TemplatedAnswer, compare, learn_template
+from crawler.engine.session import Components
+from crawler.items import Visited
+from crawler.worker.session import Session
+
+
+class ContentProcesses:
+    """Reads answers. All but `open` and `close` raise `ContentDied` if a process dies of what it reads."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._options = session.options
+        self._pool: ContentPool | None = None
+
+    @classmethod
+    def of(cls, components: Components) -> Self:
+        return cls(components.session)
+
+    def open(self) -> None:
+        session, options = self._session, self._options
+        if options.content.processes:
+            configuration = ContentConfiguration(
+                urls=options.urls,
+                reading=options.reading,
+                rule=options.duplicates,
+                cpu_seconds=options.content.cpu_time,
+                memory=options.content.max_memory,
+                hook=options.content.hook,
+            )
+            self._pool = ContentPool(options.content.processes, configuration, options.content.timeout)
+            self._pool.start()
+            session.pages_waiting = self._pool.waiting
+            self._pool.add_seeds(session.seeds)
+            session.on_seeds.append(self._pool.add_seeds)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._session.on_seeds.remove(self._pool.add_seeds)
+            self._pool.close()
+
+    async def examine(self, visited: Visited) -> Visited:
+        """Return the visit with what its answer contains."""
+        if self._pool is not None:
+            return await self._pool.examine(visited)
+        return examine(visited, self._session.scope, self._options.reading, self._options.duplicates)
+
+    async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float]:
+        """Return how similar the text of a page is to those of others."""
+        if self._pool is not None:
+            return await self._pool.compare(new, others)
+        return compare(new, others, self._options.reading, self._options.duplicates)
+
+    async def learn_template(
+        self, pages: Sequence[ArchivedAnswer], template: bytes | None
+    ) -> tuple[bytes, list[bytes]]:
+        """Return the template of a host and the sketches of its pages."""
+        if self._pool is not None:
+            return await self._pool.learn_template(pages, template)
+        return learn_template(pages, template, self._options.reading, self._options.duplicates)

@@ -1,0 +1,112 @@
+"""Check that the components of a crawl work together, before its session is opened.
+
+Scrapy builds whatever the settings name. A scheduler or downloader of another kind would send requests without the
+frontier's politeness; a missing pipeline would lose pages. Classes derived from ours are fine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scrapy.settings import BaseSettings
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+
+from crawler.errors import Misconfigured
+from crawler.options import Options
+
+REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+_HANDLER = "crawler.engine.handler.CurlHandler"
+_DUPLICATES = "crawler.pipelines.duplicates.DuplicatesPipeline"
+_SINGLE = {
+    "SCHEDULER": "crawler.engine.scheduler.FrontierScheduler",
+    "DOWNLOADER": "crawler.engine.downloader.FrontierDownloader",
+}
+# Components that no crawl can do without, in each setting that lists components.
+_REQUIRED = {
+    "DOWNLOADER_MIDDLEWARES": ["crawler.middlewares.robots.RobotsMiddleware"],
+    "ITEM_PIPELINES": ["crawler.pipelines.extract.ExtractPipeline", "crawler.pipelines.store.StorePipeline"],
+}
+# Components of which the first must come before the second, if both are there.
+_ORDER = {
+    "DOWNLOADER_MIDDLEWARES": [
+        ("crawler.middlewares.sitemaps.SitemapsMiddleware", "crawler.middlewares.robots.RobotsMiddleware")
+    ],
+    "ITEM_PIPELINES": [
+        ("crawler.pipelines.extract.ExtractPipeline", _DUPLICATES),
+        (_DUPLICATES, "crawler.pipelines.store.StorePipeline"),
+        ("crawler.pipelines.extract.ExtractPipeline", "crawler.pipelines.store.StorePipeline"),
+    ],
+}
+
+
+def crawl_options(settings: BaseSettings) -> Options:
+    """Return the options of a crawl with these components; raises `Misconfigured` if they do not work together.
+
+    Without the pipeline for near-duplicates, these are not looked for.
+    """
+    check_components(settings)
+    options = Options.of(settings)
+    if _position(_components(settings, "ITEM_PIPELINES"), _DUPLICATES) is None:
+        options = replace(options, duplicates=replace(options.duplicates, threshold=0.0))
+    return options
+
+
+def check_components(settings: BaseSettings) -> None:
+    """Raise `Misconfigured`, naming the setting, if a component that a crawl needs is missing or out of place."""
+    check_single_components(settings)
+    for setting, required in _REQUIRED.items():
+        found = _components(settings, setting)
+        for path in required:
+            if _position(found, path) is None:
+                raise Misconfigured(f"{setting}: {path} is missing, and no crawl can do without it.")
+        for first, second in _ORDER[setting]:
+            before, after = _position(found, first), _position(found, second)
+            if before is not None and after is not None and before > after:
+                raise Misconfigured(f"{setting}: {first} must have a smaller number than {second}.")
+    handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
+    for scheme in ("http", "https"):
+        if not _is_a(handlers.get(scheme), _HANDLER):
+            raise Misconfigured(
+                f"DOWNLOAD_HANDLERS: {scheme} must be fetched by {_HANDLER}, or by a class derived from it."
+            )
+
+
+def check_single_components(settings: BaseSettings) -> None:
+    """Raise `Misconfigured` if a setting names another scheduler, downloader or reactor than a crawl needs."""
+    for setting, path in _SINGLE.items():
+        if not _is_a(settings.get(setting), path):
+            raise Misconfigured(
+                f"{setting}={settings.get(setting)!r}: must be {path}, or a class derived from it. Without it, hosts "
+                "would be visited without politeness; remove the setting."
+            )
+    if settings.get("TWISTED_REACTOR") != REACTOR:
+        raise Misconfigured(f"TWISTED_REACTOR={settings.get('TWISTED_REACTOR')!r}: must be {REACTOR}.")
+
+
+def _components(settings: BaseSettings, setting: str) -> Sequence[type]:
+    """Return the classes that a setting lists, in their order."""
+    try:
+        paths = build_component_list(settings.get_component_priority_dict_with_base(setting))
+        return [load_object(path) for path in paths]
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise Misconfigured(f"{setting}: {error}") from error
+
+
+def _position(classes: Sequence[type], path: str) -> int | None:
+    wanted = load_object(path)
+    return next((at for at, found in enumerate(classes) if _derives(found, wanted)), None)
+
+
+def _is_a(component: object, path: str) -> bool:
+    try:
+        found = load_object(component) if isinstance(component, str) else component
+    except (ImportError, NameError, ValueError):
+        return False
+    return _derives(found, load_object(path))
+
+
+def _derives(found: object, wanted: type) -> bool:
+    # Not `issubclass`: Scrapy's base class of schedulers answers by the methods that a class has.
+    return isinstance(found, type) and wanted in found.__mro__
